@@ -1,0 +1,78 @@
+// Builds what ships into dist/ (host bundle with lazily loaded chunks, page bundle) and, with --tests, the suites that
+// run inside the extension host into .build/. Flags: --watch, --production, --tests.
+import { readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import * as esbuild from 'esbuild';
+
+const flags = new Set(process.argv.slice(2));
+const root = import.meta.dirname;
+const production = flags.has('--production');
+
+/** @type {esbuild.BuildOptions} */
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  minify: production,
+  sourcemap: !production,
+  legalComments: 'none',
+  logLevel: 'info',
+  metafile: true,
+  target: 'es2023',
+};
+
+/** The host: ES modules, so that a dynamic import becomes a chunk of its own that is not read at activation. */
+const host = {
+  ...common,
+  entryPoints: { extension: 'src/vscode/extension.ts' },
+  outdir: 'dist',
+  format: 'esm',
+  platform: 'node',
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
+  external: ['vscode'],
+  // Dependencies written as CommonJS call require() for Node's own modules.
+  banner: { js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);" },
+};
+
+const page = {
+  ...common,
+  entryPoints: { chat: 'src/webview/main.tsx' },
+  outdir: 'dist/webview',
+  format: 'esm',
+  platform: 'browser',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  loader: { '.ttf': 'file' },
+};
+
+const virtualTestIndex = {
+  name: 'all-suites',
+  setup(build) {
+    build.onResolve({ filter: /^earshot:suites$/ }, () => ({ path: 'suites', namespace: 'earshot' }));
+    build.onLoad({ filter: /.*/, namespace: 'earshot' }, () => {
+      const files = readdirSync(`${root}/test/vscode`, { recursive: true }).filter((file) => file.endsWith('.vscode.test.ts'));
+      const imports = files.sort().map((file) => `import ${JSON.stringify(`./test/vscode/${file.replaceAll('\\', '/')}`)};`);
+      return { contents: imports.join('\n'), resolveDir: root };
+    });
+  },
+};
+
+/** One file for all suites; mocha stays in node_modules because it loads parts of itself by path. */
+const suites = {
+  ...common,
+  entryPoints: { index: 'test/vscode/index.ts' },
+  outdir: '.build/vscode-tests',
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+  platform: 'node',
+  external: ['vscode', 'mocha'],
+  plugins: [virtualTestIndex],
+};
+
+const wanted = flags.has('--tests') ? [suites] : [host, page];
+if (flags.has('--watch')) {
+  for (const options of wanted) await (await esbuild.context(options)).watch();
+} else {
+  await rm(`${root}/${flags.has('--tests') ? '.build/vscode-tests' : 'dist'}`, { recursive: true, force: true });
+  await Promise.all(wanted.map((options) => esbuild.build({ ...options, logLevel: 'warning' })));
+}

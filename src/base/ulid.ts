@@ -1,0 +1,33 @@
+// Decides what our ids look like: ULIDs that rise within one maker even inside the same millisecond.
+
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const RANDOM_DIGITS = 16;
+
+export const ULID_PATTERN = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
+/** `random` fills an array with random bytes. */
+export function createUlids(now: () => number, random: (bytes: Uint8Array) => void): () => string {
+  let lastTime = -1;
+  let digits: number[] = [];
+  return () => {
+    const time = now();
+    if (time > lastTime) {
+      lastTime = time;
+      const bytes = new Uint8Array(RANDOM_DIGITS);
+      random(bytes);
+      // The first digit starts low, so that counting up within a millisecond has room.
+      digits = Array.from(bytes, (byte, index) => (index === 0 ? byte % 16 : byte % 32));
+    } else {
+      let place = RANDOM_DIGITS - 1;
+      while (place >= 0 && digits[place] === 31) digits[place--] = 0;
+      if (place >= 0) digits[place] = (digits[place] ?? 0) + 1;
+    }
+    let rest = lastTime;
+    let text = '';
+    for (let index = 0; index < 10; index++) {
+      text = (ALPHABET[rest % 32] ?? '0') + text;
+      rest = Math.floor(rest / 32);
+    }
+    return text + digits.map((digit) => ALPHABET[digit]).join('');
+  };
+}

@@ -1,0 +1,66 @@
+// Decides what a carrier carries. Called in the same breath as the carrier's append, so that nothing slips in between.
+import { type Carried, type EventOf } from '../../protocol/event.ts';
+import { type Settings } from '../../protocol/settings.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { type FormatName } from '../notify/format/format.ts';
+import { fileStateOf } from '../notify/fileChange.ts';
+import { formatBlock } from '../notify/format/formats.ts';
+import { type Plan, planNotifications } from '../notify/plan.ts';
+import { estimateTokens } from '../notify/tokens.ts';
+
+export interface DeliveryOptions {
+  readonly settings: Settings;
+  readonly contextWindow: number;
+}
+
+type Moved = NonNullable<EventOf<'chat_request'>['seen']>;
+
+/** Everything pending, planned and formatted; undefined if nothing is. */
+export function collect(
+  log: ConversationLog,
+  options: DeliveryOptions,
+): { carried: Carried; seen: Moved } | undefined {
+  const { pending, turn } = log.state;
+  if (pending.isEmpty) return undefined;
+  const format = chooseFormat(options.settings);
+  const { notifications, texts } = pending;
+  const print = (plan: Plan, withTexts = true) =>
+    formatBlock(format, { plan, texts: withTexts ? texts : [], key: turn.key });
+  const plan = planNotifications({
+    pending: notifications,
+    settings: options.settings,
+    contextWindow: options.contextWindow,
+    measure: (candidate) => estimateTokens(print(candidate, false)),
+  });
+  const { shown, merged, counted, filtered } = plan;
+  const user_text = texts.map((text) => text.id);
+  return {
+    carried: { format, text: print(plan), through: pending.through, user_text, shown: [...shown], merged: [...merged], counted: [...counted], filtered: [...filtered] },
+    seen: movedBy(log, plan),
+  };
+}
+
+/** What plan would deliver now: the status bar's number. */
+export function countDeliverable(log: ConversationLog, options: DeliveryOptions): Plan {
+  return planNotifications({
+    pending: log.state.pending.notifications,
+    settings: options.settings,
+    contextWindow: options.contextWindow,
+    measure: () => 0,
+  });
+}
+
+export function chooseFormat(settings: Settings): FormatName {
+  const wanted = settings['notifications.format'];
+  return wanted === 'auto' ? 'xml' : wanted;
+}
+
+/** A complete diff that is shown word for word moves what the model has seen; a summary or a cut one does not. */
+function movedBy(log: ConversationLog, plan: Plan): Moved {
+  return plan.entries.flatMap((entry) => {
+    const notification = log.state.pending.get(entry.id);
+    const state = notification && fileStateOf(notification);
+    const whole = state?.complete === true && notification?.message === entry.message;
+    return whole ? [{ path: state.path, hash: state.hash }] : [];
+  });
+}

@@ -1,0 +1,142 @@
+// Decides what a person sees of the log: events → items of the chat, each event once.
+import { type Carried, type EventOf, type LogEvent } from '../../protocol/event.ts';
+import { type Level, LEVELS, type Notification, printKind } from '../../protocol/notification.ts';
+import { type CarriedView, type ToolState, type TranscriptItem } from '../../protocol/webview.ts';
+import { estimateTokens } from '../notify/tokens.ts';
+
+type ItemOf<T extends TranscriptItem['type']> = Extract<TranscriptItem, { type: T }>;
+
+export class Transcript {
+  readonly #items = new Map<string, TranscriptItem>();
+  /** Carriers that no successful model call has held yet. */
+  #unaccepted: string[] = [];
+
+  get items(): readonly TranscriptItem[] {
+    return [...this.#items.values()];
+  }
+
+  /** Returns the items that this event added or changed. `pending` finds what a carrier carried before it is cleared. */
+  fold(event: LogEvent, pending: (id: string) => Notification | undefined): readonly TranscriptItem[] {
+    switch (event.type) {
+      case 'chat_request':
+        return [this.#request(event, pending)];
+      case 'chat_response':
+        return this.#answer(event);
+      case 'tool_call_request':
+        return [this.#set({ ...blankTool, id: event.id, name: event.name, arguments: event.arguments })];
+      case 'approval':
+        return this.#approval(event);
+      case 'tool_call_response':
+        return this.#response(event, pending);
+      case 'model_call':
+        return event.outcome === 'succeeded' ? this.#accept() : [];
+      case 'turn_ended':
+        return this.#turnEnded(event);
+      default:
+        return [];
+    }
+  }
+
+  #set(item: TranscriptItem): TranscriptItem {
+    this.#items.set(item.id, item);
+    return item;
+  }
+
+  #tool(id: string): ItemOf<'tool'> | undefined {
+    const item = this.#items.get(id);
+    return item?.type === 'tool' ? item : undefined;
+  }
+
+  #request(event: EventOf<'chat_request'>, pending: (id: string) => Notification | undefined): TranscriptItem {
+    const item = { type: 'request', id: event.event_id, source: event.source, text: event.content } as const;
+    return this.#set(this.#withCarried(item, event.notifications, pending));
+  }
+
+  #answer(event: EventOf<'chat_response'>): readonly TranscriptItem[] {
+    const text = event.message ?? '';
+    const reasoning = event.reasoning ?? '';
+    if (text === '' && reasoning === '') return [];
+    const truncated = event.truncated ?? false;
+    return [this.#set({ type: 'answer', id: event.event_id, text, reasoning, streaming: false, truncated })];
+  }
+
+  #approval(event: EventOf<'approval'>): readonly TranscriptItem[] {
+    const tool = this.#tool(event.tool_call_id);
+    if (tool === undefined) return [];
+    const state: ToolState = event.action === 'reject' ? 'rejected' : 'running';
+    return [this.#set({ ...tool, state, arguments: event.arguments ?? tool.arguments })];
+  }
+
+  #response(
+    event: EventOf<'tool_call_response'>,
+    pending: (id: string) => Notification | undefined,
+  ): readonly TranscriptItem[] {
+    const tool = this.#tool(event.id);
+    if (tool === undefined) return [];
+    const done = { ...tool, state: endState(tool.state, event), output: event.content };
+    return [this.#set(this.#withCarried(done, event.notifications, pending))];
+  }
+
+  #withCarried<T extends ItemOf<'request'> | ItemOf<'tool'>>(
+    item: T,
+    carried: Carried | undefined,
+    pending: (id: string) => Notification | undefined,
+  ): T {
+    if (carried === undefined || carried.text === '') return item;
+    this.#unaccepted.push(item.id);
+    return { ...item, carried: viewCarried(carried, pending) };
+  }
+
+  #accept(): readonly TranscriptItem[] {
+    const ids = this.#unaccepted;
+    this.#unaccepted = [];
+    return ids.flatMap((id) => {
+      const item = this.#items.get(id);
+      if (item === undefined || !('carried' in item)) return [];
+      return [this.#set({ ...item, carried: { ...item.carried, receipt: 'accepted' } })];
+    });
+  }
+
+  #turnEnded(event: EventOf<'turn_ended'>): readonly TranscriptItem[] {
+    const notice = { type: 'notice', id: event.event_id } as const;
+    if (event.outcome === 'stopped') return [this.#set({ ...notice, level: 'info', text: 'Stopped.' })];
+    if (event.outcome === 'done') return [];
+    const { message, nextStep } = event.failure ?? { message: 'The turn ended with an error.' };
+    return [this.#set({ ...notice, level: 'error', text: message, ...(nextStep !== undefined && { nextStep }) })];
+  }
+}
+
+/** Whether a call waits for an approval is not in the log: the frontend that is asked knows. */
+const blankTool = { type: 'tool', state: 'running', output: '' } as const;
+
+export const INTERRUPTED = 'Interrupted; may have run.';
+
+function endState(before: ToolState, event: EventOf<'tool_call_response'>): ToolState {
+  if (before === 'rejected') return 'rejected';
+  if (event.content.startsWith(INTERRUPTED) && event.is_error) return 'interrupted';
+  return event.is_error ? 'failed' : 'done';
+}
+
+function viewCarried(carried: Carried, pending: (id: string) => Notification | undefined): CarriedView {
+  const shown = carried.shown.flatMap((id) => pending(id) ?? []);
+  const worst = shown.reduce<Level>((level, next) => worse(level, next.level), 'info');
+  return {
+    text: carried.text,
+    shown: carried.shown.length,
+    total: carried.shown.length + carried.merged.length + carried.counted.length,
+    worst,
+    labels: shown.map((notification) => `${printKind(notification.kind)} ${labelSubject(notification)}`.trim()),
+    tokens: estimateTokens(carried.text),
+    receipt: 'carried',
+  };
+}
+
+/** `file:src/a.ts` is shown as `src/a.ts`: the kind says the rest. */
+function labelSubject(notification: Notification): string {
+  const subject = notification.subject ?? '';
+  return subject.slice(subject.indexOf(':') + 1);
+}
+
+export function worse(a: Level, b: Level): Level {
+  return LEVELS.indexOf(a) >= LEVELS.indexOf(b) ? a : b;
+}

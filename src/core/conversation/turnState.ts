@@ -1,0 +1,60 @@
+// Decides how far the running turn has come: is one open, which tool calls have no response, which were approved.
+import { type EventOf, type LogEvent } from '../../protocol/event.ts';
+
+export interface UnansweredCall {
+  readonly request: EventOf<'tool_call_request'>;
+  readonly approval?: EventOf<'approval'>;
+}
+
+export class TurnState {
+  readonly #unanswered = new Map<string, UnansweredCall>();
+  readonly #callIds = new Set<string>();
+  #open = false;
+  #key = '';
+
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  /** The conversation's secret; empty until its first event. */
+  get key(): string {
+    return this.#key;
+  }
+
+  get unanswered(): readonly UnansweredCall[] {
+    return [...this.#unanswered.values()];
+  }
+
+  /** Whether a call with this id was ever made. */
+  hasCall(id: string): boolean {
+    return this.#callIds.has(id);
+  }
+
+  fold(event: LogEvent): void {
+    switch (event.type) {
+      case 'conversation_started':
+        this.#key = event.key;
+        return;
+      case 'turn_started':
+        this.#open = true;
+        return;
+      case 'turn_ended':
+        this.#open = false;
+        return;
+      case 'tool_call_request':
+        this.#callIds.add(event.id);
+        this.#unanswered.set(event.id, { request: event });
+        return;
+      case 'approval': {
+        const call = this.#unanswered.get(event.tool_call_id);
+        if (call !== undefined) this.#unanswered.set(event.tool_call_id, { ...call, approval: event });
+        return;
+      }
+      case 'tool_call_response':
+        this.#unanswered.delete(event.id);
+        return;
+      default:
+        return;
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// Decides whether a path lies inside the workspace: as written, and as the disk resolves it.
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { failed, type Result, succeeded } from '../base/errors.ts';
+
+/** `path` as people say it, relative to the workspace; `absolute` as the machine says it. */
+interface Place {
+  readonly path: string;
+  readonly absolute: string;
+}
+
+/** `folders` as in Workspace: with several, each has its name as its path. */
+export async function resolveInside(folders: readonly Place[], path: string): Promise<Result<Place>> {
+  if (folders.length === 0) return failed('no_folder', 'No folder is open in the editor.');
+  if (path.includes('\0')) return failed('bad_path', 'The path contains a NUL character.');
+  const absolute = toAbsolute(folders, path);
+  const folder = folders.find((candidate) => isInside(candidate.absolute, absolute));
+  if (folder === undefined) return outside(path);
+  const real = await realpathOfExisting(absolute);
+  const realFolders = await Promise.all(folders.map((candidate) => realpathOfExisting(candidate.absolute)));
+  if (!realFolders.some((candidate) => isInside(candidate, real))) return outside(path);
+  const inner = relative(folder.absolute, absolute).split(sep).join('/');
+  return succeeded({ path: [folder.path, inner].filter((part) => part !== '').join('/'), absolute });
+}
+
+function toAbsolute(folders: readonly Place[], path: string): string {
+  if (isAbsolute(path)) return resolve(path);
+  const [first = '', ...rest] = path.split(/[\\/]/);
+  const named = folders.length > 1 ? folders.find((folder) => folder.path === first) : undefined;
+  if (named !== undefined) return resolve(named.absolute, ...rest);
+  return resolve(folders[0]?.absolute ?? '', path);
+}
+
+function isInside(folder: string, path: string): boolean {
+  const inner = relative(folder, path);
+  return inner === '' || (inner !== '..' && !inner.startsWith(`..${sep}`) && !isAbsolute(inner));
+}
+
+/** A file that is to be made has no real path yet; its nearest existing parent has. */
+async function realpathOfExisting(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(await realpathOfExisting(parent), basename(path));
+  }
+}
+
+function outside(path: string): { ok: false; failure: { code: string; message: string } } {
+  return failed('outside', `${path} is outside the workspace.`);
+}

@@ -1,0 +1,161 @@
+// The events of a conversation's log: every line of events.jsonl, version 1.
+import * as z from 'zod';
+import { notificationSchema } from './notification.ts';
+
+export const EVENT_VERSION = 1;
+
+const seenSchema = z.array(z.strictObject({ path: z.string(), hash: z.string() }));
+
+export const FORMATS = ['xml', 'developer', 'markdown', 'synthetic-tool'] as const;
+
+/** What a carrier carried. `text` is stored exactly as sent; every pending id up to `through` is in exactly one list. */
+export const carriedSchema = z.strictObject({
+  format: z.enum(FORMATS),
+  text: z.string(),
+  through: z.int(),
+  user_text: z.array(z.string()),
+  shown: z.array(z.string()),
+  merged: z.array(z.string()),
+  counted: z.array(z.string()),
+  filtered: z.array(z.string()),
+});
+export type Carried = z.infer<typeof carriedSchema>;
+
+const attachmentSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('file'), path: z.string() }),
+  z.strictObject({ type: z.literal('file_content'), path: z.string(), content: z.string() }),
+  z.strictObject({ type: z.literal('image'), media_type: z.string(), hash: z.string(), name: z.string().optional() }),
+]);
+
+const usageSchema = z.strictObject({
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cached_tokens: z.int().optional(),
+});
+export type Usage = z.infer<typeof usageSchema>;
+
+const failureSchema = z.strictObject({ code: z.string(), message: z.string(), nextStep: z.string().optional() });
+
+/** Everything an event says beyond the envelope, by type. */
+const bodies = {
+  /** The first event: the conversation's own secret, which marks our blocks and is kept by forks. */
+  conversation_started: { key: z.string().min(11) },
+  turn_started: { source: z.enum(['user', 'system']) },
+  chat_request: {
+    content: z.string(),
+    source: z.enum(['user', 'system']),
+    attachments: z.array(attachmentSchema).optional(),
+    schema: z.record(z.string(), z.unknown()).optional(),
+    notifications: carriedSchema.optional(),
+    seen: seenSchema.optional(),
+  },
+  chat_response: {
+    message: z.string().optional(),
+    reasoning: z.string().optional(),
+    data: z.unknown().optional(),
+    truncated: z.boolean().optional(),
+  },
+  model_call: {
+    model: z.string(),
+    usage: usageSchema.optional(),
+    outcome: z.enum(['succeeded', 'failed', 'aborted']),
+    failure: failureSchema.optional(),
+  },
+  /** `arguments_text` stands in for arguments that were no JSON object, word for word. */
+  tool_call_request: {
+    id: z.string(),
+    name: z.string(),
+    arguments: z.record(z.string(), z.unknown()),
+    arguments_text: z.string().optional(),
+  },
+  approval: {
+    tool_call_id: z.string(),
+    action: z.enum(['approve', 'reject', 'modify']),
+    arguments: z.record(z.string(), z.unknown()).optional(),
+    reason: z.string().optional(),
+    always: z.boolean().optional(),
+    by: z.string(),
+  },
+  tool_call_response: {
+    id: z.string(),
+    content: z.string(),
+    is_error: z.boolean(),
+    notifications: carriedSchema.optional(),
+    seen: seenSchema.optional(),
+  },
+  handle_started: { name: z.string(), pid: z.int(), start_time: z.string(), tool_call_id: z.string() },
+  inquiry_request: {
+    id: z.string(),
+    question: z.string(),
+    options: z.array(z.string()).optional(),
+    several: z.boolean().optional(),
+    tool_call_id: z.string().optional(),
+  },
+  inquiry_response: { id: z.string(), answer: z.union([z.string(), z.array(z.string())]), by: z.string() },
+  user_text_queued: { content: z.string(), attachments: z.array(attachmentSchema).optional() },
+  notification_queued: { notification: notificationSchema },
+  notification_withdrawn: { ids: z.array(z.string()).min(1), reason: z.string() },
+  /** An overlay: what the model reads instead of everything up to and including `through`. */
+  compaction: { summary: z.string(), through: z.int(), seen: seenSchema.optional() },
+  turn_ended: { outcome: z.enum(['done', 'stopped', 'error']), failure: failureSchema.optional() },
+  title_set: { title: z.string() },
+  forked: { from: z.string(), through: z.int() },
+};
+
+type Bodies = { [T in keyof typeof bodies]: z.infer<z.ZodObject<(typeof bodies)[T]>> };
+export type EventType = keyof Bodies;
+
+const envelope = {
+  v: z.literal(EVENT_VERSION),
+  seq: z.int().min(1),
+  event_id: z.string(),
+  timestamp: z.iso.datetime(),
+};
+interface Envelope {
+  v: typeof EVENT_VERSION;
+  seq: number;
+  event_id: string;
+  timestamp: string;
+}
+
+/** What a writer says; the log adds the envelope. */
+export type EventDraft = { [T in EventType]: { type: T } & Bodies[T] }[EventType];
+export type LogEvent = { [T in EventType]: Envelope & { type: T } & Bodies[T] }[EventType];
+export type EventOf<T extends EventType> = Extract<LogEvent, { type: T }>;
+
+const schemas = new Map<string, z.ZodType>(
+  Object.entries(bodies).map(([type, body]) => [type, z.strictObject({ ...envelope, type: z.literal(type), ...body })]),
+);
+
+const unknownEventSchema = z.looseObject({
+  v: z.int().min(1),
+  seq: z.int().min(1),
+  event_id: z.string(),
+  type: z.string(),
+});
+
+export type ParsedEvent =
+  | { readonly kind: 'event'; readonly event: LogEvent }
+  /** From a newer Earshot: kept in the file, ignored by every projection. */
+  | { readonly kind: 'unknown'; readonly seq: number; readonly type: string; readonly v: number }
+  | { readonly kind: 'invalid'; readonly reason: string };
+
+/** Reads one decoded line. Names the field that is wrong. */
+export function parseEvent(value: unknown): ParsedEvent {
+  const outer = unknownEventSchema.safeParse(value);
+  if (!outer.success) return { kind: 'invalid', reason: describeIssue(outer.error) };
+  const { v, seq, type } = outer.data;
+  const schema = schemas.get(type);
+  if (schema === undefined || v > EVENT_VERSION) return { kind: 'unknown', seq, type, v };
+  const inner = schema.safeParse(value);
+  if (!inner.success) return { kind: 'invalid', reason: `${type}: ${describeIssue(inner.error)}` };
+  return { kind: 'event', event: inner.data as LogEvent };
+}
+
+/** The first thing that is wrong, as `field: what`. */
+export function describeIssue(error: z.ZodError): string {
+  const issue = error.issues[0];
+  if (issue === undefined) return 'not valid';
+  const path = issue.path.join('.');
+  return path === '' ? issue.message : `${path}: ${issue.message}`;
+}

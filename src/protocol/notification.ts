@@ -1,0 +1,49 @@
+// A notification: one fact from outside the turn, for the model.
+import * as z from 'zod';
+
+export const LEVELS = ['info', 'warning', 'error', 'critical'] as const;
+export const levelSchema = z.enum(LEVELS);
+export type Level = z.infer<typeof levelSchema>;
+
+export const ORIGINS = [
+  'editor',
+  'filesystem',
+  'process',
+  'language-server',
+  'mcp',
+  'agent',
+  'plugin',
+  'host',
+] as const;
+
+/** Longer messages are cut before they are queued, with a pointer to a tool that has the rest. */
+export const MESSAGE_LIMIT = 2000;
+
+/** Both parts are free strings, so that a plugin can bring its own; they print as `source.name`. */
+const kindSchema = z.strictObject({ source: z.string().min(1).max(100), name: z.string().min(1).max(100) });
+export type Kind = z.infer<typeof kindSchema>;
+
+/** What a producer knows; the host adds the id. */
+export const notificationDraftSchema = z.strictObject({
+  kind: kindSchema,
+  level: levelSchema,
+  message: z.string(),
+  /** The coalescing key, such as `file:src/a.ts`. */
+  subject: z.string().max(5000).optional(),
+  scopes: z.array(z.string().max(5000)).optional(),
+  data: z.record(z.string(), z.unknown()).optional(),
+  /** Who observed it. */
+  origin: z.enum(ORIGINS),
+  at: z.iso.datetime(),
+});
+export type NotificationDraft = z.infer<typeof notificationDraftSchema>;
+
+export const notificationSchema = notificationDraftSchema.extend({
+  id: z.string(),
+  message: z.string().max(MESSAGE_LIMIT),
+});
+export type Notification = z.infer<typeof notificationSchema>;
+
+export function printKind(kind: Kind): string {
+  return `${kind.source}.${kind.name}`;
+}

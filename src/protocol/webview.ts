@@ -1,0 +1,127 @@
+// The two directions between the host and the chat page. The page imports types only; the host parses what comes from it.
+import * as z from 'zod';
+import { type Level } from './notification.ts';
+
+/** What the page may say. Nothing is sent to it before `ready`. */
+export const fromPageSchema = z.discriminatedUnion('type', [
+  /** Also sent when the page noticed a gap in the numbers: it is answered with a new snapshot. */
+  z.strictObject({ type: z.literal('ready') }),
+  z.strictObject({ type: z.literal('send'), text: z.string().min(1).max(1_000_000) }),
+  z.strictObject({ type: z.literal('stop') }),
+  z.strictObject({ type: z.literal('new_chat') }),
+  z.strictObject({
+    type: z.literal('answer_approval'),
+    call: z.string(),
+    action: z.enum(['approve', 'reject']),
+    reason: z.string().max(10_000).optional(),
+  }),
+  z.strictObject({ type: z.literal('open_file'), path: z.string().max(5000), line: z.int().positive().optional() }),
+  z.strictObject({ type: z.literal('show_log') }),
+  z.strictObject({ type: z.literal('manage_trust') }),
+  z.strictObject({ type: z.literal('open_folder') }),
+  z.strictObject({ type: z.literal('failed'), message: z.string().max(10_000) }),
+]);
+export type FromPage = z.infer<typeof fromPageSchema>;
+
+/** Notifications as the model got them, shown on the card of the event that carried them. */
+export interface CarriedView {
+  readonly text: string;
+  readonly shown: number;
+  readonly total: number;
+  readonly worst: Level;
+  /** One line for each shown one: `file.changed src/a.ts`. */
+  readonly labels: readonly string[];
+  /** Estimated. */
+  readonly tokens: number;
+  /** Carried: it is in the log. Accepted: a request that held it was answered. */
+  readonly receipt: 'carried' | 'accepted';
+}
+
+export type ToolState = 'approval' | 'running' | 'done' | 'failed' | 'rejected' | 'interrupted';
+
+export type TranscriptItem =
+  | {
+      readonly type: 'request';
+      readonly id: string;
+      readonly source: 'user' | 'system';
+      readonly text: string;
+      readonly carried?: CarriedView;
+    }
+  | {
+      readonly type: 'answer';
+      readonly id: string;
+      readonly text: string;
+      readonly reasoning: string;
+      readonly streaming: boolean;
+      readonly truncated: boolean;
+    }
+  | {
+      readonly type: 'tool';
+      readonly id: string;
+      readonly name: string;
+      readonly arguments: Readonly<Record<string, unknown>>;
+      readonly state: ToolState;
+      readonly output: string;
+      readonly carried?: CarriedView;
+    }
+  | {
+      /** Something the user should know: an error with its next step, a stopped turn, a cut log. */
+      readonly type: 'notice';
+      readonly id: string;
+      readonly level: 'info' | 'warning' | 'error';
+      readonly text: string;
+      readonly nextStep?: string;
+    };
+
+/** What stands over the transcript while something keeps the chat from working fully. */
+export interface Obstacle {
+  readonly level: 'info' | 'warning' | 'error';
+  readonly text: string;
+  readonly nextStep?: string;
+  /** A button that helps; `label` is its text. */
+  readonly action?: { readonly label: string; readonly message: FromPage };
+}
+
+export interface ChatState {
+  readonly version: string;
+  readonly hostVersion: string;
+  /** The model's name and, in few words, what it is: `Guide`, `offline, no AI`. */
+  readonly model: { readonly label: string; readonly detail: string };
+  readonly title: string;
+  readonly running: boolean;
+  /** False: nothing can be sent (no storage, no folder); an obstacle says why. */
+  readonly canSend: boolean;
+  readonly pending: { readonly count: number; readonly worst: Level | null };
+  readonly obstacles: readonly Obstacle[];
+  readonly items: readonly TranscriptItem[];
+}
+
+/** The parts of the state that are replaced whole. */
+export type ChatHead = Omit<ChatState, 'items'>;
+
+export type Change =
+  | { readonly type: 'head'; readonly head: Partial<ChatHead> }
+  /** Adds the item, or replaces the one with the same id where it stands. */
+  | { readonly type: 'item'; readonly item: TranscriptItem }
+  /** Adds to the answer's text or reasoning, or to the tool's output. */
+  | {
+      readonly type: 'text';
+      readonly id: string;
+      readonly field: 'text' | 'reasoning' | 'output';
+      readonly text: string;
+    }
+  | { readonly type: 'removed'; readonly id: string };
+
+/** A snapshot starts the numbering; each delta's number is one more than the message before it. */
+export type ToPage =
+  | { readonly type: 'snapshot'; readonly number: number; readonly state: ChatState }
+  | { readonly type: 'delta'; readonly number: number; readonly changes: readonly Change[] }
+  /** Not numbered, as they change no state of the chat. */
+  | { readonly type: 'focus_composer' }
+  /** Words that could not be taken come back, in front of what was typed since. */
+  | { readonly type: 'restore_draft'; readonly text: string };
+
+/** A message without a handler does not compile. */
+export type FromPageHandlers = {
+  readonly [T in FromPage['type']]: (message: Extract<FromPage, { type: T }>) => Promise<void> | void;
+};

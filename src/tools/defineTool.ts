@@ -1,0 +1,39 @@
+// Decides how a tool is written down: a zod object for its arguments gives the schema, the parsing and the types.
+import * as z from 'zod';
+import { failed, succeeded } from '../base/errors.ts';
+import { type Tool, type ToolContext, type ToolOutcome } from '../core/ports.ts';
+import { describeIssue } from '../protocol/event.ts';
+import { type Effect } from '../protocol/tool.ts';
+
+export function defineTool<Shape extends z.ZodRawShape>(tool: {
+  name: string;
+  /** Written for a model. */
+  description: string;
+  effect: Effect;
+  emits?: readonly string[];
+  arguments: Shape;
+  run(args: z.infer<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutcome>;
+}): Tool {
+  const schema = z.strictObject(tool.arguments);
+  const { $schema: _, ...parameters } = z.toJSONSchema(schema);
+  return {
+    description: { name: tool.name, description: tool.description, parameters },
+    effect: tool.effect,
+    emits: tool.emits ?? [],
+    parse: (value) => {
+      const parsed = schema.safeParse(value);
+      if (parsed.success) return succeeded(parsed.data);
+      return failed('bad_arguments', `${describeIssue(parsed.error)}.`, 'Call it again with this mended.');
+    },
+    // What parse let through is what run takes.
+    run: (args, context) => tool.run(args as z.infer<z.ZodObject<Shape>>, context),
+  };
+}
+
+export function refuse(content: string): ToolOutcome {
+  return { content, isError: true };
+}
+
+export function answer(content: string): ToolOutcome {
+  return { content, isError: false };
+}

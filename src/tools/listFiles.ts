@@ -1,0 +1,59 @@
+// The tool list_files: names what is in a folder, level by level, without what nobody wants to see.
+import * as z from 'zod';
+import { describeFailure } from '../base/errors.ts';
+import { type FilePath, type Workspace } from '../core/ports.ts';
+import { answer, defineTool, refuse } from './defineTool.ts';
+
+const MOST = 500;
+const PASSED_OVER = new Set(['.git', 'node_modules', '.hg', '.svn', '__pycache__', '.venv']);
+
+export const listFilesTool = defineTool({
+  name: 'list_files',
+  description: 'Lists the files and folders below a folder of the workspace, nearest first, at most 500.',
+  effect: 'read',
+  arguments: {
+    path: z.string().optional().describe('Folder relative to the workspace; without it, the whole workspace'),
+  },
+  run: async ({ path }, { workspace, signal }) => {
+    if (workspace.folders.length === 0) return refuse('No folder is open in the editor.');
+    const start = path === undefined ? undefined : await workspace.resolve(path);
+    if (start?.ok === false) return refuse(describeFailure(start.failure));
+    const roots = start === undefined ? workspace.folders : [start.value];
+    const found = await walk(workspace, roots, signal);
+    if (!found.ok) return refuse(found.reason);
+    const { names, passedOver, more } = found;
+    const notes = [
+      ...(names.length === 0 ? ['(empty)'] : names),
+      ...(more ? [`(More than ${MOST}: list a folder below.)`] : []),
+      ...(passedOver.length > 0 ? [`(Not looked into: ${passedOver.join(', ')})`] : []),
+    ];
+    return answer(notes.join('\n'));
+  },
+});
+
+type Found =
+  | { ok: true; names: string[]; passedOver: string[]; more: boolean }
+  | { ok: false; reason: string };
+
+/** Breadth first, so that what is near is there even when the list is cut. */
+async function walk(workspace: Workspace, roots: readonly FilePath[], signal: AbortSignal): Promise<Found> {
+  const names: string[] = [];
+  const passedOver: string[] = [];
+  const queue = [...roots];
+  for (let folder = queue.shift(); folder !== undefined && !signal.aborted; folder = queue.shift()) {
+    const entries = await workspace.list(folder);
+    if (!entries.ok) {
+      if (roots.includes(folder)) return { ok: false, reason: describeFailure(entries.failure) };
+      continue;
+    }
+    for (const entry of [...entries.value].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = folder.path === '' ? entry.name : `${folder.path}/${entry.name}`;
+      if (names.length >= MOST) return { ok: true, names, passedOver, more: true };
+      names.push(entry.kind === 'folder' ? `${path}/` : path);
+      if (entry.kind !== 'folder') continue;
+      if (PASSED_OVER.has(entry.name)) passedOver.push(`${path}/`);
+      else queue.push({ path, absolute: `${folder.absolute}/${entry.name}` });
+    }
+  }
+  return { ok: true, names, passedOver, more: false };
+}

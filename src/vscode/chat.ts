@@ -1,0 +1,211 @@
+// Decides what the window's chat does: which conversation it shows, what stands in its way, what each message of the page means.
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { describeFailure, type Failure } from '../base/errors.ts';
+import { countDeliverable } from '../core/agent/delivery.ts';
+import { type Earshot, type LiveConversation } from '../core/earshot.ts';
+import { worse } from '../core/conversation/transcript.ts';
+import { type Ids, type Log, type Model, type Store, type Workspace } from '../core/ports.ts';
+import { type Level } from '../protocol/notification.ts';
+import { type FromPageHandlers, type Obstacle } from '../protocol/webview.ts';
+import { type ChatFrontend } from './chatFrontend.ts';
+import { type SettingsReader } from './settings.ts';
+import { type StatusBarState } from './statusBar.ts';
+import { toUri } from './workspace.ts';
+
+export interface ChatDeps {
+  readonly earshot: Earshot;
+  readonly frontend: ChatFrontend;
+  readonly store: Store;
+  readonly workspace: Workspace;
+  readonly settings: SettingsReader;
+  readonly ids: Ids;
+  readonly log: Log & { show(): void };
+  model(): Model;
+  onStatus(state: StatusBarState): void;
+}
+
+export class Chat implements Disposable {
+  readonly #deps: ChatDeps;
+  readonly #held = new DisposableStore();
+  #shown: string | undefined;
+  /** Why conversations cannot be kept, if so. */
+  #storage: Failure | undefined;
+  /** Shown conversations change one after another, so that two requests in a row make one conversation. */
+  #changing: Promise<void> = Promise.resolve();
+
+  constructor(deps: ChatDeps) {
+    this.#deps = deps;
+    const { earshot, frontend, settings } = deps;
+    this.#held.add(
+      earshot.onDidChange(({ conversation, folded, failure }) => {
+        if (folded !== undefined) frontend.appended(conversation, folded);
+        if (failure !== undefined) this.#storage = failure;
+        if (conversation === this.#shown) this.refresh();
+      }),
+    );
+    this.#held.add(settings.onDidChange(() => this.refresh()));
+    this.#held.add(vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()));
+    this.#held.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()));
+    this.#held.add(frontend.onDidChangeApprovals(() => this.refresh()));
+    this.refresh();
+  }
+
+  /** Takes up the newest conversation, with what is pending in it. */
+  async restore(): Promise<void> {
+    const listed = await this.#deps.store.list();
+    if (!listed.ok) this.#storage = listed.failure;
+    const newest = listed.ok ? listed.value[0] : undefined;
+    if (newest !== undefined) await this.#change(() => this.#show(newest));
+    this.refresh();
+  }
+
+  /** Leaves the shown conversation; the next request begins a new one. */
+  async newChat(): Promise<void> {
+    await this.#change(async () => {
+      const before = this.#shown;
+      this.#shown = undefined;
+      this.#deps.frontend.show(undefined, []);
+      if (before !== undefined) await this.#deps.earshot.close(before);
+    });
+    this.refresh();
+    this.#deps.frontend.focusComposer();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#shown !== undefined) await this.#deps.earshot.stop(this.#shown);
+  }
+
+  readonly handlers: Omit<FromPageHandlers, 'ready'> = {
+    send: ({ text }) => this.#send(text),
+    stop: () => this.stop(),
+    new_chat: () => this.newChat(),
+    answer_approval: ({ call, action, reason }) => {
+      const answer = { action, by: 'user', ...(reason !== undefined && { reason }) };
+      if (!this.#deps.frontend.answerApproval(call, answer)) this.#notice('warning', 'That was answered before.');
+    },
+    open_file: ({ path }) => this.#openFile(path),
+    show_log: () => this.#deps.log.show(),
+    manage_trust: async () => vscode.commands.executeCommand('workbench.trust.manage'),
+    open_folder: async () => vscode.commands.executeCommand('workbench.action.files.openFolder'),
+    failed: ({ message }) => this.#deps.log.error(`the page failed: ${message}`),
+  };
+
+  refresh(): void {
+    const { frontend, workspace } = this.#deps;
+    const model = this.#deps.model();
+    const live = this.#live();
+    const pending = this.#pending(live, model);
+    const running = live?.running ?? false;
+    frontend.setHead({
+      model: { label: model.label, detail: model.detail },
+      running,
+      canSend: this.#storage === undefined,
+      pending: { count: pending.count, worst: pending.worst },
+      obstacles: this.#obstacles(workspace, live),
+    });
+    this.#deps.onStatus({ approvals: frontend.openApprovals, running, pending });
+  }
+
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  #live(): LiveConversation | undefined {
+    return this.#shown === undefined ? undefined : this.#deps.earshot.get(this.#shown);
+  }
+
+  #change(action: () => Promise<void>): Promise<void> {
+    const next = this.#changing.then(action);
+    this.#changing = next.catch((error: unknown) => this.#deps.log.error('changing the conversation failed', error));
+    return next;
+  }
+
+  async #show(id: string | undefined): Promise<void> {
+    const { earshot, frontend } = this.#deps;
+    // Recovery may ask for an approval while it opens: the chat must be listening to this conversation by then.
+    const target = id ?? this.#deps.ids.ulid();
+    this.#shown = target;
+    frontend.show(target, []);
+    const opened = await earshot.open(target);
+    if (!opened.ok) {
+      this.#storage = opened.failure;
+      this.#shown = undefined;
+      return;
+    }
+    this.#storage = undefined;
+    frontend.show(target, opened.value.log.state.transcript.items);
+  }
+
+  async #send(text: string): Promise<void> {
+    const { earshot, frontend } = this.#deps;
+    await this.#change(async () => {
+      if (this.#shown === undefined) await this.#show(undefined);
+    });
+    const sent = this.#shown === undefined ? undefined : await earshot.send(this.#shown, text);
+    if (sent?.ok === true) return;
+    // Nothing that was typed is lost.
+    frontend.restoreDraft(text);
+    const failure = sent?.failure ?? this.#storage;
+    if (failure?.code === 'storage') this.#storage = failure;
+    else if (failure !== undefined) this.#notice('warning', describeFailure(failure));
+    this.refresh();
+  }
+
+  #notice(level: 'info' | 'warning' | 'error', text: string): void {
+    this.#deps.frontend.notice({ type: 'notice', id: this.#deps.ids.ulid(), level, text });
+  }
+
+  async #openFile(path: string): Promise<void> {
+    const file = await this.#deps.workspace.resolve(path);
+    if (!file.ok) return this.#notice('warning', describeFailure(file.failure));
+    await vscode.window.showTextDocument(toUri(file.value), { preview: true });
+  }
+
+  #pending(live: LiveConversation | undefined, model: Model): StatusBarState['pending'] {
+    if (live === undefined) return { count: 0, worst: null, newest: [] };
+    const options = { settings: this.#deps.settings.current, contextWindow: model.contextWindow };
+    const plan = countDeliverable(live.log, options);
+    const worst = plan.entries.reduce<Level | null>((level, entry) => worse(level ?? 'info', entry.level), null);
+    const newest = plan.entries.slice(0, 5).map((entry) => entry.message.split('\n')[0] ?? '');
+    return { count: plan.shown.length + plan.merged.length + plan.counted.length, worst, newest };
+  }
+
+  #obstacles(workspace: Workspace, live: LiveConversation | undefined): Obstacle[] {
+    const { settings } = this.#deps;
+    return [
+      ...(this.#storage === undefined ? [] : [obstacle('error', this.#storage, showLog)]),
+      ...(workspace.folders.length > 0 ? [] : [noFolder]),
+      ...(workspace.trusted ? [] : [untrusted]),
+      ...(live?.damage ?? []).map((failure) => obstacle('warning', failure, showLog)),
+      ...settings.problems.map(({ name, message }) =>
+        obstacle('warning', { code: 'setting', message: `The setting ${name} is not valid: ${message}.`, nextStep: 'Its default is used until it is mended.' }),
+      ),
+    ];
+  }
+}
+
+const showLog = { label: 'Show log', message: { type: 'show_log' } } as const;
+
+const noFolder: Obstacle = {
+  level: 'info',
+  text: 'No folder is open, so there is nothing to read or run.',
+  nextStep: 'Open a folder to work on it.',
+  action: { label: 'Open folder', message: { type: 'open_folder' } },
+};
+
+const untrusted: Obstacle = {
+  level: 'warning',
+  text: 'This workspace is not trusted: Earshot reads, but runs nothing and changes nothing.',
+  nextStep: 'Trust it if you know where it comes from.',
+  action: { label: 'Manage trust', message: { type: 'manage_trust' } },
+};
+
+function obstacle(level: Obstacle['level'], failure: Failure, action?: Obstacle['action']): Obstacle {
+  return {
+    level,
+    text: failure.message,
+    ...(failure.nextStep !== undefined && { nextStep: failure.nextStep }),
+    ...(action !== undefined && { action }),
+  };
+}

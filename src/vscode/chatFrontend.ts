@@ -1,0 +1,210 @@
+// Decides what the chat page is told: a snapshot when it is ready, then numbered deltas. Knows nothing of webviews.
+import { type Clock } from '../base/clock.ts';
+import { type Disposable } from '../base/disposable.ts';
+import { Emitter } from '../base/emitter.ts';
+import { type Folded } from '../core/conversation/project.ts';
+import { type ApprovalAnswer, type ApprovalRequest, type Frontend, type Partial as Drawn } from '../core/ports.ts';
+import { type Change, type ChatHead, type ChatState, type ToPage, type TranscriptItem } from '../protocol/webview.ts';
+
+/** What is drawn in between goes out together. */
+const FLUSH_MILLISECONDS = 16;
+/** Of a running tool's output the page keeps this much. */
+const LIVE_OUTPUT = 20_000;
+
+type Post = (message: ToPage) => void;
+
+interface OpenApproval {
+  readonly request: ApprovalRequest;
+  resolve(answer: ApprovalAnswer): void;
+}
+
+export class ChatFrontend implements Frontend, Disposable {
+  readonly #clock: Clock;
+  #post: Post | undefined;
+  #number = 0;
+  #head: ChatHead;
+  #conversation: string | undefined;
+  #items = new Map<string, TranscriptItem>();
+  readonly #approvals = new Map<string, OpenApproval>();
+  #changes: Change[] = [];
+  #flushing: Disposable | undefined;
+  readonly #onDidChangeApprovals: Emitter<void>;
+
+  constructor(clock: Clock, head: ChatHead, report: (error: unknown) => void) {
+    this.#clock = clock;
+    this.#head = head;
+    this.#onDidChangeApprovals = new Emitter(report);
+  }
+
+  get onDidChangeApprovals(): Emitter<void>['event'] {
+    return this.#onDidChangeApprovals.event;
+  }
+
+  /** The page has said that it is ready: everything starts again with a snapshot. */
+  attach(post: Post): void {
+    this.#post = post;
+    this.#snapshot();
+  }
+
+  detach(): void {
+    this.#post = undefined;
+    this.#changes = [];
+  }
+
+  /** Shows another conversation, or none. */
+  show(conversation: string | undefined, items: readonly TranscriptItem[]): void {
+    this.#conversation = conversation;
+    this.#items = new Map(items.map((item) => [item.id, item]));
+    this.#snapshot();
+  }
+
+  setHead(head: Partial<ChatHead>): void {
+    this.#head = { ...this.#head, ...head };
+    this.#change({ type: 'head', head });
+  }
+
+  focusComposer(): void {
+    this.#post?.({ type: 'focus_composer' });
+  }
+
+  /** Gives back words that could not be taken. */
+  restoreDraft(text: string): void {
+    this.#post?.({ type: 'restore_draft', text });
+  }
+
+  /** Something that is not in the log, such as why a request was refused. */
+  notice(item: Extract<TranscriptItem, { type: 'notice' }>): void {
+    this.#set(item);
+  }
+
+  appended(conversation: string, folded: Folded): void {
+    if (conversation !== this.#conversation) return;
+    for (const item of folded.items) this.#set(item);
+  }
+
+  render(conversation: string, drawn: Drawn): void {
+    if (conversation !== this.#conversation) return;
+    switch (drawn.type) {
+      case 'answer_started':
+        return this.#set({ type: 'answer', id: drawn.id, text: '', reasoning: '', streaming: true, truncated: false });
+      case 'answer_text':
+        return this.#extend(drawn.id, drawn.field, drawn.text);
+      case 'answer_ended':
+        return this.#answerEnded(drawn.id);
+      case 'tool_started':
+        return;
+      case 'tool_output':
+        return this.#extend(drawn.call, 'output', drawn.text);
+    }
+  }
+
+  approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const { id } = request.call;
+    const { promise, resolve, reject } = Promise.withResolvers<ApprovalAnswer>();
+    const close = () => {
+      signal.removeEventListener('abort', cancel);
+      this.#approvals.delete(id);
+      this.#onDidChangeApprovals.fire();
+    };
+    const cancel = () => {
+      close();
+      reject(new Error('cancelled'));
+    };
+    this.#approvals.set(id, {
+      request,
+      resolve: (answer) => {
+        close();
+        resolve(answer);
+      },
+    });
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+    this.#refresh(id);
+    this.#onDidChangeApprovals.fire();
+    return promise;
+  }
+
+  /** The first answer wins; false if nothing was open under this id. */
+  answerApproval(call: string, answer: ApprovalAnswer): boolean {
+    const open = this.#approvals.get(call);
+    if (open === undefined) return false;
+    open.resolve(answer);
+    this.#refresh(call);
+    return true;
+  }
+
+  get openApprovals(): number {
+    return this.#approvals.size;
+  }
+
+  dispose(): void {
+    this.#flushing?.dispose();
+    this.#onDidChangeApprovals.dispose();
+    this.detach();
+  }
+
+  #set(item: TranscriptItem): void {
+    this.#items.set(item.id, item);
+    this.#change({ type: 'item', item: this.#overlay(item) });
+  }
+
+  /** Sends an item again because its approval was opened or answered. */
+  #refresh(id: string): void {
+    const item = this.#items.get(id);
+    if (item !== undefined) this.#change({ type: 'item', item: this.#overlay(item) });
+  }
+
+  /** The log does not know of an approval that is still open. */
+  #overlay(item: TranscriptItem): TranscriptItem {
+    return item.type === 'tool' && item.state === 'running' && this.#approvals.has(item.id)
+      ? { ...item, state: 'approval' }
+      : item;
+  }
+
+  #extend(id: string, field: 'text' | 'reasoning' | 'output', text: string): void {
+    const item = this.#items.get(id);
+    if (item?.type === 'answer' && field !== 'output') {
+      this.#items.set(id, { ...item, [field]: item[field] + text });
+    } else if (item?.type === 'tool' && field === 'output') {
+      this.#items.set(id, { ...item, output: (item.output + text).slice(-LIVE_OUTPUT) });
+    } else {
+      return;
+    }
+    const last = this.#changes.at(-1);
+    if (last?.type === 'text' && last.id === id && last.field === field) {
+      this.#changes[this.#changes.length - 1] = { ...last, text: last.text + text };
+    } else {
+      this.#change({ type: 'text', id, field, text });
+    }
+  }
+
+  /** If anything came, the complete event replaces it in a moment; if not, nothing stays. */
+  #answerEnded(id: string): void {
+    const item = this.#items.get(id);
+    if (item?.type !== 'answer') return;
+    if (item.text !== '' || item.reasoning !== '') return this.#set({ ...item, streaming: false });
+    this.#items.delete(id);
+    this.#change({ type: 'removed', id });
+  }
+
+  #change(change: Change): void {
+    if (this.#post === undefined) return;
+    this.#changes.push(change);
+    this.#flushing ??= this.#clock.after(FLUSH_MILLISECONDS, () => {
+      this.#flushing = undefined;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    const changes = this.#changes;
+    this.#changes = [];
+    if (changes.length > 0) this.#post?.({ type: 'delta', number: ++this.#number, changes });
+  }
+
+  #snapshot(): void {
+    this.#changes = [];
+    const state: ChatState = { ...this.#head, items: [...this.#items.values()].map((item) => this.#overlay(item)) };
+    this.#post?.({ type: 'snapshot', number: ++this.#number, state });
+  }
+}

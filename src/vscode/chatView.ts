@@ -1,0 +1,111 @@
+// The chat's side-bar view: serves the page, parses what it says, and hands it to typed handlers.
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { describeError } from '../base/errors.ts';
+import { type Log } from '../core/ports.ts';
+import { describeIssue } from '../protocol/event.ts';
+import { type FromPage, type FromPageHandlers, fromPageSchema } from '../protocol/webview.ts';
+import { type ChatFrontend } from './chatFrontend.ts';
+
+export const CHAT_VIEW = 'earshot.chat';
+
+export interface ChatViewDeps {
+  readonly extension: vscode.Uri;
+  readonly frontend: ChatFrontend;
+  readonly handlers: Omit<FromPageHandlers, 'ready'>;
+  readonly log: Log;
+}
+
+export class ChatView implements vscode.WebviewViewProvider, Disposable {
+  readonly #deps: ChatViewDeps;
+  readonly #registration: vscode.Disposable;
+  /** What belongs to the view that is there now; VS Code makes a new one whenever it is shown again. */
+  #held: DisposableStore | undefined;
+  #view: vscode.WebviewView | undefined;
+
+  constructor(deps: ChatViewDeps) {
+    this.#deps = deps;
+    this.#registration = vscode.window.registerWebviewViewProvider(CHAT_VIEW, this);
+  }
+
+  /** The number on the view's icon; 0 removes it. */
+  setBadge(value: number, tooltip: string): void {
+    if (this.#view !== undefined) this.#view.badge = value === 0 ? undefined : { value, tooltip };
+  }
+
+  resolveWebviewView(view: vscode.WebviewView): void {
+    const { extension, frontend, log } = this.#deps;
+    this.#held?.dispose();
+    const held = new DisposableStore();
+    this.#held = held;
+    this.#view = view;
+    view.webview.options = {
+      enableScripts: true,
+      localResourceRoots: [vscode.Uri.joinPath(extension, 'dist', 'webview'), vscode.Uri.joinPath(extension, 'media')],
+    };
+    const post = (message: unknown) =>
+      void Promise.resolve(view.webview.postMessage(message)).catch((error: unknown) => log.error('the page cannot be reached', error));
+    held.add(
+      view.webview.onDidReceiveMessage((message: unknown) => {
+        const parsed = fromPageSchema.safeParse(message);
+        if (!parsed.success) return log.warn(`the page said what nobody understands: ${describeIssue(parsed.error)}`);
+        if (parsed.data.type === 'ready') return frontend.attach(post);
+        void this.#handle(parsed.data).catch((error: unknown) => log.error(`the page's ${parsed.data.type} failed`, error));
+      }),
+    );
+    held.add(
+      view.onDidDispose(() => {
+        if (this.#held !== held) return;
+        frontend.detach();
+        this.#view = undefined;
+        this.#held = undefined;
+        held.dispose();
+      }),
+    );
+    view.webview.html = pageHtml(view.webview, extension);
+  }
+
+  dispose(): void {
+    this.#registration.dispose();
+    this.#held?.dispose();
+    this.#held = undefined;
+  }
+
+  async #handle(message: Exclude<FromPage, { type: 'ready' }>): Promise<void> {
+    // Each handler takes the message of its own name: the mapped type holds it, the compiler cannot follow it here.
+    const handler = this.#deps.handlers[message.type] as (message: FromPage) => Promise<void> | void;
+    try {
+      await handler(message);
+    } catch (error) {
+      throw new Error(describeError(error), { cause: error });
+    }
+  }
+}
+
+/** Scripts by nonce, styles and fonts from our own folders, nothing else from anywhere. */
+function pageHtml(webview: vscode.Webview, extension: vscode.Uri): string {
+  const nonce = randomBytes(18).toString('base64');
+  const uri = (...path: string[]) => webview.asWebviewUri(vscode.Uri.joinPath(extension, ...path)).toString();
+  const policy = [
+    `default-src 'none'`,
+    `script-src 'nonce-${nonce}'`,
+    `style-src ${webview.cspSource}`,
+    `font-src ${webview.cspSource}`,
+    `img-src ${webview.cspSource} data:`,
+  ].join('; ');
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<link rel="stylesheet" href="${uri('media', 'chat.css')}">
+<title>Earshot</title>
+</head>
+<body>
+<div id="root"></div>
+<script type="module" nonce="${nonce}" src="${uri('dist', 'webview', 'chat.js')}"></script>
+</body>
+</html>`;
+}

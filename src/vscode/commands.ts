@@ -1,0 +1,15 @@
+// Every command, by its id: package.json contributes the same ones, held by a test.
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+
+export const COMMAND_IDS = ['earshot.openChat', 'earshot.newChat', 'earshot.stop', 'earshot.showLog'] as const;
+export type CommandId = (typeof COMMAND_IDS)[number];
+
+/** A command without a handler does not compile. */
+export type CommandHandlers = { readonly [C in CommandId]: () => Promise<void> | void };
+
+export function registerCommands(handlers: CommandHandlers): Disposable {
+  const held = new DisposableStore();
+  for (const id of COMMAND_IDS) held.add(vscode.commands.registerCommand(id, handlers[id]));
+  return held;
+}

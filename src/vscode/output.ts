@@ -1,0 +1,19 @@
+// The output channel behind the Log port.
+import * as vscode from 'vscode';
+import { type Log } from '../core/ports.ts';
+
+export function createOutput(): Log & { show(): void; dispose(): void } {
+  const channel = vscode.window.createOutputChannel('Earshot', { log: true });
+  return {
+    debug: (message) => channel.debug(message),
+    info: (message) => channel.info(message),
+    warn: (message) => channel.warn(message),
+    error: (message, error) => {
+      const detail = error instanceof Error ? (error.stack ?? error.message) : error;
+      if (detail === undefined) channel.error(message);
+      else channel.error(message, detail);
+    },
+    show: () => channel.show(),
+    dispose: () => channel.dispose(),
+  };
+}

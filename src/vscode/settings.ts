@@ -1,0 +1,43 @@
+// Reads the settings through their schemas and says when they change.
+import * as vscode from 'vscode';
+import { type Disposable } from '../base/disposable.ts';
+import { readSettings, type SettingProblem, type Settings } from '../protocol/settings.ts';
+
+const SECTION = 'earshot';
+
+export class SettingsReader implements Disposable {
+  readonly #onDidChange = new vscode.EventEmitter<void>();
+  readonly #listening: vscode.Disposable;
+  #settings: Settings;
+  #problems: readonly SettingProblem[];
+
+  constructor() {
+    ({ settings: this.#settings, problems: this.#problems } = read());
+    this.#listening = vscode.workspace.onDidChangeConfiguration((event) => {
+      if (!event.affectsConfiguration(SECTION)) return;
+      ({ settings: this.#settings, problems: this.#problems } = read());
+      this.#onDidChange.fire();
+    });
+  }
+
+  readonly onDidChange = this.#onDidChange.event;
+
+  get current(): Settings {
+    return this.#settings;
+  }
+
+  /** Values that could not be read; their defaults are in force. */
+  get problems(): readonly SettingProblem[] {
+    return this.#problems;
+  }
+
+  dispose(): void {
+    this.#listening.dispose();
+    this.#onDidChange.dispose();
+  }
+}
+
+function read() {
+  const configuration = vscode.workspace.getConfiguration(SECTION);
+  return readSettings((name) => configuration.get(name));
+}

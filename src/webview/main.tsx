@@ -1,0 +1,74 @@
+// The page's entry: joins the host's messages, the reducer and the drawing, and tells the host what fails here.
+import { render } from 'preact';
+import { describeError } from '../base/errors.ts';
+import type { FromPage, ToPage } from '../protocol/webview.ts';
+import { App } from './app.tsx';
+import { initialState, reduce } from './state.ts';
+
+interface VsCodeApi {
+  postMessage(message: FromPage): void;
+  getState(): unknown;
+  setState(state: Kept): void;
+}
+declare function acquireVsCodeApi(): VsCodeApi;
+
+/** What survives a reload of the page. */
+interface Kept {
+  readonly draft: string;
+}
+
+const api = acquireVsCodeApi();
+const post = (message: FromPage) => api.postMessage(message);
+
+/** A page that fails again and again must not flood the host. */
+let failures = 0;
+function report(error: unknown): void {
+  if (failures++ < 20) post({ type: 'failed', message: describeWithStack(error).slice(0, 10_000) });
+}
+function describeWithStack(error: unknown): string {
+  return error instanceof Error && error.stack !== undefined
+    ? `${error.message}\n${error.stack}`
+    : describeError(error);
+}
+window.addEventListener('error', (event) => report(event.error ?? event.message));
+window.addEventListener('unhandledrejection', (event) => report(event.reason));
+
+const root = document.getElementById('root');
+let state = initialState;
+let drawing = false;
+
+function draw(): void {
+  drawing = false;
+  if (root === null) return;
+  render(
+    <App state={state} post={post} firstDraft={keptDraft()} keepDraft={(draft) => api.setState({ draft })} />,
+    root,
+  );
+}
+
+function keptDraft(): string {
+  const kept = api.getState();
+  const draft = typeof kept === 'object' && kept !== null && 'draft' in kept ? kept.draft : undefined;
+  return typeof draft === 'string' ? draft : '';
+}
+
+// However many messages come, the page is drawn once a frame.
+window.addEventListener('message', (event: MessageEvent<unknown>) => {
+  if (!isToPage(event.data)) return;
+  const { asked } = state;
+  state = reduce(state, event.data);
+  if (state.asked !== asked) post({ type: 'ready' });
+  if (!drawing) requestAnimationFrame(draw);
+  drawing = true;
+});
+
+const TO_PAGE = new Set<string>(['snapshot', 'delta', 'focus_composer', 'restore_draft'] satisfies ToPage['type'][]);
+
+/** Only the host can post here; other listeners' messages (the editor's own) are not ours. */
+function isToPage(data: unknown): data is ToPage {
+  if (typeof data !== 'object' || data === null || !('type' in data)) return false;
+  return typeof data.type === 'string' && TO_PAGE.has(data.type);
+}
+
+draw();
+post({ type: 'ready' });

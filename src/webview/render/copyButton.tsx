@@ -1,0 +1,32 @@
+// Decides how something is copied, and that the user sees that it was.
+import { useEffect, useState } from 'preact/hooks';
+import { strings } from '../strings.ts';
+import { useActions } from './actions.ts';
+import { Icon } from './icons.tsx';
+
+export function CopyButton({ label, read }: { readonly label: string; readonly read: () => string }) {
+  const actions = useActions();
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), 1500);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const copy = () => {
+    actions.copy(read()).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    );
+  };
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      title={copied ? strings.copied : label}
+      aria-label={copied ? strings.copied : label}
+      onClick={copy}
+    >
+      <Icon name={copied ? 'check' : 'copy'} />
+    </button>
+  );
+}

@@ -1,0 +1,123 @@
+// Decides the colours of code: highlight.js reads it, and its scopes become a tree that is drawn without any HTML text.
+import type { Emitter } from 'highlight.js';
+import hljs from 'highlight.js/lib/core';
+import bash from 'highlight.js/lib/languages/bash';
+import c from 'highlight.js/lib/languages/c';
+import cpp from 'highlight.js/lib/languages/cpp';
+import csharp from 'highlight.js/lib/languages/csharp';
+import css from 'highlight.js/lib/languages/css';
+import diff from 'highlight.js/lib/languages/diff';
+import dockerfile from 'highlight.js/lib/languages/dockerfile';
+import go from 'highlight.js/lib/languages/go';
+import ini from 'highlight.js/lib/languages/ini';
+import java from 'highlight.js/lib/languages/java';
+import javascript from 'highlight.js/lib/languages/javascript';
+import json from 'highlight.js/lib/languages/json';
+import kotlin from 'highlight.js/lib/languages/kotlin';
+import makefile from 'highlight.js/lib/languages/makefile';
+import markdown from 'highlight.js/lib/languages/markdown';
+import php from 'highlight.js/lib/languages/php';
+import powershell from 'highlight.js/lib/languages/powershell';
+import python from 'highlight.js/lib/languages/python';
+import ruby from 'highlight.js/lib/languages/ruby';
+import rust from 'highlight.js/lib/languages/rust';
+import shell from 'highlight.js/lib/languages/shell';
+import sql from 'highlight.js/lib/languages/sql';
+import typescript from 'highlight.js/lib/languages/typescript';
+import xml from 'highlight.js/lib/languages/xml';
+import yaml from 'highlight.js/lib/languages/yaml';
+
+/** Above this a block stays plain: reading it would be felt. */
+const LIMIT = 50_000;
+
+export type Coloured = string | { readonly scope: string; readonly children: readonly Coloured[] };
+interface Scope {
+  readonly scope: string;
+  readonly children: Coloured[];
+}
+
+class TreeEmitter implements Emitter {
+  readonly root: Scope = { scope: '', children: [] };
+  readonly #stack: Scope[] = [this.root];
+
+  startScope(scope: string): void {
+    const opened: Scope = { scope, children: [] };
+    this.#top().children.push(opened);
+    this.#stack.push(opened);
+  }
+
+  endScope(): void {
+    if (this.#stack.length > 1) this.#stack.pop();
+  }
+
+  /** Not in the published type, but called for every mode of a grammar. */
+  openNode(scope: string): void {
+    this.startScope(scope);
+  }
+
+  closeNode(): void {
+    this.endScope();
+  }
+
+  addText(text: string): void {
+    if (text !== '') this.#top().children.push(text);
+  }
+
+  __addSublanguage(emitter: Emitter): void {
+    if (emitter instanceof TreeEmitter) this.#top().children.push(...emitter.root.children);
+  }
+
+  finalize(): void {
+    this.#stack.length = 1;
+  }
+
+  toHTML(): string {
+    return '';
+  }
+
+  #top(): Scope {
+    return this.#stack.at(-1) ?? this.root;
+  }
+}
+
+const languages = {
+  bash,
+  c,
+  cpp,
+  csharp,
+  css,
+  diff,
+  dockerfile,
+  go,
+  ini,
+  java,
+  javascript,
+  json,
+  kotlin,
+  makefile,
+  markdown,
+  php,
+  powershell,
+  python,
+  ruby,
+  rust,
+  shell,
+  sql,
+  typescript,
+  xml,
+  yaml,
+};
+const hl = hljs.newInstance();
+hl.configure({ __emitter: TreeEmitter });
+for (const [name, language] of Object.entries(languages)) hl.registerLanguage(name, language);
+hl.registerAliases(['jsonc', 'json5'], { languageName: 'json' });
+hl.registerAliases(['vue', 'svelte'], { languageName: 'xml' });
+
+/** Undefined: no colours (unknown language, too long, or the reader gave up). */
+export function highlight(text: string, language: string): readonly Coloured[] | undefined {
+  if (text.length > LIMIT || hl.getLanguage(language) === undefined) return undefined;
+  const result = hl.highlight(text, { language, ignoreIllegals: true });
+  return result._emitter instanceof TreeEmitter && result.errorRaised === undefined
+    ? result._emitter.root.children
+    : undefined;
+}

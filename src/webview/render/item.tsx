@@ -1,0 +1,58 @@
+// Decides how each kind of transcript item is drawn.
+import { unreachable } from '../../base/errors.ts';
+import { memo } from '../memo.ts';
+import type { NoticeItem, PageItem, RequestItem } from '../state.ts';
+import { strings } from '../strings.ts';
+import { Answer } from './answer.tsx';
+import { Carried } from './carried.tsx';
+import { Icon } from './icons.tsx';
+import { ToolCard } from './toolCard.tsx';
+
+export const Item = memo(function Item({ item }: { readonly item: PageItem }) {
+  return <div class={`item item-${item.type}`}>{draw(item)}</div>;
+});
+
+function draw(item: PageItem) {
+  switch (item.type) {
+    case 'request':
+      return <Request item={item} />;
+    case 'answer':
+      return <Answer item={item} />;
+    case 'tool':
+      return <ToolCard item={item} />;
+    case 'notice':
+      return <Notice item={item} />;
+    default:
+      return unreachable(item);
+  }
+}
+
+function Request({ item }: { readonly item: RequestItem }) {
+  const automated = item.source === 'system';
+  return (
+    <article class={`request request-${item.source}`} aria-label={automated ? strings.automatedEvent : strings.you}>
+      {automated && (
+        <p class="request-source">
+          <Icon name="bell" /> {strings.automatedEvent}
+        </p>
+      )}
+      {item.text !== '' && <div class="request-text">{item.text}</div>}
+      {item.carried !== undefined && <Carried carried={item.carried} />}
+    </article>
+  );
+}
+
+function Notice({ item }: { readonly item: NoticeItem }) {
+  return (
+    <div class={`notice level-${item.level}`}>
+      <Icon name={item.level} />
+      <div>
+        <p>
+          <span class="hidden">{strings.levels[item.level]}: </span>
+          {item.text}
+        </p>
+        {item.nextStep !== undefined && <p class="next-step">{item.nextStep}</p>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+// Decides what a link in an answer may do: open the web, write a mail, open a file of the workspace, or nothing.
+
+export type LinkTarget =
+  | { readonly type: 'external'; readonly url: string }
+  | { readonly type: 'file'; readonly path: string; readonly line?: number }
+  | { readonly type: 'none' };
+
+const NONE: LinkTarget = { type: 'none' };
+const EXTERNAL = new Set(['http:', 'https:', 'mailto:']);
+const PATH_LIMIT = 5000;
+
+export function linkTarget(href: string): LinkTarget {
+  const address = href.trim();
+  // Browsers drop control characters inside an address, so that a forbidden scheme could hide behind one.
+  if (address === '' || hasControl(address)) return NONE;
+  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(address)?.[0].toLowerCase();
+  const drive = scheme?.length === 2;
+  if (scheme !== undefined && !drive && !isPathWithLine(address)) {
+    if (!EXTERNAL.has(scheme) || !URL.canParse(address)) return NONE;
+    return { type: 'external', url: address };
+  }
+  if (/^(?:#|\?|[\\/]{2})/.test(address)) return NONE;
+  return fileTarget(address);
+}
+
+/** `main.ts:12` looks like a scheme and is not one. */
+function isPathWithLine(address: string): boolean {
+  return /^[\w.-]*\.\w+:\d+(?::\d+)?$/.test(address);
+}
+
+function fileTarget(address: string): LinkTarget {
+  const found = /^(?<path>.*?)(?:#L(?<hash>\d+)[^#]*|#.*|:(?<line>\d+)(?::\d+)?)?$/.exec(address)?.groups;
+  const path = decode(found?.['path'] ?? '');
+  if (path === '' || path.length > PATH_LIMIT || hasControl(path)) return NONE;
+  const line = Number(found?.['hash'] ?? found?.['line'] ?? 0);
+  return line > 0 && Number.isSafeInteger(line) ? { type: 'file', path, line } : { type: 'file', path };
+}
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+function hasControl(text: string): boolean {
+  return /[\u0000-\u001f\u007f-\u009f]/.test(text);
+}

@@ -1,0 +1,180 @@
+// Decides which part of a streamed Markdown text is read again: only the last open blocks, so that the cost stays linear.
+import { Lexer, type MarkedToken } from 'marked';
+import { appendTo, type Chunked, chunked } from '../chunked.ts';
+import { type Growing, grow, growing } from '../growing.ts';
+
+export interface Block {
+  readonly token: MarkedToken;
+  /** The text of a fenced code block whose end has not come; its token is behind. */
+  readonly open?: Growing;
+  /** Rises when all is read again: equal source may then mean other nodes (a link defined later). */
+  readonly reading: number;
+}
+
+export interface MarkdownView {
+  readonly blocks: Chunked<Block>;
+  /** The newest text, not yet read as Markdown. */
+  readonly rest: string;
+}
+
+export interface MarkdownStream {
+  append(text: string): void;
+  /** After it the blocks are those of the whole text read at once. */
+  finish(): void;
+  view(): MarkdownView;
+  /** How many characters were given to the lexer so far: what tests hold to be linear. */
+  readonly lexed: number;
+}
+
+/** Below this an open block is read again for each piece; above, when it has grown by an eighth. */
+const SMALL = 2048;
+const CLOSING_FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*$/;
+const MAYBE_FENCE = /^ {0,3}(?:`*|~*)[ \t]*$/;
+
+/** A fence whose end has not come: its lines are shown as they arrive and read again only at its end. */
+interface OpenFence {
+  readonly marker: string;
+  text: Growing;
+  /** The unfinished line, as long as it can still become the closing fence. */
+  line: string;
+  /** What of it is not shown yet. */
+  held: string;
+}
+
+export function createMarkdownStream(): MarkdownStream {
+  const pieces: string[] = [];
+  let committed: Chunked<Block> = chunked();
+  let tail = '';
+  let tailBlocks: Block[] = [];
+  /** How much of the tail the lexer has seen. */
+  let read = 0;
+  let fence: OpenFence | undefined;
+  let reading = 0;
+  let carriageReturn = false;
+  let lexed = 0;
+
+  function lex(text: string): MarkedToken[] {
+    lexed += text.length;
+    return new Lexer({ gfm: true }).lex(text) as MarkedToken[];
+  }
+
+  function toBlocks(tokens: readonly MarkedToken[]): Block[] {
+    return tokens
+      .filter((token) => token.type !== 'space' && token.type !== 'def')
+      .map((token) => ({ token, reading }));
+  }
+
+  function readTail(): void {
+    const tokens = lex(tail);
+    const cut = findCut(tail, tokens);
+    committed = appendTo(committed, toBlocks(tokens.slice(0, cut.tokens)));
+    tail = tail.slice(cut.offset);
+    tailBlocks = toBlocks(tokens.slice(cut.tokens));
+    read = tail.length;
+    fence = openFence(tokens.at(-1));
+    showFence();
+  }
+
+  function showFence(): void {
+    const last = tailBlocks.at(-1);
+    if (fence !== undefined && last !== undefined) tailBlocks = tailBlocks.with(-1, { ...last, open: fence.text });
+  }
+
+  return {
+    append(text) {
+      if (text === '') return;
+      pieces.push(text);
+      let more = carriageReturn ? `\r${text}` : text;
+      carriageReturn = more.endsWith('\r');
+      if (carriageReturn) more = more.slice(0, -1);
+      more = more.replace(/\r\n|\r/g, '\n');
+      if (more === '') return;
+      tail += more;
+      if (fence !== undefined && !feedFence(fence, more)) {
+        read = tail.length;
+        showFence();
+        return;
+      }
+      const due = tail.length <= SMALL || tail.length - read >= read / 8;
+      if (fence !== undefined || due) readTail();
+    },
+    finish() {
+      const whole = pieces.join('');
+      // A definition may stand after its uses, which are then already read: the only case that needs all of it again.
+      const again = whole.includes(']:');
+      reading += again ? 1 : 0;
+      const blocks = toBlocks(lex(again ? whole : tail + (carriageReturn ? '\n' : '')));
+      committed = again ? chunked(blocks) : appendTo(committed, blocks);
+      tail = '';
+      tailBlocks = [];
+      read = 0;
+      fence = undefined;
+      carriageReturn = false;
+    },
+    view: () => ({ blocks: appendTo(committed, tailBlocks), rest: fence === undefined ? tail.slice(read) : '' }),
+    get lexed() {
+      return lexed;
+    },
+  };
+}
+
+/**
+ * Where the tail may be cut: before a block that follows a blank line and whose first line is complete. Nothing
+ * that arrives later can join what stands before such a line: it was weighed whole, and did not join.
+ */
+function findCut(text: string, tokens: readonly MarkedToken[]): { readonly tokens: number; readonly offset: number } {
+  let best = { tokens: 0, offset: 0 };
+  let offset = 0;
+  for (const [index, token] of tokens.entries()) {
+    if (!text.startsWith(token.raw, offset)) return best;
+    if (index > 0 && token.type !== 'space' && endsBlank(text, offset)) {
+      if (!text.includes('\n', offset)) return best;
+      best = { tokens: index, offset };
+    }
+    offset += token.raw.length;
+  }
+  return best;
+}
+
+function endsBlank(text: string, end: number): boolean {
+  if (text[end - 1] !== '\n') return false;
+  let at = end - 2;
+  while (text[at] === ' ' || text[at] === '\t') at--;
+  return text[at] === '\n';
+}
+
+function openFence(token: MarkedToken | undefined): OpenFence | undefined {
+  if (token?.type !== 'code' || token.codeBlockStyle === 'indented') return undefined;
+  const marker = /^ {0,3}(`{3,}|~{3,})[^\n]*\n/.exec(token.raw)?.[1];
+  if (marker === undefined) return undefined;
+  const lines = token.raw.split('\n');
+  if (lines.slice(1).some((line) => closes(marker, line))) return undefined;
+  const line = lines.at(-1) ?? '';
+  const held = MAYBE_FENCE.test(line) ? line : '';
+  const body = lines.slice(1).join('\n');
+  return { marker, text: growing(body.slice(0, body.length - held.length)), line: lineStart(line), held };
+}
+
+/** True when the fence's end may have come. */
+function feedFence(fence: OpenFence, more: string): boolean {
+  const lines = more.split('\n');
+  const first = fence.line + (lines[0] ?? '');
+  const complete = lines.length === 1 ? [] : [first, ...lines.slice(1, -1)];
+  if (complete.some((line) => closes(fence.marker, line))) return true;
+  const line = lines.length === 1 ? first : (lines.at(-1) ?? '');
+  const shown = fence.held + more;
+  fence.line = lineStart(line);
+  fence.held = MAYBE_FENCE.test(line) ? line : '';
+  fence.text = grow(fence.text, shown.slice(0, shown.length - fence.held.length));
+  return false;
+}
+
+/** A long line is no fence; its start is enough to know that. */
+function lineStart(line: string): string {
+  return line.length > 200 ? line.slice(0, 200) : line;
+}
+
+function closes(marker: string, line: string): boolean {
+  const found = CLOSING_FENCE.exec(line)?.[1];
+  return found !== undefined && found.startsWith(marker);
+}

@@ -1,0 +1,45 @@
+// Decides how the arguments of a tool call are shown: in full, nothing hidden, nothing run together.
+import { strings } from '../strings.ts';
+import { commandOf } from '../toolTitle.ts';
+import { visibleText } from './visibleText.ts';
+
+interface Properties {
+  readonly name: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+export function ToolArguments({ name, values }: Properties) {
+  const command = commandOf(name, values);
+  const rest = Object.entries(values).filter(([key]) => command === undefined || key !== 'command');
+  const written = [command ?? '', ...rest.flatMap(([key, value]) => [key, print(value)])];
+  return (
+    <div class="arguments">
+      {command !== undefined && (
+        <pre class="command" tabIndex={0} role="group" aria-label={strings.command}>
+          {visibleText(command)}
+        </pre>
+      )}
+      {rest.length > 0 && (
+        <dl aria-label={strings.arguments}>
+          {rest.map(([key, value]) => (
+            <div class={isLong(value) ? 'argument long' : 'argument'} key={key}>
+              <dt>{visibleText(key)}</dt>
+              <dd>{visibleText(print(value))}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {command === undefined && rest.length === 0 && <p class="quiet">{strings.noArguments}</p>}
+      {written.some((text) => visibleText(text) !== text) && <p class="quiet">{strings.hiddenCharacters}</p>}
+    </div>
+  );
+}
+
+function print(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}
+
+function isLong(value: unknown): boolean {
+  const text = print(value);
+  return text.length > 60 || text.includes('\n');
+}

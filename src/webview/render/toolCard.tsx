@@ -1,0 +1,82 @@
+// Decides how a tool call is drawn: one line that says what and how it stands, opening to arguments and output.
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { ToolState } from '../../protocol/webview.ts';
+import type { Growing } from '../growing.ts';
+import type { ToolItem } from '../state.ts';
+import { strings } from '../strings.ts';
+import { toolIcon, toolTitle } from '../toolTitle.ts';
+import { Approval } from './approval.tsx';
+import { Carried } from './carried.tsx';
+import { GrowingText } from './growingText.tsx';
+import { Icon, type IconName } from './icons.tsx';
+import { ToolArguments } from './toolArguments.tsx';
+import { visibleText } from './visibleText.ts';
+
+const STATE_ICONS: Record<ToolState, IconName> = {
+  approval: 'warning',
+  running: 'loading',
+  done: 'check',
+  failed: 'error',
+  rejected: 'circle-slash',
+  interrupted: 'debug-stop',
+};
+
+export function ToolCard({ item }: { readonly item: ToolItem }) {
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const id = useId();
+  const waits = item.state === 'approval';
+  // What waits for an answer cannot be folded away.
+  const open = waits || (chosen ?? opensItself(item));
+  const title = visibleText(toolTitle(item.name, item.arguments));
+  return (
+    <section class={`tool state-${item.state}`} aria-label={title}>
+      <button
+        type="button"
+        class="tool-head"
+        aria-expanded={open}
+        aria-controls={id}
+        disabled={waits}
+        onClick={() => setChosen(!open)}
+      >
+        <Icon name={open ? 'chevron-down' : 'chevron-right'} />
+        <Icon name={toolIcon(item.name)} />
+        <span class="tool-title" title={title}>
+          {title}
+        </span>
+        <span class="tool-state">
+          <Icon name={STATE_ICONS[item.state]} />
+          <span>{strings.states[item.state]}</span>
+        </span>
+      </button>
+      <div id={id} class="tool-body" hidden={!open}>
+        {waits && <Approval key={item.id} item={item} />}
+        {open && !waits && <ToolArguments name={item.name} values={item.arguments} />}
+        {open && (item.output.length > 0 || (!waits && item.state !== 'running')) && <Output text={item.output} />}
+      </div>
+      {item.carried !== undefined && <Carried carried={item.carried} />}
+    </section>
+  );
+}
+
+function opensItself(item: ToolItem): boolean {
+  return item.state === 'failed' || (item.state === 'running' && item.output.length > 0);
+}
+
+/** Follows its tail as long as the reader has not scrolled up. */
+function Output({ text }: { readonly text: Growing }) {
+  const element = useRef<HTMLDivElement>(null);
+  const following = useRef(true);
+  useLayoutEffect(() => {
+    if (following.current && element.current !== null) element.current.scrollTop = element.current.scrollHeight;
+  }, [text]);
+  const onScroll = () => {
+    const area = element.current;
+    if (area !== null) following.current = area.scrollHeight - area.scrollTop - area.clientHeight < 8;
+  };
+  if (text.length === 0) return <p class="quiet">{strings.noOutput}</p>;
+  return (
+    <div class="output" ref={element} tabIndex={0} role="group" aria-label={strings.output} onScroll={onScroll}>
+      <GrowingText text={text} />
+    </div>
+  );
+}

@@ -1,0 +1,171 @@
+// Decides what the page shows: a pure reducer over the host's messages. A gap in the numbers asks for a new snapshot.
+import { unreachable } from '../base/errors.ts';
+import type { Change, ChatHead, ToPage, TranscriptItem } from '../protocol/webview.ts';
+import { appendTo, type Chunked, chunked, removeAt, replaceAt, valueAt } from './chunked.ts';
+import { type Growing, grow, growing, wholeText } from './growing.ts';
+import { strings } from './strings.ts';
+import { toolTitle } from './toolTitle.ts';
+
+type ItemOf<T extends TranscriptItem['type']> = Extract<TranscriptItem, { type: T }>;
+export type RequestItem = ItemOf<'request'>;
+export type NoticeItem = ItemOf<'notice'>;
+export type AnswerItem = Omit<ItemOf<'answer'>, 'text' | 'reasoning'> & {
+  readonly text: Growing;
+  readonly reasoning: Growing;
+};
+export type ToolItem = Omit<ItemOf<'tool'>, 'output'> & { readonly output: Growing };
+export type PageItem = RequestItem | AnswerItem | ToolItem | NoticeItem;
+
+export interface PageState {
+  /** `waiting`: nothing is believed until the next snapshot. */
+  readonly connection: 'waiting' | 'live';
+  /** How often a snapshot was asked for; whoever holds the connection says `ready` when it rises. */
+  readonly asked: number;
+  readonly number: number;
+  /** Null before the first snapshot. */
+  readonly head: ChatHead | null;
+  readonly items: Chunked<PageItem>;
+  /**
+   * Where an id stands. Shared by later states as long as items are only added, so a place counts only if the
+   * item there has the id.
+   */
+  readonly places: Map<string, number>;
+  /** What a screen reader is told, once: whole answers and approvals, never the pieces of a stream. */
+  readonly announcement: { readonly serial: number; readonly text: string };
+  readonly focusRequests: number;
+  /** All words that came back so far, oldest first; the composer takes each once. */
+  readonly returned: readonly string[];
+}
+
+export const initialState: PageState = {
+  connection: 'waiting',
+  asked: 1,
+  number: 0,
+  head: null,
+  items: chunked(),
+  places: new Map(),
+  announcement: { serial: 0, text: '' },
+  focusRequests: 0,
+  returned: [],
+};
+
+export function reduce(state: PageState, message: ToPage): PageState {
+  switch (message.type) {
+    case 'snapshot': {
+      const { items, ...head } = message.state;
+      return {
+        ...state,
+        connection: 'live',
+        number: message.number,
+        head,
+        items: chunked(items.map(toPageItem)),
+        places: new Map(items.map((item, place) => [item.id, place])),
+      };
+    }
+    case 'delta': {
+      if (state.connection === 'waiting') return state;
+      if (message.number !== state.number + 1) return askAgain(state);
+      let next: PageState = { ...state, number: message.number };
+      for (const change of message.changes) {
+        next = apply(next, change);
+        if (next.connection === 'waiting') return next;
+      }
+      return next;
+    }
+    case 'focus_composer':
+      return { ...state, focusRequests: state.focusRequests + 1 };
+    case 'restore_draft':
+      return { ...state, returned: [...state.returned, message.text] };
+    default:
+      return unreachable(message);
+  }
+}
+
+function askAgain(state: PageState): PageState {
+  return { ...state, connection: 'waiting', asked: state.asked + 1 };
+}
+
+function apply(state: PageState, change: Change): PageState {
+  switch (change.type) {
+    case 'head':
+      return state.head === null ? state : { ...state, head: { ...state.head, ...change.head } };
+    case 'item': {
+      const item = toPageItem(change.item);
+      const place = placeOf(state, item.id);
+      const before = place === undefined ? undefined : valueAt(state.items, place);
+      const announced = announce(state, before, item);
+      if (place !== undefined) return { ...announced, items: replaceAt(state.items, place, item) };
+      state.places.set(item.id, state.items.length);
+      return { ...announced, items: appendTo(state.items, [item]) };
+    }
+    case 'text': {
+      const place = placeOf(state, change.id);
+      const item = place === undefined ? undefined : valueAt(state.items, place);
+      const grown = item && withMoreText(item, change.field, change.text);
+      if (place === undefined || grown === undefined) return askAgain(state);
+      return { ...state, items: replaceAt(state.items, place, grown) };
+    }
+    case 'removed': {
+      const place = placeOf(state, change.id);
+      if (place === undefined) return state;
+      const items = removeAt(state.items, place);
+      return { ...state, items, places: new Map(items.chunks.flat().map((item, index) => [item.id, index])) };
+    }
+    default:
+      return unreachable(change);
+  }
+}
+
+export function itemById(state: PageState, id: string): PageItem | undefined {
+  const place = placeOf(state, id);
+  return place === undefined ? undefined : valueAt(state.items, place);
+}
+
+function placeOf(state: PageState, id: string): number | undefined {
+  const place = state.places.get(id);
+  return place !== undefined && valueAt(state.items, place)?.id === id ? place : undefined;
+}
+
+function toPageItem(item: TranscriptItem): PageItem {
+  switch (item.type) {
+    case 'answer':
+      return { ...item, text: growing(item.text), reasoning: growing(item.reasoning) };
+    case 'tool':
+      return { ...item, output: growing(item.output) };
+    case 'request':
+    case 'notice':
+      return item;
+    default:
+      return unreachable(item);
+  }
+}
+
+function withMoreText(item: PageItem, field: 'text' | 'reasoning' | 'output', text: string): PageItem | undefined {
+  if (item.type === 'answer' && field !== 'output') return { ...item, [field]: grow(item[field], text) };
+  if (item.type === 'tool' && field === 'output') return { ...item, output: grow(item.output, text) };
+  return undefined;
+}
+
+function announce(state: PageState, before: PageItem | undefined, item: PageItem): PageState {
+  const text = announcementFor(before, item);
+  return text === undefined ? state : { ...state, announcement: { serial: state.announcement.serial + 1, text } };
+}
+
+function announcementFor(before: PageItem | undefined, item: PageItem): string | undefined {
+  switch (item.type) {
+    case 'answer': {
+      const ended = !item.streaming && (before?.type !== 'answer' || before.streaming);
+      return ended && item.text.length > 0 ? strings.announceAnswer(wholeText(item.text)) : undefined;
+    }
+    case 'tool': {
+      const asks = item.state === 'approval' && (before?.type !== 'tool' || before.state !== 'approval');
+      return asks ? strings.announceApproval(toolTitle(item.name, item.arguments)) : undefined;
+    }
+    case 'notice':
+      return before === undefined ? [item.text, item.nextStep ?? ''].join(' ').trim() : undefined;
+    case 'request':
+      return before === undefined && item.source === 'system' ? strings.automatedEvent : undefined;
+    default:
+      return unreachable(item);
+  }
+}

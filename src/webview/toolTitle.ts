@@ -1,0 +1,63 @@
+// Decides how a tool call is named to a person: `Read src/a.ts`, `Run npm test`; unknown tools by their own name.
+import type { IconName } from './render/icons.tsx';
+import { strings } from './strings.ts';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+interface Known {
+  readonly icon: IconName;
+  /** The argument that tells the call apart. */
+  readonly subject: string;
+  readonly verb: string;
+}
+
+const KNOWN = new Map<string, Known>(
+  Object.entries({
+    read_file: { icon: 'file', subject: 'path', verb: strings.verbs.read },
+    list_files: { icon: 'list-tree', subject: 'path', verb: strings.verbs.list },
+    search: { icon: 'search', subject: 'query', verb: strings.verbs.search },
+    edit_file: { icon: 'edit', subject: 'path', verb: strings.verbs.edit },
+    apply_patch: { icon: 'edit', subject: 'path', verb: strings.verbs.patch },
+    write_file: { icon: 'edit', subject: 'path', verb: strings.verbs.write },
+    move_file: { icon: 'file', subject: 'from', verb: strings.verbs.move },
+    delete_file: { icon: 'trash', subject: 'path', verb: strings.verbs.delete },
+    run_command: { icon: 'terminal', subject: 'command', verb: strings.verbs.run },
+    run_task: { icon: 'terminal', subject: 'name', verb: strings.verbs.runTask },
+    diagnostics: { icon: 'warning', subject: 'path', verb: strings.verbs.diagnostics },
+    fetch_url: { icon: 'file', subject: 'url', verb: strings.verbs.fetch },
+    watch: { icon: 'bell', subject: 'path', verb: strings.verbs.watch },
+    read_notifications: { icon: 'bell', subject: '', verb: strings.verbs.readNotifications },
+  } satisfies Record<string, Known>),
+);
+
+export function toolIcon(name: string): IconName {
+  return KNOWN.get(name)?.icon ?? 'tools';
+}
+
+export function toolTitle(name: string, values: Arguments): string {
+  const known = KNOWN.get(name);
+  const subject = known === undefined ? firstText(values) : textOf(values[known.subject]);
+  const verb = known?.verb ?? name;
+  return subject === undefined ? verb : `${verb} ${firstLine(subject)}`;
+}
+
+/** The argument that is the command itself, shown apart from the others. */
+export function commandOf(name: string, values: Arguments): string | undefined {
+  return name === 'run_command' ? textOf(values['command']) : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+function firstText(values: Arguments): string | undefined {
+  return Object.values(values)
+    .map(textOf)
+    .find((text) => text !== undefined && text.length <= 80);
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? '';
+  const cut = line.length > 200 ? line.slice(0, 200) : line;
+  return cut.length < text.trim().length ? `${cut}…` : cut;
+}

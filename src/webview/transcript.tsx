@@ -1,0 +1,125 @@
+// Decides how the conversation is shown: the newest part of it, following its end unless the reader has scrolled away.
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type Chunked, valueAt } from './chunked.ts';
+import { memo } from './memo.ts';
+import { Working } from './render/answer.tsx';
+import { Icon } from './render/icons.tsx';
+import { Item } from './render/item.tsx';
+import type { PageItem } from './state.ts';
+import { strings } from './strings.ts';
+
+/** How many chunks of items are drawn at first, and more with each step back. */
+const PAGE = 4;
+const NEAR = 24;
+
+export function Transcript({ items, running }: { readonly items: Chunked<PageItem>; readonly running: boolean }) {
+  const [pages, setPages] = useState(1);
+  const { scroller, content, following, jump } = useFollowing(items);
+  const first = Math.max(0, items.chunks.length - pages * PAGE);
+  const hidden = items.chunks.slice(0, first).reduce((sum, chunk) => sum + chunk.length, 0);
+
+  const showEarlier = () => {
+    const area = scroller.current;
+    const fromEnd = area === null ? 0 : area.scrollHeight - area.scrollTop;
+    setPages(pages + 1);
+    // What the reader looks at stays where it is.
+    requestAnimationFrame(() => {
+      if (area !== null) area.scrollTop = area.scrollHeight - fromEnd;
+    });
+  };
+
+  return (
+    <div class="transcript">
+      <div class="scroller" ref={scroller} tabIndex={0} role="log" aria-live="off" aria-label={strings.transcript}>
+        <div class="items" ref={content}>
+          {first > 0 && (
+            <button type="button" class="earlier" onClick={showEarlier}>
+              {strings.showEarlier(hidden)}
+            </button>
+          )}
+          {items.chunks.slice(first).map((chunk, index) => (
+            <ItemChunk key={first + index} chunk={chunk} />
+          ))}
+          {running && !showsWork(valueAt(items, items.length - 1)) && (
+            <div class="item">
+              <Working />
+            </div>
+          )}
+        </div>
+      </div>
+      {!following && (
+        <button
+          type="button"
+          class="jump"
+          title={strings.scrollToBottom}
+          aria-label={strings.scrollToBottom}
+          onClick={jump}
+        >
+          <Icon name="arrow-down" />
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Whether the last item itself says that something goes on. */
+function showsWork(item: PageItem | undefined): boolean {
+  if (item?.type === 'answer') return item.streaming;
+  return item?.type === 'tool' && (item.state === 'running' || item.state === 'approval');
+}
+
+const ItemChunk = memo(function ItemChunk({ chunk }: { readonly chunk: readonly PageItem[] }) {
+  return chunk.map((item) => <Item key={item.id} item={item} />);
+});
+
+function useFollowing(items: Chunked<PageItem>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const [following, setFollowing] = useState(true);
+  const state = useRef({ following: true, top: 0 });
+
+  const follow = (on: boolean) => {
+    state.current.following = on;
+    setFollowing(on);
+  };
+  const toEnd = () => {
+    const area = scroller.current;
+    if (area === null) return;
+    area.scrollTop = area.scrollHeight;
+    state.current.top = area.scrollTop;
+  };
+
+  useLayoutEffect(() => {
+    if (state.current.following) toEnd();
+  }, [items]);
+
+  useLayoutEffect(() => {
+    const area = scroller.current;
+    if (area === null || content.current === null) return;
+    const onScroll = () => {
+      const near = area.scrollHeight - area.scrollTop - area.clientHeight < NEAR;
+      // Growing text also moves the end away; only going back is the reader's own doing.
+      const back = area.scrollTop < state.current.top - 1;
+      state.current.top = area.scrollTop;
+      if (near && !state.current.following) follow(true);
+      else if (!near && back && state.current.following) follow(false);
+    };
+    const observer = new ResizeObserver(() => {
+      if (state.current.following) toEnd();
+    });
+    area.addEventListener('scroll', onScroll, { passive: true });
+    observer.observe(content.current);
+    observer.observe(area);
+    return () => {
+      area.removeEventListener('scroll', onScroll);
+      observer.disconnect();
+    };
+  }, []);
+
+  const jump = () => {
+    follow(true);
+    toEnd();
+    scroller.current?.focus({ preventScroll: true });
+  };
+  return { scroller, content, following, jump };
+}

@@ -1,0 +1,102 @@
+// One notification, all the way, by hand, with the Guide: read, run, change the file meanwhile, hear of it.
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { useWorkbench } from '../support/workbench.ts';
+
+const workbench = useWorkbench();
+const FILE = 'src/menu.ts';
+
+beforeEach(async () => {
+  await workbench.openChat();
+  await workbench.reset();
+});
+
+test('the empty chat says hello, the model and the versions', async () => {
+  const welcome = workbench.chat().locator('.welcome');
+  await welcome.getByRole('heading', { name: 'Hello, I am Earshot.' }).waitFor();
+  await welcome.getByText(/Guide · offline, no AI/).waitFor();
+  await welcome.getByText(/Earshot 0\.1\.0 · VS Code 1\.\d+\.\d+/).waitFor();
+  expect(await workbench.statusBar().innerText()).toContain('Earshot');
+});
+
+test('a change of a file that was read reaches the model with the running command’s result', async () => {
+  const pipe = makePipe('first');
+  const before = await readFile(join(workbench.folder, FILE), 'utf8');
+  await workbench.say(`read ${FILE} then run cat first`);
+  await approve('Run cat first');
+
+  await writeFile(join(workbench.folder, FILE), `// Changed outside.\n${before}`);
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
+  await workbench.chat().getByText('1 waiting to be told').waitFor();
+  await workbench.screenshot('slice-pending');
+
+  await writeFile(pipe, 'done\n');
+  await workbench.settled();
+  const card = workbench.card('Run cat first');
+  await card.getByRole('button', { name: /file\.changed src\/menu\.ts/ }).click();
+  const text = await card.getByRole('group', { name: /word for word/ }).innerText();
+  expect(text).toContain('<notification source="file" name="changed" level="warning" origin="filesystem"');
+  expect(text).toContain('+// Changed outside.');
+  await expect.poll(() => workbench.statusBar().innerText()).not.toMatch(/Earshot\s1/);
+  expect(await workbench.transcript().innerText()).toContain('Meanwhile I was told:');
+
+  await workbench.reload();
+  await workbench.openChat();
+  await workbench.card('Run cat first').getByRole('button', { name: /file\.changed/ }).waitFor();
+  expect(await workbench.transcript().innerText()).toContain('Meanwhile I was told:');
+});
+
+test('what was queued before the extension host was killed is delivered once, after the restart', async () => {
+  makePipe('second');
+  const before = await readFile(join(workbench.folder, FILE), 'utf8');
+  await workbench.say(`read ${FILE} then run cat second`);
+  await approve('Run cat second');
+  await writeFile(join(workbench.folder, FILE), `${before}// Before the crash.\n`);
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
+
+  await workbench.killExtensionHost();
+  await workbench.reload();
+  await workbench.openChat();
+  // Nothing is run again; the interrupted call carries what was pending.
+  const card = workbench.card('Run cat second');
+  await card.getByText('Interrupted', { exact: true }).waitFor();
+  const chip = card.getByRole('button', { name: /file\.changed src\/menu\.ts/ });
+  await chip.click();
+  await card.getByText('In the log').waitFor();
+  await workbench.screenshot('slice-after-kill');
+
+  await workbench.say('list the files');
+  await workbench.settled();
+  await card.getByText('The model has it').waitFor();
+  expect(await workbench.chat().getByRole('button', { name: /file\.changed/ }).count()).toBe(1);
+});
+
+test('an approval that was open is open again after a reload, and can be rejected with a reason', async () => {
+  await workbench.say('run echo never');
+  await workbench.card('Run echo never').getByRole('button', { name: 'Approve' }).waitFor();
+  expect(await workbench.statusBar().innerText()).toContain('approve?');
+  await workbench.reload();
+  await workbench.openChat();
+  const card = workbench.card('Run echo never');
+  await card.getByRole('button', { name: 'Approve' }).waitFor();
+  await card.getByRole('textbox').fill('not today');
+  await workbench.screenshot('slice-approval');
+  await card.getByRole('button', { name: 'Reject' }).click();
+  await workbench.settled();
+  await card.getByText('Rejected', { exact: true }).waitFor();
+  expect(await workbench.transcript().innerText()).toContain('not today');
+});
+
+async function approve(title: string): Promise<void> {
+  await workbench.card(title).getByRole('button', { name: 'Approve' }).click();
+  await workbench.card(title).getByText('Running', { exact: true }).waitFor();
+}
+
+/** A command that reads from it ends when the test says so. */
+function makePipe(name: string): string {
+  const pipe = join(workbench.folder, name);
+  execFileSync('mkfifo', [pipe]);
+  return pipe;
+}

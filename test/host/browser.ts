@@ -1,0 +1,26 @@
+// Decides how Chromium is started for tests: invisible, without network chatter of its own.
+import { type Browser, chromium } from 'playwright-core';
+import { onEnd } from './lifetime.mjs';
+import { setUp } from './setup.mjs';
+
+const flags = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'].concat(
+  '--disable-component-update',
+  '--disable-sync',
+);
+
+export async function launchChromium(options: { readonly headless?: boolean } = {}): Promise<Browser> {
+  const { chromium: executablePath } = await setUp(['chromium']);
+  const browser = await chromium.launch({
+    executablePath,
+    headless: options.headless ?? true,
+    // Chromium's sandbox does not work for root, nor in most containers; it only opens our own pages.
+    chromiumSandbox: false,
+    args: flags,
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+  });
+  const forget = onEnd('processes', () => browser.close());
+  browser.once('disconnected', forget);
+  return browser;
+}

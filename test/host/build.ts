@@ -1,0 +1,30 @@
+// Decides how Earshot is built, and that a failed build says why.
+import { access, constants, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { newLogFile } from './cache.mjs';
+import { UserError } from './report.mjs';
+import { lastLines, runCommand } from './runCommand.mjs';
+import { repository } from './setup.mjs';
+
+/** @param flags of esbuild.mjs: none for what runs here, `--tests` for the suites, `--production` for what ships */
+export async function build(...flags: readonly string[]): Promise<void> {
+  const output = join(repository, flags.includes('--tests') ? '.build' : 'dist');
+  try {
+    await mkdir(output, { recursive: true });
+    await access(repository, constants.W_OK);
+  } catch {
+    throw new UserError(
+      `The folder ${repository} cannot be written to.`,
+      'Earshot is built in its own folder: change the permissions, or copy it to a folder of your own.',
+    );
+  }
+  const logFile = await newLogFile('build');
+  const result = await runCommand(process.execPath, [join(repository, 'esbuild.mjs'), ...flags], {
+    cwd: repository,
+    logFile,
+  });
+  if (result.exitCode === 0) return;
+  throw new UserError('Earshot could not be built.', `Correct what the lines above name. The whole log: ${logFile}`, {
+    details: lastLines(result.output, 30),
+  });
+}

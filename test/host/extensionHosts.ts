@@ -1,0 +1,33 @@
+// Decides, from what a VS Code server prints, which extension hosts run and how they ended.
+
+export interface ExtensionHostExit {
+  readonly pid: number;
+  /** As the server prints it, e.g. "code: null, signal: SIGKILL". */
+  readonly how: string;
+  readonly clean: boolean;
+}
+
+const launched = /<(\d+)> Launched Extension Host Process/;
+const exited = /<(\d+)> Extension Host Process exited with (code: (\S+), signal: (\S+?))\.?$/;
+
+export function createExtensionHosts() {
+  const running = new Set<number>();
+  const listeners = new Set<(exit: ExtensionHostExit) => void>();
+  return {
+    /** Oldest first. */
+    pids: (): number[] => [...running],
+    onDidExit(listener: (exit: ExtensionHostExit) => void): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    readLine(line: string): void {
+      const start = launched.exec(line);
+      if (start !== null) running.add(Number(start[1]));
+      const end = exited.exec(line.trimEnd());
+      if (end === null) return;
+      const [, pid, how = '', code, signal] = end;
+      running.delete(Number(pid));
+      for (const listener of listeners) listener({ pid: Number(pid), how, clean: code === '0' && signal === 'null' });
+    },
+  };
+}

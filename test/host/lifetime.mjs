@@ -1,0 +1,70 @@
+// Decides how a command ends: by its result, by an error, or by a signal; and that nothing it started outlives it.
+import { constants } from 'node:os';
+import { describeError } from './report.mjs';
+
+/** @type {Record<'processes' | 'folders', Set<() => unknown>>} */
+const cleanups = { processes: new Set(), folders: new Set() };
+let ending = false;
+
+/**
+ * Registers what must be undone if the process ends before the returned function is called.
+ *
+ * @param {keyof typeof cleanups} what processes are ended first, since they may still write to the folders
+ * @param {() => unknown} cleanup may be asynchronous
+ * @returns {() => void} forgets the clean-up: its work is done
+ */
+export function onEnd(what, cleanup) {
+  cleanups[what].add(cleanup);
+  return () => void cleanups[what].delete(cleanup);
+}
+
+/** Whether the process is on its way out, so that failures of what is being ended are no news. */
+export function isEnding() {
+  return ending;
+}
+
+/**
+ * Runs a command to its exit code. On SIGINT, SIGTERM or SIGHUP everything registered with onEnd is undone first; a
+ * second signal changes nothing, because a terminal, npm and our own parent may each send one for a single Ctrl+C.
+ *
+ * @param {() => Promise<number>} command
+ * @param {{ stoppedMessage?: string }} [options]
+ * @returns {Promise<never>}
+ */
+export async function runToExit(command, { stoppedMessage = 'Stopped.' } = {}) {
+  // Once the terminal is gone (SIGHUP), writing to it must not keep the clean-ups from running.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+    process.on(signal, () => {
+      if (ending) return;
+      ending = true;
+      void undoAll().then(() => {
+        if (stoppedMessage !== '')
+          process.stdout.write(`${process.stdout.isTTY ? '\r\u001b[2K' : ''}${stoppedMessage}\n`);
+        process.exit(128 + constants.signals[signal]);
+      });
+    });
+  }
+
+  let exitCode = 1;
+  try {
+    exitCode = await command();
+  } catch (error) {
+    // Only a signal ends the process from here on: what fails now fails because it is being ended.
+    if (ending) return new Promise(() => {});
+    ending = true;
+    process.stderr.write(`\n${describeError(error)}\n`);
+    exitCode = error instanceof Error && 'exitCode' in error ? Number(error.exitCode) : 1;
+  }
+  ending = true;
+  await undoAll();
+  process.exit(exitCode);
+}
+
+async function undoAll() {
+  for (const group of [cleanups.processes, cleanups.folders]) {
+    await Promise.allSettled([...group].map(async (cleanup) => cleanup()));
+    group.clear();
+  }
+}

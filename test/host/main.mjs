@@ -1,0 +1,96 @@
+// Decides what `npm start`, `npm test` and their kin need, provides it, and hands over to their TypeScript on the right Node.
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { runToExit } from './lifetime.mjs';
+import { createReporter, UserError } from './report.mjs';
+import { setUp } from './setup.mjs';
+import { readStartOptions, startHelp } from './startOptions.mjs';
+import { readTestSelection, testHelp } from './testSelection.mjs';
+
+const oldestNode = 20;
+
+/**
+ * @typedef {object} Command
+ * @property {string} help
+ * @property {string} stage the file that goes on once everything is there
+ * @property {(args: readonly string[]) => Promise<readonly import('./setup.mjs').Need[]>} check
+ *   refuses wrong arguments before anything is installed; says what is needed
+ */
+
+/** @type {Record<string, Command>} */
+const commands = {
+  start: {
+    stage: 'start.ts',
+    help: startHelp,
+    async check(args) {
+      await readStartOptions(args);
+      return ['dependencies', 'vscode'];
+    },
+  },
+  test: {
+    stage: 'test.ts',
+    help: testHelp,
+    async check(args) {
+      const steps = readTestSelection(args);
+      return steps.includes('vscode') || steps.includes('browser')
+        ? ['dependencies', 'vscode', 'chromium']
+        : ['dependencies'];
+    },
+  },
+  bench: {
+    stage: 'bench.ts',
+    help: 'npm run bench [-- NAME]: runs test/bench/*.bench.ts, or those whose name contains NAME.',
+    check: async () => ['dependencies'],
+  },
+  package: { stage: 'package.ts', help: 'npm run package: builds earshot.vsix.', check: async () => ['dependencies'] },
+  // What test/host/vscode calls: VS Code with the command line of a desktop one.
+  vscode: { stage: 'vscodeExecutable.ts', help: '', check: async () => ['dependencies', 'vscode', 'chromium'] },
+};
+
+await runToExit(main, { stoppedMessage: 'Stopped.' });
+
+async function main() {
+  if (Number(process.versions.node.split('.')[0]) < oldestNode) {
+    throw new UserError(`Node ${process.versions.node} is too old.`, `Install Node ${oldestNode} or later.`);
+  }
+  const [name = '', ...args] = process.argv.slice(2);
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) {
+    throw new UserError(`There is no command “${name}”.`, `Commands: ${Object.keys(commands).join(', ')}.`, {
+      exitCode: 2,
+    });
+  }
+  if (name !== 'vscode' && (args.includes('--help') || args.includes('-h'))) {
+    process.stdout.write(`${command.help}\n`);
+    return 0;
+  }
+  const needs = await command.check(args);
+  const { node } = await setUp(needs, createReporter());
+  return runStage(node, command.stage, args);
+}
+
+/**
+ * Runs the second stage in our place: same terminal, same signals, its exit code.
+ *
+ * @param {string} node
+ * @param {string} file
+ * @param {readonly string[]} args
+ * @returns {Promise<number>}
+ */
+function runStage(node, file, args) {
+  const script = fileURLToPath(new URL(file, import.meta.url));
+  const child = spawn(node, ['--disable-warning=ExperimentalWarning', script, ...args], {
+    cwd: process.cwd(),
+    stdio: 'inherit',
+  });
+  // It cleans up and says so itself; we only wait for it.
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+    process.removeAllListeners(signal);
+    process.on(signal, () => child.kill(signal));
+  }
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (exitCode, signal) => resolve(exitCode ?? 128 + constants.signals[signal ?? 'SIGKILL']));
+  });
+}

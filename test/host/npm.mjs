@@ -1,0 +1,80 @@
+// Decides how npm is called: the user's npm and registry settings, none of the surroundings of the npm that called us.
+import { basename } from 'node:path';
+import { newLogFile } from './cache.mjs';
+import { UserError } from './report.mjs';
+import { lastLines, runCommand } from './runCommand.mjs';
+
+/** No package that set-up installs needs its install scripts, and none of them may run on the user's machine unasked. */
+export const quietInstall = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=warn'];
+
+/**
+ * @param {readonly string[]} args
+ * @param {{ cwd: string, purpose: string }} options purpose: what is being installed, for the error message
+ */
+export async function runNpm(args, { cwd, purpose }) {
+  const [command, ...leading] = npmCommand();
+  const logFile = await newLogFile('npm');
+  const result = await runCommand(command, [...leading, ...args], {
+    cwd,
+    env: npmEnvironment(process.env),
+    logFile,
+    // npm on Windows is a batch file where it is not known as a script.
+    shell: command === 'npm' && process.platform === 'win32',
+  });
+  if (result.exitCode === 0) return;
+  if (result.startError !== undefined) {
+    throw new UserError(`npm could not be started (${result.startError.message}).`, 'Install npm and try again.');
+  }
+  throw new UserError(
+    `npm could not install ${purpose} (${result.signal ?? `exit code ${result.exitCode}`}).`,
+    `${nextStepFor(result.output)} The whole log: ${logFile}`,
+    { details: causeIn(result.output) },
+  );
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} [environment]
+ * @returns {[string, ...string[]]}
+ */
+export function npmCommand(environment = process.env) {
+  const script = environment['npm_execpath'];
+  // Another package manager sets the same variable to itself.
+  return script !== undefined && /^npm-cli\.c?js$/.test(basename(script)) ? [process.execPath, script] : ['npm'];
+}
+
+/**
+ * The npm that runs our script tells its children about our package; an npm for another folder must not hear of it.
+ *
+ * @param {NodeJS.ProcessEnv} environment
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function npmEnvironment(environment) {
+  const ofTheCaller =
+    /^(npm_(lifecycle|package)_|npm_config_(local_prefix|global|location|workspace|omit|include|dry_run)|NODE_ENV$)/i;
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !ofTheCaller.test(name)));
+}
+
+/**
+ * npm states the cause first and may go on with pages of advice.
+ *
+ * @param {string} output
+ * @returns {string}
+ */
+function causeIn(output) {
+  const errors = output.split('\n').filter((line) => /^npm error +\S/.test(line));
+  return errors.length === 0 ? lastLines(output, 12) : errors.slice(0, 12).join('\n');
+}
+
+/**
+ * @param {string} output
+ * @returns {string}
+ */
+function nextStepFor(output) {
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|network/i.test(output)) {
+    return 'The npm registry cannot be reached: connect to the network (or check npm’s proxy and registry settings) and run the command again; it goes on where it stopped.';
+  }
+  if (/code EUSAGE/.test(output)) return 'package-lock.json does not fit package.json: run `npm install` and commit what it changes.';
+  if (/ENOSPC/.test(output)) return 'The disk is full: free about 1.5 GB and run the command again.';
+  if (/EACCES|EPERM|EROFS/.test(output)) return 'A folder cannot be written to: the lines above name it.';
+  return 'Fix what the lines above name and run the command again.';
+}

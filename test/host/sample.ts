@@ -1,0 +1,61 @@
+// Decides what the sample workspace is: a small TypeScript project in git, on which everything Earshot hears can be tried.
+import { execFile } from 'node:child_process';
+import { cp, mkdir, symlink } from 'node:fs/promises';
+import { devNull } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { errorCode } from './cache.mjs';
+import { UserError } from './report.mjs';
+import { repository } from './setup.mjs';
+
+const run = promisify(execFile);
+const name = 'tea-shop';
+/** What the sample's package.json asks for, taken from our own dependencies: it must work without a network. */
+const linkedPackages = ['typescript', '@types/node', 'undici-types'];
+
+/** Creates the sample below `parent` and returns its folder. */
+export async function createSample(parent: string): Promise<string> {
+  const folder = join(parent, name);
+  const source = fileURLToPath(new URL('sample', import.meta.url));
+  await cp(join(source, 'main'), folder, { recursive: true });
+  for (const packageName of linkedPackages) {
+    const link = join(folder, 'node_modules', packageName);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(join(repository, 'node_modules', packageName), link, 'junction');
+  }
+
+  await git(folder, 'init', '--quiet', '--initial-branch=main');
+  await commitAll(folder, 'Orders and receipts');
+  await git(folder, 'switch', '--quiet', '--create', 'feature/discount');
+  await cp(join(source, 'feature-discount'), folder, { recursive: true });
+  await commitAll(folder, 'Ten percent off from twenty euros');
+  await git(folder, 'switch', '--quiet', 'main');
+  return folder;
+}
+
+async function commitAll(folder: string, message: string): Promise<void> {
+  await git(folder, 'add', '--all');
+  await git(
+    folder,
+    '-c',
+    'user.name=Tea Shop',
+    '-c',
+    'user.email=shop@example.com',
+    'commit',
+    '--quiet',
+    `--message=${message}`,
+  );
+}
+
+async function git(folder: string, ...args: readonly string[]): Promise<void> {
+  try {
+    // The user's own settings (signing, hooks, templates) are none of the sample's business.
+    const env = { ...process.env, GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' };
+    await run('git', ['-C', folder, ...args], { env });
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT')
+      throw new UserError('git was not found.', 'Install git, or name a folder of your own with --folder DIR.');
+    throw error;
+  }
+}

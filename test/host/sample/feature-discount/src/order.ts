@@ -1,0 +1,20 @@
+import { discount } from './discount.ts';
+import { type Item, menu } from './menu.ts';
+
+export interface Line {
+  item: Item;
+  count: number;
+}
+
+export interface Order {
+  number: number;
+  /** Missing when the tea is drunk at the counter. */
+  table?: number;
+  lines: Line[];
+}
+
+/** In cents. */
+export function total(order: Order): number {
+  const sum = order.lines.reduce((soFar, line) => soFar + menu[line.item] * line.count, 0);
+  return sum - discount(sum);
+}

@@ -1,0 +1,29 @@
+// Decides which VS Code settings a run starts from: calm, offline, without VS Code's own AI features.
+
+export type Settings = Readonly<Record<string, unknown>>;
+
+export const defaultSettings: Settings = {
+  'workbench.colorTheme': 'Default Dark Modern',
+  'workbench.startupEditor': 'none',
+  'workbench.tips.enabled': false,
+  'workbench.enableExperiments': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.welcomePage.walkthroughs.openOnInstall': false,
+  'chat.disableAIFeatures': true,
+  'telemetry.telemetryLevel': 'off',
+  'update.mode': 'none',
+  'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false,
+  'extensions.ignoreRecommendations': true,
+  'git.autofetch': false,
+  'git.openRepositoryInParentFolders': 'never',
+  'json.schemaDownload.enable': false,
+  'npm.fetchOnlinePackageInfo': false,
+  'typescript.disableAutomaticTypeAcquisition': true,
+};
+
+/** A setting whose value is null is left to VS Code's own default. */
+export function mergeSettings(...layers: readonly Settings[]): Record<string, unknown> {
+  const merged = Object.assign({}, ...layers) as Record<string, unknown>;
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,71 @@
+// Decides what happens between `npm start` and Ctrl+C: build, a folder to work on, a server, a browser at its address.
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+import { build } from './build.ts';
+import { cacheFolder, makeWritable, nameFor, newTemporaryFolder } from './cache.mjs';
+import { runToExit } from './lifetime.mjs';
+import { openInBrowser } from './openInBrowser.ts';
+import { createReporter, UserError } from './report.mjs';
+import { createSample } from './sample.ts';
+import { startVscodeServer } from './serve.ts';
+import { repository } from './setup.mjs';
+import { portProblem, readStartOptions } from './startOptions.mjs';
+
+const report = createReporter();
+
+await runToExit(start, { stoppedMessage: 'Earshot has stopped.' });
+
+async function start(): Promise<number> {
+  const options = await readStartOptions(process.argv.slice(2));
+  await report.step('Earshot', async (say) => {
+    say('building');
+    await build();
+  });
+
+  const place = options.folder === undefined ? await temporaryPlace() : await lastingPlace(options.folder);
+  const port = options.port ?? (await preferredPort(place.folder));
+  const server = await report.step('VS Code server', (say) => {
+    say('starting');
+    return startVscodeServer({ ...place, ...(port === undefined ? {} : { port }), settings: options.settings });
+  });
+  const url = server.url(place.folder, { extension: repository });
+
+  report.line(`Folder: ${place.folder}`);
+  if (options.open && !(await openInBrowser(url)))
+    report.line('No browser could be opened from here: open the address yourself.');
+  report.line('Ctrl+C ends it.');
+  report.line(`Earshot is ready: ${url}`);
+
+  await server.ended;
+  throw new UserError('The VS Code server ended by itself.', `Its log: ${join(place.dataDir, 'server.log')}`);
+}
+
+interface Place {
+  readonly folder: string;
+  readonly dataDir: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** The sample and all state: gone when the run ends. */
+async function temporaryPlace(): Promise<Place> {
+  const temporary = await newTemporaryFolder();
+  return { folder: await createSample(temporary), dataDir: join(temporary, 'server'), env: {} };
+}
+
+/** The user's own folder: conversations and window state are there again next time. */
+async function lastingPlace(folder: string): Promise<Place> {
+  const dataDir = join(cacheFolder(), 'folders', nameFor(folder));
+  await makeWritable(dataDir);
+  // Commits made in this window should carry the user's name.
+  const gitConfiguration = process.env['GIT_CONFIG_GLOBAL'] ?? join(homedir(), '.gitconfig');
+  return { folder, dataDir, env: existsSync(gitConfiguration) ? { GIT_CONFIG_GLOBAL: gitConfiguration } : {} };
+}
+
+/** A browser keeps what belongs to an address by its port: the same folder should come back at the same one. */
+async function preferredPort(folder: string): Promise<number | undefined> {
+  const [firstPort, count] = [20_000, 20_000];
+  const port = firstPort + (Number.parseInt(nameFor(folder).slice(-8), 16) % count);
+  return (await portProblem(port)) === undefined ? port : undefined;
+}

@@ -1,0 +1,45 @@
+// Decides which steps of `npm test` run for which words on its command line.
+import { UserError } from './report.mjs';
+
+export const testHelp = `npm test [-- WHICH]: checks and tests Earshot; the last line counts what passed and failed.
+
+  (nothing)   all of the following but electron
+  checks      types, lint, format, unused code, build
+  unit        without an editor
+  vscode      in the extension host of the VS Code that set-up provides
+  browser     on its workbench, through Chromium
+  electron    the vscode suites in a desktop VS Code: downloaded, or the one that EARSHOT_VSCODE names`;
+
+/** @typedef {'types' | 'lint' | 'format' | 'unused' | 'build' | 'unit' | 'vscode' | 'browser' | 'electron'} Step */
+
+/** @type {Record<string, readonly Step[]>} */
+const selections = {
+  checks: ['types', 'lint', 'format', 'unused', 'build'],
+  unit: ['unit'],
+  vscode: ['build', 'vscode'],
+  browser: ['build', 'browser'],
+  electron: ['build', 'electron'],
+};
+
+/** @type {readonly Step[]} */
+const order = ['types', 'lint', 'format', 'unused', 'build', 'unit', 'vscode', 'browser', 'electron'];
+
+/**
+ * @param {readonly string[]} args
+ * @returns {readonly Step[]} in the order in which they run
+ */
+export function readTestSelection(args) {
+  if (args.length === 0) return order.filter((step) => step !== 'electron');
+  const wanted = new Set(
+    args.flatMap((word) => {
+      const steps = Object.hasOwn(selections, word) ? selections[word] : undefined;
+      if (steps === undefined) {
+        throw new UserError(`There is no test suite “${word}”.`, `Suites: ${Object.keys(selections).join(', ')}.`, {
+          exitCode: 2,
+        });
+      }
+      return steps;
+    }),
+  );
+  return order.filter((step) => wanted.has(step));
+}

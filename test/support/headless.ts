@@ -1,0 +1,95 @@
+// Earshot with every real part but the editor: real files, watcher, processes, log, HTTP. For walks.
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Earshot } from '../../src/core/earshot.ts';
+import { type Log, type Model, type Ports } from '../../src/core/ports.ts';
+import { realFileSystem } from '../../src/node/fileSystem.ts';
+import { realClock } from '../../src/node/realClock.ts';
+import { realIds } from '../../src/node/realIds.ts';
+import { createFilesProducer } from '../../src/producers/files.ts';
+import { readSettings, type SettingName } from '../../src/protocol/settings.ts';
+import { createSnapshots } from '../../src/storage/snapshots.ts';
+import { createStore } from '../../src/storage/store.ts';
+import { listFilesTool } from '../../src/tools/listFiles.ts';
+import { readFileTool } from '../../src/tools/readFile.ts';
+import { runCommandTool } from '../../src/tools/runCommand.ts';
+import { createFolderWorkspace } from './folderWorkspace.ts';
+import { TestFrontend } from './testFrontend.ts';
+
+export interface Headless {
+  readonly earshot: Earshot;
+  readonly frontend: TestFrontend;
+  /** The workspace's folder. */
+  readonly folder: string;
+  readonly storage: string;
+  /** Errors that went to the log. */
+  readonly errors: readonly string[];
+  events(conversation: string): Promise<string>;
+  /** Ends it as a window's end does, and takes up the same folders again. */
+  restart(): Promise<Headless>;
+  end(): Promise<void>;
+}
+
+export interface HeadlessOptions {
+  readonly model: Model;
+  readonly settings?: Partial<Record<SettingName, unknown>>;
+  readonly trusted?: boolean;
+}
+
+export async function startHeadless(options: HeadlessOptions): Promise<Headless> {
+  const root = await mkdtemp(join(tmpdir(), 'earshot-walk-'));
+  await mkdir(join(root, 'workspace'));
+  return start(root, options);
+}
+
+async function start(root: string, options: HeadlessOptions): Promise<Headless> {
+  const folder = join(root, 'workspace');
+  const storage = join(root, 'storage');
+  const errors: string[] = [];
+  const log = recordingLog(errors);
+  const frontend = new TestFrontend();
+  const workspace = createFolderWorkspace(folder);
+  workspace.trusted = options.trusted ?? true;
+  const snapshots = createSnapshots({ files: realFileSystem, folder: storage });
+  const { settings } = readSettings((name) => options.settings?.[name]);
+  const ports: Ports = {
+    clock: realClock,
+    ids: realIds,
+    log,
+    store: createStore({ files: realFileSystem, folder: storage, log }),
+    snapshots,
+    workspace,
+    frontend,
+    tools: [readFileTool, listFilesTool, runCommandTool],
+    producers: [createFilesProducer({ clock: realClock, log, snapshots, workspace })],
+    settings: () => settings,
+    model: () => options.model,
+  };
+  const earshot = new Earshot(ports);
+  return {
+    earshot,
+    frontend,
+    folder,
+    storage,
+    errors,
+    events: (conversation) => readFile(join(storage, 'conversations', conversation, 'events.jsonl'), 'utf8'),
+    restart: async () => {
+      await earshot.shutDown();
+      return start(root, options);
+    },
+    end: async () => {
+      await earshot.shutDown();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+export function recordingLog(errors: string[]): Log {
+  return {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: (message, error) => errors.push(error === undefined ? message : `${message}: ${String(error)}`),
+  };
+}

@@ -1,0 +1,37 @@
+// What the suites inside the extension host share: the started extension, and a check that a suite leaves nothing behind.
+import * as assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { type TestApi } from '../../src/vscode/extension.ts';
+
+export async function startedExtension(): Promise<TestApi> {
+  const extension = vscode.extensions.getExtension<TestApi | undefined>('earshot.earshot');
+  assert.ok(extension, 'the extension is there');
+  const api = await extension.activate();
+  assert.ok(api, 'the extension says what tests may ask');
+  await api.ready;
+  return api;
+}
+
+/** Waits, looking again and again, until the condition holds; says what it last saw when it gives up. */
+export async function eventually<T>(look: () => T | Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  const end = Date.now() + 30_000;
+  for (;;) {
+    const value = await look();
+    if (holds(value)) return value;
+    if (Date.now() > end) assert.fail(`it never held; last seen: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Every suite fails if it leaves more disposables alive than it found. */
+export function checkLeaks(): void {
+  let before = 0;
+  beforeEach(async () => {
+    before = (await startedExtension()).alive();
+  });
+  afterEach(async () => {
+    const api = await startedExtension();
+    await vscode.commands.executeCommand('earshot.newChat');
+    await eventually(() => api.alive(), (alive) => alive <= before);
+  });
+}

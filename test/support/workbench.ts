@@ -1,0 +1,174 @@
+// A person's hands on the real workbench: opens it in a browser and does what a person would do there.
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Browser, type BrowserContext, type FrameLocator, type Locator, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { launchChromium } from '../host/browser.ts';
+import { createSample } from '../host/sample.ts';
+import { startVscodeServer, type VscodeServer } from '../host/serve.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const screenshots = join(root, '.build', 'screenshots');
+
+export interface WorkbenchOptions {
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Folders are untrusted until somebody says otherwise. */
+  readonly untrusted?: boolean;
+  /** No folder is open. */
+  readonly noFolder?: boolean;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** One window for all tests of a file: opening one takes seconds. Between tests it is reset by command. */
+export class Workbench {
+  #server!: VscodeServer;
+  #browser!: Browser;
+  #context!: BrowserContext;
+  #page!: Page;
+  #temporary!: string;
+  /** The folder that is open: a fresh copy of the sample. */
+  folder!: string;
+
+  get page(): Page {
+    return this.#page;
+  }
+
+  get server(): VscodeServer {
+    return this.#server;
+  }
+
+  /** Where the server keeps everything, `data/User/workspaceStorage` among it. */
+  get dataFolder(): string {
+    return join(this.#temporary, 'data');
+  }
+
+  async open(options: WorkbenchOptions = {}): Promise<void> {
+    this.#temporary = await mkdtemp(join(tmpdir(), 'earshot-browser-'));
+    this.folder = await createSample(this.#temporary);
+    this.#server = await startVscodeServer({
+      dataDir: this.dataFolder,
+      settings: options.settings ?? {},
+      workspaceTrust: options.untrusted ?? false,
+      ...(options.env !== undefined && { env: options.env }),
+    });
+    this.#browser = await launchChromium();
+    this.#context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 } });
+    this.#page = await this.newWindow(options);
+  }
+
+  /** Another window, on the same folder unless told otherwise. */
+  async newWindow(options: WorkbenchOptions = {}): Promise<Page> {
+    const page = await this.#context.newPage();
+    page.setDefaultTimeout(60_000);
+    await page.goto(this.#server.url(options.noFolder === true ? undefined : this.folder, { extension: root }));
+    await ready(page);
+    return page;
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close();
+    await this.#server.stop();
+    await rm(this.#temporary, { recursive: true, force: true });
+  }
+
+  /** The next test starts with an empty chat and no editors. */
+  async reset(): Promise<void> {
+    await this.command('Earshot: New Chat');
+    await this.command('View: Close All Editors');
+  }
+
+  chat(page = this.#page): FrameLocator {
+    return page.frameLocator('iframe.webview').frameLocator('#active-frame');
+  }
+
+  async openChat(page = this.#page): Promise<FrameLocator> {
+    await this.command('Earshot: Open Chat', page);
+    await this.composer(page).waitFor();
+    return this.chat(page);
+  }
+
+  composer(page = this.#page): Locator {
+    return this.chat(page).getByRole('textbox', { name: 'Message to Earshot' });
+  }
+
+  /** Types and sends. */
+  async say(text: string, page = this.#page): Promise<void> {
+    await this.composer(page).fill(text);
+    await this.composer(page).press('Enter');
+  }
+
+  transcript(page = this.#page): Locator {
+    return this.chat(page).getByRole('log');
+  }
+
+  /** The card of a tool call, by a part of its title. */
+  card(title: string | RegExp, page = this.#page): Locator {
+    return this.chat(page).getByRole('region', { name: title });
+  }
+
+  /** Waits until nothing runs any more. */
+  async settled(page = this.#page): Promise<void> {
+    await this.chat(page).getByRole('button', { name: 'Send' }).waitFor();
+  }
+
+  statusBar(page = this.#page): Locator {
+    return page.locator('.statusbar-item[id="earshot.earshot.earshot.status"]');
+  }
+
+  /** Runs a command of the palette by its title, as a person would find it. */
+  async command(title: string, page = this.#page): Promise<void> {
+    const input = page.locator('.quick-input-widget input[type="text"]').first();
+    // Right after the start a key may go nowhere; a second press of F1 does no harm.
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('F1');
+        return input.isVisible();
+      }, { timeout: 60_000, interval: 500 })
+      .toBe(true);
+    await input.fill(`>${title}`);
+    const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first();
+    await row.click();
+    await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
+  }
+
+  async reload(page = this.#page): Promise<void> {
+    await page.reload();
+    await ready(page);
+  }
+
+  /** As a crash would: no chance to say good-bye. */
+  async killExtensionHost(): Promise<void> {
+    const pids = this.#server.extensionHostPids();
+    expect(pids.length).toBeGreaterThan(0);
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    await expect.poll(() => this.#server.extensionHostPids().filter((pid) => pids.includes(pid))).toEqual([]);
+  }
+
+  async screenshot(name: string, page = this.#page): Promise<void> {
+    await mkdir(screenshots, { recursive: true });
+    await page.screenshot({ path: join(screenshots, `${name.replace(/[^a-z0-9]+/gi, '-')}.png`) });
+  }
+}
+
+/** Our status-bar item is there once the extension has started. */
+async function ready(page: Page): Promise<void> {
+  await page.locator('.statusbar-item[id="earshot.earshot.earshot.status"]').waitFor();
+}
+
+/** Opens one window for a file's tests, takes a picture after each, and closes everything. */
+export function useWorkbench(options: WorkbenchOptions | (() => Promise<WorkbenchOptions>) = {}): Workbench {
+  const workbench = new Workbench();
+  let opened = false;
+  beforeAll(async () => {
+    await workbench.open(typeof options === 'function' ? await options() : options);
+    opened = true;
+  }, 180_000);
+  afterEach(async (context) => {
+    if (opened) await workbench.screenshot(`${context.task.file.name.replace(/^.*\/|\.browser.*$/g, '')}-${context.task.name}`);
+  });
+  afterAll(async () => {
+    if (opened) await workbench.close();
+  }, 60_000);
+  return workbench;
+}

@@ -1,0 +1,74 @@
+// package.json and the code say the same of commands, settings and views, both ways; the lock file has no addresses.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { settingSchemas } from '../../src/protocol/settings.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+interface Manifest {
+  contributes: {
+    commands: { command: string; title: string; category: string }[];
+    configuration: { properties: Record<string, { default: unknown; enum?: string[]; scope: string; order: number }> };
+    views: Record<string, { id: string }[]>;
+    menus: Record<string, { command: string }[]>;
+  };
+  capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
+}
+
+const read = (path: string) => readFileSync(resolve(root, path), 'utf8');
+const manifest = JSON.parse(read('package.json')) as Manifest;
+const { commands, configuration, views, menus } = manifest.contributes;
+
+/** Read from the source, because that file imports `vscode`, which only an extension host has. */
+function stringsOf(path: string, name: string): string[] {
+  const parsed = ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest, true);
+  const found: string[] = [];
+  const collect = (node: ts.Node): void => {
+    if (ts.isStringLiteral(node)) found.push(node.text);
+    ts.forEachChild(node, collect);
+  };
+  ts.forEachChild(parsed, function visit(node): void {
+    if (ts.isVariableDeclaration(node) && node.name.getText() === name && node.initializer) collect(node.initializer);
+    else ts.forEachChild(node, visit);
+  });
+  return found;
+}
+
+test('every command of package.json is registered, and every registered one is in package.json', () => {
+  expect(commands.map(({ command }) => command)).toEqual(stringsOf('src/vscode/commands.ts', 'COMMAND_IDS'));
+  expect(commands.filter(({ category, title }) => category !== 'Earshot' || title === '')).toEqual([]);
+});
+
+test('menus name only commands that exist', () => {
+  const known = new Set(commands.map(({ command }) => command));
+  expect(Object.values(menus).flat().filter(({ command }) => !known.has(command))).toEqual([]);
+});
+
+test('every setting of package.json is read, with the same default, and every one that is read is in package.json', () => {
+  const inCode = Object.entries(settingSchemas).map(([name, schema]) => [`earshot.${name}`, schema.parse(undefined)]);
+  const inManifest = Object.entries(configuration.properties).map(([name, property]) => [name, property.default]);
+  expect(Object.fromEntries(inManifest)).toEqual(Object.fromEntries(inCode));
+});
+
+test('a setting takes in code what package.json lets a person choose', () => {
+  for (const [name, property] of Object.entries(configuration.properties)) {
+    const schema = settingSchemas[name.replace('earshot.', '') as keyof typeof settingSchemas];
+    for (const value of property.enum ?? []) expect([name, value, schema.safeParse(value).success]).toEqual([name, value, true]);
+    expect([name, property.order]).toEqual([name, expect.any(Number)]);
+  }
+});
+
+test('endpoints are set for a machine and not by an untrusted workspace', () => {
+  expect(configuration.properties['earshot.baseUrl']?.scope).toBe('machine');
+  expect(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations).toContain('earshot.baseUrl');
+});
+
+test('the chat view is the one that the code provides', () => {
+  expect(views['earshot']?.map(({ id }) => id)).toEqual(stringsOf('src/vscode/chatView.ts', 'CHAT_VIEW'));
+});
+
+test('the lock file names no download address', () => {
+  expect(read('package-lock.json').match(/"resolved"|https?:\/\/[^"]*\.tgz/g)).toBeNull();
+});

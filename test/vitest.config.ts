@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  cacheDir: '.build/vite',
+  root: `${import.meta.dirname}/..`,
+  test: {
+    include: ['test/unit/**/*.test.ts', 'test/unit/**/*.test.tsx', 'test/walk/**/*.test.ts'],
+    setupFiles: ['test/support/leaks.ts'],
+    testTimeout: 60_000,
+    pool: 'forks',
+  },
+});

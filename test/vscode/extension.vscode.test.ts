@@ -1,0 +1,31 @@
+// The extension in the real extension host: it starts, contributes what package.json says, and its view draws.
+import * as assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { checkLeaks, startedExtension } from '../support/vscodeApi.ts';
+
+describe('the extension', () => {
+  checkLeaks();
+
+  it('is started and knows its manifest', async () => {
+    await startedExtension();
+    const extension = vscode.extensions.getExtension('earshot.earshot');
+    assert.equal(extension?.isActive, true);
+  });
+
+  it('registers every command that it contributes', async () => {
+    await startedExtension();
+    const manifest = vscode.extensions.getExtension('earshot.earshot')?.packageJSON as {
+      contributes: { commands: { command: string }[] };
+    };
+    const registered = new Set(await vscode.commands.getCommands(true));
+    const contributed = manifest.contributes.commands.map(({ command }) => command);
+    assert.ok(contributed.length > 0);
+    assert.deepEqual(contributed.filter((command) => !registered.has(command)), []);
+  });
+
+  it('has a default for every setting, as VS Code sees it', () => {
+    const settings = vscode.workspace.getConfiguration('earshot');
+    assert.equal(settings.get('model'), '');
+    assert.equal(settings.get('notifications.cap'), 10);
+  });
+});

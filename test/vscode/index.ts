@@ -1,0 +1,27 @@
+// Runs every suite inside the extension host and writes what came of it where the runner looks.
+import { writeFileSync } from 'node:fs';
+import Mocha from 'mocha';
+
+interface Failure {
+  title: string;
+  message: string;
+}
+
+/** Called by VS Code; a rejection is a failed run. */
+export async function run(): Promise<void> {
+  const mocha = new Mocha({ ui: 'bdd', timeout: 60_000, reporter: 'spec', color: true });
+  mocha.suite.emit('pre-require', globalThis, 'earshot', mocha);
+  await import('earshot:suites');
+  const failures: Failure[] = [];
+  let passed = 0;
+  await new Promise<void>((resolve) => {
+    mocha
+      .run(() => resolve())
+      .on('pass', () => (passed += 1))
+      .on('fail', (test, error: Error) => failures.push({ title: test.fullTitle(), message: error.stack ?? error.message }));
+  });
+  const results = { passed, failed: failures.length, failures };
+  const file = process.env['EARSHOT_TEST_RESULTS'];
+  if (file !== undefined) writeFileSync(file, JSON.stringify(results));
+  if (failures.length > 0) throw new Error(`${failures.length} failed`);
+}
