@@ -31,7 +31,9 @@ const host = {
   chunkNames: 'chunks/[name]-[hash]',
   external: ['vscode'],
   // Dependencies written as CommonJS call require() for Node's own modules.
-  banner: { js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);" },
+  banner: {
+    js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+  },
 };
 
 const page = {
@@ -50,8 +52,12 @@ const virtualTestIndex = {
   setup(build) {
     build.onResolve({ filter: /^earshot:suites$/ }, () => ({ path: 'suites', namespace: 'earshot' }));
     build.onLoad({ filter: /.*/, namespace: 'earshot' }, () => {
-      const files = readdirSync(`${root}/test/vscode`, { recursive: true }).filter((file) => file.endsWith('.vscode.test.ts'));
-      const imports = files.sort().map((file) => `import ${JSON.stringify(`./test/vscode/${file.replaceAll('\\', '/')}`)};`);
+      const files = readdirSync(`${root}/test/vscode`, { recursive: true }).filter((file) =>
+        file.endsWith('.vscode.test.ts'),
+      );
+      const imports = files
+        .sort()
+        .map((file) => `import ${JSON.stringify(`./test/vscode/${file.replaceAll('\\', '/')}`)};`);
       return { contents: imports.join('\n'), resolveDir: root };
     });
   },

@@ -1,9 +1,9 @@
 // Decides which conversations are live and joins them with the dispatcher, the producers and the loop.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
-import { type Failure, failed, FailureError, type Result, succeeded } from '../base/errors.ts';
+import { type Failure, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
-import { type TurnDeps, recoverTurn, runTurn, startTurn } from './agent/loop.ts';
+import { recoverTurn, runTurn, startTurn, type TurnDeps } from './agent/loop.ts';
 import { ConversationLog } from './conversation/log.ts';
 import { type Folded } from './conversation/project.ts';
 import { Dispatcher } from './notify/dispatcher.ts';

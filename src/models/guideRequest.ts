@@ -19,7 +19,8 @@ const RULES: readonly { readonly pattern: RegExp; step(match: RegExpMatchArray):
     }),
   },
   {
-    pattern: /^(?:please\s+)?(?:list|ls)(?:\s+(?:all\s+)?(?:the\s+|my\s+)?files)?(?:\s+(?:in|of|below|under)?\s*(.+))?$/i,
+    pattern:
+      /^(?:please\s+)?(?:list|ls)(?:\s+(?:all\s+)?(?:the\s+|my\s+)?files)?(?:\s+(?:in|of|below|under)?\s*(.+))?$/i,
     step: ([, path]) => ({
       tool: 'list_files',
       arguments: path === undefined ? {} : { path: unquote(path) },

@@ -35,7 +35,9 @@ const ENTRY = /<notification source="([^"]*)" name="([^"]*)"[^>]*><!\[CDATA\[\n(
 
 function describeBlock(block: string | undefined): string {
   if (block === undefined) return '';
-  const told = [...block.matchAll(ENTRY)].map(([, source = '', name = '', body = '']) => describeEntry(`${source}.${name}`, body));
+  const told = [...block.matchAll(ENTRY)].map(([, source = '', name = '', body = '']) =>
+    describeEntry(`${source}.${name}`, body),
+  );
   const more = block.match(/<more>([\s\S]*?)<\/more>/)?.[1];
   return ['**Meanwhile I was told:**', ...told, ...(more === undefined ? [] : [`And ${more}`])].join('\n\n');
 }

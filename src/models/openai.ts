@@ -50,7 +50,11 @@ function explain(error: unknown, { baseUrl, model }: OpenAiOptions): Failure {
         nextStep: 'Check earshot.model and earshot.baseUrl in the settings.',
       };
     case 429:
-      return { code: 'rate_limited', message: `${baseUrl} asks to slow down (${said}).`, nextStep: 'Wait a little, then send again.' };
+      return {
+        code: 'rate_limited',
+        message: `${baseUrl} asks to slow down (${said}).`,
+        nextStep: 'Wait a little, then send again.',
+      };
     case undefined:
       return {
         code: 'unreachable',
@@ -58,7 +62,11 @@ function explain(error: unknown, { baseUrl, model }: OpenAiOptions): Failure {
         nextStep: 'Check that it is running and that earshot.baseUrl is right, then send again.',
       };
     default:
-      return { code: 'refused', message: `${baseUrl} refused the request (${said}).`, nextStep: 'Send again, or choose another model.' };
+      return {
+        code: 'refused',
+        message: `${baseUrl} refused the request (${said}).`,
+        nextStep: 'Send again, or choose another model.',
+      };
   }
 }
 

@@ -20,7 +20,8 @@ function shellOf(platform: string): string | true {
 export function endTree(child: ChildProcess, force: boolean): void {
   if (child.pid === undefined) return;
   try {
-    if (process.platform === 'win32') spawnSync('taskkill', ['/T', ...(force ? ['/F'] : []), '/PID', String(child.pid)]);
+    if (process.platform === 'win32')
+      spawnSync('taskkill', ['/T', ...(force ? ['/F'] : []), '/PID', String(child.pid)]);
     else process.kill(-child.pid, force ? 'SIGKILL' : 'SIGTERM');
   } catch {
     // It ended by itself in between.

@@ -1,5 +1,5 @@
 // Decides how a log is kept on disk: one append-only file, syncs shared by all who wait, damage cut off or stepped over.
-import { describeError, FailureError, type Failure } from '../base/errors.ts';
+import { describeError, type Failure, FailureError } from '../base/errors.ts';
 import { type EventFile, type Log, type OpenedLog } from '../core/ports.ts';
 import { type AppendFile, type FileSystem } from '../node/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';

@@ -22,7 +22,12 @@ export function createStore(deps: { files: FileSystem; folder: string; log: Log 
     list: async () => {
       try {
         // Ids begin with the time of birth.
-        return succeeded((await files.list(conversations)).filter((name) => ULID_PATTERN.test(name)).sort().reverse());
+        return succeeded(
+          (await files.list(conversations))
+            .filter((name) => ULID_PATTERN.test(name))
+            .sort()
+            .reverse(),
+        );
       } catch (error) {
         return unusable(error, conversations);
       }

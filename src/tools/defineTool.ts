@@ -15,7 +15,7 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   run(args: z.infer<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutcome>;
 }): Tool {
   const schema = z.strictObject(tool.arguments);
-  const { $schema: _, ...parameters } = z.toJSONSchema(schema);
+  const { $schema: _dialect, ...parameters } = z.toJSONSchema(schema);
   return {
     description: { name: tool.name, description: tool.description, parameters },
     effect: tool.effect,

@@ -31,9 +31,7 @@ export const listFilesTool = defineTool({
   },
 });
 
-type Found =
-  | { ok: true; names: string[]; passedOver: string[]; more: boolean }
-  | { ok: false; reason: string };
+type Found = { ok: true; names: string[]; passedOver: string[]; more: boolean } | { ok: false; reason: string };
 
 /** Breadth first, so that what is near is there even when the list is cut. */
 async function walk(workspace: Workspace, roots: readonly FilePath[], signal: AbortSignal): Promise<Found> {

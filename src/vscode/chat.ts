@@ -3,8 +3,8 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { describeFailure, type Failure } from '../base/errors.ts';
 import { countDeliverable } from '../core/agent/delivery.ts';
-import { type Earshot, type LiveConversation } from '../core/earshot.ts';
 import { worse } from '../core/conversation/transcript.ts';
+import { type Earshot, type LiveConversation } from '../core/earshot.ts';
 import { type Ids, type Log, type Model, type Store, type Workspace } from '../core/ports.ts';
 import { type Level } from '../protocol/notification.ts';
 import { type FromPageHandlers, type Obstacle } from '../protocol/webview.ts';
@@ -158,7 +158,10 @@ export class Chat implements Disposable {
 
   async #openFile(path: string): Promise<void> {
     const file = await this.#deps.workspace.resolve(path);
-    if (!file.ok) return this.#notice('warning', describeFailure(file.failure));
+    if (!file.ok) {
+      this.#notice('warning', describeFailure(file.failure));
+      return;
+    }
     await vscode.window.showTextDocument(toUri(file.value), { preview: true });
   }
 
@@ -179,7 +182,11 @@ export class Chat implements Disposable {
       ...(workspace.trusted ? [] : [untrusted]),
       ...(live?.damage ?? []).map((failure) => obstacle('warning', failure, showLog)),
       ...settings.problems.map(({ name, message }) =>
-        obstacle('warning', { code: 'setting', message: `The setting ${name} is not valid: ${message}.`, nextStep: 'Its default is used until it is mended.' }),
+        obstacle('warning', {
+          code: 'setting',
+          message: `The setting ${name} is not valid: ${message}.`,
+          nextStep: 'Its default is used until it is mended.',
+        }),
       ),
     ];
   }

@@ -3,7 +3,7 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { type Folded } from '../core/conversation/project.ts';
-import { type ApprovalAnswer, type ApprovalRequest, type Frontend, type Partial as Drawn } from '../core/ports.ts';
+import { type ApprovalAnswer, type ApprovalRequest, type Partial as Drawn, type Frontend } from '../core/ports.ts';
 import { type Change, type ChatHead, type ChatState, type ToPage, type TranscriptItem } from '../protocol/webview.ts';
 
 /** What is drawn in between goes out together. */

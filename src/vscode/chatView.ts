@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
-import { describeError } from '../base/errors.ts';
 import { type Log } from '../core/ports.ts';
 import { describeIssue } from '../protocol/event.ts';
 import { type FromPage, type FromPageHandlers, fromPageSchema } from '../protocol/webview.ts';
@@ -45,13 +44,15 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
       localResourceRoots: [vscode.Uri.joinPath(extension, 'dist', 'webview'), vscode.Uri.joinPath(extension, 'media')],
     };
     const post = (message: unknown) =>
-      void Promise.resolve(view.webview.postMessage(message)).catch((error: unknown) => log.error('the page cannot be reached', error));
+      void Promise.resolve(view.webview.postMessage(message)).catch((error: unknown) =>
+        log.error('the page cannot be reached', error),
+      );
     held.add(
       view.webview.onDidReceiveMessage((message: unknown) => {
         const parsed = fromPageSchema.safeParse(message);
-        if (!parsed.success) return log.warn(`the page said what nobody understands: ${describeIssue(parsed.error)}`);
-        if (parsed.data.type === 'ready') return frontend.attach(post);
-        void this.#handle(parsed.data).catch((error: unknown) => log.error(`the page's ${parsed.data.type} failed`, error));
+        if (!parsed.success) log.warn(`the page said what nobody understands: ${describeIssue(parsed.error)}`);
+        else if (parsed.data.type === 'ready') frontend.attach(post);
+        else this.#handle(parsed.data);
       }),
     );
     held.add(
@@ -72,14 +73,11 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
     this.#held = undefined;
   }
 
-  async #handle(message: Exclude<FromPage, { type: 'ready' }>): Promise<void> {
+  #handle(message: Exclude<FromPage, { type: 'ready' }>): void {
     // Each handler takes the message of its own name: the mapped type holds it, the compiler cannot follow it here.
     const handler = this.#deps.handlers[message.type] as (message: FromPage) => Promise<void> | void;
-    try {
-      await handler(message);
-    } catch (error) {
-      throw new Error(describeError(error), { cause: error });
-    }
+    const report = (error: unknown) => this.#deps.log.error(`the page's ${message.type} failed`, error);
+    void Promise.resolve(handler(message)).catch(report);
   }
 }
 

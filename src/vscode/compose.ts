@@ -101,7 +101,10 @@ export function compose(context: vscode.ExtensionContext): Composed {
 }
 
 /** A new model only when the settings that name it change. */
-function createModelChooser(settings: () => Settings, apiKey: (baseUrl: string) => Promise<string | undefined>): () => Model {
+function createModelChooser(
+  settings: () => Settings,
+  apiKey: (baseUrl: string) => Promise<string | undefined>,
+): () => Model {
   const guide = createGuideModel();
   let last: { name: string; model: Model } | undefined;
   return () => {

@@ -10,7 +10,10 @@ export function createWorkspace(): Workspace {
   return {
     get folders() {
       const folders = vscode.workspace.workspaceFolders ?? [];
-      return folders.map((folder) => ({ path: folders.length > 1 ? folder.name : '', absolute: absoluteOf(folder.uri) }));
+      return folders.map((folder) => ({
+        path: folders.length > 1 ? folder.name : '',
+        absolute: absoluteOf(folder.uri),
+      }));
     },
     get trusted() {
       return vscode.workspace.isTrusted;
@@ -48,7 +51,9 @@ function absoluteOf(uri: vscode.Uri): string {
 }
 
 export function toUri(file: FilePath): vscode.Uri {
-  return /^[a-z][a-z0-9+.-]+:\/\//i.test(file.absolute) ? vscode.Uri.parse(file.absolute, true) : vscode.Uri.file(file.absolute);
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(file.absolute)
+    ? vscode.Uri.parse(file.absolute, true)
+    : vscode.Uri.file(file.absolute);
 }
 
 function kindOf(type: vscode.FileType): FolderEntry['kind'] {

@@ -44,7 +44,10 @@ test('a change of a file that was read reaches the model with the running comman
 
   await workbench.reload();
   await workbench.openChat();
-  await workbench.card('Run cat first').getByRole('button', { name: /file\.changed/ }).waitFor();
+  await workbench
+    .card('Run cat first')
+    .getByRole('button', { name: /file\.changed/ })
+    .waitFor();
   expect(await workbench.transcript().innerText()).toContain('Meanwhile I was told:');
 });
 
@@ -70,7 +73,12 @@ test('what was queued before the extension host was killed is delivered once, af
   await workbench.say('list the files');
   await workbench.settled();
   await card.getByText('The model has it').waitFor();
-  expect(await workbench.chat().getByRole('button', { name: /file\.changed/ }).count()).toBe(1);
+  expect(
+    await workbench
+      .chat()
+      .getByRole('button', { name: /file\.changed/ })
+      .count(),
+  ).toBe(1);
 });
 
 test('an approval that was open is open again after a reload, and can be rejected with a reason', async () => {

@@ -2,7 +2,7 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newLogFile } from './cache.mjs';
-import { UserError } from './report.mjs';
+import { UserError } from './errors.mjs';
 import { lastLines, runCommand } from './runCommand.mjs';
 import { repository } from './setup.mjs';
 

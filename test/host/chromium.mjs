@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { newLogFile } from './cache.mjs';
-import { UserError } from './report.mjs';
+import { UserError } from './errors.mjs';
 import { lastLines, runCommand } from './runCommand.mjs';
 
 const howToHelp =

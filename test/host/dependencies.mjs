@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildWhole, errorCode } from './cache.mjs';
+import { UserError } from './errors.mjs';
 import { quietInstall, runNpm } from './npm.mjs';
-import { UserError } from './report.mjs';
 
 /**
  * @typedef {Record<string, { version?: string, integrity?: string, optional?: boolean, devOptional?: boolean, peer?: boolean }>} LockedPackages

@@ -1,6 +1,6 @@
 // Decides how a command ends: by its result, by an error, or by a signal; and that nothing it started outlives it.
 import { constants } from 'node:os';
-import { describeError } from './report.mjs';
+import { describeError } from './errors.mjs';
 
 /** @type {Record<'processes' | 'folders', Set<() => unknown>>} */
 const cleanups = { processes: new Set(), folders: new Set() };

@@ -2,8 +2,9 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { UserError } from './errors.mjs';
 import { runToExit } from './lifetime.mjs';
-import { createReporter, UserError } from './report.mjs';
+import { createReporter } from './report.mjs';
 import { setUp } from './setup.mjs';
 import { readStartOptions, startHelp } from './startOptions.mjs';
 import { readTestSelection, testHelp } from './testSelection.mjs';

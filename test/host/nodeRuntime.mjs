@@ -5,8 +5,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildWhole, cacheFolder } from './cache.mjs';
+import { UserError } from './errors.mjs';
 import { quietInstall, runNpm } from './npm.mjs';
-import { UserError } from './report.mjs';
 
 /** VS Code 1.139 is made for Node 24. */
 const wantedMajor = 24;

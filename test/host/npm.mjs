@@ -1,7 +1,7 @@
 // Decides how npm is called: the user's npm and registry settings, none of the surroundings of the npm that called us.
 import { basename } from 'node:path';
 import { newLogFile } from './cache.mjs';
-import { UserError } from './report.mjs';
+import { UserError } from './errors.mjs';
 import { lastLines, runCommand } from './runCommand.mjs';
 
 /** No package that set-up installs needs its install scripts, and none of them may run on the user's machine unasked. */
@@ -73,7 +73,8 @@ function nextStepFor(output) {
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|network/i.test(output)) {
     return 'The npm registry cannot be reached: connect to the network (or check npm’s proxy and registry settings) and run the command again; it goes on where it stopped.';
   }
-  if (/code EUSAGE/.test(output)) return 'package-lock.json does not fit package.json: run `npm install` and commit what it changes.';
+  if (/code EUSAGE/.test(output))
+    return 'package-lock.json does not fit package.json: run `npm install` and commit what it changes.';
   if (/ENOSPC/.test(output)) return 'The disk is full: free about 1.5 GB and run the command again.';
   if (/EACCES|EPERM|EROFS/.test(output)) return 'A folder cannot be written to: the lines above name it.';
   return 'Fix what the lines above name and run the command again.';

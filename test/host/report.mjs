@@ -1,52 +1,17 @@
-// Decides what a person reads while set-up and runs go on: one line for each piece of work, and errors that say what to do next.
+// Decides what a person reads while work goes on: one line for each piece, in place on a terminal.
 import { isEnding } from './lifetime.mjs';
-
-/**
- * A problem that was expected: shown as its message and the next step, never as a stack trace.
- */
-export class UserError extends Error {
-  /**
-   * @param {string} message what went wrong, as a whole sentence
-   * @param {string} nextStep what the reader can do about it
-   * @param {{ details?: string, exitCode?: number }} [more] details: lines of output that show the cause
-   */
-  constructor(message, nextStep, more = {}) {
-    super(message);
-    this.name = 'UserError';
-    this.nextStep = nextStep;
-    this.details = more.details ?? '';
-    this.exitCode = more.exitCode ?? 1;
-  }
-}
-
-/**
- * The text shown for whatever was thrown. A stack trace is for bugs only.
- *
- * @param {unknown} error
- * @returns {string}
- */
-export function describeError(error) {
-  if (error instanceof UserError) {
-    const details = error.details === '' ? '' : `\n${indent(error.details)}`;
-    return `${error.message}${details}\n→ ${error.nextStep}`;
-  }
-  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `Unexpected error, please report it:\n${cause}`;
-}
-
-/**
- * @param {string} text
- * @returns {string}
- */
-export function indent(text) {
-  return text.replace(/^(?=.)/gm, '    ');
-}
 
 /**
  * @typedef {object} Reporter
  * @property {(text: string) => void} line prints one finished line
- * @property {<Result>(label: string, work: (say: (what: string) => void) => Promise<Result>) => Promise<Result>} step
+ * @property {<Result>(label: string, work: (say: (what: string) => void) => Promise<Result>, conclude?: (result: Result) => Conclusion) => Promise<Result>} step
  *   runs work under a line that shows what is happening and for how long, and how it ended
+ */
+
+/**
+ * @typedef {object} Conclusion
+ * @property {boolean} passed
+ * @property {string} text in a few words, beside the label
  */
 
 const spinnerMilliseconds = 250;
@@ -89,7 +54,7 @@ export function createReporter(stream = process.stdout) {
 
   return {
     line,
-    async step(label, work) {
+    async step(label, work, conclude = () => ({ passed: true, text: '' })) {
       const state = { what: 'starting', startedAt: Date.now() };
       running.set(label, state);
       timer ??= setInterval(tick, inPlace ? spinnerMilliseconds : plainLineMilliseconds);
@@ -111,7 +76,8 @@ export function createReporter(stream = process.stdout) {
           else if (shown !== what) stream.write(`  ${label}: ${what}\n`);
           shown = what;
         });
-        finish(`✓ ${label} (${elapsed(state.startedAt)})`);
+        const { passed, text } = conclude(result);
+        finish(`${passed ? '✓' : '✗'} ${label}${text === '' ? '' : `: ${text}`} (${elapsed(state.startedAt)})`);
         return result;
       } catch (error) {
         // What is ended because something else failed is no news.

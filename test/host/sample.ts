@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { errorCode } from './cache.mjs';
-import { UserError } from './report.mjs';
+import { UserError } from './errors.mjs';
 import { repository } from './setup.mjs';
 
 const run = promisify(execFile);

@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { cacheFolder, newTemporaryFolder } from './cache.mjs';
+import { UserError } from './errors.mjs';
 import { createExtensionHosts, type ExtensionHostExit } from './extensionHosts.ts';
-import { UserError } from './report.mjs';
 import { lastLines, spawnGroup } from './runCommand.mjs';
 import { serverEnvironment } from './serverEnvironment.ts';
 import { defaultSettings, mergeSettings, type Settings } from './serverSettings.ts';
@@ -179,10 +179,10 @@ function listeningPort(output: Output, ended: Promise<void>): Promise<number> {
       forget();
       resolve(port);
     });
-    void ended.then(() => {
+    ended.then(() => {
       clearTimeout(timer);
       fail('ended before it was ready');
-    });
+    }, reject);
   });
 }
 

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 
 import { build } from './build.ts';
 import { cacheFolder, makeWritable, nameFor, newTemporaryFolder } from './cache.mjs';
+import { UserError } from './errors.mjs';
 import { runToExit } from './lifetime.mjs';
 import { openInBrowser } from './openInBrowser.ts';
-import { createReporter, UserError } from './report.mjs';
+import { createReporter } from './report.mjs';
 import { createSample } from './sample.ts';
 import { startVscodeServer } from './serve.ts';
 import { repository } from './setup.mjs';

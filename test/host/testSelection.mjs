@@ -1,5 +1,5 @@
 // Decides which steps of `npm test` run for which words on its command line.
-import { UserError } from './report.mjs';
+import { UserError } from './errors.mjs';
 
 export const testHelp = `npm test [-- WHICH]: checks and tests Earshot; the last line counts what passed and failed.
 

@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describeError } from '../../src/base/errors.ts';
 import { Earshot } from '../../src/core/earshot.ts';
 import { type Log, type Model, type Ports } from '../../src/core/ports.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
@@ -90,6 +91,6 @@ export function recordingLog(errors: string[]): Log {
     debug: () => undefined,
     info: () => undefined,
     warn: () => undefined,
-    error: (message, error) => errors.push(error === undefined ? message : `${message}: ${String(error)}`),
+    error: (message, error) => errors.push(error === undefined ? message : `${message}: ${describeError(error)}`),
   };
 }

@@ -39,7 +39,11 @@ export async function startScriptedServer(...script: ScriptedAnswer[]): Promise<
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const received = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString('utf8') };
+      const received = {
+        path: request.url ?? '',
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString('utf8'),
+      };
       const number = requests.push(received) - 1;
       for (const one of waiting.filter((entry) => entry.number === number)) one.resolve(received);
       play(response, answers.shift() ?? { refuse: { status: 500, message: 'the script has ended' } });
@@ -90,6 +94,8 @@ function play(response: ServerResponse, answer: ScriptedAnswer): void {
   if (calls.length > 0) send({ delta: { tool_calls: calls }, finish_reason: null });
   send({ delta: {}, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' });
   const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
-  response.write(`data: ${JSON.stringify({ id: 'chunk', object: 'chat.completion.chunk', created: 0, model: 'scripted', choices: [], usage })}\n\n`);
+  response.write(
+    `data: ${JSON.stringify({ id: 'chunk', object: 'chat.completion.chunk', created: 0, model: 'scripted', choices: [], usage })}\n\n`,
+  );
   response.end('data: [DONE]\n\n');
 }

@@ -1,5 +1,10 @@
 // A Frontend that answers approvals as a test says and remembers what was drawn.
-import { type ApprovalAnswer, type ApprovalRequest, type Frontend, type Partial as Drawn } from '../../src/core/ports.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Partial as Drawn,
+  type Frontend,
+} from '../../src/core/ports.ts';
 
 export class TestFrontend implements Frontend {
   readonly drawn: Drawn[] = [];

@@ -32,6 +32,9 @@ export function checkLeaks(): void {
   afterEach(async () => {
     const api = await startedExtension();
     await vscode.commands.executeCommand('earshot.newChat');
-    await eventually(() => api.alive(), (alive) => alive <= before);
+    await eventually(
+      () => api.alive(),
+      (alive) => alive <= before,
+    );
   });
 }

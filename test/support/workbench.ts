@@ -121,10 +121,13 @@ export class Workbench {
     const input = page.locator('.quick-input-widget input[type="text"]').first();
     // Right after the start a key may go nowhere; a second press of F1 does no harm.
     await expect
-      .poll(async () => {
-        await page.keyboard.press('F1');
-        return input.isVisible();
-      }, { timeout: 60_000, interval: 500 })
+      .poll(
+        async () => {
+          await page.keyboard.press('F1');
+          return input.isVisible();
+        },
+        { timeout: 60_000, interval: 500 },
+      )
       .toBe(true);
     await input.fill(`>${title}`);
     const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first();
@@ -165,7 +168,8 @@ export function useWorkbench(options: WorkbenchOptions | (() => Promise<Workbenc
     opened = true;
   }, 180_000);
   afterEach(async (context) => {
-    if (opened) await workbench.screenshot(`${context.task.file.name.replace(/^.*\/|\.browser.*$/g, '')}-${context.task.name}`);
+    if (opened)
+      await workbench.screenshot(`${context.task.file.name.replace(/^.*\/|\.browser.*$/g, '')}-${context.task.name}`);
   });
   afterAll(async () => {
     if (opened) await workbench.close();

@@ -82,7 +82,7 @@ function isTypesOnly(node: ts.ImportDeclaration | ts.ExportDeclaration): boolean
   if (ts.isExportDeclaration(node)) return node.isTypeOnly;
   const clause = node.importClause;
   if (clause === undefined) return false;
-  if (clause.isTypeOnly) return true;
+  if (clause.phaseModifier === ts.SyntaxKind.TypeKeyword) return true;
   const bindings = clause.namedBindings;
   if (clause.name !== undefined || bindings === undefined || !ts.isNamedImports(bindings)) return false;
   return bindings.elements.every((element) => element.isTypeOnly);
@@ -98,7 +98,8 @@ function judge(layerName: string, { from, specifier, typesOnly }: Import): strin
     if (typesOnly && layer.typesFrom?.includes(target) === true) return undefined;
     return `${layerName} may not import ${typesOnly ? 'types of ' : ''}${target}`;
   }
-  if (specifier.startsWith('node:')) return layer.node === true ? undefined : `${layerName} may not import ${specifier}`;
+  if (specifier.startsWith('node:'))
+    return layer.node === true ? undefined : `${layerName} may not import ${specifier}`;
   if (builtinModules.includes(specifier)) return `write node:${specifier}`;
   const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
   return layer.packages.includes(name) ? undefined : `${layerName} may not import the package ${name}`;

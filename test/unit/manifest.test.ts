@@ -43,7 +43,11 @@ test('every command of package.json is registered, and every registered one is i
 
 test('menus name only commands that exist', () => {
   const known = new Set(commands.map(({ command }) => command));
-  expect(Object.values(menus).flat().filter(({ command }) => !known.has(command))).toEqual([]);
+  expect(
+    Object.values(menus)
+      .flat()
+      .filter(({ command }) => !known.has(command)),
+  ).toEqual([]);
 });
 
 test('every setting of package.json is read, with the same default, and every one that is read is in package.json', () => {
@@ -55,7 +59,8 @@ test('every setting of package.json is read, with the same default, and every on
 test('a setting takes in code what package.json lets a person choose', () => {
   for (const [name, property] of Object.entries(configuration.properties)) {
     const schema = settingSchemas[name.replace('earshot.', '') as keyof typeof settingSchemas];
-    for (const value of property.enum ?? []) expect([name, value, schema.safeParse(value).success]).toEqual([name, value, true]);
+    for (const value of property.enum ?? [])
+      expect([name, value, schema.safeParse(value).success]).toEqual([name, value, true]);
     expect([name, property.order]).toEqual([name, expect.any(Number)]);
   }
 });

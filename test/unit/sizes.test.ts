@@ -22,7 +22,9 @@ test('no file is over 400 lines', () => {
 
 test('every source file says in its first line what it decides', () => {
   const silent = files.filter(
-    (file) => /^(src|test\/(host|support))\/.*\.(ts|tsx|mjs)$/.test(file) && !/^(#!.*\n)?\/\/ \S/.test(readFileSync(resolve(root, file), 'utf8')),
+    (file) =>
+      /^(src|test\/(host|support))\/.*\.(ts|tsx|mjs)$/.test(file) &&
+      !/^(#!.*\n)?\/\/ \S/.test(readFileSync(resolve(root, file), 'utf8')),
   );
   expect(silent).toEqual([]);
 });

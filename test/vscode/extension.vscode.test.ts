@@ -20,7 +20,10 @@ describe('the extension', () => {
     const registered = new Set(await vscode.commands.getCommands(true));
     const contributed = manifest.contributes.commands.map(({ command }) => command);
     assert.ok(contributed.length > 0);
-    assert.deepEqual(contributed.filter((command) => !registered.has(command)), []);
+    assert.deepEqual(
+      contributed.filter((command) => !registered.has(command)),
+      [],
+    );
   });
 
   it('has a default for every setting, as VS Code sees it', () => {

@@ -18,7 +18,9 @@ export async function run(): Promise<void> {
     mocha
       .run(() => resolve())
       .on('pass', () => (passed += 1))
-      .on('fail', (test, error: Error) => failures.push({ title: test.fullTitle(), message: error.stack ?? error.message }));
+      .on('fail', (test, error: Error) =>
+        failures.push({ title: test.fullTitle(), message: error.stack ?? error.message }),
+      );
   });
   const results = { passed, failed: failures.length, failures };
   const file = process.env['EARSHOT_TEST_RESULTS'];

@@ -30,7 +30,10 @@ describe('the workspace', () => {
     const missing = await workspace.resolve('src/nowhere.ts');
     assert.ok(missing.ok);
     const read = await workspace.read(missing.value);
-    assert.deepEqual(!read.ok && [read.failure.code, read.failure.message], ['not_found', 'src/nowhere.ts does not exist.']);
+    assert.deepEqual(!read.ok && [read.failure.code, read.failure.message], [
+      'not_found',
+      'src/nowhere.ts does not exist.',
+    ]);
     const outside = await workspace.resolve('../outside.txt');
     assert.equal(!outside.ok && outside.failure.code, 'outside');
   });

@@ -29,7 +29,11 @@ test('a change of a seen file rides the result of the command that was running',
   const names = { file: `${word()}.txt`, line: word(), changed: word(), model: word(), call: word(), answer: word() };
   server = await startScriptedServer(
     { calls: [{ id: `${names.call}-read`, name: 'read_file', arguments: { path: names.file } }] },
-    { calls: [{ id: `${names.call}-run`, name: 'run_command', arguments: { command: `cat pipe && echo ${names.answer}` } }] },
+    {
+      calls: [
+        { id: `${names.call}-run`, name: 'run_command', arguments: { command: `cat pipe && echo ${names.answer}` } },
+      ],
+    },
     { text: [names.answer, ' heard.'] },
   );
   headless = await startHeadless({

@@ -27,7 +27,10 @@ export async function permit(
     };
   }
   const { id, name, arguments: args } = request;
-  const answer = await deps.frontend.approve({ conversation: deps.log.id, call: { id, name, arguments: args } }, signal);
+  const answer = await deps.frontend.approve(
+    { conversation: deps.log.id, call: { id, name, arguments: args } },
+    signal,
+  );
   await deps.log.append({
     type: 'approval',
     tool_call_id: id,
@@ -40,7 +43,5 @@ export async function permit(
     const reason = answer.reason === undefined || answer.reason === '' ? 'no reason given' : answer.reason;
     return { type: 'refused', reason: `The user rejected this call: ${reason}.` };
   }
-  return answer.arguments === undefined
-    ? { type: 'permitted' }
-    : { type: 'permitted', arguments: answer.arguments };
+  return answer.arguments === undefined ? { type: 'permitted' } : { type: 'permitted', arguments: answer.arguments };
 }

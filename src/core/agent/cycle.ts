@@ -51,7 +51,9 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
     ...(heard.failure !== undefined && { failure: heard.failure }),
   });
   // All numbered in one breath: nothing else can stand between an answer and its calls.
-  const events = await Promise.all(drafts.map((draft) => deps.log.append(draft, draft.type === 'chat_response' ? id : undefined)));
+  const events = await Promise.all(
+    drafts.map((draft) => deps.log.append(draft, draft.type === 'chat_response' ? id : undefined)),
+  );
   if (ended === 'aborted') return { type: 'aborted' };
   if (heard.failure !== undefined) return { type: 'failed', failure: heard.failure };
   return { type: 'answered', calls: events.filter((event) => event.type === 'tool_call_request') };

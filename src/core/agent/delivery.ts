@@ -2,8 +2,8 @@
 import { type Carried, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type FormatName } from '../notify/format/format.ts';
 import { fileStateOf } from '../notify/fileChange.ts';
+import { type FormatName } from '../notify/format/format.ts';
 import { formatBlock } from '../notify/format/formats.ts';
 import { type Plan, planNotifications } from '../notify/plan.ts';
 import { estimateTokens } from '../notify/tokens.ts';
@@ -16,10 +16,7 @@ export interface DeliveryOptions {
 type Moved = NonNullable<EventOf<'chat_request'>['seen']>;
 
 /** Everything pending, planned and formatted; undefined if nothing is. */
-export function collect(
-  log: ConversationLog,
-  options: DeliveryOptions,
-): { carried: Carried; seen: Moved } | undefined {
+export function collect(log: ConversationLog, options: DeliveryOptions): { carried: Carried; seen: Moved } | undefined {
   const { pending, turn } = log.state;
   if (pending.isEmpty) return undefined;
   const format = chooseFormat(options.settings);
@@ -35,7 +32,16 @@ export function collect(
   const { shown, merged, counted, filtered } = plan;
   const user_text = texts.map((text) => text.id);
   return {
-    carried: { format, text: print(plan), through: pending.through, user_text, shown: [...shown], merged: [...merged], counted: [...counted], filtered: [...filtered] },
+    carried: {
+      format,
+      text: print(plan),
+      through: pending.through,
+      user_text,
+      shown: [...shown],
+      merged: [...merged],
+      counted: [...counted],
+      filtered: [...filtered],
+    },
     seen: movedBy(log, plan),
   };
 }

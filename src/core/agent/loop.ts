@@ -1,5 +1,5 @@
 // Decides a turn: request, then cycles of one model call and its tool calls, until the model has nothing more to ask for.
-import { describeError, FailureError, type Failure } from '../../base/errors.ts';
+import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { type EventOf } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { INTERRUPTED } from '../conversation/transcript.ts';
@@ -80,7 +80,9 @@ async function runCalls(deps: TurnDeps, calls: readonly CallRequest[], signal: A
   };
   await Promise.all(
     calls.map(async (call) => {
-      const response = await runTool(runDeps, call, signal).catch((error: unknown) => unlessStopped(error, call, signal));
+      const response = await runTool(runDeps, call, signal).catch((error: unknown) =>
+        unlessStopped(error, call, signal),
+      );
       await respond(deps, response);
     }),
   );

@@ -61,9 +61,7 @@ export class Messages {
   #extend(event: LogEvent, more: { content?: string; call?: ToolCall }): void {
     const last = this.#messages.at(-1);
     const before: AssistantMessage =
-      this.#open && last?.message.role === 'assistant'
-        ? last.message
-        : { role: 'assistant', content: '', calls: [] };
+      this.#open && last?.message.role === 'assistant' ? last.message : { role: 'assistant', content: '', calls: [] };
     const message: AssistantMessage = {
       role: 'assistant',
       content: before.content + (more.content ?? ''),

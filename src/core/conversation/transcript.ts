@@ -1,6 +1,6 @@
 // Decides what a person sees of the log: events → items of the chat, each event once.
 import { type Carried, type EventOf, type LogEvent } from '../../protocol/event.ts';
-import { type Level, LEVELS, type Notification, printKind } from '../../protocol/notification.ts';
+import { LEVELS, type Level, type Notification, printKind } from '../../protocol/notification.ts';
 import { type CarriedView, type ToolState, type TranscriptItem } from '../../protocol/webview.ts';
 import { estimateTokens } from '../notify/tokens.ts';
 

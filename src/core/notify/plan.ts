@@ -1,5 +1,5 @@
 // Decides what of the pending notifications is shown: filtered, merged, grouped, ordered, capped. Pure.
-import { type Level, LEVELS, type Notification, printKind } from '../../protocol/notification.ts';
+import { LEVELS, type Level, type Notification, printKind } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { worse } from '../conversation/transcript.ts';
 import { wholeCharacters } from './queue.ts';

@@ -1,5 +1,5 @@
 // Decides how a notification enters and leaves a conversation's queue, which is its log.
-import { MESSAGE_LIMIT, type Kind, type NotificationDraft, printKind } from '../../protocol/notification.ts';
+import { type Kind, MESSAGE_LIMIT, type NotificationDraft, printKind } from '../../protocol/notification.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Ids } from '../ports.ts';
 

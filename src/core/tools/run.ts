@@ -1,6 +1,5 @@
 // Decides the life of one tool call: validate → permit → execute → bound.
-import { describeFailure } from '../../base/errors.ts';
-import { describeError } from '../../base/errors.ts';
+import { describeError, describeFailure } from '../../base/errors.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
 import { permit } from '../agent/approvals.ts';
 import { type ConversationLog } from '../conversation/log.ts';

@@ -18,11 +18,7 @@ export const formatXml: Format = ({ plan, texts, key }) => {
 function printEntry(entry: Entry): string {
   const { source, name, level, origin } = entry;
   const repeated = entry.count > 1 ? { count: entry.count, first: timeOfDay(entry.first) } : {};
-  return element(
-    'notification',
-    { source, name, level, origin, at: timeOfDay(entry.at), ...repeated },
-    entry.message,
-  );
+  return element('notification', { source, name, level, origin, at: timeOfDay(entry.at), ...repeated }, entry.message);
 }
 
 function element(name: string, attributes: Readonly<Record<string, string | number>>, text: string): string {

@@ -1,0 +1,42 @@
+// Decides how problems are told: expected ones by what happened and what to do next, bugs by their stack trace.
+
+/**
+ * A problem that was expected: shown as its message and the next step, never as a stack trace.
+ */
+export class UserError extends Error {
+  /**
+   * @param {string} message what went wrong, as a whole sentence
+   * @param {string} nextStep what the reader can do about it
+   * @param {{ details?: string, exitCode?: number }} [more] details: lines of output that show the cause
+   */
+  constructor(message, nextStep, more = {}) {
+    super(message);
+    this.name = 'UserError';
+    this.nextStep = nextStep;
+    this.details = more.details ?? '';
+    this.exitCode = more.exitCode ?? 1;
+  }
+}
+
+/**
+ * The text shown for whatever was thrown. A stack trace is for bugs only.
+ *
+ * @param {unknown} error
+ * @returns {string}
+ */
+export function describeError(error) {
+  if (error instanceof UserError) {
+    const details = error.details === '' ? '' : `\n${indent(error.details)}`;
+    return `${error.message}${details}\n→ ${error.nextStep}`;
+  }
+  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `Unexpected error, please report it:\n${cause}`;
+}
+
+/**
+ * @param {string} text
+ * @returns {string}
+ */
+export function indent(text) {
+  return text.replace(/^(?=.)/gm, '    ');
+}

@@ -1,0 +1,55 @@
+// Decides how `npm test` goes through its steps: each one is run whatever became of the others, and all of them are counted.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { indent } from './errors.mjs';
+import { runToExit } from './lifetime.mjs';
+import { createReporter } from './report.mjs';
+import { repository } from './setup.mjs';
+import { countLine, failedToRun, oneFailed, type StepResult } from './stepResult.ts';
+import { readTestSelection, type Step } from './testSelection.mjs';
+import { testSteps } from './testSteps.ts';
+
+const report = createReporter();
+const shownMessageLines = 40;
+const needBuild: readonly Step[] = ['vscode', 'browser', 'electron'];
+
+await runToExit(test, { stoppedMessage: 'The tests were stopped.' });
+
+async function test(): Promise<number> {
+  const steps = readTestSelection(process.argv.slice(2));
+  await mkdir(join(repository, '.build', 'test'), { recursive: true });
+  const results: StepResult[] = [];
+  let built = true;
+  for (const step of steps) {
+    const result = await runStep(step, built);
+    if (step === 'build') built = result.failures.length === 0;
+    results.push(result);
+  }
+  report.line(countLine(results));
+  return results.some(({ failures }) => failures.length > 0) ? 1 : 0;
+}
+
+async function runStep(step: Step, built: boolean): Promise<StepResult> {
+  const { label, run } = testSteps[step];
+  const result = await report.step(
+    label,
+    async (say) => {
+      say('running');
+      if (!built && needBuild.includes(step)) return oneFailed(label, 'Not run: the build failed.');
+      return run().catch((error: unknown) => failedToRun(error, label));
+    },
+    (finished) => ({ passed: finished.failures.length === 0, text: isCounted(step) ? countLine([finished]) : '' }),
+  );
+  for (const { title, message } of result.failures) report.line(indent(`✗ ${title}\n${indent(shorten(message))}`));
+  return result;
+}
+
+function isCounted(step: Step): boolean {
+  return step === 'unit' || needBuild.includes(step);
+}
+
+function shorten(message: string): string {
+  const lines = message.trim().split('\n');
+  if (lines.length <= shownMessageLines) return lines.join('\n');
+  return [...lines.slice(0, shownMessageLines), `… ${lines.length - shownMessageLines} more lines`].join('\n');
+}

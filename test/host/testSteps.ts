@@ -1,0 +1,138 @@
+// Decides what each step of `npm test` runs and from where its result is read.
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from './build.ts';
+import { UserError } from './errors.mjs';
+import { type CommandResult, lastLines, runCommand } from './runCommand.mjs';
+import { repository } from './setup.mjs';
+import {
+  failedToRun,
+  oneFailed,
+  onePassed,
+  readMochaReport,
+  readVitestReport,
+  requireTests,
+  type StepResult,
+} from './stepResult.ts';
+import type { Step } from './testSelection.mjs';
+
+const resultsFolder = join(repository, '.build', 'test');
+const shownLines = 60;
+
+export const testSteps: Record<Step, { readonly label: string; run(): Promise<StepResult> }> = {
+  types: { label: 'Types', run: async () => check('types', 'typescript/bin/tsc', ['-b', ...(await typeProjects())]) },
+  lint: { label: 'Lint', run: () => check('lint', 'eslint/bin/eslint.js', ['--max-warnings=0', '.']) },
+  format: { label: 'Format', run: () => check('format', '@biomejs/biome/bin/biome', ['format', '.']) },
+  unused: { label: 'Unused code', run: () => check('unused', 'knip/bin/knip.js', []) },
+  build: { label: 'Build', run: buildAll },
+  unit: { label: 'Unit tests', run: () => vitest('unit', 'test/vitest.config.ts') },
+  vscode: { label: 'Tests in VS Code', run: () => vscodeSuites('vscode') },
+  browser: { label: 'Tests in the browser', run: () => vitest('browser', 'test/browser/vitest.config.ts') },
+  electron: { label: 'Tests in a desktop VS Code', run: () => vscodeSuites('electron') },
+};
+
+function logFileOf(step: string): string {
+  return join(resultsFolder, `${step}.log`);
+}
+
+/** Runs a program of one of our dependencies on this Node; its whole output goes to a file, the end of it is returned. */
+async function runTool(
+  step: Step,
+  script: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<CommandResult> {
+  await rm(logFileOf(step), { force: true });
+  const [command, ...leading] = step === 'electron' ? withDisplay(process.execPath) : [process.execPath];
+  return runCommand(command, [...leading, script, ...args], {
+    cwd: repository,
+    logFile: logFileOf(step),
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
+    // Browsers and servers must be closed by whoever opened them.
+    graceMilliseconds: 8000,
+  });
+}
+
+async function check(step: Step, script: string, args: readonly string[]): Promise<StepResult> {
+  const result = await runTool(step, join(repository, 'node_modules', script), args);
+  return result.exitCode === 0 ? onePassed : oneFailed(testSteps[step].label, explain(step, result));
+}
+
+function explain(step: Step, { exitCode, signal, output, startError }: CommandResult): string {
+  const ending = startError?.message ?? (signal === null ? `exit code ${exitCode}` : `ended by ${signal}`);
+  return `${lastLines(output, shownLines)}\n(${ending}; the whole output: ${logFileOf(step)})`;
+}
+
+/** Every project in the tree; the one at the root only holds what they share. */
+async function typeProjects(): Promise<string[]> {
+  const found = await Promise.all(
+    ['src', 'test'].map(async (top) => {
+      const files = await readdir(join(repository, top), { recursive: true, withFileTypes: true });
+      return files.filter(({ name }) => name === 'tsconfig.json').map((file) => join(file.parentPath, file.name));
+    }),
+  );
+  return found
+    .flat()
+    .filter((path) => !path.includes(join('test', 'host', 'sample')))
+    .sort();
+}
+
+async function buildAll(): Promise<StepResult> {
+  try {
+    await build();
+    await build('--tests');
+    return onePassed;
+  } catch (error) {
+    return failedToRun(error, testSteps.build.label);
+  }
+}
+
+async function vitest(step: Step, configuration: string): Promise<StepResult> {
+  const report = join(resultsFolder, `${step}.json`);
+  await rm(report, { force: true });
+  const script = join(repository, 'node_modules', 'vitest', 'vitest.mjs');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const result = await runTool(step, script, ['run', '--config', join(repository, configuration), ...reporters]);
+  return readReport(step, result, report, (text) => readVitestReport(text, repository));
+}
+
+async function vscodeSuites(step: 'vscode' | 'electron'): Promise<StepResult> {
+  const report = join(resultsFolder, `${step}.json`);
+  await rm(report, { force: true });
+  const script = fileURLToPath(new URL('vscodeSuites.ts', import.meta.url));
+  const result = await runTool(step, script, [step], { EARSHOT_TEST_RESULTS: report });
+  return readReport(step, result, report, readMochaReport);
+}
+
+/** A run that broke off counts as failed even if every test it came to had passed. */
+async function readReport(
+  step: Step,
+  result: CommandResult,
+  file: string,
+  read: (text: string) => StepResult,
+): Promise<StepResult> {
+  const { label } = testSteps[step];
+  if (!existsSync(file)) return oneFailed(label, explain(step, result));
+  const counted = requireTests(read(await readFile(file, 'utf8')), label);
+  if (result.exitCode === 0 || counted.failures.length > 0) return counted;
+  return { ...oneFailed(label, explain(step, result)), passed: counted.passed, skipped: counted.skipped };
+}
+
+/** A desktop program needs a display; where there is none, a virtual one. */
+function withDisplay(command: string): [string, ...string[]] {
+  if (
+    process.platform !== 'linux' ||
+    process.env['DISPLAY'] !== undefined ||
+    process.env['WAYLAND_DISPLAY'] !== undefined
+  ) {
+    return [command];
+  }
+  const virtual = (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, 'xvfb-run')));
+  if (virtual) return ['xvfb-run', '-a', command];
+  throw new UserError(
+    'A desktop VS Code needs a display, and there is none.',
+    'Install xvfb (`apt-get install xvfb`), or run `npm run test:vscode`, which needs no display.',
+  );
+}

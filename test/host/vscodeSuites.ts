@@ -1,0 +1,66 @@
+// Decides in which VS Code the suites of test/vscode run: ours, or with `electron` a desktop one. A program of its own.
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { downloadAndUnzipVSCode, runTests, TestRunFailedError } from '@vscode/test-electron';
+import { cacheFolder, newTemporaryFolder } from './cache.mjs';
+import { UserError } from './errors.mjs';
+import { runToExit } from './lifetime.mjs';
+import { createSample } from './sample.ts';
+import { defaultSettings } from './serverSettings.ts';
+import { repository } from './setup.mjs';
+
+const whereToGetVscode =
+  'Set EARSHOT_VSCODE to the executable of an installed VS Code, or run `npm run test:vscode`, which needs none.';
+
+await runToExit(runSuites, { stoppedMessage: '' });
+
+async function runSuites(): Promise<number> {
+  const desktop = process.argv.includes('electron');
+  const temporary = await newTemporaryFolder();
+  const userDataDir = join(temporary, 'data');
+  if (desktop) await writeUserSettings(userDataDir);
+  try {
+    await runTests({
+      vscodeExecutablePath: desktop ? await desktopExecutable() : ourExecutable(),
+      extensionDevelopmentPath: repository,
+      extensionTestsPath: join(repository, '.build', 'vscode-tests', 'index.cjs'),
+      launchArgs: [
+        await createSample(temporary),
+        `--user-data-dir=${userDataDir}`,
+        `--extensions-dir=${join(temporary, 'extensions')}`,
+      ],
+    });
+    return 0;
+  } catch (error) {
+    if (error instanceof TestRunFailedError) return error.code ?? 1;
+    throw error;
+  }
+}
+
+function ourExecutable(): string {
+  return fileURLToPath(new URL(process.platform === 'win32' ? 'vscode.cmd' : 'vscode', import.meta.url));
+}
+
+async function desktopExecutable(): Promise<string> {
+  const named = process.env['EARSHOT_VSCODE'];
+  if (named !== undefined && named !== '') {
+    if (existsSync(named)) return named;
+    throw new UserError(
+      `EARSHOT_VSCODE names ${named}, which does not exist.`,
+      'Correct it, or unset it to download VS Code.',
+    );
+  }
+  try {
+    return await downloadAndUnzipVSCode({ cachePath: join(cacheFolder(), 'desktop') });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UserError(`A desktop VS Code could not be downloaded (${reason}).`, whereToGetVscode);
+  }
+}
+
+async function writeUserSettings(userDataDir: string): Promise<void> {
+  await mkdir(join(userDataDir, 'User'), { recursive: true });
+  await writeFile(join(userDataDir, 'User', 'settings.json'), JSON.stringify(defaultSettings));
+}
