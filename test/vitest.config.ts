@@ -7,6 +7,8 @@ export default defineConfig({
     include: ['test/unit/**/*.test.ts', 'test/unit/**/*.test.tsx', 'test/walk/**/*.test.ts'],
     setupFiles: ['test/support/leaks.ts'],
     testTimeout: 60_000,
+    // A loaded machine is slow, not wrong.
+    expect: { poll: { timeout: 30_000 } },
     pool: 'forks',
   },
 });

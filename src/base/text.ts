@@ -1,4 +1,4 @@
-// Decides what is text: UTF-8 without NUL.
+// Decides what is text, which is UTF-8 without NUL, and where it may be cut.
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
@@ -10,4 +10,12 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** At most this many UTF-16 units from the beginning, never half a character. */
+export function wholeCharacters(text: string, length: number): string {
+  if (length <= 0) return '';
+  const last = text.charCodeAt(length - 1);
+  const splits = last >= 0xd800 && last <= 0xdbff;
+  return text.slice(0, splits ? length - 1 : length);
 }

@@ -9,6 +9,7 @@ import { type Settings } from '../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../protocol/tool.ts';
 import { type ModelMessage } from './conversation/messages.ts';
 import { type SeenState } from './conversation/seen.ts';
+import { type NotificationRecord } from './notify/history.ts';
 
 export type { Clock } from '../base/clock.ts';
 
@@ -27,26 +28,85 @@ export interface Ids {
   key(): string;
 }
 
-/** One conversation's log on disk. */
+/** One conversation's log on disk, in the hands of its owner. */
 export interface EventFile {
   /** Writes one event after all earlier ones; resolves once it would survive a power loss, rejects with a FailureError. */
   append(event: LogEvent): Promise<void>;
+  /** After a failed append: takes back what was half written and reads what is left. Rejects while the disk refuses. */
+  mend(): Promise<ReadLog>;
+  /** What it is called now, for lists. Can always be worked out anew, so nobody waits for it. */
+  titled?(title: string): void;
   close(): Promise<void>;
 }
 
-export interface OpenedLog {
-  readonly file: EventFile;
-  readonly events: readonly LogEvent[];
+export interface ReadLog {
+  /** Each is parsed when it is reached and not kept: a long log is folded without ever being in memory as a whole. */
+  readonly events: Iterable<LogEvent>;
   readonly nextSeq: number;
   /** What was damaged, and where the damaged bytes are kept. */
   readonly damage: readonly Failure[];
 }
 
-/** All conversations of one workspace. */
+export interface OpenedLog extends ReadLog {
+  readonly file: EventFile;
+}
+
+/** A log that another window writes. */
+export interface FollowedLog extends ReadLog {
+  /** What was added. `whole`: everything known before is replaced, because the owner took bytes back. */
+  readonly onDidGrow: Event<ReadLog & { readonly whole: boolean }>;
+  close(): Promise<void>;
+}
+
+export interface ConversationSummary {
+  readonly id: string;
+  /** Empty: nobody has written in it yet. */
+  readonly title: string;
+  /** Milliseconds since 1970. */
+  readonly lastActivity: number;
+}
+
+/** All conversations of one workspace, wherever they are kept. */
 export interface Store {
+  /** For its owner only: whoever holds its lock. */
   open(conversation: string): Promise<Result<OpenedLog>>;
-  /** Ids, the one written to last first. */
-  list(): Promise<Result<readonly string[]>>;
+  follow(conversation: string): Promise<Result<FollowedLog>>;
+  /** Everything in it, without taking part. */
+  read(conversation: string): Promise<Result<ReadLog & { readonly events: readonly LogEvent[] }>>;
+  /** Writes a new conversation whole. */
+  create(conversation: string, events: readonly LogEvent[]): Promise<Result<void>>;
+  /** The caller holds its lock, and frees it afterwards. */
+  remove(conversation: string): Promise<Result<void>>;
+  /** The one written to last first. */
+  list(): Promise<Result<readonly ConversationSummary[]>>;
+}
+
+/** Who has a conversation, for people. */
+export interface Owner {
+  readonly pid: number;
+  /** What the window shows, such as its folder's name. */
+  readonly window: string;
+  /** RFC 3339. */
+  readonly since: string;
+}
+
+export interface HeldLock {
+  /** The former owner gave it up when asked; false: it was free, or its owner had died. */
+  readonly handedOver: boolean;
+  /** Another window said *Continue here*. Fires at once if it did so before anybody listened. */
+  readonly onDidRequest: Event<void>;
+  /** After the log is closed. */
+  release(): Promise<void>;
+}
+
+/** One owner for each conversation, over all windows and processes; freed by the kernel when the owner dies. */
+export interface Lock {
+  /** Undefined if another has it. */
+  acquire(conversation: string): Promise<HeldLock | undefined>;
+  /** Who has it, as far as the side file says. */
+  owner(conversation: string): Promise<Owner | undefined>;
+  /** Asks the owner for it and waits until it is here. Rejects only when the signal is aborted. */
+  request(conversation: string, signal: AbortSignal): Promise<HeldLock>;
 }
 
 /** Bytes by their hash: what the model last saw of a file. */
@@ -62,6 +122,8 @@ export interface FilePath {
   readonly path: string;
   /** As the machine says it. */
   readonly absolute: string;
+  /** The file that a link in the path leads to, in the same words as `path`; absent if no link does. */
+  readonly real?: string;
 }
 
 export interface FileContent {
@@ -80,8 +142,11 @@ export interface Workspace {
   /** Empty: no folder is open. */
   readonly folders: readonly FilePath[];
   readonly trusted: boolean;
-  /** Refuses what lies outside the folders, also by `..` or through a link. */
-  resolve(path: string): Promise<Result<FilePath>>;
+  /**
+   * Refuses what lies outside the folders, also by `..` or through a link, with the code `outside`. `anywhere` is given
+   * only where a person has consented to this very path.
+   */
+  resolve(path: string, options?: { readonly anywhere?: boolean }): Promise<Result<FilePath>>;
   read(file: FilePath): Promise<Result<FileContent>>;
   list(folder: FilePath): Promise<Result<readonly FolderEntry[]>>;
 }
@@ -90,6 +155,8 @@ export type ModelRequest = {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolDescription[];
+  /** JSON Schema of the answer that is wanted; a model that cannot hold to it ignores it. */
+  readonly schema?: Readonly<Record<string, unknown>>;
 };
 
 export type ModelPart =
@@ -97,8 +164,22 @@ export type ModelPart =
   | { readonly type: 'reasoning'; readonly text: string }
   /** A complete call. `arguments` is the model's own text, which may be no JSON at all. */
   | { readonly type: 'tool_call'; readonly id: string; readonly name: string; readonly arguments: string }
-  | { readonly type: 'finished'; readonly usage?: Usage }
-  | { readonly type: 'failed'; readonly failure: Failure };
+  /** The endpoint lives, but has nothing to show yet. */
+  | { readonly type: 'alive' }
+  /** `truncated`: it would have said more, but had reached its limit. */
+  | { readonly type: 'finished'; readonly usage?: Usage; readonly truncated?: boolean }
+  /** `retry`: the same request may succeed later; the endpoint may have said when. */
+  | { readonly type: 'failed'; readonly failure: Failure; readonly retry?: { readonly afterMilliseconds?: number } };
+
+/** The failure of a request that is longer than the model can read. */
+export const CONTEXT_OVERFLOW = 'context_overflow';
+
+/** In one currency, for a million tokens. */
+export interface Prices {
+  readonly input: number;
+  readonly output: number;
+  readonly cached?: number | undefined;
+}
 
 export interface Model {
   readonly id: string;
@@ -107,6 +188,9 @@ export interface Model {
   readonly detail: string;
   /** Tokens it can read. */
   readonly contextWindow: number;
+  readonly prices?: Prices;
+  /** It follows rules and cannot write a title or a summary. */
+  readonly ruleBased?: true;
   /** Never throws; ends with `finished` or `failed`, or with nothing once the signal is aborted. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
@@ -116,6 +200,10 @@ export interface ToolContext {
   readonly workspace: Workspace;
   /** Shows output on the card while the tool runs; the model gets only the result. */
   progress(text: string): void;
+  /** The globs that the conversation watches. */
+  readonly watches: ReadonlySet<string>;
+  /** All that the conversation was or will be told, oldest first, read from its log. */
+  notifications(): Promise<Result<readonly NotificationRecord[]>>;
 }
 
 export interface ToolOutcome {
@@ -125,6 +213,12 @@ export interface ToolOutcome {
   readonly seen?: readonly { readonly file: FilePath; readonly bytes: Uint8Array }[];
 }
 
+export interface Touched {
+  readonly paths?: readonly string[];
+  /** A shell's command line. */
+  readonly command?: string;
+}
+
 /** Arguments arrive parsed by `parse`. Expected failures are outcomes with `isError`; a throw is a bug. */
 export interface Tool<Arguments = unknown> {
   readonly description: ToolDescription;
@@ -132,6 +226,8 @@ export interface Tool<Arguments = unknown> {
   /** Names of `tool.*` notifications that it can cause. */
   readonly emits: readonly string[];
   parse(value: unknown): Result<Arguments>;
+  /** What a call would touch, as the model wrote it: what approvals look at. */
+  touches?(args: Arguments): Touched;
   run(args: Arguments, context: ToolContext): Promise<ToolOutcome>;
 }
 
@@ -142,12 +238,20 @@ export interface ApprovalRequest {
     readonly name: string;
     readonly arguments: Readonly<Record<string, unknown>>;
   };
+  /** Why it is asked although the mode would let it pass. */
+  readonly reason?: string;
+  /** What *always* would allow from now on, for people; absent where it is not offered. */
+  readonly always?: string;
+  /** Why the last answer could not be taken. */
+  readonly problem?: string;
 }
 
 export interface ApprovalAnswer {
   readonly action: 'approve' | 'reject' | 'modify';
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly reason?: string;
+  /** Like calls need no answer from now on. Only with `approve`. */
+  readonly always?: boolean;
   /** Who answered: `user`, `plugin:<name>`. Never a notification. */
   readonly by: string;
 }
@@ -158,6 +262,9 @@ export type Partial =
   | { readonly type: 'answer_text'; readonly id: string; readonly field: 'text' | 'reasoning'; readonly text: string }
   /** The complete event follows, or nothing if nothing came. */
   | { readonly type: 'answer_ended'; readonly id: string }
+  /** The request failed and is sent again in a while; `ended` when it is. */
+  | { readonly type: 'retrying'; readonly id: string; readonly seconds: number; readonly failure: Failure }
+  | { readonly type: 'retrying_ended'; readonly id: string }
   | { readonly type: 'tool_started'; readonly call: string }
   | { readonly type: 'tool_output'; readonly call: string; readonly text: string };
 
@@ -182,10 +289,26 @@ export interface SeenFiles {
 }
 
 export interface Publisher {
-  /** `to` narrows it to one conversation, for facts that differ between listeners. Resolves once queued on disk. */
-  publish(draft: NotificationDraft, to?: string): Promise<void>;
+  /**
+   * `to` narrows it to one conversation, for facts that differ between listeners; `sender` is the one that caused it and is
+   * never told. Resolves once queued on disk.
+   */
+  publish(draft: NotificationDraft, to?: string, sender?: string): Promise<void>;
   /** Takes back what is still pending of this kind and subject. Resolves to whether anything was. */
   withdraw(kind: NotificationDraft['kind'], subject: string, reason: string, to?: string): Promise<boolean>;
+}
+
+/** What a person allowed once and for all, kept outside the workspace. */
+export interface Permissions {
+  has(rule: string): boolean;
+  /** Resolves once it is on disk. */
+  add(rule: string): Promise<void>;
+}
+
+/** The user's own files for every workspace: instructions and prompts. Undefined or empty if there are none. */
+export interface UserFiles {
+  read(name: string): Promise<string | undefined>;
+  list(folder: string): Promise<readonly string[]>;
 }
 
 /** Watches one source. `start` throws only on a bug; what goes wrong later is given to the log. */
@@ -200,11 +323,16 @@ export interface Ports {
   readonly ids: Ids;
   readonly log: Log;
   readonly store: Store;
+  /** Absent: this window is the only one. */
+  readonly lock?: Lock;
   readonly snapshots: Snapshots;
   readonly workspace: Workspace;
   readonly frontend: Frontend;
   readonly tools: readonly Tool[];
   readonly producers: readonly Producer[];
+  /** Absent: nothing is remembered. */
+  readonly permissions?: Permissions;
+  readonly userFiles?: UserFiles;
   settings(): Settings;
   /** The model that answers now. */
   model(): Model;

@@ -15,6 +15,7 @@ export function createGuideModel(options: { wordMilliseconds?: number } = {}): M
     label: 'Guide',
     detail: 'offline, no AI',
     contextWindow: 32_000,
+    ruleBased: true,
     stream: (request, signal) => speak(respond(request), delay, signal),
   };
 }

@@ -1,77 +1,89 @@
 // The model behind an OpenAI-compatible endpoint. The SDK is loaded with the first request, not at activation.
-import { type Failure } from '../base/errors.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../core/ports.ts';
+import { type ModelOptions } from '../protocol/settings.ts';
+import {
+  createEndpointMemory,
+  type EndpointKnowledge,
+  type EndpointMemory,
+  knowMore,
+  type Lesson,
+} from './endpointMemory.ts';
 
 export interface OpenAiOptions {
   readonly baseUrl: string;
   readonly model: string;
+  readonly options?: ModelOptions;
+  /** What was learnt of endpoints; without it, nothing outlives the model. */
+  readonly memory?: EndpointMemory | Promise<EndpointMemory>;
   /** Undefined: an endpoint that wants none. */
   apiKey(): Promise<string | undefined>;
 }
 
 const CONTEXT_WINDOW = 128_000;
+/** Each refusal teaches one thing; there are not more things to learn. */
+const MOST_LESSONS = 8;
 
-export function createOpenAiModel(options: OpenAiOptions): Model {
+export function createOpenAiModel(given: OpenAiOptions): Model {
+  const memory = given.memory ?? createEndpointMemory();
+  const options: Learning = { ...given, memory };
   return {
     id: options.model,
     label: options.model,
     detail: new URL(options.baseUrl).host,
-    contextWindow: CONTEXT_WINDOW,
+    contextWindow: options.options?.contextWindow ?? CONTEXT_WINDOW,
+    ...(options.options?.prices !== undefined && { prices: options.options.prices }),
     stream: (request, signal) => stream(options, request, signal),
   };
 }
 
-async function* stream(options: OpenAiOptions, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
-  try {
-    const { requestChunks } = await import('./openaiClient.ts');
-    yield* requestChunks(options, request, signal);
-  } catch (error) {
-    if (signal.aborted) return;
-    yield { type: 'failed', failure: explain(error, options) };
+type Learning = OpenAiOptions & Required<Pick<OpenAiOptions, 'memory'>>;
+
+/** A refusal of the messages' form is answered by another form; what was accepted at last is remembered. */
+async function* stream(options: Learning, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+  const { baseUrl, model } = options;
+  const memory = await options.memory;
+  let knowledge = memory.get(baseUrl, model);
+  let refused: unknown;
+  for (let lessons = 0; ; lessons++) {
+    let accepted = false;
+    try {
+      const { requestChunks } = await import('./openaiClient.ts');
+      for await (const part of requestChunks(options, request, knowledge, signal)) {
+        if (!accepted && lessons > 0) await memory.learn(baseUrl, model, knowledge);
+        accepted = true;
+        yield part;
+      }
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      const next = accepted || lessons >= MOST_LESSONS ? undefined : await learn(options, request, knowledge, error);
+      if (next === undefined) {
+        // If a guess did not help either, what the endpoint said before it is what the user needs.
+        const { explain } = await import('./explain.ts');
+        yield explain(accepted ? error : (refused ?? error), options);
+        return;
+      }
+      refused = next.guessed ? error : undefined;
+      knowledge = next.knowledge;
+    }
   }
 }
 
-/** By status, never by an error's text. */
-function explain(error: unknown, { baseUrl, model }: OpenAiOptions): Failure {
-  const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  const said = error instanceof Error ? error.message : String(error);
-  switch (status) {
-    case 401:
-    case 403:
-      return {
-        code: 'key_refused',
-        message: `${baseUrl} refused the API key (${said}).`,
-        nextStep: 'Set EARSHOT_API_KEY or OPENAI_API_KEY in the environment and reload the window.',
-      };
-    case 404:
-      return {
-        code: 'not_found',
-        message: `${baseUrl} does not know the model “${model}” (${said}).`,
-        nextStep: 'Check earshot.model and earshot.baseUrl in the settings.',
-      };
-    case 429:
-      return {
-        code: 'rate_limited',
-        message: `${baseUrl} asks to slow down (${said}).`,
-        nextStep: 'Wait a little, then send again.',
-      };
-    case undefined:
-      return {
-        code: 'unreachable',
-        message: `${baseUrl} cannot be reached (${causeOf(error)}).`,
-        nextStep: 'Check that it is running and that earshot.baseUrl is right, then send again.',
-      };
-    default:
-      return {
-        code: 'refused',
-        message: `${baseUrl} refused the request (${said}).`,
-        nextStep: 'Send again, or choose another model.',
-      };
-  }
-}
-
-/** The SDK wraps the reason: the innermost one is what helps. */
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : causeOf(error.cause);
+async function learn(
+  options: OpenAiOptions,
+  request: ModelRequest,
+  knowledge: EndpointKnowledge,
+  error: unknown,
+): Promise<Lesson | undefined> {
+  const { readRefusal } = await import('./explain.ts');
+  const { status, text, parameter } = readRefusal(error, 0);
+  if (status !== 400 && status !== 422 && status !== 500) return undefined;
+  const more = knowMore(knowledge, { text, ...(parameter !== undefined && { parameter }) });
+  if (more === undefined || (more.guessed && status === 500)) return undefined;
+  // Another form that gives the same bytes would be refused again.
+  const { requestBody } = await import('./openaiBody.ts');
+  const [before, after] = [knowledge, more.knowledge].map((known) =>
+    JSON.stringify(requestBody(options, request, known)),
+  );
+  return before === after ? undefined : more;
 }

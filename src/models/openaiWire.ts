@@ -1,37 +1,136 @@
-// Decides how our messages look to an OpenAI-compatible endpoint, and what its stream says. Pure.
-import { type ChatCompletionChunk, type ChatCompletionMessageParam } from 'openai/resources/chat/completions';
+// Decides how our messages look to an OpenAI-compatible endpoint of a given profile. Pure.
+import {
+  type ChatCompletionContentPartText,
+  type ChatCompletionMessageParam,
+  type ChatCompletionMessageToolCall,
+} from 'openai/resources/chat/completions';
 import { type ModelMessage } from '../core/conversation/messages.ts';
-import { type ModelPart, type ModelRequest } from '../core/ports.ts';
-import { type Usage } from '../protocol/event.ts';
+import { type ModelRequest } from '../core/ports.ts';
+import { placeBlock } from './placeBlock.ts';
+import { type EndpointProfile } from './profile.ts';
 
-export function toWireMessages(request: ModelRequest): ChatCompletionMessageParam[] {
-  return [{ role: 'system', content: request.system }, ...request.messages.map(toWireMessage)];
+/** A message before the endpoint's own rules are applied: one role, text parts, perhaps calls. */
+export type WireMessage =
+  | { readonly role: 'system' | 'user'; readonly parts: readonly string[] }
+  | { readonly role: 'assistant'; readonly parts: readonly string[]; readonly calls: readonly WireCall[] }
+  | { readonly role: 'tool'; readonly call: string; readonly parts: readonly string[] };
+
+export interface WireCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
 }
 
-function toWireMessage(message: ModelMessage): ChatCompletionMessageParam {
+/** What the model is made to say where an endpoint wants to hear it between a tool's result and the user. */
+const BRIDGE = 'I have the result.';
+/** What stands first where an endpoint wants a user to begin. */
+const OPENING = 'Go on from here.';
+
+export function toWireMessages(request: ModelRequest, profile: EndpointProfile): ChatCompletionMessageParam[] {
+  const placed = request.messages.flatMap((message) => placeBlock(toWire(message), blockOf(message)));
+  const shaped = bridge(merge(placed.map((message) => demote(message, profile))), profile);
+  return [{ role: profile.systemRole, content: request.system }, ...shaped.map((message) => print(message, profile))];
+}
+
+function toWire(message: ModelMessage): WireMessage {
   switch (message.role) {
     case 'user':
-      // The user's own words come last.
-      return { role: 'user', content: joined(message.block?.text, message.content) };
+      return { role: 'user', parts: partsOf(message.content) };
     case 'tool':
-      return { role: 'tool', tool_call_id: message.call, content: joined(message.content, message.block?.text) };
+      return { role: 'tool', call: message.call, parts: partsOf(message.content) };
+    case 'assistant':
+      return { role: 'assistant', parts: partsOf(message.content), calls: message.calls };
+  }
+}
+
+function blockOf(message: ModelMessage) {
+  return message.role === 'assistant' ? undefined : message.block;
+}
+
+function partsOf(text: string): string[] {
+  return text === '' ? [] : [text];
+}
+
+function demote(message: WireMessage, profile: EndpointProfile): WireMessage {
+  return message.role === 'system' && !profile.midSystem ? { ...message, role: 'user' } : message;
+}
+
+/** Neighbours of one role are one message everywhere; results of tools stay apart, as each belongs to its call. */
+function merge(messages: readonly WireMessage[]): WireMessage[] {
+  const merged: WireMessage[] = [];
+  for (const message of messages) {
+    const last = merged.at(-1);
+    const joined = last && join(last, message);
+    if (joined === undefined) merged.push(message);
+    else merged[merged.length - 1] = joined;
+  }
+  return merged;
+}
+
+function join(first: WireMessage, second: WireMessage): WireMessage | undefined {
+  const parts = [...first.parts, ...second.parts];
+  if (first.role === 'user' && second.role === 'user') return { role: 'user', parts };
+  if (first.role === 'system' && second.role === 'system') return { role: 'system', parts };
+  if (first.role !== 'assistant' || second.role !== 'assistant' || first.calls.length > 0) return undefined;
+  return { role: 'assistant', parts, calls: second.calls };
+}
+
+function bridge(messages: readonly WireMessage[], profile: EndpointProfile): WireMessage[] {
+  const strict = profile.alternation === 'strict';
+  return messages.flatMap((message, index): WireMessage[] => {
+    const before = messages[index - 1];
+    if (before === undefined) return strict && message.role === 'assistant' ? [opening, message] : [message];
+    const apart = message.role === 'user' && before.role === 'tool' && (strict || !profile.userAfterTool);
+    return apart ? [bridging, message] : [message];
+  });
+}
+
+const opening: WireMessage = { role: 'user', parts: [OPENING] };
+const bridging: WireMessage = { role: 'assistant', parts: [BRIDGE], calls: [] };
+
+function print(message: WireMessage, profile: EndpointProfile): ChatCompletionMessageParam {
+  const text = message.parts.join('\n\n');
+  switch (message.role) {
+    case 'system':
+      return { role: profile.systemRole, content: text };
+    case 'user':
+      return { role: 'user', content: text };
+    case 'tool': {
+      const apart = profile.toolContent === 'parts' && message.parts.length > 1;
+      return { role: 'tool', tool_call_id: message.call, content: apart ? message.parts.map(textPart) : text };
+    }
     case 'assistant': {
-      const calls = message.calls.map(({ id, name, arguments: args }) => ({
-        id,
-        type: 'function' as const,
-        function: { name, arguments: args },
-      }));
-      return {
-        role: 'assistant',
-        content: message.content === '' ? null : message.content,
-        ...(calls.length > 0 && { tool_calls: calls }),
-      };
+      const calls = message.calls.map(toWireCall);
+      return { role: 'assistant', content: text === '' ? null : text, ...(calls.length > 0 && { tool_calls: calls }) };
     }
   }
 }
 
-function joined(first: string | undefined, second: string | undefined): string {
-  return [first, second].filter((part) => part !== undefined && part !== '').join('\n\n');
+function textPart(text: string): ChatCompletionContentPartText {
+  return { type: 'text', text };
+}
+
+/** A call is looked at once, however often it is sent. */
+const wireCalls = new WeakMap<WireCall, ChatCompletionMessageToolCall>();
+
+function toWireCall(call: WireCall): ChatCompletionMessageToolCall {
+  const known = wireCalls.get(call);
+  if (known !== undefined) return known;
+  const { id, name, arguments: args } = call;
+  const wire = { id, type: 'function' as const, function: { name, arguments: asObject(args) } };
+  wireCalls.set(call, wire);
+  return wire;
+}
+
+/** Several servers parse the calls of the history: one that the model once got wrong would block them for ever. */
+function asObject(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text;
+  } catch {
+    // Told below as what it is.
+  }
+  return JSON.stringify({ invalid_json: text });
 }
 
 export function toWireTools(request: ModelRequest) {
@@ -39,98 +138,4 @@ export function toWireTools(request: ModelRequest) {
     type: 'function' as const,
     function: { name, description, parameters: { ...parameters } },
   }));
-}
-
-interface GrowingCall {
-  id: string;
-  name: string;
-  arguments: string;
-}
-
-/**
- * Puts a stream together by what servers really send: tool-call indexes that are missing, all 0 or start at 1, several
- * calls in one delta, arguments that are an object already.
- */
-export class StreamAccumulator {
-  readonly #calls: GrowingCall[] = [];
-  readonly #byIndex = new Map<number, GrowingCall>();
-  #usage: Usage | undefined;
-  #reason: string | undefined;
-
-  /** What of this chunk can be shown at once. */
-  take(chunk: ChatCompletionChunk): ModelPart[] {
-    if (chunk.usage) this.#usage = toUsage(chunk.usage);
-    // Some servers send chunks without choices, or with an empty list, around the usage.
-    const choice = (chunk.choices as ChatCompletionChunk['choices'] | undefined)?.[0];
-    if (choice === undefined) return [];
-    if (choice.finish_reason) this.#reason = choice.finish_reason;
-    const delta = (choice as { delta?: LooseDelta }).delta;
-    for (const call of delta?.tool_calls ?? []) this.#grow(call);
-    const reasoning = delta?.reasoning_content ?? delta?.reasoning ?? '';
-    return [
-      ...(typeof reasoning === 'string' && reasoning !== '' ? [{ type: 'reasoning' as const, text: reasoning }] : []),
-      ...(delta?.content ? [{ type: 'text' as const, text: delta.content }] : []),
-    ];
-  }
-
-  /** Whether the server said that it is done. */
-  get isFinished(): boolean {
-    return this.#reason !== undefined;
-  }
-
-  end(): ModelPart[] {
-    return [
-      ...this.#calls.map((call) => ({ type: 'tool_call' as const, ...call })),
-      { type: 'finished' as const, ...(this.#usage !== undefined && { usage: this.#usage }) },
-    ];
-  }
-
-  #grow(delta: LooseCall): void {
-    const name = delta.function?.name ?? '';
-    const text = argumentsText(delta.function?.arguments);
-    const known = delta.index === undefined ? this.#calls.at(-1) : this.#byIndex.get(delta.index);
-    // A new id, or a name after arguments have begun, starts another call whatever the index says.
-    const another = known !== undefined && startsAnother(known, delta.id ?? '', name);
-    if (known === undefined || another) {
-      const call = { id: delta.id ?? '', name, arguments: text };
-      this.#calls.push(call);
-      if (delta.index !== undefined) this.#byIndex.set(delta.index, call);
-      return;
-    }
-    if (known.id === '') known.id = delta.id ?? '';
-    if (known.name === '') known.name = name;
-    known.arguments += text;
-  }
-}
-
-interface LooseCall {
-  index?: number;
-  id?: string;
-  function?: { name?: string; arguments?: unknown };
-}
-
-interface LooseDelta {
-  content?: string | null;
-  reasoning_content?: unknown;
-  reasoning?: unknown;
-  tool_calls?: LooseCall[];
-}
-
-function startsAnother(known: GrowingCall, id: string, name: string): boolean {
-  if (id !== '' && known.id !== '') return id !== known.id;
-  return id === '' && name !== '' && known.name !== '' && known.arguments !== '';
-}
-
-function argumentsText(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function toUsage(usage: NonNullable<ChatCompletionChunk['usage']>): Usage {
-  const cached = usage.prompt_tokens_details?.cached_tokens;
-  return {
-    input_tokens: usage.prompt_tokens,
-    output_tokens: usage.completion_tokens,
-    ...(cached !== undefined && { cached_tokens: cached }),
-  };
 }

@@ -1,6 +1,8 @@
 // The disk as a port: what storage needs of it, and what each call promises about power loss. A test can put another one in.
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { watch } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { type Disposable, toDisposable } from '../base/disposable.ts';
 
 export interface AppendFile {
   /** Writes all bytes at the end. They may still be lost until `sync`. */
@@ -22,8 +24,27 @@ export interface FileSystem {
   makeFolder(path: string): Promise<void>;
   /** Names in it; empty if there is none. */
   list(path: string): Promise<string[]>;
+  /** With everything in it; nothing happens if there is none. */
   remove(path: string): Promise<void>;
+  /** Durably; what was there before is replaced. */
+  move(from: string, to: string): Promise<void>;
+  /** Undefined if there is none. */
+  stat(path: string): Promise<FileStat | undefined>;
+  /** What is there from this byte on; undefined if there is no file. */
+  readFrom(path: string, offset: number): Promise<Uint8Array | undefined>;
+  /** Makes it as new as if it had been written now. */
+  touch(path: string): Promise<void>;
+  /** Calls after something in the folder changed, at least once, perhaps oftener, and perhaps never on a network disk. */
+  watch(folder: string, changed: () => void): Disposable;
 }
+
+export interface FileStat {
+  readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly modified: number;
+}
+
+let temporaries = 0;
 
 export const realFileSystem: FileSystem = {
   read: (path) => unlessMissing(readFile(path), undefined),
@@ -33,7 +54,7 @@ export const realFileSystem: FileSystem = {
     return appendFile(handle);
   },
   writeWhole: async (path, bytes) => {
-    const temporary = `${path}.${process.pid}.tmp`;
+    const temporary = `${path}.${process.pid}-${temporaries++}.tmp`;
     const handle = await open(temporary, 'w', 0o600);
     try {
       await handle.writeFile(bytes);
@@ -55,7 +76,43 @@ export const realFileSystem: FileSystem = {
   },
   list: (path) => unlessMissing(readdir(path), []),
   remove: (path) => rm(path, { recursive: true, force: true }),
+  move: async (from, to) => {
+    await rename(from, to);
+    await syncFolder(dirname(to));
+  },
+  stat: async (path) => {
+    const found = await unlessMissing(stat(path), undefined);
+    return found && { size: found.size, modified: found.mtimeMs };
+  },
+  readFrom: async (path, offset) => {
+    const handle = await unlessMissing(open(path, 'r'), undefined);
+    if (handle === undefined) return undefined;
+    try {
+      return await readRest(handle, offset);
+    } finally {
+      await handle.close();
+    }
+  },
+  touch: (path) => utimes(path, new Date(), new Date()),
+  watch: (folder, changed) => {
+    const watcher = watch(folder, { persistent: false }, changed);
+    // A folder that is removed ends it; whoever follows it also looks by himself from time to time.
+    watcher.on('error', () => watcher.close());
+    return toDisposable(() => watcher.close());
+  },
 };
+
+async function readRest(handle: FileHandle, offset: number): Promise<Uint8Array> {
+  const { size } = await handle.stat();
+  const bytes = Buffer.alloc(Math.max(0, size - offset));
+  let length = 0;
+  while (length < bytes.length) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, offset + length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return bytes.subarray(0, length);
+}
 
 function appendFile(handle: FileHandle): AppendFile {
   return {

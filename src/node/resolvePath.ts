@@ -7,20 +7,34 @@ import { failed, type Result, succeeded } from '../base/errors.ts';
 interface Place {
   readonly path: string;
   readonly absolute: string;
+  /** Where a link leads to, in the words of `path`. */
+  readonly real?: string;
 }
 
-/** `folders` as in Workspace: with several, each has its name as its path. */
-export async function resolveInside(folders: readonly Place[], path: string): Promise<Result<Place>> {
+/** `folders` as in Workspace: with several, each has its name as its path. `anywhere`: outside is allowed too. */
+export async function resolveInside(
+  folders: readonly Place[],
+  path: string,
+  options: { readonly anywhere?: boolean } = {},
+): Promise<Result<Place>> {
   if (folders.length === 0) return failed('no_folder', 'No folder is open in the editor.');
   if (path.includes('\0')) return failed('bad_path', 'The path contains a NUL character.');
   const absolute = toAbsolute(folders, path);
   const folder = folders.find((candidate) => isInside(candidate.absolute, absolute));
-  if (folder === undefined) return outside(path);
+  const beyond = () => (options.anywhere === true ? succeeded({ path: absolute, absolute }) : outside(path));
+  if (folder === undefined) return beyond();
   const real = await realpathOfExisting(absolute);
   const realFolders = await Promise.all(folders.map((candidate) => realpathOfExisting(candidate.absolute)));
-  if (!realFolders.some((candidate) => isInside(candidate, real))) return outside(path);
-  const inner = relative(folder.absolute, absolute).split(sep).join('/');
-  return succeeded({ path: [folder.path, inner].filter((part) => part !== '').join('/'), absolute });
+  const inside = realFolders.findIndex((candidate) => isInside(candidate, real));
+  const realFolder = realFolders[inside];
+  if (realFolder === undefined) return beyond();
+  const said = nameInside(folder, relative(folder.absolute, absolute));
+  const leadsTo = nameInside(folders[inside] ?? folder, relative(realFolder, real));
+  return succeeded({ path: said, absolute, ...(leadsTo !== said && { real: leadsTo }) });
+}
+
+function nameInside(folder: Place, inner: string): string {
+  return [folder.path, inner.split(sep).join('/')].filter((part) => part !== '').join('/');
 }
 
 function toAbsolute(folders: readonly Place[], path: string): string {

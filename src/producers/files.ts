@@ -12,6 +12,7 @@ import {
   type Snapshots,
   type Workspace,
 } from '../core/ports.ts';
+import { type NotificationDraft } from '../protocol/notification.ts';
 
 /** Writers often write in several steps: a file is looked at once it was quiet for this long. */
 const QUIET_MILLISECONDS = 100;
@@ -39,6 +40,10 @@ class FilesWatch implements Disposable {
   readonly #lookedAt = new Map<string, string>();
   readonly #quiet = new Map<string, Disposable>();
   readonly #looking = new Map<string, Promise<void>>();
+  /** The watcher takes a moment to close and may still speak. */
+  #ended = false;
+  /** What was published and may still be held back, by conversation and path. */
+  readonly #said = new Map<string, string>();
 
   constructor(deps: FilesDeps, publisher: Publisher, seen: SeenFiles) {
     this.#deps = deps;
@@ -55,6 +60,7 @@ class FilesWatch implements Disposable {
   }
 
   dispose(): void {
+    this.#ended = true;
     for (const timer of this.#quiet.values()) timer.dispose();
     this.#held.dispose();
   }
@@ -82,6 +88,7 @@ class FilesWatch implements Disposable {
       if (this.#lookedAt.get(file.path) === view) continue;
       this.#lookedAt.set(file.path, view);
       const resolved = await this.#deps.workspace.resolve(file.path);
+      if (this.#ended) return;
       if (!resolved.ok) continue;
       if (!this.#paths.has(resolved.value.absolute)) {
         this.#paths.set(resolved.value.absolute, file.path);
@@ -93,7 +100,7 @@ class FilesWatch implements Disposable {
 
   #touched(absolute: string): void {
     const path = this.#paths.get(absolute);
-    if (path === undefined) return;
+    if (path === undefined || this.#ended) return;
     this.#quiet.get(path)?.dispose();
     const timer = this.#deps.clock.after(QUIET_MILLISECONDS, () => {
       this.#quiet.delete(path);
@@ -122,7 +129,8 @@ class FilesWatch implements Disposable {
   }
 
   async #tell(path: string, view: SeenFile['by'][number], now: string, bytes: Uint8Array | undefined): Promise<void> {
-    const { conversation, hash, told } = view;
+    const { conversation, hash } = view;
+    const told = this.#said.get(JSON.stringify([conversation, path])) ?? view.told;
     const at = new Date(this.#deps.clock.now()).toISOString();
     const withdraw = (name: string, reason: string) =>
       this.#publisher.withdraw({ source: 'file', name }, `file:${path}`, reason, conversation);
@@ -132,17 +140,30 @@ class FilesWatch implements Disposable {
         await withdraw('deleted', 'it is there again, as it was seen'),
       ];
       if (told === undefined || told === hash || untold.includes(true)) return;
-      await this.#publisher.publish({ ...fileAgainAsRead(path, now), at }, conversation);
+      this.#say({ ...fileAgainAsRead(path, now), at }, conversation, path, now);
       return;
     }
     if (now === told) return;
     if (bytes === undefined) {
       await withdraw('changed', 'it was deleted');
-      await this.#publisher.publish({ ...fileDeleted(path), at }, conversation);
+      this.#say({ ...fileDeleted(path), at }, conversation, path, now);
       return;
     }
     await withdraw('deleted', 'it is there again');
     const before = await this.#deps.snapshots.get(hash);
-    await this.#publisher.publish({ ...fileChanged(path, before, bytes, now), at }, conversation);
+    this.#say({ ...fileChanged(path, before, bytes, now), at }, conversation, path, now);
+  }
+
+  /** Not waited for: a calm publisher may hold it back, and the next look must be able to replace it or take it back. */
+  #say(draft: NotificationDraft, conversation: string, path: string, hash: string): void {
+    const key = JSON.stringify([conversation, path]);
+    this.#said.set(key, hash);
+    const settled = () => {
+      if (this.#said.get(key) === hash) this.#said.delete(key);
+    };
+    void this.#publisher
+      .publish(draft, conversation)
+      .finally(settled)
+      .catch((error: unknown) => this.#report(error));
   }
 }

@@ -59,6 +59,8 @@ const bodies = {
     model: z.string(),
     usage: usageSchema.optional(),
     outcome: z.enum(['succeeded', 'failed', 'aborted']),
+    /** A call beside the turn: it held no carrier. */
+    purpose: z.enum(['title', 'summary']).optional(),
     failure: failureSchema.optional(),
   },
   /** `arguments_text` stands in for arguments that were no JSON object, word for word. */
@@ -127,29 +129,28 @@ const schemas = new Map<string, z.ZodType>(
   Object.entries(bodies).map(([type, body]) => [type, z.strictObject({ ...envelope, type: z.literal(type), ...body })]),
 );
 
-const unknownEventSchema = z.looseObject({
-  v: z.int().min(1),
-  seq: z.int().min(1),
-  event_id: z.string(),
-  type: z.string(),
-});
-
 export type ParsedEvent =
   | { readonly kind: 'event'; readonly event: LogEvent }
   /** From a newer Earshot: kept in the file, ignored by every projection. */
   | { readonly kind: 'unknown'; readonly seq: number; readonly type: string; readonly v: number }
   | { readonly kind: 'invalid'; readonly reason: string };
 
-/** Reads one decoded line. Names the field that is wrong. */
-export function parseEvent(value: unknown): ParsedEvent {
-  const outer = unknownEventSchema.safeParse(value);
-  if (!outer.success) return { kind: 'invalid', reason: describeIssue(outer.error) };
-  const { v, seq, type } = outer.data;
-  const schema = schemas.get(type);
-  if (schema === undefined || v > EVENT_VERSION) return { kind: 'unknown', seq, type, v };
-  const inner = schema.safeParse(value);
-  if (!inner.success) return { kind: 'invalid', reason: `${type}: ${describeIssue(inner.error)}` };
-  return { kind: 'event', event: inner.data as LogEvent };
+/** What is wrong with an event that is about to be written, as `type: field: what`; undefined if nothing is. */
+export function findFault(event: LogEvent): string | undefined {
+  const checked = schemas.get(event.type)?.safeParse(event);
+  if (checked === undefined) return `there is no event of type ${event.type}`;
+  return checked.success ? undefined : `${event.type}: ${describeIssue(checked.error)}`;
+}
+
+/** Reads a decoded line whose checksum proves that it was written by an append and so was valid then. */
+export function readWritten(value: unknown): ParsedEvent {
+  if (typeof value !== 'object' || value === null) return { kind: 'invalid', reason: 'it is no object' };
+  const { v, seq, type } = value as { v?: unknown; seq?: unknown; type?: unknown };
+  if (!Number.isSafeInteger(v) || (v as number) < 1) return { kind: 'invalid', reason: 'v: not a version' };
+  if (!Number.isSafeInteger(seq) || (seq as number) < 1) return { kind: 'invalid', reason: 'seq: not a number from 1' };
+  if (typeof type !== 'string') return { kind: 'invalid', reason: 'type: not a text' };
+  if (v !== EVENT_VERSION || !schemas.has(type)) return { kind: 'unknown', seq: seq as number, type, v: v as number };
+  return { kind: 'event', event: value as LogEvent };
 }
 
 /** The first thing that is wrong, as `field: what`. */

@@ -1,20 +1,44 @@
 // The settings, their defaults and their reading: package.json's `contributes.configuration` says the same, held by a test.
 import * as z from 'zod';
-import { FORMATS } from './event.ts';
+import { describeIssue, FORMATS } from './event.ts';
 import { levelSchema } from './notification.ts';
 
 const switchesSchema = z.record(z.string(), z.boolean());
+
+/** What is known of one model; what is missing is the endpoint's own default. */
+const modelOptionsSchema = z.strictObject({
+  temperature: z.number().min(0).max(2).optional(),
+  reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
+  maxTokens: z.int().min(1).optional(),
+  contextWindow: z.int().min(1000).optional(),
+  /** For a million tokens, in any one currency. */
+  prices: z
+    .strictObject({ input: z.number().min(0), output: z.number().min(0), cached: z.number().min(0).optional() })
+    .optional(),
+});
+export type ModelOptions = z.infer<typeof modelOptionsSchema>;
+
+/** What is set for one tool: which of its `tool.*` notifications are told. */
+const toolOptionsSchema = z.strictObject({ notifications: switchesSchema.optional() });
 
 /** Every setting by its name under `earshot.`, with the default that package.json states too. */
 export const settingSchemas = {
   model: z.string().default(''),
   baseUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
+  models: z.record(z.string(), modelOptionsSchema).default({}),
+  mode: z.enum(['agent', 'plan']).default('agent'),
+  idleTimeout: z.int().min(5).max(3600).default(300),
+  'approvals.mode': z.enum(['ask', 'reads', 'edits', 'all']).default('reads'),
+  'approvals.commands': z.array(z.string()).default([]),
   'notifications.enable': z.boolean().default(true),
   'notifications.kinds': z.record(z.string(), switchesSchema).default({}),
   'notifications.levels': z.record(z.string(), levelSchema).default({}),
+  'notifications.ignoredPaths': z.array(z.string().min(1).max(1000)).default([]),
+  'notifications.activation': z.enum(['interrupt', 'wake', 'passive']).default('interrupt'),
   'notifications.format': z.enum(['auto', ...FORMATS]).default('auto'),
   'notifications.cap': z.int().min(1).max(100).default(10),
-  'notifications.tokenBudget': z.int().min(100).max(100_000).default(1500),
+  'notifications.tokenBudget': z.int().min(300).max(100_000).default(1500),
+  tools: z.record(z.string(), toolOptionsSchema).default({}),
 } as const;
 
 export type SettingName = keyof typeof settingSchemas;
@@ -31,7 +55,7 @@ export function readSettings(get: (name: SettingName) => unknown): { settings: S
   const entries = Object.entries(settingSchemas).map(([name, schema]) => {
     const parsed = schema.safeParse(get(name as SettingName) ?? undefined);
     if (parsed.success) return [name, parsed.data];
-    problems.push({ name: `earshot.${name}`, message: parsed.error.issues[0]?.message ?? 'not valid' });
+    problems.push({ name: `earshot.${name}`, message: describeIssue(parsed.error) });
     return [name, schema.parse(undefined)];
   });
   return { settings: Object.fromEntries(entries) as Settings, problems };

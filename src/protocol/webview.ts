@@ -5,18 +5,30 @@ import { type Level } from './notification.ts';
 /** What the page may say. Nothing is sent to it before `ready`. */
 export const fromPageSchema = z.discriminatedUnion('type', [
   /** Also sent when the page noticed a gap in the numbers: it is answered with a new snapshot. */
-  z.strictObject({ type: z.literal('ready') }),
+  z.strictObject({
+    type: z.literal('ready'),
+    /** The page was just loaded: it has nothing yet, not even what was typed before. */
+    fresh: z.boolean(),
+  }),
+  /** What is typed and not sent, a moment after each change. */
+  z.strictObject({ type: z.literal('draft'), text: z.string().max(2_000_000) }),
   z.strictObject({ type: z.literal('send'), text: z.string().min(1).max(1_000_000) }),
   z.strictObject({ type: z.literal('stop') }),
   z.strictObject({ type: z.literal('new_chat') }),
   z.strictObject({
     type: z.literal('answer_approval'),
     call: z.string(),
-    action: z.enum(['approve', 'reject']),
+    action: z.enum(['approve', 'reject', 'modify']),
     reason: z.string().max(10_000).optional(),
+    /** With `approve`: like calls are not asked for again. */
+    always: z.boolean().optional(),
+    /** With `modify`: what is to be run instead. */
+    arguments: z.record(z.string(), z.unknown()).optional(),
   }),
   z.strictObject({ type: z.literal('open_file'), path: z.string().max(5000), line: z.int().positive().optional() }),
   z.strictObject({ type: z.literal('show_log') }),
+  /** The conversation is open in another window and is wanted here. */
+  z.strictObject({ type: z.literal('continue_here') }),
   z.strictObject({ type: z.literal('manage_trust') }),
   z.strictObject({ type: z.literal('open_folder') }),
   z.strictObject({ type: z.literal('failed'), message: z.string().max(10_000) }),
@@ -38,6 +50,26 @@ export interface CarriedView {
 }
 
 export type ToolState = 'approval' | 'running' | 'done' | 'failed' | 'rejected' | 'interrupted';
+
+/** What a person needs to know to answer, besides the call itself. */
+export interface ApprovalView {
+  /** Why it is asked although the mode would let it pass. */
+  readonly reason?: string;
+  /** What *always* would allow; absent where it is not offered. */
+  readonly always?: string;
+  /** Why the last answer could not be taken. */
+  readonly problem?: string;
+}
+
+/** What the conversation has used. */
+export interface Meter {
+  /** Of the model's context window, 0 to 1 and beyond. */
+  readonly context: number;
+  readonly tokens: number;
+  readonly notificationTokens: number;
+  /** In the currency of the prices; null where one of the models has none. */
+  readonly cost: number | null;
+}
 
 export type TranscriptItem =
   | {
@@ -63,6 +95,8 @@ export type TranscriptItem =
       readonly state: ToolState;
       readonly output: string;
       readonly carried?: CarriedView;
+      /** In the state `approval`. */
+      readonly approval?: ApprovalView;
     }
   | {
       /** Something the user should know: an error with its next step, a stopped turn, a cut log. */
@@ -92,6 +126,8 @@ export interface ChatState {
   /** False: nothing can be sent (no storage, no folder); an obstacle says why. */
   readonly canSend: boolean;
   readonly pending: { readonly count: number; readonly worst: Level | null };
+  /** Null: nothing has been counted yet. */
+  readonly meter: Meter | null;
   readonly obstacles: readonly Obstacle[];
   readonly items: readonly TranscriptItem[];
 }

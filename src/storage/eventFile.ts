@@ -1,66 +1,64 @@
-// Decides how a log is kept on disk: one append-only file, syncs shared by all who wait, damage cut off or stepped over.
-import { describeError, type Failure, FailureError } from '../base/errors.ts';
-import { type EventFile, type Log, type OpenedLog } from '../core/ports.ts';
+// Decides how a log is kept on disk: one append-only file, syncs shared by all who wait, a torn end cut off and kept.
+import { basename, dirname, join } from 'node:path';
+import { type Failure, FailureError } from '../base/errors.ts';
+import { type EventFile, type Log, type OpenedLog, type ReadLog } from '../core/ports.ts';
 import { type AppendFile, type FileSystem } from '../node/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
-import { printLine, readLine } from './line.ts';
+import { printLine } from './line.ts';
+import { readEvents } from './readEvents.ts';
+import { storageError } from './storageError.ts';
 
-const NEWLINE = 0x0a;
+export interface EventFileDeps {
+  readonly files: FileSystem;
+  readonly path: string;
+  readonly log: Log;
+}
 
-/** Reads the log, mends its end, and opens it for appending. Throws what the file system throws. */
-export async function openEventFile(files: FileSystem, path: string, log: Log): Promise<OpenedLog> {
+/** Reads the log, mends its end, and opens it for appending. For the owner only. Throws what the file system throws. */
+export async function openEventFile(deps: EventFileDeps): Promise<OpenedLog> {
+  const { files, path, log } = deps;
   const bytes = (await files.read(path)) ?? new Uint8Array();
   const read = readEvents(bytes);
   const damage: Failure[] = [...read.damage];
   const file = await files.openForAppend(path);
-  if (read.length < bytes.length) {
-    const kept = `${path}.torn-${read.length}`;
-    await files.writeWhole(kept, bytes.subarray(read.length));
-    await file.truncate(read.length);
-    await file.sync();
-    log.warn(`the last line of ${path} was torn; its ${bytes.length - read.length} bytes are kept in ${kept}`);
+  try {
+    if (read.length < bytes.length) {
+      const torn = bytes.subarray(read.length);
+      const kept = await keepTorn(files, path, torn);
+      await file.truncate(read.length);
+      await file.sync();
+      log.warn(`the end of ${path} was torn; its ${torn.length} bytes are kept in ${kept}`);
+      // Only half a line was surely never acknowledged; whole ones may have been, so people are told.
+      if (torn.includes(0x0a)) damage.push(tornLines(read.length === 0, basename(kept)));
+    }
+  } catch (error) {
+    await file.close();
+    throw error;
   }
   for (const failure of damage) log.error(failure.message);
-  return { file: new GroupCommitFile(file, read.length, log), events: read.events, nextSeq: read.nextSeq, damage };
+  const opened = new GroupCommitFile(deps, file, read.length);
+  return { file: opened, events: read.events, nextSeq: read.nextSeq, damage };
 }
 
-interface ReadEvents {
-  readonly events: LogEvent[];
-  readonly nextSeq: number;
-  readonly damage: Failure[];
-  /** Bytes up to the end of the last whole line. */
-  readonly length: number;
+/** Beside the log, under a name that nothing had before. */
+async function keepTorn(files: FileSystem, path: string, torn: Uint8Array): Promise<string> {
+  const prefix = `${basename(path)}.torn-`;
+  const numbers = (await files.list(dirname(path)))
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => Number.parseInt(name.slice(prefix.length), 10) || 0);
+  const kept = join(dirname(path), `${prefix}${Math.max(0, ...numbers) + 1}`);
+  await files.writeWhole(kept, torn);
+  return kept;
 }
 
-/** A broken last line was never acknowledged and is cut; a broken one in the middle is stepped over and told. */
-function readEvents(bytes: Uint8Array): ReadEvents {
-  const events: LogEvent[] = [];
-  const broken: { number: number; reason: string; end: number }[] = [];
-  let lastSeq = 0;
-  let start = 0;
-  let number = 0;
-  let goodEnd = 0;
-  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
-    number += 1;
-    const line = readLine(bytes.subarray(start, end));
-    start = end + 1;
-    if (line.kind === 'invalid') {
-      broken.push({ number, reason: line.reason, end: start });
-      continue;
-    }
-    goodEnd = start;
-    lastSeq = Math.max(lastSeq, line.kind === 'event' ? line.event.seq : line.seq);
-    if (line.kind === 'event') events.push(line.event);
-  }
-  // Bytes are written in one piece and in order: whatever is broken behind the last good line was torn by a crash.
-  const damage = broken
-    .filter((line) => line.end <= goodEnd)
-    .map(({ number: line, reason }) => ({
-      code: 'log_damaged',
-      message: `Line ${line} of this conversation’s log is damaged (${reason}) and was left out; the rest is here.`,
-      nextStep: 'The damaged line stays in the file as it is. You can go on writing.',
-    }));
-  return { events, nextSeq: lastSeq + 1, damage, length: goodEnd };
+function tornLines(everything: boolean, kept: string): Failure {
+  return {
+    code: 'log_damaged',
+    message: everything
+      ? 'Nothing in this conversation’s log can be read any more, so it begins anew.'
+      : 'The end of this conversation’s log is damaged and was cut off; the rest is here.',
+    nextStep: `The damaged bytes are kept beside the log as ${kept}. You can go on writing.`,
+  };
 }
 
 interface Waiting {
@@ -71,33 +69,48 @@ interface Waiting {
 
 /** Appends that arrive while a sync is under way share the next one. */
 class GroupCommitFile implements EventFile {
-  readonly #file: AppendFile;
-  readonly #log: Log;
+  readonly #deps: EventFileDeps;
+  #file: AppendFile;
   #waiting: Waiting[] = [];
   #committing: Promise<void> | undefined;
+  #mending: Promise<ReadLog> | undefined;
   #durableLength: number;
   #broken: FailureError | undefined;
   #closed = false;
 
-  constructor(file: AppendFile, length: number, log: Log) {
+  constructor(deps: EventFileDeps, file: AppendFile, length: number) {
+    this.#deps = deps;
     this.#file = file;
     this.#durableLength = length;
-    this.#log = log;
   }
 
   append(event: LogEvent): Promise<void> {
     if (this.#broken !== undefined) return Promise.reject(this.#broken);
-    if (this.#closed) return Promise.reject(new FailureError({ code: 'closed', message: 'The log was closed.' }));
+    if (this.#closed) return Promise.reject(closedError());
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.push({ line: printLine(event), resolve, reject });
     this.#committing ??= this.#commit();
     return promise;
   }
 
+  async mend(): Promise<ReadLog> {
+    await this.#committing;
+    if (this.#closed) throw closedError();
+    const mending = this.#takeBack();
+    this.#mending = mending;
+    try {
+      return await mending;
+    } catch (error) {
+      this.#broken = storageError(error);
+      throw this.#broken;
+    }
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#committing;
+    await this.#mending?.catch(() => undefined);
     await this.#file.close();
   }
 
@@ -114,33 +127,43 @@ class GroupCommitFile implements EventFile {
         this.#durableLength += bytes.length;
         for (const waiting of group) waiting.resolve();
       } catch (error) {
-        await this.#fail(error, [...group, ...this.#waiting]);
+        // Nothing more is written until it is mended: later events may depend on the lost ones.
+        this.#broken = storageError(error);
+        const lost = [...group, ...this.#waiting];
+        this.#waiting = [];
+        for (const waiting of lost) waiting.reject(this.#broken);
       }
     }
     this.#committing = undefined;
   }
 
   /**
-   * After a failed write nothing more is written: later events may depend on the lost ones. Half-written bytes are taken
-   * back, so that what was not acknowledged does not come back at the next opening.
+   * Half-written bytes must go before anything else is written: they would stand in front of it, and what was refused
+   * would come back at the next opening. A new handle, since a failed one may not be of use any more.
    */
-  async #fail(error: unknown, lost: readonly Waiting[]): Promise<void> {
-    this.#waiting = [];
-    const broken = storageError(describeError(error));
-    this.#broken = broken;
+  async #takeBack(): Promise<ReadLog> {
+    const { files, path } = this.#deps;
+    const file = await files.openForAppend(path);
     try {
-      await this.#file.truncate(this.#durableLength);
-    } catch (second) {
-      this.#log.error('half-written bytes could not be taken back', second);
+      const bytes = (await files.read(path)) ?? new Uint8Array();
+      const length = Math.min(bytes.length, this.#durableLength);
+      if (length < bytes.length) await file.truncate(length);
+      await file.sync();
+      const former = this.#file;
+      this.#file = file;
+      this.#durableLength = length;
+      this.#broken = undefined;
+      await former
+        .close()
+        .catch((error: unknown) => this.#deps.log.warn(`a handle could not be closed: ${String(error)}`));
+      return readEvents(bytes.subarray(0, length));
+    } catch (error) {
+      if (this.#file !== file) await file.close().catch(() => undefined);
+      throw error;
     }
-    for (const waiting of lost) waiting.reject(broken);
   }
 }
 
-export function storageError(reason: string): FailureError {
-  return new FailureError({
-    code: 'storage',
-    message: `The conversation’s log cannot be written: ${reason}.`,
-    nextStep: 'Free disk space or mend the folder’s rights, then reload the window. Nothing that is on disk is lost.',
-  });
+function closedError(): FailureError {
+  return new FailureError({ code: 'closed', message: 'The log was closed.' });
 }

@@ -1,45 +1,148 @@
-// Decides where a workspace's conversations are: `conversations/<id>/events.jsonl` under one folder.
-import { join } from 'node:path';
-import { describeError, FailureError, failed, succeeded } from '../base/errors.ts';
+// Decides how a workspace's conversations are opened, followed, listed, made and removed.
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { type Clock } from '../base/clock.ts';
+import { describeError, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { ULID_PATTERN } from '../base/ulid.ts';
-import { type Log, type Store } from '../core/ports.ts';
+import { Summary } from '../core/conversation/summary.ts';
+import { type ConversationSummary, type EventFile, type Log, type OpenedLog, type Store } from '../core/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
+import { type LogEvent } from '../protocol/event.ts';
 import { openEventFile } from './eventFile.ts';
+import { followEventFile } from './followedFile.ts';
+import { printLine } from './line.ts';
+import { type Places } from './places.ts';
+import { readEvents } from './readEvents.ts';
 
-export function createStore(deps: { files: FileSystem; folder: string; log: Log }): Store {
-  const { files, folder, log } = deps;
-  const conversations = join(folder, 'conversations');
+export interface StoreDeps {
+  readonly files: FileSystem;
+  readonly places: Places;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Marks what is being removed; whatever has it after a crash is removed later. */
+export const REMOVED = '.removed-';
+
+const titleSchema = z.strictObject({ title: z.string() });
+
+export function createStore(deps: StoreDeps): Store {
+  const { files, places, clock, log } = deps;
+  const pathOf = async (id: string) => join(await places.folderOf(id), 'events.jsonl');
+  const read = async (id: string) => readEvents((await files.read(await pathOf(id))) ?? new Uint8Array());
+  /** Everything that a person or a caller gave as an id is looked at before it becomes a path. */
+  const guard = async <T>(id: string, action: () => Promise<T>): Promise<Result<T>> => {
+    if (!ULID_PATTERN.test(id)) return failed('bad_id', `“${id}” is no conversation’s id.`);
+    return attempt(action);
+  };
   return {
-    open: async (id) => {
-      if (!ULID_PATTERN.test(id)) return failed('bad_id', `“${id}” is no conversation’s id.`);
-      try {
-        await files.makeFolder(join(conversations, id));
-        return succeeded(await openEventFile(files, join(conversations, id, 'events.jsonl'), log));
-      } catch (error) {
-        return unusable(error, conversations);
-      }
-    },
-    list: async () => {
-      try {
-        // Ids begin with the time of birth.
-        return succeeded(
-          (await files.list(conversations))
-            .filter((name) => ULID_PATTERN.test(name))
-            .sort()
-            .reverse(),
+    open: (id) =>
+      guard(id, async () => {
+        const path = await pathOf(id);
+        await files.makeFolder(dirname(path));
+        return withTitle(deps, dirname(path), await openEventFile({ files, path, log }));
+      }),
+    follow: (id) => guard(id, async () => followEventFile({ files, path: await pathOf(id), clock, log })),
+    read: (id) =>
+      guard(id, async () => {
+        const { events, nextSeq, damage } = await read(id);
+        return { events: [...events], nextSeq, damage };
+      }),
+    create: (id, events) =>
+      guard(id, async () => {
+        const path = await pathOf(id);
+        await files.makeFolder(dirname(path));
+        await files.writeWhole(path, Buffer.from(events.map(printLine).join('')));
+      }),
+    remove: (id) =>
+      guard(id, async () => {
+        const folder = await places.folderOf(id);
+        const removed = join(dirname(folder), `${REMOVED}${id}`);
+        await files.move(folder, removed);
+        await files.remove(removed);
+      }),
+    list: () =>
+      attempt(async () => {
+        const found = await Promise.all(
+          (await places.storages()).map((storage) => listIn(deps, join(storage, 'conversations'))),
         );
-      } catch (error) {
-        return unusable(error, conversations);
-      }
-    },
+        return found.flat().sort((a, b) => b.lastActivity - a.lastActivity || (a.id < b.id ? 1 : -1));
+      }),
   };
 }
 
-function unusable(error: unknown, folder: string): { ok: false; failure: FailureError['failure'] } {
-  if (error instanceof FailureError) return { ok: false, failure: error.failure };
-  return failed(
-    'storage',
-    `Earshot cannot keep conversations: ${describeError(error)}.`,
-    `Make ${folder} writable, then reload the window.`,
-  );
+async function listIn(deps: StoreDeps, folder: string): Promise<ConversationSummary[]> {
+  const ids = (await deps.files.list(folder)).filter((name) => ULID_PATTERN.test(name));
+  const summaries = await Promise.all(ids.map((id) => summaryOf(deps, join(folder, id), id)));
+  return summaries.filter((summary) => summary !== undefined);
+}
+
+/** The title is kept beside the log, so that a list needs not read every log; without that file, it does. */
+async function summaryOf(deps: StoreDeps, folder: string, id: string): Promise<ConversationSummary | undefined> {
+  const { files } = deps;
+  const stat = await files.stat(join(folder, 'events.jsonl'));
+  if (stat === undefined) return undefined;
+  const kept = readTitle(await files.read(titlePath(folder)));
+  const title =
+    kept ?? titleOf(readEvents((await files.read(join(folder, 'events.jsonl'))) ?? new Uint8Array()).events);
+  return { id, title, lastActivity: stat.modified };
+}
+
+/** Keeps what the log is called beside it. */
+function withTitle(deps: StoreDeps, folder: string, opened: OpenedLog): OpenedLog {
+  const { files, log } = deps;
+  let writing = Promise.resolve();
+  let kept: string | undefined;
+  const keep = async (title: string) => {
+    kept ??= readTitle(await files.read(titlePath(folder)));
+    if (kept === title) return;
+    await files.writeWhole(titlePath(folder), Buffer.from(JSON.stringify({ title })));
+    kept = title;
+  };
+  const { file } = opened;
+  const titled: EventFile = {
+    append: (event) => file.append(event),
+    mend: () => file.mend(),
+    titled: (title) => {
+      const report = (error: unknown) => log.warn(`a title could not be kept: ${describeError(error)}`);
+      writing = writing.then(() => keep(title)).catch(report);
+    },
+    close: async () => {
+      await file.close();
+      await writing;
+    },
+  };
+  return { ...opened, file: titled };
+}
+
+function titlePath(folder: string): string {
+  return join(folder, 'title.json');
+}
+
+function titleOf(events: Iterable<LogEvent>): string {
+  const summary = new Summary();
+  for (const event of events) summary.fold(event);
+  return summary.title;
+}
+
+function readTitle(bytes: Uint8Array | undefined): string | undefined {
+  if (bytes === undefined) return undefined;
+  try {
+    return titleSchema.parse(JSON.parse(new TextDecoder().decode(bytes))).title;
+  } catch {
+    return undefined;
+  }
+}
+
+async function attempt<T>(action: () => Promise<T>): Promise<Result<T>> {
+  try {
+    return succeeded(await action());
+  } catch (error) {
+    if (error instanceof FailureError) return { ok: false, failure: error.failure };
+    return failed(
+      'storage',
+      `Earshot cannot keep conversations: ${describeError(error)}.`,
+      'Make the folder that it names readable and writable, then reload the window.',
+    );
+  }
 }

@@ -1,7 +1,7 @@
 // Decides how a tool is written down: a zod object for its arguments gives the schema, the parsing and the types.
 import * as z from 'zod';
 import { failed, succeeded } from '../base/errors.ts';
-import { type Tool, type ToolContext, type ToolOutcome } from '../core/ports.ts';
+import { type Tool, type ToolContext, type ToolOutcome, type Touched } from '../core/ports.ts';
 import { describeIssue } from '../protocol/event.ts';
 import { type Effect } from '../protocol/tool.ts';
 
@@ -12,6 +12,8 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   effect: Effect;
   emits?: readonly string[];
   arguments: Shape;
+  /** What a call would touch; approvals look at it. */
+  touches?(args: z.infer<z.ZodObject<Shape>>): Touched;
   run(args: z.infer<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutcome>;
 }): Tool {
   const schema = z.strictObject(tool.arguments);
@@ -25,7 +27,10 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
       if (parsed.success) return succeeded(parsed.data);
       return failed('bad_arguments', `${describeIssue(parsed.error)}.`, 'Call it again with this mended.');
     },
-    // What parse let through is what run takes.
+    // What parse let through is what touches and run take.
+    ...(tool.touches !== undefined && {
+      touches: (args: unknown) => tool.touches?.(args as z.infer<z.ZodObject<Shape>>) ?? {},
+    }),
     run: (args, context) => tool.run(args as z.infer<z.ZodObject<Shape>>, context),
   };
 }

@@ -14,6 +14,7 @@ export const listFilesTool = defineTool({
   arguments: {
     path: z.string().optional().describe('Folder relative to the workspace; without it, the whole workspace'),
   },
+  touches: ({ path }) => ({ paths: path === undefined ? [] : [path] }),
   run: async ({ path }, { workspace, signal }) => {
     if (workspace.folders.length === 0) return refuse('No folder is open in the editor.');
     const start = path === undefined ? undefined : await workspace.resolve(path);

@@ -17,6 +17,7 @@ export const readFileTool = defineTool({
     first_line: z.int().min(1).optional().describe('First line wanted, counted from 1'),
     last_line: z.int().min(1).optional().describe('Last line wanted'),
   },
+  touches: ({ path }) => ({ paths: [path] }),
   run: async ({ path, first_line: first = 1, last_line: last }, { workspace }) => {
     const file = await workspace.resolve(path);
     if (!file.ok) return refuse(describeFailure(file.failure));

@@ -17,11 +17,12 @@ export const runCommandTool = defineTool({
   description:
     'Runs a shell command in the workspace and returns its output and exit code. The user is asked first. It gets no input and is stopped after its time limit.',
   effect: 'execute',
-  emits: ['stopped', 'failed'],
+  emits: ['stopped', 'failed', 'waiting', 'lost'],
   arguments: {
     command: z.string().min(1).describe('The command line, as for a shell'),
     timeout_secs: z.int().min(1).max(3600).optional().describe(`Time limit; ${DEFAULT_SECONDS} if not given`),
   },
+  touches: ({ command }) => ({ command }),
   run: async ({ command, timeout_secs: seconds = DEFAULT_SECONDS }, { workspace, signal, progress }) => {
     const folder = workspace.folders[0];
     if (folder === undefined) return refuse('No folder is open in the editor, so there is no place to run a command.');

@@ -5,21 +5,28 @@ import { describeFailure, type Failure } from '../base/errors.ts';
 import { countDeliverable } from '../core/agent/delivery.ts';
 import { worse } from '../core/conversation/transcript.ts';
 import { type Earshot, type LiveConversation } from '../core/earshot.ts';
-import { type Ids, type Log, type Model, type Store, type Workspace } from '../core/ports.ts';
+import { type Clock, type Ids, type Log, type Model, type Store, type Workspace } from '../core/ports.ts';
 import { type Level } from '../protocol/notification.ts';
 import { type FromPageHandlers, type Obstacle } from '../protocol/webview.ts';
 import { type ChatFrontend } from './chatFrontend.ts';
+import { type Drafts } from './drafts.ts';
+import { readMeter } from './meter.ts';
 import { type SettingsReader } from './settings.ts';
 import { type StatusBarState } from './statusBar.ts';
 import { toUri } from './workspace.ts';
 
+const TAKE_UP_ATTEMPTS = 10;
+const TAKE_UP_EVERY = 300;
+
 export interface ChatDeps {
+  readonly clock: Clock;
   readonly earshot: Earshot;
   readonly frontend: ChatFrontend;
   readonly store: Store;
   readonly workspace: Workspace;
   readonly settings: SettingsReader;
   readonly ids: Ids;
+  readonly drafts: Drafts;
   readonly log: Log & { show(): void };
   model(): Model;
   onStatus(state: StatusBarState): void;
@@ -38,7 +45,8 @@ export class Chat implements Disposable {
     this.#deps = deps;
     const { earshot, frontend, settings } = deps;
     this.#held.add(
-      earshot.onDidChange(({ conversation, folded, failure }) => {
+      earshot.onDidChange(({ conversation, folded, failure, reset }) => {
+        if (reset === true && conversation === this.#shown) this.#redraw();
         if (folded !== undefined) frontend.appended(conversation, folded);
         if (failure !== undefined) this.#storage = failure;
         if (conversation === this.#shown) this.refresh();
@@ -55,9 +63,43 @@ export class Chat implements Disposable {
   async restore(): Promise<void> {
     const listed = await this.#deps.store.list();
     if (!listed.ok) this.#storage = listed.failure;
-    const newest = listed.ok ? listed.value[0] : undefined;
+    const newest = listed.ok ? listed.value[0]?.id : undefined;
     if (newest !== undefined) await this.#change(() => this.#show(newest));
     this.refresh();
+    if (newest !== undefined) this.#takeUp(newest, TAKE_UP_ATTEMPTS);
+  }
+
+  /** After a reload the window's former self may still be ending: what it has is free in a moment. */
+  #takeUp(id: string, attempts: number): void {
+    if (attempts === 0 || this.#shown !== id || this.#live()?.owned !== false) return;
+    const take = async () => {
+      await this.#deps.earshot.continueHere(id, true);
+      this.refresh();
+      this.#takeUp(id, attempts - 1);
+    };
+    const report = (error: unknown) => this.#deps.log.error('the conversation could not be taken up', error);
+    const waiting = this.#held.add(
+      this.#deps.clock.after(TAKE_UP_EVERY, () => {
+        this.#held.release(waiting);
+        void take().catch(report);
+      }),
+    );
+  }
+
+  get shown(): string | undefined {
+    return this.#shown;
+  }
+
+  /** Shows another conversation instead. */
+  async open(id: string): Promise<void> {
+    await this.#change(async () => {
+      const before = this.#shown;
+      if (before === id) return;
+      if (before !== undefined) await this.#deps.earshot.close(before);
+      await this.#show(id);
+    });
+    this.refresh();
+    this.#deps.frontend.focusComposer();
   }
 
   /** Leaves the shown conversation; the next request begins a new one. */
@@ -72,20 +114,35 @@ export class Chat implements Disposable {
     this.#deps.frontend.focusComposer();
   }
 
+  /** Gives a page that was just loaded what was typed before. */
+  async restoreDraft(): Promise<void> {
+    const text = await this.#deps.drafts.read();
+    if (text !== '') this.#deps.frontend.restoreDraft(text);
+  }
+
   async stop(): Promise<void> {
     if (this.#shown !== undefined) await this.#deps.earshot.stop(this.#shown);
   }
 
   readonly handlers: Omit<FromPageHandlers, 'ready'> = {
+    draft: ({ text }) => this.#deps.drafts.write(text),
     send: ({ text }) => this.#send(text),
     stop: () => this.stop(),
     new_chat: () => this.newChat(),
-    answer_approval: ({ call, action, reason }) => {
-      const answer = { action, by: 'user', ...(reason !== undefined && { reason }) };
+    answer_approval: ({ call, type: _type, ...given }) => {
+      const { action, reason, always, arguments: args } = given;
+      const answer = {
+        action,
+        by: 'user',
+        ...(reason !== undefined && { reason }),
+        ...(always !== undefined && { always }),
+        ...(args !== undefined && { arguments: args }),
+      };
       if (!this.#deps.frontend.answerApproval(call, answer)) this.#notice('warning', 'That was answered before.');
     },
     open_file: ({ path }) => this.#openFile(path),
     show_log: () => this.#deps.log.show(),
+    continue_here: () => this.#continueHere(),
     manage_trust: async () => vscode.commands.executeCommand('workbench.trust.manage'),
     open_folder: async () => vscode.commands.executeCommand('workbench.action.files.openFolder'),
     failed: ({ message }) => this.#deps.log.error(`the page failed: ${message}`),
@@ -100,8 +157,10 @@ export class Chat implements Disposable {
     frontend.setHead({
       model: { label: model.label, detail: model.detail },
       running,
-      canSend: this.#storage === undefined,
+      // A failed write may succeed now; what could not even be opened cannot be written.
+      canSend: live === undefined ? this.#storage === undefined : live.owned,
       pending: { count: pending.count, worst: pending.worst },
+      meter: live === undefined ? null : readMeter(live.log.state, model, this.#deps.settings.current),
       obstacles: this.#obstacles(workspace, live),
     });
     this.#deps.onStatus({ approvals: frontend.openApprovals, running, pending });
@@ -143,13 +202,29 @@ export class Chat implements Disposable {
       if (this.#shown === undefined) await this.#show(undefined);
     });
     const sent = this.#shown === undefined ? undefined : await earshot.send(this.#shown, text);
-    if (sent?.ok === true) return;
+    if (sent?.ok === true) {
+      this.#storage = undefined;
+      this.refresh();
+      return;
+    }
     // Nothing that was typed is lost.
     frontend.restoreDraft(text);
     const failure = sent?.failure ?? this.#storage;
     if (failure?.code === 'storage') this.#storage = failure;
     else if (failure !== undefined) this.#notice('warning', describeFailure(failure));
     this.refresh();
+  }
+
+  async #continueHere(): Promise<void> {
+    if (this.#shown === undefined) return;
+    const taken = await this.#deps.earshot.continueHere(this.#shown);
+    if (!taken.ok) this.#notice('warning', describeFailure(taken.failure));
+    this.refresh();
+  }
+
+  #redraw(): void {
+    const live = this.#live();
+    if (live !== undefined) this.#deps.frontend.show(live.log.id, live.log.state.transcript.items);
   }
 
   #notice(level: 'info' | 'warning' | 'error', text: string): void {
@@ -180,6 +255,7 @@ export class Chat implements Disposable {
       ...(this.#storage === undefined ? [] : [obstacle('error', this.#storage, showLog)]),
       ...(workspace.folders.length > 0 ? [] : [noFolder]),
       ...(workspace.trusted ? [] : [untrusted]),
+      ...(live === undefined || live.owned ? [] : [elsewhere(live)]),
       ...(live?.damage ?? []).map((failure) => obstacle('warning', failure, showLog)),
       ...settings.problems.map(({ name, message }) =>
         obstacle('warning', {
@@ -207,6 +283,16 @@ const untrusted: Obstacle = {
   nextStep: 'Trust it if you know where it comes from.',
   action: { label: 'Manage trust', message: { type: 'manage_trust' } },
 };
+
+function elsewhere({ owner }: LiveConversation): Obstacle {
+  const window = owner === undefined || owner.window === '' ? 'another window' : `another window (${owner.window})`;
+  return {
+    level: 'info',
+    text: `This conversation is open in ${window}; what happens there is shown here.`,
+    nextStep: 'You can go on in this window: what runs there now is ended with its cycle.',
+    action: { label: 'Continue here', message: { type: 'continue_here' } },
+  };
+}
 
 function obstacle(level: Obstacle['level'], failure: Failure, action?: Obstacle['action']): Obstacle {
   return {

@@ -91,6 +91,10 @@ export class ChatFrontend implements Frontend, Disposable {
         return this.#extend(drawn.id, drawn.field, drawn.text);
       case 'answer_ended':
         return this.#answerEnded(drawn.id);
+      case 'retrying':
+        return this.#set(retryNotice(drawn));
+      case 'retrying_ended':
+        return this.#remove(drawn.id);
       case 'tool_started':
         return;
       case 'tool_output':
@@ -156,9 +160,15 @@ export class ChatFrontend implements Frontend, Disposable {
 
   /** The log does not know of an approval that is still open. */
   #overlay(item: TranscriptItem): TranscriptItem {
-    return item.type === 'tool' && item.state === 'running' && this.#approvals.has(item.id)
-      ? { ...item, state: 'approval' }
-      : item;
+    const open = item.type === 'tool' && item.state === 'running' ? this.#approvals.get(item.id) : undefined;
+    if (item.type !== 'tool' || open === undefined) return item;
+    const { reason, always, problem } = open.request;
+    const approval = {
+      ...(reason !== undefined && { reason }),
+      ...(always !== undefined && { always }),
+      ...(problem !== undefined && { problem }),
+    };
+    return { ...item, state: 'approval', approval };
   }
 
   #extend(id: string, field: 'text' | 'reasoning' | 'output', text: string): void {
@@ -183,8 +193,11 @@ export class ChatFrontend implements Frontend, Disposable {
     const item = this.#items.get(id);
     if (item?.type !== 'answer') return;
     if (item.text !== '' || item.reasoning !== '') return this.#set({ ...item, streaming: false });
-    this.#items.delete(id);
-    this.#change({ type: 'removed', id });
+    this.#remove(id);
+  }
+
+  #remove(id: string): void {
+    if (this.#items.delete(id)) this.#change({ type: 'removed', id });
   }
 
   #change(change: Change): void {
@@ -207,4 +220,8 @@ export class ChatFrontend implements Frontend, Disposable {
     const state: ChatState = { ...this.#head, items: [...this.#items.values()].map((item) => this.#overlay(item)) };
     this.#post?.({ type: 'snapshot', number: ++this.#number, state });
   }
+}
+
+function retryNotice({ id, seconds, failure }: Extract<Drawn, { type: 'retrying' }>): TranscriptItem {
+  return { type: 'notice', id, level: 'warning', text: failure.message, nextStep: `Trying again in ${seconds} s.` };
 }

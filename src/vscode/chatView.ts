@@ -13,6 +13,8 @@ export interface ChatViewDeps {
   readonly extension: vscode.Uri;
   readonly frontend: ChatFrontend;
   readonly handlers: Omit<FromPageHandlers, 'ready'>;
+  /** The page has its snapshot and nothing else. */
+  onFreshPage(): void;
   readonly log: Log;
 }
 
@@ -51,8 +53,10 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
       view.webview.onDidReceiveMessage((message: unknown) => {
         const parsed = fromPageSchema.safeParse(message);
         if (!parsed.success) log.warn(`the page said what nobody understands: ${describeIssue(parsed.error)}`);
-        else if (parsed.data.type === 'ready') frontend.attach(post);
-        else this.#handle(parsed.data);
+        else if (parsed.data.type === 'ready') {
+          frontend.attach(post);
+          if (parsed.data.fresh) this.#deps.onFreshPage();
+        } else this.#handle(parsed.data);
       }),
     );
     held.add(
@@ -81,6 +85,9 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
   }
 }
 
+/** Later ones go before earlier ones. */
+const STYLES = ['chat.css', 'markdown.css', 'tools.css', 'composer.css'];
+
 /** Scripts by nonce, styles and fonts from our own folders, nothing else from anywhere. */
 function pageHtml(webview: vscode.Webview, extension: vscode.Uri): string {
   const nonce = randomBytes(18).toString('base64');
@@ -98,7 +105,7 @@ function pageHtml(webview: vscode.Webview, extension: vscode.Uri): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
-<link rel="stylesheet" href="${uri('media', 'chat.css')}">
+${STYLES.map((name) => `<link rel="stylesheet" href="${uri('media', name)}">`).join('\n')}
 <title>Earshot</title>
 </head>
 <body>

@@ -2,7 +2,19 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 
-export const COMMAND_IDS = ['earshot.openChat', 'earshot.newChat', 'earshot.stop', 'earshot.showLog'] as const;
+export const COMMAND_IDS = [
+  'earshot.openChat',
+  'earshot.newChat',
+  'earshot.stop',
+  'earshot.showLog',
+  'earshot.chooseModel',
+  'earshot.setApiKey',
+  'earshot.openConversation',
+  'earshot.renameConversation',
+  'earshot.forkConversation',
+  'earshot.exportConversation',
+  'earshot.deleteConversation',
+] as const;
 export type CommandId = (typeof COMMAND_IDS)[number];
 
 /** A command without a handler does not compile. */

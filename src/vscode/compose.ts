@@ -1,29 +1,37 @@
 // All wiring, by hand: every port gets its implementation here and nowhere else.
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Earshot } from '../core/earshot.ts';
-import { type Model } from '../core/ports.ts';
-import { createGuideModel } from '../models/guide.ts';
-import { createOpenAiModel } from '../models/openai.ts';
+import { Library } from '../core/library.ts';
+import { openEndpointMemory } from '../models/endpointMemory.ts';
 import { realFileSystem } from '../node/fileSystem.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
 import { createFilesProducer } from '../producers/files.ts';
-import { type Settings } from '../protocol/settings.ts';
-import { createSnapshots } from '../storage/snapshots.ts';
-import { createStore } from '../storage/store.ts';
+import { createPermissions } from '../storage/permissions.ts';
+import { createStorage } from '../storage/storage.ts';
+import { createUserFiles } from '../storage/userFiles.ts';
 import { listFilesTool } from '../tools/listFiles.ts';
 import { readFileTool } from '../tools/readFile.ts';
+import { readNotificationsTool } from '../tools/readNotifications.ts';
 import { runCommandTool } from '../tools/runCommand.ts';
+import { watchTool } from '../tools/watch.ts';
 import { Chat } from './chat.ts';
 import { ChatFrontend } from './chatFrontend.ts';
 import { ChatView } from './chatView.ts';
 import { registerCommands } from './commands.ts';
+import { conversationCommands } from './conversationCommands.ts';
+import { createDrafts } from './drafts.ts';
+import { createModelChooser } from './models.ts';
 import { createOutput } from './output.ts';
 import { createApiKeys } from './secrets.ts';
 import { SettingsReader } from './settings.ts';
 import { StatusBar } from './statusBar.ts';
 import { createWorkspace } from './workspace.ts';
+
+const CLEAN_UP_AFTER = 5 * 60_000;
 
 export interface Composed extends Disposable {
   /** Resolves once the last conversation is taken up. */
@@ -39,10 +47,22 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const workspace = createWorkspace();
   // With no folder open there is no workspace storage.
   const folder = (context.storageUri ?? context.globalStorageUri).fsPath;
-  const store = createStore({ files: realFileSystem, folder, log });
-  const snapshots = createSnapshots({ files: realFileSystem, folder });
-  const apiKeys = createApiKeys(context.secrets);
-  const model = createModelChooser(() => settings.current, apiKeys);
+  const { store, lock, snapshots, cleanUp } = createStorage({
+    files: realFileSystem,
+    folder,
+    index: {
+      folder: context.globalStorageUri.fsPath,
+      workspaceFolders: () => workspace.folders.map((one) => one.absolute),
+    },
+    clock: realClock,
+    ids: realIds,
+    log,
+    window: vscode.workspace.name ?? 'no folder',
+  });
+  const keys = createApiKeys(context.secrets);
+  const globalFolder = context.globalStorageUri.fsPath;
+  const memory = openEndpointMemory({ files: realFileSystem, folder: globalFolder, log });
+  const model = createModelChooser({ settings: () => settings.current, keys, memory });
   const head = {
     version: versionOf(context),
     hostVersion: vscode.version,
@@ -51,6 +71,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     running: false,
     canSend: true,
     pending: { count: 0, worst: null },
+    meter: null,
     obstacles: [],
   };
   const frontend = held.add(new ChatFrontend(realClock, head, (error) => log.error('a listener failed', error)));
@@ -59,29 +80,49 @@ export function compose(context: vscode.ExtensionContext): Composed {
     ids: realIds,
     log,
     store,
+    lock,
     snapshots,
     workspace,
     frontend,
-    tools: [readFileTool, listFilesTool, runCommandTool],
+    tools: [readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool],
     producers: [createFilesProducer({ clock: realClock, log, snapshots, workspace })],
+    permissions: createPermissions({ files: realFileSystem, folder, log }),
+    userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),
     settings: () => settings.current,
     model,
   });
   const statusBar = held.add(new StatusBar());
   const chat = held.add(
     new Chat({
+      clock: realClock,
       earshot,
       frontend,
       store,
       workspace,
       settings,
       ids: realIds,
+      drafts: createDrafts({ files: realFileSystem, folder, log }),
       log,
       model,
       onStatus: (state) => statusBar.update(state),
     }),
   );
-  held.add(new ChatView({ extension: context.extensionUri, frontend, handlers: chat.handlers, log }));
+  const library = new Library({ store, lock, clock: realClock, ids: realIds }, earshot);
+  const modelCommands = {
+    settings: () => settings.current,
+    keys,
+    report: (error: unknown) => log.error('a message could not be shown', error),
+  };
+  const report = (what: string) => (error: unknown) => log.error(what, error);
+  held.add(
+    new ChatView({
+      extension: context.extensionUri,
+      frontend,
+      handlers: chat.handlers,
+      log,
+      onFreshPage: () => void chat.restoreDraft().catch(report('the draft cannot be given back')),
+    }),
+  );
   held.add(
     registerCommands({
       'earshot.openChat': async () => {
@@ -91,30 +132,17 @@ export function compose(context: vscode.ExtensionContext): Composed {
       'earshot.newChat': () => chat.newChat(),
       'earshot.stop': () => chat.stop(),
       'earshot.showLog': () => log.show(),
+      'earshot.chooseModel': async () => (await import('./modelCommands.ts')).chooseModel(modelCommands),
+      'earshot.setApiKey': async () => (await import('./modelCommands.ts')).setApiKey(modelCommands),
+      ...conversationCommands({ library, store, clock: realClock, chat }),
     }),
   );
+  // Long after the start, and never in anybody's way.
+  held.add(realClock.after(CLEAN_UP_AFTER, () => void cleanUp().catch(report('the clean-up failed'))));
   return {
     ready: chat.restore(),
     close: () => earshot.shutDown(),
     dispose: () => held.dispose(),
-  };
-}
-
-/** A new model only when the settings that name it change. */
-function createModelChooser(
-  settings: () => Settings,
-  apiKey: (baseUrl: string) => Promise<string | undefined>,
-): () => Model {
-  const guide = createGuideModel();
-  let last: { name: string; model: Model } | undefined;
-  return () => {
-    const { baseUrl, model } = settings();
-    if (baseUrl === '' || model === '') return guide;
-    const name = JSON.stringify([baseUrl, model]);
-    if (last?.name !== name) {
-      last = { name, model: createOpenAiModel({ baseUrl, model, apiKey: () => apiKey(baseUrl) }) };
-    }
-    return last.model;
   };
 }
 

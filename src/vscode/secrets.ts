@@ -1,15 +1,30 @@
-// Where API keys come from: the environment for this endpoint, else the editor's secret storage. Never the settings.
+// Where API keys come from: the editor's secret storage for this endpoint, else the environment. Never the settings.
 import { type SecretStorage } from 'vscode';
 
 const OPENAI = 'https://api.openai.com';
 
-export function createApiKeys(secrets: SecretStorage): (baseUrl: string) => Promise<string | undefined> {
-  return async (baseUrl) => {
-    const { origin } = new URL(baseUrl);
-    const stored = await secrets.get(`earshot.apiKey:${origin}`);
-    if (stored !== undefined) return stored;
-    // A key meant for one provider is not sent to another.
-    const general = origin === OPENAI ? process.env['OPENAI_API_KEY'] : undefined;
-    return process.env['EARSHOT_API_KEY'] ?? general;
+export interface ApiKeys {
+  /** Undefined: there is none. */
+  get(baseUrl: string): Promise<string | undefined>;
+  /** Empty: forgets it. */
+  set(baseUrl: string, key: string): Promise<void>;
+}
+
+export function createApiKeys(secrets: SecretStorage): ApiKeys {
+  return {
+    get: async (baseUrl) => {
+      const stored = await secrets.get(nameOf(baseUrl));
+      if (stored !== undefined) return stored;
+      // A key meant for one provider is not sent to another.
+      const general = new URL(baseUrl).origin === OPENAI ? process.env['OPENAI_API_KEY'] : undefined;
+      return process.env['EARSHOT_API_KEY'] ?? general;
+    },
+    set: async (baseUrl, key) => {
+      await (key === '' ? secrets.delete(nameOf(baseUrl)) : secrets.store(nameOf(baseUrl), key));
+    },
   };
+}
+
+function nameOf(baseUrl: string): string {
+  return `earshot.apiKey:${new URL(baseUrl).origin}`;
 }

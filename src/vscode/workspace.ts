@@ -18,9 +18,9 @@ export function createWorkspace(): Workspace {
     get trusted() {
       return vscode.workspace.isTrusted;
     },
-    async resolve(path) {
+    async resolve(path, options) {
       const first = vscode.workspace.workspaceFolders?.[0];
-      if (first === undefined || first.uri.scheme === 'file') return resolveInside(this.folders, path);
+      if (first === undefined || first.uri.scheme === 'file') return resolveInside(this.folders, path, options);
       return resolveVirtual(first, path);
     },
     async read(file) {

@@ -12,13 +12,12 @@ import { Transcript } from './transcript.tsx';
 interface Properties {
   readonly state: PageState;
   readonly post: Actions['post'];
-  readonly firstDraft: string;
   readonly keepDraft: (text: string) => void;
 }
 
-export function App({ state, post, firstDraft, keepDraft }: Properties) {
+export function App({ state, post, keepDraft }: Properties) {
   const field = useRef<HTMLTextAreaElement>(null);
-  const [draft, setDraftState] = useState(firstDraft);
+  const [draft, setDraftState] = useState('');
   const setDraft = (text: string) => {
     setDraftState(text);
     keepDraft(text);
@@ -131,12 +130,18 @@ function Welcome({ head, suggest }: { readonly head: ChatHead; readonly suggest:
 }
 
 function Footer({ head }: { readonly head: ChatHead }) {
-  const { pending, model } = head;
+  const { pending, model, meter } = head;
   return (
     <footer class="footer">
       <span class="model" title={`${model.label} · ${model.detail}`}>
         {model.label} · {model.detail}
       </span>
+      {meter !== null && (
+        <span class="meter" title={strings.contextTitle(meter.context, meter.tokens, meter.notificationTokens)}>
+          {strings.contextUsed(meter.context)}
+          {meter.cost !== null && ` · ${strings.cost(meter.cost)}`}
+        </span>
+      )}
       {pending.count > 0 && (
         <span class={`pending level-${pending.worst ?? 'info'}`}>
           <Icon name="bell" /> {strings.waiting(pending.count)}

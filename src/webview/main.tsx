@@ -7,15 +7,8 @@ import { initialState, reduce } from './state.ts';
 
 interface VsCodeApi {
   postMessage(message: FromPage): void;
-  getState(): unknown;
-  setState(state: Kept): void;
 }
 declare function acquireVsCodeApi(): VsCodeApi;
-
-/** What survives a reload of the page. */
-interface Kept {
-  readonly draft: string;
-}
 
 const api = acquireVsCodeApi();
 const post = (message: FromPage) => api.postMessage(message);
@@ -40,24 +33,32 @@ let drawing = false;
 function draw(): void {
   drawing = false;
   if (root === null) return;
-  render(
-    <App state={state} post={post} firstDraft={keptDraft()} keepDraft={(draft) => api.setState({ draft })} />,
-    root,
-  );
+  render(<App state={state} post={post} keepDraft={keepDraft} />, root);
 }
 
-function keptDraft(): string {
-  const kept = api.getState();
-  const draft = typeof kept === 'object' && kept !== null && 'draft' in kept ? kept.draft : undefined;
-  return typeof draft === 'string' ? draft : '';
+const DRAFT_MILLISECONDS = 200;
+let draft: { text: string; timer: number } | undefined;
+
+/** The host keeps it, a moment after each change and at the latest when the page goes. */
+function keepDraft(text: string): void {
+  clearTimeout(draft?.timer);
+  draft = { text, timer: window.setTimeout(sendDraft, text === '' ? 0 : DRAFT_MILLISECONDS) };
 }
+
+function sendDraft(): void {
+  if (draft === undefined) return;
+  clearTimeout(draft.timer);
+  post({ type: 'draft', text: draft.text });
+  draft = undefined;
+}
+window.addEventListener('pagehide', sendDraft);
 
 // However many messages come, the page is drawn once a frame.
 window.addEventListener('message', (event: MessageEvent<unknown>) => {
   if (!isToPage(event.data)) return;
   const { asked } = state;
   state = reduce(state, event.data);
-  if (state.asked !== asked) post({ type: 'ready' });
+  if (state.asked !== asked) post({ type: 'ready', fresh: false });
   if (!drawing) requestAnimationFrame(draw);
   drawing = true;
 });
@@ -71,4 +72,4 @@ function isToPage(data: unknown): data is ToPage {
 }
 
 draw();
-post({ type: 'ready' });
+post({ type: 'ready', fresh: true });

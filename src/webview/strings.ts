@@ -63,6 +63,8 @@ export const strings = {
   approvalLabel: (title: string) => `Approval: ${title}`,
   approvalQuestion: {
     run_command: 'Earshot wants to run this command.',
+    read_file: 'Earshot wants to read this file.',
+    list_files: 'Earshot wants to list this folder.',
     write_file: 'Earshot wants to write this file.',
     edit_file: 'Earshot wants to change this file.',
     apply_patch: 'Earshot wants to change files.',
@@ -71,7 +73,18 @@ export const strings = {
   } as Readonly<Record<string, string>>,
   approvalQuestionOther: (name: string) => `Earshot wants to use the tool ${name}.`,
   approve: 'Approve',
+  approveAlways: 'Always',
+  approveAlwaysTitle: (what: string) => `Approve, and do not ask again for: ${what}`,
   reject: 'Reject',
+  modify: 'Modify…',
+  modifyTitle: 'Change what is run',
+  modifyCancel: 'Back',
+  modifyRun: 'Run this',
+  modifyCommand: 'Command to run instead',
+  modifyArguments: 'Arguments as JSON',
+  modifyNotObject: 'This is not a JSON object.',
+  approvalBecause: (reason: string) => `Asked because ${reason}`,
+  approvalProblem: (problem: string) => `Your change could not be taken: ${problem}`,
   rejectReason: 'Reason for rejecting (optional)',
   hiddenCharacters: 'Characters that cannot be seen are written as ⟨U+…⟩.',
 
@@ -103,6 +116,10 @@ export const strings = {
   sendTitle: 'Send (Enter)',
   stop: 'Stop',
   stopTitle: 'Stop the turn',
+  contextUsed: (share: number) => `${Math.round(share * 100)} %`,
+  contextTitle: (share: number, tokens: number, notifications: number) =>
+    `${Math.round(share * 100)} % of the context window is used; ${tokens.toLocaleString()} tokens in all, ≈ ${notifications.toLocaleString()} of them for notifications.`,
+  cost: (cost: number) => cost.toFixed(cost < 1 ? 3 : 2),
   waiting: (count: number) => `${count} waiting to be told`,
   model: 'Model',
 

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UserError } from './errors.mjs';
 import { runToExit } from './lifetime.mjs';
-import { spawnGroup } from './runCommand.mjs';
+import { spawnNode } from './runCommand.mjs';
 import { repository } from './setup.mjs';
 
 await runToExit(bench);
@@ -29,10 +29,7 @@ async function bench(): Promise<number> {
 }
 
 function runToEnd(file: string): Promise<number | null> {
-  const { child } = spawnGroup(process.execPath, ['--expose-gc', file], {
-    cwd: repository,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  const { child } = spawnNode(process.execPath, ['--expose-gc', file], { cwd: repository, output: 'inherit' });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', resolve);

@@ -1,9 +1,8 @@
 // Decides how Earshot is built, and that a failed build says why.
 import { access, constants, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newLogFile } from './cache.mjs';
 import { UserError } from './errors.mjs';
-import { lastLines, runCommand } from './runCommand.mjs';
+import { lastLines, runNode } from './runCommand.mjs';
 import { repository } from './setup.mjs';
 
 /** @param flags of esbuild.mjs: none for what runs here, `--tests` for the suites, `--production` for what ships */
@@ -18,13 +17,14 @@ export async function build(...flags: readonly string[]): Promise<void> {
       'Earshot is built in its own folder: change the permissions, or copy it to a folder of your own.',
     );
   }
-  const logFile = await newLogFile('build');
-  const result = await runCommand(process.execPath, [join(repository, 'esbuild.mjs'), ...flags], {
+  const logFile = join(repository, '.build', 'build.log');
+  const result = await runNode(process.execPath, [join(repository, 'esbuild.mjs'), ...flags], {
     cwd: repository,
     logFile,
   });
   if (result.exitCode === 0) return;
   throw new UserError('Earshot could not be built.', `Correct what the lines above name. The whole log: ${logFile}`, {
-    details: lastLines(result.output, 30),
+    // esbuild has said what is wrong before it throws; the trace of that tells nothing about our code.
+    details: lastLines(result.output.split(/\n\S*esbuild\/lib\/main\.js:\d+\n/)[0] ?? '', 30),
   });
 }

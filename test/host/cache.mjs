@@ -6,10 +6,11 @@ import { homedir, hostname, tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { UserError } from './errors.mjs';
 import { isEnding, onEnd } from './lifetime.mjs';
-import { isAlive } from './processTree.mjs';
+import { listProcesses } from './processTree.mjs';
 
 const abandonedAfterMilliseconds = 24 * 60 * 60 * 1000;
 const keptLogs = 30;
+const ownedName = /\.([0-9a-f]{8})\.(\d+)\.[0-9a-f]{6}\.tmp$/;
 
 /**
  * @param {NodeJS.ProcessEnv} [environment]
@@ -82,7 +83,6 @@ export async function buildWhole(target, build, options = {}) {
   const { isWhole = async () => existsSync(target), nursery = dirname(target), nextStep } = options;
   if (await isWhole()) return;
   await makeWritable(nursery, nextStep);
-  await removeAbandoned(nursery);
 
   const partial = partialName(nursery, target);
   await mkdir(partial);
@@ -130,13 +130,16 @@ function thisMachine() {
  * @param {string} folder
  */
 export async function removeAbandoned(folder) {
-  for (const name of await readdir(folder).catch(() => [])) {
-    const [, machine, pid] = /\.([0-9a-f]{8})\.(\d+)\.[0-9a-f]{6}\.tmp$/.exec(name) ?? [];
-    if (machine === undefined) continue;
+  const temporary = (await readdir(folder).catch(() => [])).filter((name) => ownedName.test(name));
+  if (temporary.length === 0) return;
+  const alive = new Set((await listProcesses()).map(({ pid }) => pid));
+  for (const name of temporary) {
+    const [, machine, pid] = ownedName.exec(name) ?? [];
     const path = join(folder, name);
     const age = Date.now() - ((await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now());
-    const abandoned = machine === thisMachine() ? !isAlive(Number(pid)) : age > abandonedAfterMilliseconds;
-    if (abandoned) await rm(path, { recursive: true, force: true, maxRetries: 3 });
+    const abandoned = machine === thisMachine() ? !alive.has(Number(pid)) : age > abandonedAfterMilliseconds;
+    // A killed builder's own children may still be writing there: then a later run succeeds.
+    if (abandoned) await rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
   }
 }
 

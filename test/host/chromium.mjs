@@ -7,7 +7,7 @@ import { UserError } from './errors.mjs';
 import { lastLines, runCommand } from './runCommand.mjs';
 
 const howToHelp =
-  'Install Chrome, Chromium or Edge, or set EARSHOT_CHROMIUM to the path of one. (`npm start -- --no-open` needs none: open its address in any browser.)';
+  'Install Chrome, Chromium or Edge, or set EARSHOT_CHROMIUM to the path of one. (`npm run test:unit` needs none, nor does `npm start`: open its address in any browser.)';
 
 const namesOnPath = [
   'google-chrome',
@@ -42,13 +42,8 @@ export async function provideChromium(report) {
   return now;
 }
 
-/**
- * @param {NodeJS.ProcessEnv} [environment]
- * @param {NodeJS.Platform} [platform]
- * @returns {string | undefined}
- */
-export function findInstalled(environment = process.env, platform = process.platform) {
-  return candidates(environment, platform).find((path) => existsSync(path));
+function findInstalled() {
+  return candidates(process.env, process.platform).find((path) => existsSync(path));
 }
 
 /**

@@ -50,7 +50,7 @@ export async function provideDependencies(repository, report) {
  * @param {string} repository
  * @returns {Promise<boolean>}
  */
-export async function dependenciesFit(repository) {
+async function dependenciesFit(repository) {
   const [wanted, installed] = await Promise.all([
     readPackages(join(repository, 'package-lock.json')),
     readPackages(join(repository, 'node_modules', '.package-lock.json')).catch(() => undefined),

@@ -1,6 +1,6 @@
 // Decides how a command ends: by its result, by an error, or by a signal; and that nothing it started outlives it.
 import { constants } from 'node:os';
-import { describeError } from './errors.mjs';
+import { describeError, UserError } from './errors.mjs';
 
 /** @type {Record<'processes' | 'folders', Set<() => unknown>>} */
 const cleanups = { processes: new Set(), folders: new Set() };
@@ -47,19 +47,28 @@ export async function runToExit(command, { stoppedMessage = 'Stopped.' } = {}) {
     });
   }
 
-  let exitCode = 1;
+  /** @type {number} */
+  let exitCode;
   try {
     exitCode = await command();
+    if (ending) return forever();
   } catch (error) {
-    // Only a signal ends the process from here on: what fails now fails because it is being ended.
-    if (ending) return new Promise(() => {});
-    ending = true;
+    if (ending) return forever();
     process.stderr.write(`\n${describeError(error)}\n`);
-    exitCode = error instanceof Error && 'exitCode' in error ? Number(error.exitCode) : 1;
+    exitCode = error instanceof UserError ? error.exitCode : 1;
   }
   ending = true;
   await undoAll();
   process.exit(exitCode);
+}
+
+/**
+ * What a command comes to after a signal is no result: its parts are being ended. The signal's handler ends the process.
+ *
+ * @returns {Promise<never>}
+ */
+function forever() {
+  return new Promise(() => {});
 }
 
 async function undoAll() {

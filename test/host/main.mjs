@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { UserError } from './errors.mjs';
 import { runToExit } from './lifetime.mjs';
 import { createReporter } from './report.mjs';
+import { bondOptions } from './runCommand.mjs';
 import { setUp } from './setup.mjs';
 import { readStartOptions, startHelp } from './startOptions.mjs';
 import { readTestSelection, testHelp } from './testSelection.mjs';
@@ -44,12 +45,18 @@ const commands = {
     help: 'npm run bench [-- NAME]: runs test/bench/*.bench.ts, or those whose name contains NAME.',
     check: async () => ['dependencies'],
   },
+  trial: {
+    stage: '../trial/run.ts',
+    help: 'npm run trial -- --base-url URL --model NAME [--verbose]: how a model takes notifications, in each format.',
+    check: async () => ['dependencies'],
+  },
   package: { stage: 'package.ts', help: 'npm run package: builds earshot.vsix.', check: async () => ['dependencies'] },
   // What test/host/vscode calls: VS Code with the command line of a desktop one.
   vscode: { stage: 'vscodeExecutable.ts', help: '', check: async () => ['dependencies', 'vscode', 'chromium'] },
 };
 
-await runToExit(main, { stoppedMessage: 'Stopped.' });
+endWithTheShell();
+await runToExit(main);
 
 async function main() {
   if (Number(process.versions.node.split('.')[0]) < oldestNode) {
@@ -72,6 +79,17 @@ async function main() {
 }
 
 /**
+ * npm passes a signal on to the shell in which it runs us; that shell dies of it and tells nobody.
+ */
+function endWithTheShell() {
+  if (process.env['npm_lifecycle_event'] === undefined) return;
+  const shell = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== shell) process.kill(process.pid, 'SIGTERM');
+  }, 500).unref();
+}
+
+/**
  * Runs the second stage in our place: same terminal, same signals, its exit code.
  *
  * @param {string} node
@@ -81,9 +99,10 @@ async function main() {
  */
 function runStage(node, file, args) {
   const script = fileURLToPath(new URL(file, import.meta.url));
-  const child = spawn(node, ['--disable-warning=ExperimentalWarning', script, ...args], {
-    cwd: process.cwd(),
-    stdio: 'inherit',
+  const bond = bondOptions('self');
+  const child = spawn(node, [...bond.args, script, ...args], {
+    env: { ...process.env, ...bond.env },
+    stdio: ['inherit', 'inherit', 'inherit', bond.stdio],
   });
   // It cleans up and says so itself; we only wait for it.
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {

@@ -2,25 +2,35 @@
 import { basename } from 'node:path';
 import { newLogFile } from './cache.mjs';
 import { UserError } from './errors.mjs';
-import { lastLines, runCommand } from './runCommand.mjs';
+import { lastLines, runCommand, runNode } from './runCommand.mjs';
 
 /** No package that set-up installs needs its install scripts, and none of them may run on the user's machine unasked. */
-export const quietInstall = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=warn'];
+export const quietInstall = [
+  '--ignore-scripts',
+  '--no-audit',
+  '--no-fund',
+  '--no-update-notifier',
+  '--loglevel=warn',
+].concat(
+  '--prefer-offline',
+  // npm would wait for more than a minute before it admits that there is no network.
+  '--fetch-retry-mintimeout=2000',
+  '--fetch-retry-maxtimeout=10000',
+);
 
 /**
  * @param {readonly string[]} args
  * @param {{ cwd: string, purpose: string }} options purpose: what is being installed, for the error message
  */
 export async function runNpm(args, { cwd, purpose }) {
-  const [command, ...leading] = npmCommand();
-  const logFile = await newLogFile('npm');
-  const result = await runCommand(command, [...leading, ...args], {
-    cwd,
-    env: npmEnvironment(process.env),
-    logFile,
-    // npm on Windows is a batch file where it is not known as a script.
-    shell: command === 'npm' && process.platform === 'win32',
-  });
+  const script = npmScript();
+  const options = { cwd, env: npmEnvironment(process.env), logFile: await newLogFile('npm') };
+  const { logFile } = options;
+  const result =
+    script === undefined
+      ? // On Windows it is a batch file.
+        await runCommand('npm', args, { ...options, shell: process.platform === 'win32' })
+      : await runNode(process.execPath, [script, ...args], options);
   if (result.exitCode === 0) return;
   if (result.startError !== undefined) {
     throw new UserError(`npm could not be started (${result.startError.message}).`, 'Install npm and try again.');
@@ -34,12 +44,12 @@ export async function runNpm(args, { cwd, purpose }) {
 
 /**
  * @param {NodeJS.ProcessEnv} [environment]
- * @returns {[string, ...string[]]}
+ * @returns {string | undefined} the npm that runs us, if it is one
  */
-export function npmCommand(environment = process.env) {
+export function npmScript(environment = process.env) {
   const script = environment['npm_execpath'];
   // Another package manager sets the same variable to itself.
-  return script !== undefined && /^npm-cli\.c?js$/.test(basename(script)) ? [process.execPath, script] : ['npm'];
+  return script !== undefined && /^npm-cli\.c?js$/.test(basename(script)) ? script : undefined;
 }
 
 /**

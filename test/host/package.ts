@@ -1,12 +1,12 @@
 // Decides how the file that users install is made.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build } from './build.ts';
-import { newLogFile } from './cache.mjs';
 import { UserError } from './errors.mjs';
 import { runToExit } from './lifetime.mjs';
 import { createReporter } from './report.mjs';
-import { lastLines, runCommand } from './runCommand.mjs';
+import { lastLines, runNode } from './runCommand.mjs';
 import { repository } from './setup.mjs';
 
 const report = createReporter();
@@ -27,11 +27,11 @@ async function makePackage(): Promise<number> {
 }
 
 async function runVsce(): Promise<void> {
-  const logFile = await newLogFile('vsce');
-  const vsce = join(repository, 'node_modules', '@vscode', 'vsce', 'vsce');
+  const logFile = join(repository, '.build', 'vsce.log');
+  const vsce = fileURLToPath(import.meta.resolve('@vscode/vsce/vsce'));
   // Everything that ships is in the bundles; without it vsce would pack node_modules.
   const args = ['package', '--no-dependencies', '--out', join(repository, name)];
-  const result = await runCommand(process.execPath, [vsce, ...args], { cwd: repository, logFile });
+  const result = await runNode(process.execPath, [vsce, ...args], { cwd: repository, logFile });
   if (result.exitCode === 0) return;
   throw new UserError(`${name} could not be made.`, `Correct what the lines above name. The whole log: ${logFile}`, {
     details: lastLines(result.output, 20),

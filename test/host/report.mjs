@@ -39,14 +39,16 @@ export function createReporter(stream = process.stdout) {
   const draw = () => {
     if (!inPlace || running.size === 0) return;
     const text = `… ${describeRunning().join(' · ')}`;
-    stream.write(`\r\u001b[2K${text.slice(0, Math.max(20, stream.columns - 1))}`);
+    stream.write(`\r\u001b[2K${text.slice(0, Math.max(20, (stream.columns || 80) - 1))}`);
   };
   const tick = () => {
+    if (isEnding()) return;
     if (inPlace) draw();
     else for (const text of describeRunning()) stream.write(`  ${text}\n`);
   };
   /** @param {string} text */
   const line = (text) => {
+    if (isEnding()) return;
     erase();
     stream.write(`${text}\n`);
     draw();
@@ -60,6 +62,8 @@ export function createReporter(stream = process.stdout) {
       timer ??= setInterval(tick, inPlace ? spinnerMilliseconds : plainLineMilliseconds);
       let shown = '';
       const finish = (/** @type {string} */ text) => {
+        // What becomes of work that is being ended because of something else is no news.
+        if (isEnding()) return;
         erase();
         running.delete(label);
         if (running.size === 0) {
@@ -80,8 +84,7 @@ export function createReporter(stream = process.stdout) {
         finish(`${passed ? '✓' : '✗'} ${label}${text === '' ? '' : `: ${text}`} (${elapsed(state.startedAt)})`);
         return result;
       } catch (error) {
-        // What is ended because something else failed is no news.
-        if (!isEnding()) finish(`✗ ${label} (${elapsed(state.startedAt)})`);
+        finish(`✗ ${label} (${elapsed(state.startedAt)})`);
         throw error;
       }
     },
@@ -95,7 +98,7 @@ export const silentReporter = { line: () => {}, step: (_label, work) => work(() 
  * @param {number} startedAt
  * @returns {string}
  */
-export function elapsed(startedAt) {
+function elapsed(startedAt) {
   const seconds = (Date.now() - startedAt) / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 120) return `${seconds.toFixed(0)} s`;

@@ -16,7 +16,7 @@ const keptTailCharacters = 64_000;
  * @param {readonly string[]} args
  * @param {import('node:child_process').SpawnOptions & { graceMilliseconds?: number }} options
  */
-export function spawnGroup(command, args, { graceMilliseconds, ...options }) {
+function spawnGroup(command, args, { graceMilliseconds, ...options }) {
   const child = spawn(command, args, { windowsHide: true, ...options, detached: process.platform !== 'win32' });
   const end = async () => {
     if (child.pid !== undefined) await endTree(child.pid, graceMilliseconds === undefined ? {} : { graceMilliseconds });
@@ -25,6 +25,37 @@ export function spawnGroup(command, args, { graceMilliseconds, ...options }) {
   child.once('exit', forget);
   child.once('error', forget);
   return { child, end };
+}
+
+const preload = new URL('boundProcess.mjs', import.meta.url).href;
+
+/**
+ * What to add to the start of a Node program so that it ends with us even if we are killed.
+ *
+ * @param {'group' | 'self'} bond whether it is killed with its whole group, or told to end
+ */
+export function bondOptions(bond) {
+  return {
+    args: ['--import', preload],
+    env: { EARSHOT_BOND: bond },
+    stdio: /** @type {const} */ ('pipe'),
+  };
+}
+
+/**
+ * Starts a Node program that leads its own process group and is bound to us.
+ *
+ * @param {string} node
+ * @param {readonly string[]} args
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, output: 'pipe' | 'inherit', graceMilliseconds?: number }} options
+ */
+export function spawnNode(node, args, { output, env = process.env, ...options }) {
+  const bond = bondOptions('group');
+  return spawnGroup(node, [...bond.args, ...args], {
+    ...options,
+    env: { ...env, ...bond.env },
+    stdio: ['ignore', output, output, bond.stdio],
+  });
 }
 
 /**
@@ -36,21 +67,59 @@ export function spawnGroup(command, args, { graceMilliseconds, ...options }) {
  */
 
 /**
+ * @typedef {object} CommandOptions
+ * @property {string} [cwd]
+ * @property {NodeJS.ProcessEnv} [env]
+ * @property {string} logFile
+ * @property {number} [graceMilliseconds] between asking it to end and killing it, if it comes to that
+ * @property {boolean} [shell]
+ */
+
+/**
  * Runs a program to its end without judging it.
  *
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, logFile: string, graceMilliseconds?: number, shell?: boolean }} options
+ * @param {CommandOptions} options
  * @returns {Promise<CommandResult>}
  */
 export async function runCommand(command, args, { logFile, ...options }) {
+  const log = await openLog(logFile, [command, ...args]);
+  return collect(spawnGroup(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }).child, log);
+}
+
+/**
+ * The same for a Node program, which is also bound to us.
+ *
+ * @param {string} node
+ * @param {readonly string[]} args
+ * @param {CommandOptions} options
+ * @returns {Promise<CommandResult>}
+ */
+export async function runNode(node, args, { logFile, ...options }) {
+  const log = await openLog(logFile, [node, ...args]);
+  return collect(spawnNode(node, args, { ...options, output: 'pipe' }).child, log);
+}
+
+/**
+ * @param {string} logFile
+ * @param {readonly string[]} commandLine
+ */
+async function openLog(logFile, commandLine) {
   await mkdir(dirname(logFile), { recursive: true });
   const log = createWriteStream(logFile, { flags: 'a' });
   // A full disk must not end the program that is being logged.
   log.on('error', () => {});
-  log.write(`> ${[command, ...args].join(' ')}\n`);
+  log.write(`> ${commandLine.join(' ')}\n`);
+  return log;
+}
 
-  const { child } = spawnGroup(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+/**
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {import('node:fs').WriteStream} log
+ * @returns {Promise<CommandResult>}
+ */
+function collect(child, log) {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (/** @type {Buffer} */ chunk) => {

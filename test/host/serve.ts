@@ -5,11 +5,11 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { cacheFolder, newTemporaryFolder } from './cache.mjs';
 import { UserError } from './errors.mjs';
 import { createExtensionHosts, type ExtensionHostExit } from './extensionHosts.ts';
-import { lastLines, spawnGroup } from './runCommand.mjs';
+import { lastLines, spawnNode } from './runCommand.mjs';
 import { serverEnvironment } from './serverEnvironment.ts';
 import { defaultSettings, mergeSettings, type Settings } from './serverSettings.ts';
 import { setUp } from './setup.mjs';
@@ -32,7 +32,7 @@ export interface VscodeServerOptions {
   readonly workspaceTrust?: boolean;
 }
 
-export interface PageOptions {
+interface PageOptions {
   /** The folder of the extension under development. */
   readonly extension?: string;
   /** A file that exports run(), to be run in the extension host. */
@@ -68,11 +68,10 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
     .concat('--server-data-dir', dataDir, '--extensions-dir', extensionsDir)
     .concat('--accept-server-license-terms', '--telemetry-level', 'off', '--enable-smoke-test-driver')
     .concat(options.workspaceTrust === true ? [] : '--disable-workspace-trust');
-  const launcher = fileURLToPath(new URL('serverProcess.mjs', import.meta.url));
-  const { child, end } = spawnGroup(node, [launcher, join(vscode, 'out', 'server-main.js'), ...flags], {
+  const { child, end } = spawnNode(node, [join(vscode, 'out', 'server-main.js'), ...flags], {
     cwd: home,
     env: serverEnvironment(process.env, { home, runtimeFolder, node }, options.env),
-    stdio: ['pipe', 'pipe', 'pipe'],
+    output: 'pipe',
   });
 
   const output = readOutput([child.stdout, child.stderr], join(dataDir, 'server.log'));

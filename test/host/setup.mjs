@@ -1,5 +1,7 @@
 // Decides what must be there before a command can run, and provides it all; what is there already costs only a look.
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cacheFolder, removeAbandoned } from './cache.mjs';
 import { provideChromium } from './chromium.mjs';
 import { provideDependencies } from './dependencies.mjs';
 import { provideNode } from './nodeRuntime.mjs';
@@ -19,11 +21,14 @@ export const repository = fileURLToPath(new URL('../..', import.meta.url)).repla
  * @returns {Promise<{ node: string, vscode: string, chromium: string }>} paths; empty for what was not asked for
  */
 export async function setUp(needs, report = silentReporter) {
+  // What runs that were killed left behind.
+  const tidied = Promise.all([cacheFolder(), join(repository, '.build')].map(removeAbandoned));
   const [node, vscode, chromium] = await Promise.all([
     provideNode(report),
     needs.includes('vscode') ? provideVscode(report) : '',
     needs.includes('chromium') ? provideChromium(report) : '',
     needs.includes('dependencies') ? provideDependencies(repository, report) : undefined,
   ]);
+  await tidied;
   return { node, vscode, chromium };
 }

@@ -53,7 +53,7 @@ export async function readStartOptions(args) {
  * @param {readonly string[]} args
  * @returns {GivenOptions}
  */
-export function parseStartOptions(args) {
+function parseStartOptions(args) {
   /** @type {GivenOptions} */
   const given = {};
   for (let index = 0; index < args.length; index++) {

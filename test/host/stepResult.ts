@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { UserError } from './errors.mjs';
 
-export interface Failure {
+interface Failure {
   readonly title: string;
   readonly message: string;
 }
@@ -16,7 +16,7 @@ export interface StepResult {
 export const onePassed: StepResult = { passed: 1, skipped: 0, failures: [] };
 
 export function oneFailed(title: string, message: string): StepResult {
-  return { passed: 0, skipped: 0, failures: [{ title, message: stripVTControlCharacters(message) }] };
+  return { passed: 0, skipped: 0, failures: [{ title, message: stripVTControlCharacters(message).trim() }] };
 }
 
 /** A step in which no test ran says nothing, and must not look like a good one. */

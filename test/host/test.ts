@@ -40,7 +40,9 @@ async function runStep(step: Step, built: boolean): Promise<StepResult> {
     },
     (finished) => ({ passed: finished.failures.length === 0, text: isCounted(step) ? countLine([finished]) : '' }),
   );
-  for (const { title, message } of result.failures) report.line(indent(`✗ ${title}\n${indent(shorten(message))}`));
+  for (const { title, message } of result.failures) {
+    report.line(indent(title === label ? shorten(message) : `✗ ${title}\n${indent(shorten(message))}`));
+  }
   return result;
 }
 
@@ -49,7 +51,8 @@ function isCounted(step: Step): boolean {
 }
 
 function shorten(message: string): string {
-  const lines = message.trim().split('\n');
+  // Where a test runner called the test is of no use to anybody.
+  const lines = message.split('\n').filter((line) => !/^\s+at .*(node_modules|node:internal|<anonymous>)/.test(line));
   if (lines.length <= shownMessageLines) return lines.join('\n');
   return [...lines.slice(0, shownMessageLines), `… ${lines.length - shownMessageLines} more lines`].join('\n');
 }

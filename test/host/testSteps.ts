@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.ts';
 import { UserError } from './errors.mjs';
-import { type CommandResult, lastLines, runCommand } from './runCommand.mjs';
+import { type CommandResult, lastLines, runCommand, runNode } from './runCommand.mjs';
 import { repository } from './setup.mjs';
 import {
   failedToRun,
@@ -19,7 +19,7 @@ import {
 import type { Step } from './testSelection.mjs';
 
 const resultsFolder = join(repository, '.build', 'test');
-const shownLines = 60;
+const shownLines = 38;
 
 export const testSteps: Record<Step, { readonly label: string; run(): Promise<StepResult> }> = {
   types: { label: 'Types', run: async () => check('types', 'typescript/bin/tsc', ['-b', ...(await typeProjects())]) },
@@ -45,14 +45,17 @@ async function runTool(
   env: NodeJS.ProcessEnv = {},
 ): Promise<CommandResult> {
   await rm(logFileOf(step), { force: true });
-  const [command, ...leading] = step === 'electron' ? withDisplay(process.execPath) : [process.execPath];
-  return runCommand(command, [...leading, script, ...args], {
+  const options = {
     cwd: repository,
     logFile: logFileOf(step),
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
     // Browsers and servers must be closed by whoever opened them.
     graceMilliseconds: 8000,
-  });
+  };
+  const display = step === 'electron' ? virtualDisplay() : undefined;
+  return display === undefined
+    ? runNode(process.execPath, [script, ...args], options)
+    : runCommand(display, ['-a', process.execPath, script, ...args], options);
 }
 
 async function check(step: Step, script: string, args: readonly string[]): Promise<StepResult> {
@@ -120,17 +123,14 @@ async function readReport(
   return { ...oneFailed(label, explain(step, result)), passed: counted.passed, skipped: counted.skipped };
 }
 
-/** A desktop program needs a display; where there is none, a virtual one. */
-function withDisplay(command: string): [string, ...string[]] {
-  if (
-    process.platform !== 'linux' ||
-    process.env['DISPLAY'] !== undefined ||
-    process.env['WAYLAND_DISPLAY'] !== undefined
-  ) {
-    return [command];
-  }
-  const virtual = (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, 'xvfb-run')));
-  if (virtual) return ['xvfb-run', '-a', command];
+/** A desktop program needs a display; where there is none, the program that provides a virtual one. */
+function virtualDisplay(): string | undefined {
+  const { DISPLAY, WAYLAND_DISPLAY, PATH = '' } = process.env;
+  if (process.platform !== 'linux' || DISPLAY !== undefined || WAYLAND_DISPLAY !== undefined) return undefined;
+  const found = PATH.split(':')
+    .map((folder) => join(folder, 'xvfb-run'))
+    .find((file) => existsSync(file));
+  if (found !== undefined) return found;
   throw new UserError(
     'A desktop VS Code needs a display, and there is none.',
     'Install xvfb (`apt-get install xvfb`), or run `npm run test:vscode`, which needs no display.',

@@ -8,7 +8,7 @@ export function createFolderWorkspace(folder: string): Workspace & { trusted: bo
   return {
     folders: [{ path: '', absolute: folder }],
     trusted: true,
-    resolve: (path) => resolveInside([{ path: '', absolute: folder }], path),
+    resolve: (path, options) => resolveInside([{ path: '', absolute: folder }], path, options),
     read: async (file) => {
       try {
         return succeeded({ bytes: await readFile(file.absolute), unsaved: false });
@@ -17,7 +17,8 @@ export function createFolderWorkspace(folder: string): Workspace & { trusted: bo
       }
     },
     list: async (target) => {
-      const entries = await readdir(target.absolute, { withFileTypes: true });
+      const entries = await readdir(target.absolute, { withFileTypes: true }).catch(() => undefined);
+      if (entries === undefined) return failed('not_found', `${target.path} does not exist.`);
       return succeeded(entries.map((entry) => ({ name: entry.name, kind: entry.isDirectory() ? 'folder' : 'file' })));
     },
   };

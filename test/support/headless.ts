@@ -4,17 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeError } from '../../src/base/errors.ts';
 import { Earshot } from '../../src/core/earshot.ts';
-import { type Log, type Model, type Ports } from '../../src/core/ports.ts';
+import { type Log, type Model, type Ports, type Producer } from '../../src/core/ports.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
 import { createFilesProducer } from '../../src/producers/files.ts';
 import { readSettings, type SettingName } from '../../src/protocol/settings.ts';
-import { createSnapshots } from '../../src/storage/snapshots.ts';
-import { createStore } from '../../src/storage/store.ts';
+import { createStorage } from '../../src/storage/storage.ts';
 import { listFilesTool } from '../../src/tools/listFiles.ts';
 import { readFileTool } from '../../src/tools/readFile.ts';
+import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
 import { runCommandTool } from '../../src/tools/runCommand.ts';
+import { watchTool } from '../../src/tools/watch.ts';
 import { createFolderWorkspace } from './folderWorkspace.ts';
 import { TestFrontend } from './testFrontend.ts';
 
@@ -29,6 +30,8 @@ export interface Headless {
   events(conversation: string): Promise<string>;
   /** Ends it as a window's end does, and takes up the same folders again. */
   restart(): Promise<Headless>;
+  /** Another window on the same folders. */
+  second(model?: Model): Promise<Headless>;
   end(): Promise<void>;
 }
 
@@ -36,6 +39,10 @@ export interface HeadlessOptions {
   readonly model: Model;
   readonly settings?: Partial<Record<SettingName, unknown>>;
   readonly trusted?: boolean;
+  /** What a test puts in the place of the real parts. */
+  readonly ports?: Partial<Ports>;
+  /** Lets a test look on at what the producer of files does. */
+  readonly watchProducer?: (producer: Producer) => Producer;
 }
 
 export async function startHeadless(options: HeadlessOptions): Promise<Headless> {
@@ -52,20 +59,23 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
   const frontend = new TestFrontend();
   const workspace = createFolderWorkspace(folder);
   workspace.trusted = options.trusted ?? true;
-  const snapshots = createSnapshots({ files: realFileSystem, folder: storage });
+  const parts = { clock: realClock, ids: realIds, log, window: 'headless' };
+  const { store, lock, snapshots } = createStorage({ files: realFileSystem, folder: storage, ...parts });
   const { settings } = readSettings((name) => options.settings?.[name]);
   const ports: Ports = {
     clock: realClock,
     ids: realIds,
     log,
-    store: createStore({ files: realFileSystem, folder: storage, log }),
+    store,
+    lock,
     snapshots,
     workspace,
     frontend,
-    tools: [readFileTool, listFilesTool, runCommandTool],
-    producers: [createFilesProducer({ clock: realClock, log, snapshots, workspace })],
+    tools: [readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool],
+    producers: [(options.watchProducer ?? same)(createFilesProducer({ clock: realClock, log, snapshots, workspace }))],
     settings: () => settings,
     model: () => options.model,
+    ...options.ports,
   };
   const earshot = new Earshot(ports);
   return {
@@ -75,6 +85,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     storage,
     errors,
     events: (conversation) => readFile(join(storage, 'conversations', conversation, 'events.jsonl'), 'utf8'),
+    second: (model = options.model) => start(root, { ...options, model }),
     restart: async () => {
       await earshot.shutDown();
       return start(root, options);
@@ -84,6 +95,10 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
       await rm(root, { recursive: true, force: true });
     },
   };
+}
+
+function same(producer: Producer): Producer {
+  return producer;
 }
 
 export function recordingLog(errors: string[]): Log {

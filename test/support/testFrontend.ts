@@ -8,6 +8,7 @@ import {
 
 export class TestFrontend implements Frontend {
   readonly drawn: Drawn[] = [];
+  #waiting: { matches(drawn: Drawn): boolean; resolve(drawn: Drawn): void }[] = [];
   readonly asked: ApprovalRequest[] = [];
   answer: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer> = async () => ({
     action: 'approve',
@@ -16,6 +17,17 @@ export class TestFrontend implements Frontend {
 
   render(_conversation: string, drawn: Drawn): void {
     this.drawn.push(drawn);
+    const due = this.#waiting.filter(({ matches }) => matches(drawn));
+    this.#waiting = this.#waiting.filter((one) => !due.includes(one));
+    for (const { resolve } of due) resolve(drawn);
+  }
+
+  /** Resolves with the next thing drawn of this type, from now on. */
+  nextDrawn<T extends Drawn['type']>(type: T): Promise<Extract<Drawn, { type: T }>> {
+    return new Promise((resolve) => {
+      const matches = (drawn: Drawn) => drawn.type === type;
+      this.#waiting.push({ matches, resolve: (drawn) => resolve(drawn as Extract<Drawn, { type: T }>) });
+    });
   }
 
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {

@@ -1,9 +1,9 @@
 // A person's hands on the real workbench: opens it in a browser and does what a person would do there.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Browser, type BrowserContext, type FrameLocator, type Locator, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { launchChromium } from '../host/browser.ts';
 import { createSample } from '../host/sample.ts';
 import { startVscodeServer, type VscodeServer } from '../host/serve.ts';
@@ -18,6 +18,8 @@ export interface WorkbenchOptions {
   /** No folder is open. */
   readonly noFolder?: boolean;
   readonly env?: NodeJS.ProcessEnv;
+  /** Errors that the file's tests provoke; any other in the extension's log fails the file. */
+  readonly expectedErrors?: RegExp;
 }
 
 /** One window for all tests of a file: opening one takes seconds. Between tests it is reset by command. */
@@ -92,10 +94,14 @@ export class Workbench {
     return this.chat(page).getByRole('textbox', { name: 'Message to Earshot' });
   }
 
-  /** Types and sends. */
+  /** Types, sends, and waits until the words are in the transcript. */
   async say(text: string, page = this.#page): Promise<void> {
+    const requests = this.transcript(page).locator('.request');
+    const before = await requests.count();
     await this.composer(page).fill(text);
     await this.composer(page).press('Enter');
+    // From here on the chat says whether it works; before, it looks as if it had ended.
+    await waitUntil(async () => (await requests.count()) > before);
   }
 
   transcript(page = this.#page): Locator {
@@ -118,21 +124,30 @@ export class Workbench {
 
   /** Runs a command of the palette by its title, as a person would find it. */
   async command(title: string, page = this.#page): Promise<void> {
+    await this.startCommand(title, page);
+    await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
+  }
+
+  /** The same for a command that goes on with questions of its own. */
+  async startCommand(title: string, page = this.#page): Promise<void> {
     const input = page.locator('.quick-input-widget input[type="text"]').first();
-    // Right after the start a key may go nowhere; a second press of F1 does no harm.
-    await expect
-      .poll(
-        async () => {
-          await page.keyboard.press('F1');
-          return input.isVisible();
-        },
-        { timeout: 60_000, interval: 500 },
-      )
-      .toBe(true);
-    await input.fill(`>${title}`);
+    // Right after the start, or while another box closes, a key may go nowhere; a second press of F1 does no harm.
+    await waitUntil(async () => {
+      await page.keyboard.press('F1');
+      if (!(await input.isVisible())) return false;
+      return input.fill(`>${title}`, { timeout: 2000 }).then(
+        () => true,
+        () => false,
+      );
+    }, 500);
     const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first();
     await row.click();
-    await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
+  }
+
+  /** Back to the folder after the page was elsewhere. */
+  async returnToFolder(): Promise<void> {
+    await this.#page.goto(this.#server.url(this.folder, { extension: root }));
+    await ready(this.#page);
   }
 
   async reload(page = this.#page): Promise<void> {
@@ -145,13 +160,26 @@ export class Workbench {
     const pids = this.#server.extensionHostPids();
     expect(pids.length).toBeGreaterThan(0);
     for (const pid of pids) process.kill(pid, 'SIGKILL');
-    await expect.poll(() => this.#server.extensionHostPids().filter((pid) => pids.includes(pid))).toEqual([]);
+    await waitUntil(async () => !this.#server.extensionHostPids().some((pid) => pids.includes(pid)));
+  }
+
+  /** The lines of the extension's own log that report an error, of all windows and restarts. */
+  async loggedErrors(): Promise<string[]> {
+    const logs = join(this.dataFolder, 'data', 'logs');
+    const files = (await readdir(logs, { recursive: true })).filter((file) => /earshot\.earshot.*\.log$/.test(file));
+    const texts = await Promise.all(files.map((file) => readFile(join(logs, file), 'utf8')));
+    return texts.flatMap((text) => text.split('\n').filter((line) => line.includes('[error]')));
   }
 
   async screenshot(name: string, page = this.#page): Promise<void> {
     await mkdir(screenshots, { recursive: true });
     await page.screenshot({ path: join(screenshots, `${name.replace(/[^a-z0-9]+/gi, '-')}.png`) });
   }
+}
+
+/** Looks again and again; also outside a test, where vitest has no expect.poll. */
+async function waitUntil(holds: () => Promise<boolean>, interval = 100): Promise<void> {
+  await vi.waitFor(async () => expect(await holds()).toBe(true), { timeout: 60_000, interval });
 }
 
 /** Our status-bar item is there once the extension has started. */
@@ -163,8 +191,11 @@ async function ready(page: Page): Promise<void> {
 export function useWorkbench(options: WorkbenchOptions | (() => Promise<WorkbenchOptions>) = {}): Workbench {
   const workbench = new Workbench();
   let opened = false;
+  let expected: RegExp | undefined;
   beforeAll(async () => {
-    await workbench.open(typeof options === 'function' ? await options() : options);
+    const resolved = typeof options === 'function' ? await options() : options;
+    expected = resolved.expectedErrors;
+    await workbench.open(resolved);
     opened = true;
   }, 180_000);
   afterEach(async (context) => {
@@ -172,7 +203,10 @@ export function useWorkbench(options: WorkbenchOptions | (() => Promise<Workbenc
       await workbench.screenshot(`${context.task.file.name.replace(/^.*\/|\.browser.*$/g, '')}-${context.task.name}`);
   });
   afterAll(async () => {
-    if (opened) await workbench.close();
+    if (!opened) return;
+    const errors = await workbench.loggedErrors();
+    await workbench.close();
+    expect(errors.filter((line) => expected?.test(line) !== true)).toEqual([]);
   }, 60_000);
   return workbench;
 }

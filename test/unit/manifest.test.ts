@@ -4,13 +4,31 @@ import { resolve } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { settingSchemas } from '../../src/protocol/settings.ts';
+import { listFilesTool } from '../../src/tools/listFiles.ts';
+import { readFileTool } from '../../src/tools/readFile.ts';
+import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
+import { runCommandTool } from '../../src/tools/runCommand.ts';
+import { watchTool } from '../../src/tools/watch.ts';
+import { kindProperties, levelProperties, toolProperties } from '../support/settingsSchema.ts';
 
 const root = resolve(import.meta.dirname, '../..');
+
+interface Property {
+  default: unknown;
+  enum?: string[];
+  enumDescriptions?: string[];
+  minimum?: number;
+  maximum?: number;
+  properties?: object;
+  markdownDescription?: string;
+  scope: string;
+  order: number;
+}
 
 interface Manifest {
   contributes: {
     commands: { command: string; title: string; category: string }[];
-    configuration: { properties: Record<string, { default: unknown; enum?: string[]; scope: string; order: number }> };
+    configuration: { properties: Record<string, Property> };
     views: Record<string, { id: string }[]>;
     menus: Record<string, { command: string }[]>;
   };
@@ -63,6 +81,34 @@ test('a setting takes in code what package.json lets a person choose', () => {
       expect([name, value, schema.safeParse(value).success]).toEqual([name, value, true]);
     expect([name, property.order]).toEqual([name, expect.any(Number)]);
   }
+});
+
+test('every setting is explained, each choice of one too, and no two have the same place', () => {
+  const properties = Object.entries(configuration.properties);
+  for (const [name, property] of properties) {
+    expect([name, property.markdownDescription]).toEqual([name, expect.stringMatching(/\.$/)]);
+    expect([name, property.enumDescriptions?.length]).toEqual([name, property.enum?.length]);
+  }
+  expect(new Set(properties.map(([, { order }]) => order)).size).toBe(properties.length);
+});
+
+test('a number has the same limits in package.json and in code', () => {
+  for (const [name, { minimum, maximum }] of Object.entries(configuration.properties)) {
+    const schema = settingSchemas[name.replace('earshot.', '') as keyof typeof settingSchemas];
+    const takes = (value: number | undefined) => value === undefined || schema.safeParse(value).success;
+    expect([name, takes(minimum), takes(maximum)]).toEqual([name, true, true]);
+    if (minimum !== undefined) expect([name, takes(minimum - 1)]).toEqual([name, false]);
+    if (maximum !== undefined) expect([name, takes(maximum + 1)]).toEqual([name, false]);
+  }
+});
+
+test('the kinds, their levels and what each tool can emit are those of the code', () => {
+  const properties = (name: string) => configuration.properties[name]?.properties;
+  expect(properties('earshot.notifications.kinds')).toEqual(kindProperties());
+  expect(properties('earshot.notifications.levels')).toEqual(levelProperties());
+  expect(properties('earshot.tools')).toEqual(
+    toolProperties([readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool]),
+  );
 });
 
 test('endpoints are set for a machine and not by an untrusted workspace', () => {

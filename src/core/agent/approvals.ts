@@ -1,47 +1,115 @@
-// Decides whether a tool call may run: by its effect, by trust, and by the answer of a person or who acts for one.
-import { type EventOf } from '../../protocol/event.ts';
-import { type Tool } from '../ports.ts';
+// Decides how consent is got: asks a person, or who acts for one, until the answer can be taken; puts it into the log.
+import { type EventDraft, type EventOf } from '../../protocol/event.ts';
+import { type ApprovalAnswer, type Tool } from '../ports.ts';
 import { type ToolRunDeps } from '../tools/run.ts';
+import { judge, type Verdict } from './approvalPolicy.ts';
+import { type Hidden } from './ignoreFile.ts';
+
+type CallRequest = EventOf<'tool_call_request'>;
+type Asked = Extract<Verdict, { type: 'ask' }>;
 
 export type Permission =
-  | { readonly type: 'permitted'; readonly arguments?: Readonly<Record<string, unknown>> }
+  /** `arguments` parsed: what the model wrote, or what the user made of it. */
+  | { readonly type: 'permitted'; readonly arguments: unknown; readonly letIn: readonly string[] }
   | { readonly type: 'refused'; readonly reason: string };
 
-/** Reading needs no consent; everything else is asked. A notification is never an answer. */
-export function needsApproval(tool: Tool): boolean {
-  return tool.effect !== 'read';
-}
+/** Who answers where nobody is asked. */
+const POLICY = 'policy';
 
-/** Resolves once the answer is in the log. An answer that is there already (after a restart) is not asked for again. */
+/**
+ * Resolves once the answer is in the log. Before anything that is more than reading there is always an answer: a call
+ * without one has never begun.
+ */
 export async function permit(
   deps: ToolRunDeps,
   tool: Tool,
-  request: EventOf<'tool_call_request'>,
+  call: { readonly request: CallRequest; readonly arguments: unknown; readonly hidden: Hidden },
   signal: AbortSignal,
 ): Promise<Permission> {
-  if (!needsApproval(tool)) return { type: 'permitted' };
-  if (!deps.workspace.trusted) {
-    return {
-      type: 'refused',
-      reason: `${request.name} was not run: the workspace is not trusted, so Earshot only reads. The user can trust it.`,
-    };
+  const { request, arguments: args, hidden } = call;
+  const verdict = await judgeCall(deps, tool, args, hidden);
+  switch (verdict.type) {
+    case 'refused':
+      return verdict;
+    case 'allowed':
+      if (tool.effect !== 'read') await record(deps, request, { action: 'approve', by: POLICY });
+      return { type: 'permitted', arguments: args, letIn: [] };
+    case 'ask':
+      return askFor(deps, tool, { request, args, verdict }, signal);
   }
+}
+
+function judgeCall(deps: ToolRunDeps, tool: Tool, args: unknown, hidden: Hidden): Promise<Verdict> {
+  const { workspace, permissions } = deps;
+  return judge({ settings: deps.settings(), workspace, hidden, permissions }, tool, args);
+}
+
+/** Whether a call that has neither answer nor result waited for a person, as far as that can be known afterwards. */
+export async function waitedForAnswer(
+  deps: ToolRunDeps,
+  tool: Tool,
+  request: CallRequest,
+  hidden: Hidden,
+): Promise<boolean> {
+  if (tool.effect !== 'read') return true;
+  const parsed = tool.parse(request.arguments);
+  return parsed.ok && (await judgeCall(deps, tool, parsed.value, hidden)).type === 'ask';
+}
+
+async function askFor(
+  deps: ToolRunDeps,
+  tool: Tool,
+  call: { readonly request: CallRequest; readonly args: unknown; readonly verdict: Asked },
+  signal: AbortSignal,
+): Promise<Permission> {
+  const { request, verdict } = call;
   const { id, name, arguments: args } = request;
-  const answer = await deps.frontend.approve(
-    { conversation: deps.log.id, call: { id, name, arguments: args } },
-    signal,
-  );
-  await deps.log.append({
+  let problem: string | undefined;
+  for (;;) {
+    const answer = await deps.frontend.approve(
+      {
+        conversation: deps.log.id,
+        call: { id, name, arguments: args },
+        ...(verdict.reason !== undefined && { reason: verdict.reason }),
+        ...(verdict.always !== undefined && { always: verdict.always.label }),
+        ...(problem !== undefined && { problem }),
+      },
+      signal,
+    );
+    if (answer.action === 'reject') {
+      await record(deps, request, answer);
+      return { type: 'refused', reason: `The user rejected this call: ${reasonOf(answer)}` };
+    }
+    const changed = answer.action === 'modify' ? tool.parse(answer.arguments ?? {}) : undefined;
+    if (changed?.ok === false) {
+      // The person who changed it can mend it; the model has nothing to do with it.
+      problem = changed.failure.message;
+      continue;
+    }
+    const always = answer.action === 'approve' && answer.always === true ? verdict.always : undefined;
+    if (always !== undefined) await deps.permissions?.add(always.rule);
+    await record(deps, request, { ...answer, always: always !== undefined });
+    // What a person wrote with their own hands is their own wish, also where it leads out of the workspace.
+    const letIn = changed === undefined ? verdict.letIn : (tool.touches?.(changed.value).paths ?? []);
+    return { type: 'permitted', arguments: changed === undefined ? call.args : changed.value, letIn };
+  }
+}
+
+function reasonOf(answer: ApprovalAnswer): string {
+  const reason = answer.reason?.trim() ?? '';
+  if (reason === '') return 'no reason given.';
+  return /[.!?…]$/.test(reason) ? reason : `${reason}.`;
+}
+
+async function record(deps: ToolRunDeps, request: CallRequest, answer: ApprovalAnswer): Promise<void> {
+  const draft: EventDraft = {
     type: 'approval',
-    tool_call_id: id,
+    tool_call_id: request.id,
     action: answer.action,
     by: answer.by,
     ...(answer.reason !== undefined && { reason: answer.reason }),
-    ...(answer.arguments !== undefined && { arguments: { ...answer.arguments } }),
-  });
-  if (answer.action === 'reject') {
-    const reason = answer.reason === undefined || answer.reason === '' ? 'no reason given' : answer.reason;
-    return { type: 'refused', reason: `The user rejected this call: ${reason}.` };
-  }
-  return answer.arguments === undefined ? { type: 'permitted' } : { type: 'permitted', arguments: answer.arguments };
+    ...(answer.always === true && { always: true }),
+    ...(answer.action === 'modify' && answer.arguments !== undefined && { arguments: { ...answer.arguments } }),
+  };
+  await deps.log.append(draft);
 }

@@ -2,20 +2,30 @@
 import { type Failure } from '../../base/errors.ts';
 import { type EventDraft, type EventOf, type Usage } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type Frontend, type Ids, type Model, type ModelPart, type ModelRequest } from '../ports.ts';
+import { type Clock, type Frontend, type Ids, type Model, type ModelPart, type ModelRequest } from '../ports.ts';
+import { watchIdle } from './idle.ts';
 
 export interface CycleDeps {
   readonly log: ConversationLog;
   readonly model: Model;
   readonly frontend: Frontend;
   readonly ids: Ids;
+  readonly clock: Clock;
+  readonly idleMilliseconds: number;
 }
 
 type CallRequest = EventOf<'tool_call_request'>;
 
 export type CycleOutcome =
-  | { readonly type: 'answered'; readonly calls: readonly CallRequest[] }
-  | { readonly type: 'failed'; readonly failure: Failure }
+  /** `misfit`: why the answer does not fit the schema that was asked for. */
+  | { readonly type: 'answered'; readonly calls: readonly CallRequest[]; readonly misfit?: string }
+  /** `shown`: some of the answer was seen, so that it cannot be taken back silently. */
+  | {
+      readonly type: 'failed';
+      readonly failure: Failure;
+      readonly shown: boolean;
+      readonly retry?: { readonly afterMilliseconds?: number };
+    }
   | { readonly type: 'aborted' };
 
 interface Heard {
@@ -23,8 +33,9 @@ interface Heard {
   reasoning: string;
   calls: Extract<ModelPart, { type: 'tool_call' }>[];
   usage?: Usage;
-  failure?: Failure;
+  failed?: Omit<Extract<ModelPart, { type: 'failed' }>, 'type'>;
   finished: boolean;
+  truncated: boolean;
 }
 
 /** Resolves once the answer is on disk. Half-streamed tool calls never get here; a partial text is kept as truncated. */
@@ -32,81 +43,128 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
   const id = deps.ids.ulid();
   const heard = await listen(deps, request, signal, id);
   const ended = outcomeOf(heard, signal);
-  const cut = ended !== 'succeeded';
+  const succeeded = ended === 'succeeded';
+  const wanted = succeeded && heard.calls.length === 0 ? request.schema : undefined;
+  const structured = wanted && (await import('./structured.ts')).readStructured(heard.text, wanted);
+  const shown = heard.text !== '' || heard.reasoning !== '';
   const drafts: EventDraft[] = [];
-  if (heard.text !== '' || heard.reasoning !== '') {
+  if (shown) {
     drafts.push({
       type: 'chat_response',
       ...(heard.text !== '' && { message: heard.text }),
       ...(heard.reasoning !== '' && { reasoning: heard.reasoning }),
-      ...(cut && { truncated: true }),
+      ...(structured?.ok === true && { data: structured.value }),
+      ...((!succeeded || heard.truncated) && { truncated: true }),
     });
   }
-  if (!cut) drafts.push(...heard.calls.map((call) => requestOf(call, deps)));
+  if (succeeded) drafts.push(...requestsOf(heard.calls, deps));
   drafts.push({
     type: 'model_call',
     model: deps.model.id,
     outcome: ended,
     ...(heard.usage !== undefined && { usage: heard.usage }),
-    ...(heard.failure !== undefined && { failure: heard.failure }),
+    ...(heard.failed !== undefined && { failure: heard.failed.failure }),
   });
   // All numbered in one breath: nothing else can stand between an answer and its calls.
   const events = await Promise.all(
     drafts.map((draft) => deps.log.append(draft, draft.type === 'chat_response' ? id : undefined)),
   );
   if (ended === 'aborted') return { type: 'aborted' };
-  if (heard.failure !== undefined) return { type: 'failed', failure: heard.failure };
-  return { type: 'answered', calls: events.filter((event) => event.type === 'tool_call_request') };
+  if (heard.failed !== undefined) return { type: 'failed', shown, ...heard.failed };
+  return {
+    type: 'answered',
+    calls: events.filter((event) => event.type === 'tool_call_request'),
+    ...(structured?.ok === false && { misfit: structured.failure.message }),
+  };
 }
 
 async function listen(deps: CycleDeps, request: ModelRequest, signal: AbortSignal, id: string): Promise<Heard> {
   const { frontend, log } = deps;
-  const heard: Heard = { text: '', reasoning: '', calls: [], finished: false };
+  const heard: Heard = { text: '', reasoning: '', calls: [], finished: false, truncated: false };
+  const idle = watchIdle(deps.clock, deps.idleMilliseconds, signal);
   frontend.render(log.id, { type: 'answer_started', id });
-  for await (const part of deps.model.stream(request, signal)) {
-    if (signal.aborted) break;
-    switch (part.type) {
-      case 'text':
-      case 'reasoning':
-        heard[part.type] += part.text;
+  try {
+    for await (const part of deps.model.stream(request, idle.signal)) {
+      if (idle.signal.aborted) break;
+      idle.heard();
+      take(heard, part);
+      if (part.type === 'text' || part.type === 'reasoning') {
         frontend.render(log.id, { type: 'answer_text', id, field: part.type, text: part.text });
-        break;
-      case 'tool_call':
-        heard.calls.push(part);
-        break;
-      case 'finished':
-        heard.finished = true;
-        if (part.usage !== undefined) heard.usage = part.usage;
-        break;
-      case 'failed':
-        heard.failure = part.failure;
-        break;
+      }
     }
+  } finally {
+    idle.dispose();
+    frontend.render(log.id, { type: 'answer_ended', id });
   }
-  frontend.render(log.id, { type: 'answer_ended', id });
-  if (!heard.finished && heard.failure === undefined && !signal.aborted) {
-    heard.failure = {
+  if (!signal.aborted && heard.failed === undefined) {
+    const missing = whatIsMissing(heard, idle.gaveUp ? deps.idleMilliseconds : undefined);
+    if (missing !== undefined) heard.failed = { failure: missing, retry: {} };
+  }
+  return heard;
+}
+
+function take(heard: Heard, part: ModelPart): void {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      heard[part.type] += part.text;
+      return;
+    case 'tool_call':
+      heard.calls.push(part);
+      return;
+    case 'alive':
+      return;
+    case 'finished':
+      heard.finished = true;
+      heard.truncated = part.truncated === true;
+      if (part.usage !== undefined) heard.usage = part.usage;
+      return;
+    case 'failed':
+      heard.failed = { failure: part.failure, ...(part.retry !== undefined && { retry: part.retry }) };
+  }
+}
+
+/** A stream that ended without saying so, or said nothing. */
+function whatIsMissing(heard: Heard, quietFor: number | undefined): Failure | undefined {
+  if (quietFor !== undefined) {
+    return {
+      code: 'idle',
+      message: `The model gave no sign of life for ${Math.round(quietFor / 1000)} s.`,
+      nextStep: 'Send the request again. If this model needs longer, raise earshot.idleTimeout.',
+    };
+  }
+  if (!heard.finished) {
+    return {
       code: 'stream_cut',
       message: 'The model’s answer stopped half-way.',
       nextStep: 'Send the request again.',
     };
   }
-  return heard;
+  if (heard.text !== '' || heard.reasoning !== '' || heard.calls.length > 0) return undefined;
+  return {
+    code: 'empty_answer',
+    message: heard.truncated ? 'The model reached its limit before it said anything.' : 'The model answered nothing.',
+    nextStep: heard.truncated ? 'Raise maxTokens for it in earshot.models.' : 'Send the request again.',
+  };
 }
 
 function outcomeOf(heard: Heard, signal: AbortSignal): EventOf<'model_call'>['outcome'] {
   if (signal.aborted) return 'aborted';
-  return heard.failure === undefined ? 'succeeded' : 'failed';
+  return heard.failed === undefined ? 'succeeded' : 'failed';
 }
 
 /** An id that is missing or was used before would tie a result to the wrong call: such a call gets one of ours. */
-function requestOf(call: Heard['calls'][number], { log, ids }: CycleDeps): EventDraft {
-  const taken = call.id === '' || log.state.turn.hasCall(call.id);
-  const id = taken ? `call_${ids.ulid()}` : call.id;
-  const parsed = parseObject(call.arguments);
-  return parsed === undefined
-    ? { type: 'tool_call_request', id, name: call.name, arguments: {}, arguments_text: call.arguments }
-    : { type: 'tool_call_request', id, name: call.name, arguments: parsed };
+function requestsOf(calls: Heard['calls'], { log, ids }: CycleDeps): EventDraft[] {
+  const taken = new Set<string>();
+  return calls.map((call) => {
+    const usable = call.id !== '' && !taken.has(call.id) && !log.state.turn.hasCall(call.id);
+    const id = usable ? call.id : `call_${ids.ulid()}`;
+    taken.add(id);
+    const parsed = parseObject(call.arguments);
+    return parsed === undefined
+      ? { type: 'tool_call_request', id, name: call.name, arguments: {}, arguments_text: call.arguments }
+      : { type: 'tool_call_request', id, name: call.name, arguments: parsed };
+  });
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

@@ -5,7 +5,7 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { fileStateOf } from '../notify/fileChange.ts';
 import { type FormatName } from '../notify/format/format.ts';
 import { formatBlock } from '../notify/format/formats.ts';
-import { type Plan, planNotifications } from '../notify/plan.ts';
+import { type Outline, type Plan, planNotifications } from '../notify/plan.ts';
 import { estimateTokens } from '../notify/tokens.ts';
 
 export interface DeliveryOptions {
@@ -21,8 +21,8 @@ export function collect(log: ConversationLog, options: DeliveryOptions): { carri
   if (pending.isEmpty) return undefined;
   const format = chooseFormat(options.settings);
   const { notifications, texts } = pending;
-  const print = (plan: Plan, withTexts = true) =>
-    formatBlock(format, { plan, texts: withTexts ? texts : [], key: turn.key });
+  const print = (outline: Outline, withTexts = true) =>
+    formatBlock(format, { plan: outline, texts: withTexts ? texts : [], key: turn.key });
   const plan = planNotifications({
     pending: notifications,
     settings: options.settings,

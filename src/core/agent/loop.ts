@@ -5,11 +5,16 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { INTERRUPTED } from '../conversation/transcript.ts';
 import { type Ports } from '../ports.ts';
 import { type ToolRegistry } from '../tools/registry.ts';
-import { runTool, type ToolResponse } from '../tools/run.ts';
-import { needsApproval } from './approvals.ts';
-import { runCycle } from './cycle.ts';
+import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
+import { waitedForAnswer } from './approvals.ts';
+import { compact, isNearlyFull } from './compaction.ts';
+import { type CycleDeps } from './cycle.ts';
 import { collect } from './delivery.ts';
-import { systemPrompt } from './systemPrompt.ts';
+import { readHidden } from './ignoreFile.ts';
+import { callModel } from './modelCall.ts';
+import { expandPrompt } from './promptFiles.ts';
+import { Prompting } from './prompting.ts';
+import { mendInstruction } from './schemaPrompts.ts';
 
 export interface TurnDeps {
   readonly log: ConversationLog;
@@ -25,11 +30,20 @@ export interface TurnEnd {
   readonly failure?: Failure;
 }
 
+export interface TurnRequest {
+  readonly content: string;
+  /** JSON Schema of the answer that is wanted. */
+  readonly schema?: Readonly<Record<string, unknown>>;
+}
+
 /** Puts the user's request into the log, with what is pending. Resolves once it is on disk. */
-export async function startTurn(deps: TurnDeps, content: string): Promise<void> {
+export async function startTurn(deps: TurnDeps, request: TurnRequest): Promise<void> {
+  const { workspace, userFiles } = deps.ports;
+  const content = await expandPrompt(request.content, workspace, userFiles);
+  const wanted = request.schema === undefined ? {} : { schema: { ...request.schema } };
   const started = deps.log.append({ type: 'turn_started', source: 'user' });
   const carrying = collectFor(deps);
-  const requested = deps.log.append({ type: 'chat_request', content, source: 'user', ...carrying });
+  const requested = deps.log.append({ type: 'chat_request', content, source: 'user', ...wanted, ...carrying });
   await Promise.all([started, requested]);
 }
 
@@ -41,20 +55,26 @@ export async function runTurn(deps: TurnDeps, signal: AbortSignal): Promise<Turn
 }
 
 async function cycles(deps: TurnDeps, signal: AbortSignal): Promise<TurnEnd> {
-  const { log, registry, ports } = deps;
+  const { log, ports } = deps;
+  const prompting = new Prompting(deps);
+  let mended = false;
   try {
     // Not empty only after a restart: what waited for an approval then.
-    await runCalls(deps, waitingCalls(deps), signal);
+    await runCalls(deps, await waitingCalls(deps), signal);
     while (!signal.aborted) {
       const model = ports.model();
-      const request = {
-        system: systemPrompt(ports.workspace, log.state.turn.key),
-        messages: log.state.messages.all,
-        tools: registry.descriptions,
-      };
-      const outcome = await runCycle({ log, model, frontend: ports.frontend, ids: ports.ids }, request, signal);
+      const cycle = cycleDeps(deps);
+      await prompting.refresh();
+      if (isNearlyFull(log, model, () => prompting.overhead)) await compact(cycle, model.contextWindow, signal);
+      const outcome = await callModel(cycle, () => prompting.request(), signal);
       if (outcome.type === 'aborted') break;
       if (outcome.type === 'failed') return { outcome: 'error', failure: outcome.failure };
+      if (outcome.misfit !== undefined) {
+        if (mended) return { outcome: 'error', failure: doesNotFit(outcome.misfit) };
+        mended = true;
+        await log.append({ type: 'chat_request', content: mendInstruction(outcome.misfit), source: 'system' });
+        continue;
+      }
       if (outcome.calls.length === 0) return { outcome: 'done' };
       await runCalls(deps, outcome.calls, signal);
     }
@@ -67,20 +87,31 @@ async function cycles(deps: TurnDeps, signal: AbortSignal): Promise<TurnEnd> {
   }
 }
 
+export function cycleDeps({ log, ports }: TurnDeps): CycleDeps {
+  const { frontend, ids, clock } = ports;
+  return { log, model: ports.model(), frontend, ids, clock, idleMilliseconds: ports.settings().idleTimeout * 1000 };
+}
+
+function doesNotFit(misfit: string): Failure {
+  return {
+    code: 'schema',
+    message: `The answer does not fit the schema, also when asked again: ${misfit}.`,
+    nextStep: 'Simplify the schema, or choose a model that can be held to one.',
+  };
+}
+
+function runDeps({ log, registry, ports }: TurnDeps): ToolRunDeps {
+  const { workspace, frontend, snapshots, permissions, clock, ids, store, settings } = ports;
+  const output = ports.log;
+  return { log, registry, workspace, frontend, snapshots, output, permissions, clock, ids, store, settings };
+}
+
 /** Runs the calls of one answer side by side. The response that completes the batch is the carrier. */
 async function runCalls(deps: TurnDeps, calls: readonly CallRequest[], signal: AbortSignal): Promise<void> {
-  const { log, registry, ports } = deps;
-  const runDeps = {
-    log,
-    registry,
-    workspace: ports.workspace,
-    frontend: ports.frontend,
-    snapshots: ports.snapshots,
-    output: ports.log,
-  };
+  const running = runDeps(deps);
   await Promise.all(
     calls.map(async (call) => {
-      const response = await runTool(runDeps, call, signal).catch((error: unknown) =>
+      const response = await runTool(running, call, signal).catch((error: unknown) =>
         unlessStopped(error, call, signal),
       );
       await respond(deps, response);
@@ -110,13 +141,16 @@ function collectFor(deps: TurnDeps) {
 }
 
 /** Calls that never began, because nobody had answered for them. */
-function waitingCalls({ log, registry }: TurnDeps): readonly CallRequest[] {
-  return log.state.turn.unanswered
-    .filter(({ request, approval }) => {
-      const tool = registry.get(request.name);
-      return approval === undefined && tool !== undefined && needsApproval(tool);
-    })
-    .map(({ request }) => request);
+async function waitingCalls(deps: TurnDeps): Promise<readonly CallRequest[]> {
+  const unanswered = deps.log.state.turn.unanswered.filter(({ approval }) => approval === undefined);
+  if (unanswered.length === 0) return [];
+  const hidden = await readHidden(deps.ports.workspace);
+  const waiting: CallRequest[] = [];
+  for (const { request } of unanswered) {
+    const tool = deps.registry.get(request.name);
+    if (tool !== undefined && (await waitedForAnswer(runDeps(deps), tool, request, hidden))) waiting.push(request);
+  }
+  return waiting;
 }
 
 /**
@@ -126,7 +160,7 @@ function waitingCalls({ log, registry }: TurnDeps): readonly CallRequest[] {
 export async function recoverTurn(deps: TurnDeps): Promise<boolean> {
   const { log } = deps;
   if (!log.state.turn.isOpen) return false;
-  const waiting = new Set(waitingCalls(deps).map((call) => call.id));
+  const waiting = new Set((await waitingCalls(deps)).map((call) => call.id));
   for (const { request } of log.state.turn.unanswered) {
     if (waiting.has(request.id)) continue;
     const content = `${INTERRUPTED} The editor was closed or reloaded while ${request.name} ran.`;

@@ -1,32 +1,85 @@
 // Decides the order of a conversation's events: each gets its number, is folded at once and is announced once it is on disk.
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
-import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../protocol/event.ts';
-import { type Clock, type EventFile, type Ids, type Log, type OpenedLog } from '../ports.ts';
+import { describeError, type Failure, FailureError } from '../../base/errors.ts';
+import { EVENT_VERSION, type EventDraft, findFault, type LogEvent } from '../../protocol/event.ts';
+import {
+  type Clock,
+  type EventFile,
+  type FollowedLog,
+  type Ids,
+  type Log,
+  type OpenedLog,
+  type ReadLog,
+} from '../ports.ts';
 import { type Folded, Projections } from './project.ts';
+
+export interface ConversationLogDeps {
+  readonly id: string;
+  /** With a `file` this window owns the conversation; otherwise it follows the one that does. */
+  readonly opened: OpenedLog | FollowedLog;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
 
 export class ConversationLog implements Disposable {
   readonly id: string;
-  readonly #file: EventFile;
   readonly #clock: Clock;
   readonly #ids: Ids;
+  readonly #output: Log;
   readonly #onDidAppend: Emitter<Folded>;
-  readonly state = new Projections();
-  #nextSeq: number;
+  readonly #onDidReset: Emitter<void>;
+  /** Absent in a window that follows. */
+  #file: EventFile | undefined;
+  #closeFile: () => Promise<void> = () => Promise.resolve();
+  #following: Disposable | undefined;
+  #state = new Projections();
+  #nextSeq = 1;
+  #damage: readonly Failure[] = [];
+  /** Set from a failed write until the projections say again what the file says. */
+  #broken: FailureError | undefined;
+  #mending: Promise<void> | undefined;
 
-  constructor(deps: { id: string; opened: OpenedLog; clock: Clock; ids: Ids; log: Log }) {
+  constructor(deps: ConversationLogDeps) {
     this.id = deps.id;
-    this.#file = deps.opened.file;
     this.#clock = deps.clock;
     this.#ids = deps.ids;
-    this.#nextSeq = deps.opened.nextSeq;
-    this.#onDidAppend = new Emitter((error) => deps.log.error('a listener of the log failed', error));
-    for (const event of deps.opened.events) this.state.fold(event);
+    this.#output = deps.log;
+    const report = (error: unknown) => deps.log.error('a listener of the log failed', error);
+    this.#onDidAppend = new Emitter(report);
+    this.#onDidReset = new Emitter(report);
+    this.#take(deps.opened);
+  }
+
+  /** Everything that is known of the conversation. Replaced whole by a reset: ask for it anew each time. */
+  get state(): Projections {
+    return this.#state;
+  }
+
+  /** This window writes it. */
+  get owned(): boolean {
+    return this.#file !== undefined;
+  }
+
+  /** A write failed and nothing can be appended until it is mended. */
+  get isBroken(): boolean {
+    return this.#broken !== undefined;
+  }
+
+  /** What was found damaged when it was read. */
+  get damage(): readonly Failure[] {
+    return this.#damage;
   }
 
   /** Fires in the order of the events, each once it is on disk. */
   get onDidAppend(): Emitter<Folded>['event'] {
     return this.#onDidAppend.event;
+  }
+
+  /** The projections were built anew: after a failed write, or when the owner changed. */
+  get onDidReset(): Emitter<void>['event'] {
+    return this.#onDidReset.event;
   }
 
   /**
@@ -35,6 +88,7 @@ export class ConversationLog implements Disposable {
    * parts of the event were drawn under it before.
    */
   async append(draft: EventDraft, id = this.#ids.ulid()): Promise<LogEvent> {
+    const file = this.#writable();
     const event = {
       v: EVENT_VERSION,
       seq: this.#nextSeq,
@@ -42,19 +96,116 @@ export class ConversationLog implements Disposable {
       timestamp: new Date(this.#clock.now()).toISOString(),
       ...draft,
     } as LogEvent;
+    // Once written it is believed for good, so this is the place to look.
+    const fault = findFault(event);
+    if (fault !== undefined) throw new Error(`an event that nobody could read was not written: ${fault}`);
     this.#nextSeq += 1;
-    const folded = this.state.fold(event);
-    await this.#file.append(event);
+    const folded = this.#state.fold(event);
+    try {
+      await file.append(event);
+    } catch (error) {
+      this.#failed(error);
+      throw error;
+    }
+    if (folded.titleChanged) file.titled?.(this.#state.summary.title);
     this.#onDidAppend.fire(folded);
     return event;
   }
 
+  /**
+   * After a failed write: resolves once the file is whole again and the projections say what it says; rejects with the
+   * failure while the disk refuses. Whoever decides by the state waits for this first, since what was folded before a
+   * failed write is not true.
+   */
+  async mend(): Promise<void> {
+    if (this.#broken === undefined) return;
+    this.#mending ??= this.#mendNow().finally(() => {
+      this.#mending = undefined;
+    });
+    await this.#mending;
+  }
+
+  /** Goes on as owner or as follower. The one before is closed, or was. */
+  become(opened: OpenedLog | FollowedLog): void {
+    this.#broken = undefined;
+    this.#take(opened);
+    this.#onDidReset.fire();
+  }
+
+  /** Nothing is written from here on; the state can still be read. Resolves once the file is closed. */
+  async closeFile(): Promise<void> {
+    this.#following?.dispose();
+    await this.#closeFile();
+  }
+
   async close(): Promise<void> {
     this.dispose();
-    await this.#file.close();
+    await this.closeFile();
   }
 
   dispose(): void {
+    this.#following?.dispose();
     this.#onDidAppend.dispose();
+    this.#onDidReset.dispose();
+  }
+
+  #writable(): EventFile {
+    if (this.#broken !== undefined) throw this.#broken;
+    if (this.#file !== undefined) return this.#file;
+    throw new FailureError({
+      code: 'not_owner',
+      message: 'This conversation is open in another window, which writes it.',
+      nextStep: 'Say “Continue here” to go on in this one.',
+    });
+  }
+
+  #take(opened: OpenedLog | FollowedLog): void {
+    this.#following?.dispose();
+    this.#following = undefined;
+    this.#rebuild(opened);
+    // Not `opened` itself: it has every event.
+    if ('file' in opened) {
+      const { file } = opened;
+      this.#file = file;
+      file.titled?.(this.#state.summary.title);
+      this.#closeFile = () => file.close();
+    } else {
+      this.#file = undefined;
+      this.#closeFile = opened.close;
+      this.#following = opened.onDidGrow((more) => this.#followed(more, more.whole));
+    }
+  }
+
+  #rebuild(read: ReadLog): void {
+    const state = new Projections();
+    for (const event of read.events) state.fold(event);
+    this.#state = state;
+    this.#nextSeq = read.nextSeq;
+    this.#damage = read.damage;
+  }
+
+  #followed(more: ReadLog, whole: boolean): void {
+    if (whole) {
+      this.#rebuild(more);
+      this.#onDidReset.fire();
+      return;
+    }
+    this.#nextSeq = more.nextSeq;
+    if (more.damage.length > 0) this.#damage = [...this.#damage, ...more.damage];
+    for (const event of more.events) this.#onDidAppend.fire(this.#state.fold(event));
+  }
+
+  #failed(error: unknown): void {
+    if (!(error instanceof FailureError) || error.failure.code !== 'storage' || this.#broken !== undefined) return;
+    this.#broken = error;
+    void this.mend().catch((again: unknown) => this.#output.warn(`not mended yet: ${describeError(again)}`));
+  }
+
+  async #mendNow(): Promise<void> {
+    if (this.#file === undefined) return;
+    const read = await this.#file.mend();
+    this.#rebuild(read);
+    this.#broken = undefined;
+    this.#onDidReset.fire();
   }
 }

@@ -9,7 +9,10 @@ export interface ToolCall {
 }
 
 /** The notifications that ride a message, kept apart from its own words. */
-export type Block = Pick<Carried, 'format' | 'text'>;
+export type Block = Pick<Carried, 'format' | 'text'> & {
+  /** The carrier's; only where the block is made to look like a call, which must have an id. */
+  readonly id?: string;
+};
 
 export type ModelMessage =
   | { readonly role: 'user'; readonly content: string; readonly block?: Block }
@@ -21,28 +24,39 @@ type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
 /** The text by which a system request says what it is. */
 export const SYSTEM_REQUEST = 'Automated event. No person wrote this and it approves nothing.';
 
+/** Stands where a damaged log has no result: every endpoint refuses a call without one. */
+export const LOST_RESULT = 'The result of this call is not in the log any more.';
+
 export class Messages {
-  #messages: { seq: number; message: ModelMessage }[] = [];
+  #messages: ModelMessage[] = [];
+  /** The event with which each message began, in step with the messages. */
+  #seqs: number[] = [];
+  /** Calls whose result has not come. */
+  readonly #awaited = new Set<string>();
   /** What one model call says arrives as several events and is one message until that call's end. */
   #open = false;
+  #lastSeq = 0;
 
+  /** As they are now; later events do not change what was returned. */
   get all(): readonly ModelMessage[] {
-    return this.#messages.map((entry) => entry.message);
+    return this.#messages.slice();
+  }
+
+  get count(): number {
+    return this.#messages.length;
   }
 
   fold(event: LogEvent): void {
+    this.#lastSeq = event.seq;
     switch (event.type) {
       case 'chat_request':
-        return this.#add(event, withBlock({ role: 'user', content: event.content }, event.notifications));
+        return this.#request(event);
       case 'tool_call_response':
-        return this.#add(
-          event,
-          withBlock({ role: 'tool', call: event.id, content: event.content }, event.notifications),
-        );
+        return this.#response(event);
       case 'chat_response':
-        return event.message === undefined ? undefined : this.#extend(event, { content: event.message });
+        return event.message === undefined ? undefined : this.#extend(event, event.message);
       case 'tool_call_request':
-        return this.#extend(event, { call: toolCall(event) });
+        return this.#extend(event, '', toolCall(event));
       case 'model_call':
         this.#open = false;
         return;
@@ -53,36 +67,85 @@ export class Messages {
     }
   }
 
-  #add(event: LogEvent, message: ModelMessage): void {
-    this.#open = false;
-    this.#messages.push({ seq: event.seq, message });
+  /**
+   * The last event of a cycle such that at least `keep` messages begin after it, none of them without what it belongs
+   * to; undefined if there is no such event or nothing would be left before it.
+   */
+  cycleEnd(keep: number): number | undefined {
+    if (this.#open || this.#awaited.size > 0) return undefined;
+    let index = this.#messages.length - keep;
+    // A result stays with the call it answers.
+    while (index > 0 && this.#messages[index]?.role === 'tool') index -= 1;
+    if (index <= 0) return undefined;
+    const next = this.#seqs[index];
+    return next === undefined ? this.#lastSeq : next - 1;
   }
 
-  #extend(event: LogEvent, more: { content?: string; call?: ToolCall }): void {
+  #add(seq: number, message: ModelMessage): void {
+    this.#messages.push(message);
+    this.#seqs.push(seq);
+  }
+
+  #request(event: EventOf<'chat_request'>): void {
+    this.#open = false;
+    this.#giveUpAwaited(event.seq);
+    this.#add(event.seq, withBlock({ role: 'user', content: event.content }, event));
+  }
+
+  /** A result without its call, which only a damaged log has, is left out; what it carries is still told. */
+  #response(event: EventOf<'tool_call_response'>): void {
+    this.#open = false;
+    if (this.#awaited.delete(event.id)) {
+      this.#add(event.seq, withBlock({ role: 'tool', call: event.id, content: event.content }, event));
+    } else if (event.notifications !== undefined && event.notifications.text !== '') {
+      this.#add(event.seq, withBlock({ role: 'user', content: SYSTEM_REQUEST }, event));
+    }
+  }
+
+  #extend(event: LogEvent, content: string, call?: ToolCall): void {
     const last = this.#messages.at(-1);
-    const before: AssistantMessage =
-      this.#open && last?.message.role === 'assistant' ? last.message : { role: 'assistant', content: '', calls: [] };
-    const message: AssistantMessage = {
-      role: 'assistant',
-      content: before.content + (more.content ?? ''),
-      calls: more.call === undefined ? before.calls : [...before.calls, more.call],
-    };
-    if (before === last?.message) last.message = message;
-    else this.#messages.push({ seq: event.seq, message });
+    if (this.#open && last?.role === 'assistant') {
+      this.#messages[this.#messages.length - 1] = extended(last, content, call);
+    } else {
+      this.#giveUpAwaited(event.seq);
+      this.#add(event.seq, extended({ role: 'assistant', content: '', calls: [] }, content, call));
+    }
+    if (call !== undefined) this.#awaited.add(call.id);
     this.#open = true;
   }
 
-  #compact(event: EventOf<'compaction'>): void {
-    const kept = this.#messages.filter((entry) => entry.seq > event.through);
-    this.#messages = [{ seq: event.through, message: { role: 'user', content: event.summary } }, ...kept];
+  #giveUpAwaited(seq: number): void {
+    for (const call of this.#awaited) this.#add(seq, { role: 'tool', call, content: LOST_RESULT });
+    this.#awaited.clear();
   }
+
+  #compact(event: EventOf<'compaction'>): void {
+    const first = this.#seqs.findIndex((seq) => seq > event.through);
+    let kept = first === -1 ? this.#messages.length : first;
+    // Without its call a result cannot be sent.
+    while (this.#messages[kept]?.role === 'tool') kept += 1;
+    this.#messages = [{ role: 'user', content: event.summary }, ...this.#messages.slice(kept)];
+    this.#seqs = [event.through, ...this.#seqs.slice(kept)];
+  }
+}
+
+function extended(before: AssistantMessage, content: string, call: ToolCall | undefined): AssistantMessage {
+  return {
+    role: 'assistant',
+    content: before.content + content,
+    calls: call === undefined ? before.calls : [...before.calls, call],
+  };
 }
 
 function toolCall(event: EventOf<'tool_call_request'>): ToolCall {
   return { id: event.id, name: event.name, arguments: event.arguments_text ?? JSON.stringify(event.arguments) };
 }
 
-function withBlock<M extends ModelMessage>(message: M, carried: Carried | undefined): M {
+type Carrier = EventOf<'chat_request'> | EventOf<'tool_call_response'>;
+
+function withBlock<M extends ModelMessage>(message: M, carrier: Carrier): M {
+  const { notifications: carried, event_id: id } = carrier;
   if (carried === undefined || carried.text === '') return message;
-  return { ...message, block: { format: carried.format, text: carried.text } };
+  const { format, text } = carried;
+  return { ...message, block: format === 'synthetic-tool' ? { format, text, id } : { format, text } };
 }

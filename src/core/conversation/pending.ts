@@ -1,6 +1,6 @@
 // Decides what still waits to be told: queued after the last carrier's `through`, minus what was withdrawn.
 import { type LogEvent } from '../../protocol/event.ts';
-import { type Notification } from '../../protocol/notification.ts';
+import { type Kind, type Notification } from '../../protocol/notification.ts';
 
 export interface QueuedText {
   readonly id: string;
@@ -8,14 +8,45 @@ export interface QueuedText {
   readonly at: string;
 }
 
+interface Entry {
+  readonly seq: number;
+  readonly notification: Notification;
+}
+
+/**
+ * All of one kind and subject. Only the newest are shown, so only they are kept whole: a conversation that nobody looks
+ * at for days must not fill the memory. Of the others there is what counts, their ids and times; the log has the rest.
+ */
+interface Group {
+  /** What they share; level and origin are the newest's. */
+  shared: Pick<Notification, 'kind' | 'subject' | 'level' | 'origin'>;
+  /** Oldest first, never more than KEPT_WHOLE. */
+  whole: Entry[];
+  /** Oldest first, in step with each other. */
+  olderIds: string[];
+  olderSeqs: number[];
+  olderTimes: number[];
+}
+
+/** One more than is shown, so that the newest can be withdrawn alone. */
+const KEPT_WHOLE = 2;
+
 export class Pending {
-  readonly #notifications = new Map<string, { seq: number; notification: Notification }>();
+  readonly #groups = new Map<string, Group>();
+  readonly #byId = new Map<string, { readonly group: string; readonly entry: Entry }>();
   readonly #texts = new Map<string, { seq: number; text: QueuedText }>();
+  #count = 0;
   #lastSeq = 0;
 
-  /** Oldest first. */
+  /** Oldest first. Of those that newer ones of the same kind and subject replace, the message is not in memory. */
   get notifications(): readonly Notification[] {
-    return [...this.#notifications.values()].map((entry) => entry.notification);
+    const entries = [...this.#groups.values()].flatMap((group) => [...older(group), ...group.whole]);
+    return entries.sort((a, b) => a.seq - b.seq).map((entry) => entry.notification);
+  }
+
+  /** How many notifications there are. */
+  get count(): number {
+    return this.#count;
   }
 
   get texts(): readonly QueuedText[] {
@@ -23,7 +54,7 @@ export class Pending {
   }
 
   get isEmpty(): boolean {
-    return this.#notifications.size === 0 && this.#texts.size === 0;
+    return this.#count === 0 && this.#texts.size === 0;
   }
 
   /** What a carrier that is planned now reaches through. */
@@ -31,25 +62,39 @@ export class Pending {
     return this.#lastSeq;
   }
 
+  /** Undefined also for those that a newer one of the same kind and subject replaced. */
+  newest(id: string): Notification | undefined {
+    return this.#byId.get(id)?.entry.notification;
+  }
+
   get(id: string): Notification | undefined {
-    return this.#notifications.get(id)?.notification;
+    const known = this.newest(id);
+    if (known !== undefined) return known;
+    for (const group of this.#groups.values()) {
+      const index = group.olderIds.indexOf(id);
+      if (index !== -1) return older(group)[index]?.notification;
+    }
+    return undefined;
+  }
+
+  /** Ids of this kind and subject, oldest first. */
+  idsOf(kind: Kind, subject: string): readonly string[] {
+    const group = this.#groups.get(groupKey(kind, subject));
+    return group === undefined ? [] : [...group.olderIds, ...group.whole.map((entry) => entry.notification.id)];
   }
 
   fold(event: LogEvent): void {
     this.#lastSeq = event.seq;
     switch (event.type) {
       case 'notification_queued':
-        this.#notifications.set(event.notification.id, { seq: event.seq, notification: event.notification });
-        return;
+        return this.#queued(event.seq, event.notification);
       case 'notification_withdrawn':
-        for (const id of event.ids) this.#notifications.delete(id);
+        return this.#remove(new Set(event.ids));
+      case 'user_text_queued': {
+        const text = { id: event.event_id, content: event.content, at: event.timestamp };
+        this.#texts.set(event.event_id, { seq: event.seq, text });
         return;
-      case 'user_text_queued':
-        this.#texts.set(event.event_id, {
-          seq: event.seq,
-          text: { id: event.event_id, content: event.content, at: event.timestamp },
-        });
-        return;
+      }
       case 'chat_request':
       case 'tool_call_response':
         if (event.notifications !== undefined) this.#carried(event.notifications.through);
@@ -59,13 +104,81 @@ export class Pending {
     }
   }
 
-  #carried(through: number): void {
-    for (const queue of [this.#notifications, this.#texts]) {
-      // Maps keep the order of insertion, which is the order of seq: the first that is newer ends it.
-      for (const [id, entry] of queue) {
-        if (entry.seq > through) break;
-        queue.delete(id);
-      }
-    }
+  #queued(seq: number, notification: Notification): void {
+    const { id, kind, subject, level, origin } = notification;
+    const key = subject === undefined ? id : groupKey(kind, subject);
+    const shared = { kind, subject, level, origin };
+    const group = this.#groups.get(key) ?? { shared, whole: [], olderIds: [], olderSeqs: [], olderTimes: [] };
+    group.shared = shared;
+    this.#groups.set(key, group);
+    const entry = { seq, notification };
+    group.whole.push(entry);
+    this.#byId.set(id, { group: key, entry });
+    this.#count += 1;
+    const replaced = group.whole.length > KEPT_WHOLE ? group.whole.shift() : undefined;
+    if (replaced === undefined) return;
+    this.#byId.delete(replaced.notification.id);
+    group.olderIds.push(replaced.notification.id);
+    group.olderSeqs.push(replaced.seq);
+    group.olderTimes.push(Date.parse(replaced.notification.at));
   }
+
+  /** Usually all of one subject: the groups of those that are known by id are looked through, then the others. */
+  #remove(ids: Set<string>): void {
+    const keys = new Set([...ids].flatMap((id) => this.#byId.get(id)?.group ?? []));
+    let left = ids.size;
+    for (const key of keys) left -= this.#keep(key, (_, id) => !ids.has(id));
+    if (left === 0) return;
+    for (const key of [...this.#groups.keys()]) this.#keep(key, (_, id) => !ids.has(id));
+  }
+
+  #carried(through: number): void {
+    if (through >= this.#lastSeq - 1) {
+      this.#groups.clear();
+      this.#byId.clear();
+      this.#texts.clear();
+      this.#count = 0;
+      return;
+    }
+    for (const key of [...this.#groups.keys()]) this.#keep(key, (seq) => seq > through);
+    for (const [id, { seq }] of this.#texts) if (seq <= through) this.#texts.delete(id);
+  }
+
+  /** Drops what does not pass; returns how many that were. */
+  #keep(key: string, passes: (seq: number, id: string) => boolean): number {
+    const group = this.#groups.get(key);
+    if (group === undefined) return 0;
+    const before = group.whole.length + group.olderIds.length;
+    const kept = group.olderIds.map((id, index) => passes(group.olderSeqs[index] ?? 0, id));
+    const isKept = (_: unknown, index: number) => kept[index] === true;
+    group.olderIds = group.olderIds.filter(isKept);
+    group.olderSeqs = group.olderSeqs.filter(isKept);
+    group.olderTimes = group.olderTimes.filter(isKept);
+    group.whole = group.whole.filter(({ seq, notification }) => {
+      if (passes(seq, notification.id)) return true;
+      this.#byId.delete(notification.id);
+      return false;
+    });
+    const dropped = before - group.whole.length - group.olderIds.length;
+    this.#count -= dropped;
+    if (group.whole.length + group.olderIds.length === 0) this.#groups.delete(key);
+    return dropped;
+  }
+}
+
+function groupKey(kind: Kind, subject: string): string {
+  return JSON.stringify([kind.source, kind.name, subject]);
+}
+
+/** What is left of those that were replaced, as notifications. */
+function older({ shared, olderIds, olderSeqs, olderTimes }: Group): Entry[] {
+  return olderIds.map((id, index) => ({
+    seq: olderSeqs[index] ?? 0,
+    notification: {
+      ...shared,
+      id,
+      message: 'An earlier state; read_notifications has its text.',
+      at: new Date(olderTimes[index] ?? 0).toISOString(),
+    },
+  }));
 }

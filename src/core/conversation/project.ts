@@ -1,9 +1,15 @@
 // Decides in which order an event reaches the projections; together they are everything that is known of a conversation.
 import { type LogEvent } from '../../protocol/event.ts';
 import { type TranscriptItem } from '../../protocol/webview.ts';
+import { Lookalikes } from '../notify/lookalike.ts';
+import { Losses } from '../notify/losses.ts';
+import { Watches } from '../notify/watches.ts';
 import { Messages } from './messages.ts';
 import { Pending } from './pending.ts';
 import { Seen } from './seen.ts';
+import { Spent } from './spent.ts';
+import { Standing } from './standing.ts';
+import { Summary } from './summary.ts';
 import { Transcript } from './transcript.ts';
 import { TurnState } from './turnState.ts';
 
@@ -13,14 +19,31 @@ export class Projections {
   readonly pending = new Pending();
   readonly seen = new Seen();
   readonly turn = new TurnState();
+  readonly spent = new Spent();
+  readonly standing = new Standing();
+  readonly summary = new Summary();
+  readonly losses = new Losses();
+  readonly lookalikes = new Lookalikes();
+  readonly watches = new Watches();
 
-  /** The transcript comes before pending: a carrier's item names what the carrier takes out of it. */
+  /** Those that name what a carrier takes out of the pending, or compare with what was seen before it, come first. */
   fold(event: LogEvent): Folded {
-    const items = this.transcript.fold(event, (id) => this.pending.get(id));
+    const pending = (id: string) => this.pending.get(id);
+    const items = this.transcript.fold(event, pending);
+    this.standing.fold(
+      event,
+      (id) => this.pending.newest(id),
+      (path) => this.seen.get(path)?.hash,
+    );
+    this.losses.fold(event, (id) => this.pending.newest(id));
+    this.lookalikes.fold(event);
+    this.watches.fold(event);
     this.messages.fold(event);
     this.pending.fold(event);
     this.turn.fold(event);
-    return { event, items, seenMoved: this.seen.fold(event) };
+    this.spent.fold(event);
+    const titleChanged = this.summary.fold(event);
+    return { event, items, seenMoved: this.seen.fold(event), titleChanged };
   }
 }
 
@@ -29,4 +52,5 @@ export interface Folded {
   readonly event: LogEvent;
   readonly items: readonly TranscriptItem[];
   readonly seenMoved: boolean;
+  readonly titleChanged: boolean;
 }

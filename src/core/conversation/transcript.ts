@@ -10,6 +10,8 @@ export class Transcript {
   readonly #items = new Map<string, TranscriptItem>();
   /** Carriers that no successful model call has held yet. */
   #unaccepted: string[] = [];
+  /** Calls of the open turn without a result. */
+  readonly #running = new Set<string>();
 
   get items(): readonly TranscriptItem[] {
     return [...this.#items.values()];
@@ -23,13 +25,14 @@ export class Transcript {
       case 'chat_response':
         return this.#answer(event);
       case 'tool_call_request':
+        this.#running.add(event.id);
         return [this.#set({ ...blankTool, id: event.id, name: event.name, arguments: event.arguments })];
       case 'approval':
         return this.#approval(event);
       case 'tool_call_response':
         return this.#response(event, pending);
       case 'model_call':
-        return event.outcome === 'succeeded' ? this.#accept() : [];
+        return event.outcome === 'succeeded' && event.purpose === undefined ? this.#accept() : [];
       case 'turn_ended':
         return this.#turnEnded(event);
       default:
@@ -72,6 +75,7 @@ export class Transcript {
     pending: (id: string) => Notification | undefined,
   ): readonly TranscriptItem[] {
     const tool = this.#tool(event.id);
+    this.#running.delete(event.id);
     if (tool === undefined) return [];
     const done = { ...tool, state: endState(tool.state, event), output: event.content };
     return [this.#set(this.#withCarried(done, event.notifications, pending))];
@@ -98,6 +102,20 @@ export class Transcript {
   }
 
   #turnEnded(event: EventOf<'turn_ended'>): readonly TranscriptItem[] {
+    return [...this.#lost(), ...this.#end(event)];
+  }
+
+  /** Calls whose results are missing from a damaged log must not seem to run for ever. */
+  #lost(): readonly TranscriptItem[] {
+    const ids = [...this.#running];
+    this.#running.clear();
+    return ids.flatMap((id) => {
+      const tool = this.#tool(id);
+      return tool === undefined ? [] : [this.#set({ ...tool, state: 'interrupted' })];
+    });
+  }
+
+  #end(event: EventOf<'turn_ended'>): readonly TranscriptItem[] {
     const notice = { type: 'notice', id: event.event_id } as const;
     if (event.outcome === 'stopped') return [this.#set({ ...notice, level: 'info', text: 'Stopped.' })];
     if (event.outcome === 'done') return [];

@@ -11,6 +11,7 @@ export class TurnState {
   readonly #callIds = new Set<string>();
   #open = false;
   #key = '';
+  #schema: EventOf<'chat_request'>['schema'];
 
   get isOpen(): boolean {
     return this.#open;
@@ -19,6 +20,11 @@ export class TurnState {
   /** The conversation's secret; empty until its first event. */
   get key(): string {
     return this.#key;
+  }
+
+  /** JSON Schema of the answer that the open turn's request wants. */
+  get schema(): EventOf<'chat_request'>['schema'] {
+    return this.#schema;
   }
 
   get unanswered(): readonly UnansweredCall[] {
@@ -37,6 +43,10 @@ export class TurnState {
         return;
       case 'turn_started':
         this.#open = true;
+        this.#schema = undefined;
+        return;
+      case 'chat_request':
+        this.#schema = event.schema ?? this.#schema;
         return;
       case 'turn_ended':
         this.#open = false;

@@ -1,40 +1,103 @@
 // Decides who hears what is published: matches a notification's scopes against the listeners' subscriptions.
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
+import { compileGlob, keyOf, keysFor } from './globs.ts';
 
-/** `scope` hears what has that scope, such as `file:src/a.ts`; `all` hears everything. */
-export type Subscription = { readonly scope: string } | { readonly all: true };
+/**
+ * `scope` hears what has that scope, such as `file:src/a.ts`; one that begins with `glob:` hears every file whose path
+ * matches. `mention` hears what names it, by the scope `mention:<name>`. `all` hears everything.
+ */
+export type Subscription = { readonly scope: string } | { readonly mention: string } | { readonly all: true };
 
-/** Indexed by scope: publishing costs what it matches, not how many subscriptions there are. */
+/** The one hears what the other does not: a sender is never told of its own. */
+export interface Addressed {
+  readonly to?: string | undefined;
+  readonly sender?: string | undefined;
+}
+
+export const GLOB_SCOPE = 'glob:';
+const FILE_SCOPE = 'file:';
+
+/** The scope by which a kind reaches every live conversation without knowing them. */
+export function kindScope(kind: string): string {
+  return `kind:${kind}`;
+}
+
+/** How often each listener subscribed to the same. */
+type Listeners = Map<string, number>;
+
+interface Glob {
+  readonly matches: (path: string) => boolean;
+  readonly listeners: Listeners;
+}
+
+/** Indexed by scope and, for globs, by folder and ending: publishing costs what it matches, not how many subscribed. */
 export class Dispatcher {
-  readonly #byScope = new Map<string, Map<string, number>>();
-  readonly #toAll = new Map<string, number>();
+  readonly #byScope = new Map<string, Listeners>();
+  readonly #globs = new Map<string, Map<string, Glob>>();
+  readonly #toAll: Listeners = new Map();
 
+  /** Ends when it is disposed. The same subscription may be held several times. */
   subscribe(listener: string, subscription: Subscription): Disposable {
-    const index = 'all' in subscription ? this.#toAll : this.#scoped(subscription.scope);
-    index.set(listener, (index.get(listener) ?? 0) + 1);
-    return toDisposable(() => {
-      const left = (index.get(listener) ?? 1) - 1;
-      if (left > 0) index.set(listener, left);
-      else index.delete(listener);
-      if ('scope' in subscription && index.size === 0) this.#byScope.delete(subscription.scope);
-    });
+    if ('all' in subscription) return count(this.#toAll, listener, () => undefined);
+    const scope = 'mention' in subscription ? `mention:${subscription.mention}` : subscription.scope;
+    if (scope.startsWith(GLOB_SCOPE)) return this.#subscribeToGlob(listener, scope.slice(GLOB_SCOPE.length));
+    const listeners = getOrAdd(this.#byScope, scope, () => new Map<string, number>());
+    return count(listeners, listener, () => this.#byScope.delete(scope));
   }
 
   /** Each listener once, however many of its subscriptions match. */
-  listeners(draft: Pick<NotificationDraft, 'scopes'>): ReadonlySet<string> {
-    const found = new Set(this.#toAll.keys());
+  listeners(draft: Pick<NotificationDraft, 'scopes'>, { to, sender }: Addressed = {}): ReadonlySet<string> {
+    const found = new Set<string>(this.#toAll.keys());
     for (const scope of draft.scopes ?? []) {
       for (const listener of this.#byScope.get(scope)?.keys() ?? []) found.add(listener);
+      if (scope.startsWith(FILE_SCOPE)) this.#matchGlobs(scope.slice(FILE_SCOPE.length), found);
     }
-    return found;
+    if (sender !== undefined) found.delete(sender);
+    if (to === undefined) return found;
+    return new Set(found.has(to) ? [to] : []);
   }
 
-  #scoped(scope: string): Map<string, number> {
-    const existing = this.#byScope.get(scope);
-    if (existing !== undefined) return existing;
-    const created = new Map<string, number>();
-    this.#byScope.set(scope, created);
-    return created;
+  #subscribeToGlob(listener: string, glob: string): Disposable {
+    const key = printKey(keyOf(glob));
+    const bucket = getOrAdd(this.#globs, key, () => new Map<string, Glob>());
+    const known = getOrAdd(bucket, glob, () => ({ matches: compileGlob(glob), listeners: new Map<string, number>() }));
+    return count(known.listeners, listener, () => {
+      bucket.delete(glob);
+      if (bucket.size === 0) this.#globs.delete(key);
+    });
   }
+
+  #matchGlobs(path: string, found: Set<string>): void {
+    if (this.#globs.size === 0) return;
+    for (const key of keysFor(path)) {
+      for (const { matches, listeners } of this.#globs.get(printKey(key))?.values() ?? []) {
+        if (matches(path)) for (const listener of listeners.keys()) found.add(listener);
+      }
+    }
+  }
+}
+
+/** No path has a line break between its folder and its name that a key could be taken for. */
+function printKey({ folder, tail }: { readonly folder: string; readonly tail: string }): string {
+  return `${folder}\n${tail}`;
+}
+
+function getOrAdd<V>(map: Map<string, V>, key: string, create: () => V): V {
+  const existing = map.get(key);
+  if (existing !== undefined) return existing;
+  const created = create();
+  map.set(key, created);
+  return created;
+}
+
+/** Counts one more; `empty` is called when the last listener has gone. */
+function count(listeners: Listeners, listener: string, empty: () => void): Disposable {
+  listeners.set(listener, (listeners.get(listener) ?? 0) + 1);
+  return toDisposable(() => {
+    const left = (listeners.get(listener) ?? 1) - 1;
+    if (left > 0) listeners.set(listener, left);
+    else listeners.delete(listener);
+    if (listeners.size === 0) empty();
+  });
 }

@@ -1,8 +1,9 @@
 // Decides what of the pending notifications is shown: filtered, merged, grouped, ordered, capped. Pure.
+import { wholeCharacters } from '../../base/text.ts';
 import { LEVELS, type Level, type Notification, printKind } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
-import { worse } from '../conversation/transcript.ts';
-import { wholeCharacters } from './queue.ts';
+import { joinAlike } from './group.ts';
+import { isWanted, levelOf } from './wanted.ts';
 
 /** One notification block as the model will read it; it may stand for several of the queue. */
 export interface Entry {
@@ -20,12 +21,28 @@ export interface Entry {
   readonly id: string;
   readonly subject: string;
   readonly merged: readonly string[];
+  /** Where the oldest of them stood in the queue. */
+  readonly position: number;
 }
 
-export interface Plan {
+interface KindCount {
+  readonly kind: string;
+  readonly count: number;
+}
+
+/** Everything that a format prints. */
+export interface Outline {
   readonly entries: readonly Entry[];
   /** Counts by kind of what is not shown, most frequent first. */
-  readonly more: readonly { readonly kind: string; readonly count: number }[];
+  readonly more: readonly KindCount[];
+  /** How many of those kinds are named; the rest is one number. */
+  readonly moreNamed: number;
+  /** How many of the queue it stands for, shown or not. */
+  readonly total: number;
+}
+
+/** Every pending id is in exactly one of the lists. */
+export interface Plan extends Outline {
   readonly shown: readonly string[];
   readonly merged: readonly string[];
   readonly counted: readonly string[];
@@ -38,26 +55,40 @@ export interface PlanInput {
   readonly settings: Settings;
   readonly contextWindow: number;
   /** Tokens of the block as it would be sent. */
-  measure(plan: Plan): number;
+  measure(outline: Outline): number;
 }
 
 const GROUP_OVER = 5;
-const GROUP_LIMIT = 3900;
 const SMALLEST_BUDGET = 300;
 const SHARE_OF_WINDOW = 0.02;
+/** After so many that did not fit, smaller ones are not looked for any more. */
+const MOST_MISSES = 20;
+/** From plenty to bare: how many kinds the last line names. */
+const NAMED_KINDS = [8, 2, 0] as const;
+const CUT = '… (cut here; read_notifications has it in full)';
+const SHORTEST_KIND = 16;
 
 export function planNotifications(input: PlanInput): Plan {
   const { settings } = input;
   const filtered: string[] = [];
-  const heard: Notification[] = [];
-  for (const notification of input.pending) {
-    if (isWanted(notification, settings)) heard.push(withLevel(notification, settings));
-    else filtered.push(notification.id);
+  const heard: Merged[] = [];
+  for (const merged of merge(input.pending)) {
+    if (isWanted(merged.newest, settings)) heard.push(merged);
+    else filtered.push(...merged.older, merged.newest.id);
   }
-  const entries = order(group(merge(heard)));
+  const total = input.pending.length - filtered.length;
+  const entries = order(group(heard.map((merged) => entryOf(merged, settings))));
   const budget = tokenBudget(settings, input.contextWindow);
-  const fits = (plan: Plan) => plan.entries.length <= settings['notifications.cap'] && input.measure(plan) <= budget;
-  return choose(entries, filtered, fits);
+  const fits = (outline: Outline) => input.measure(outline) <= budget;
+  const outline = choose(entries, total, settings['notifications.cap'], fits);
+  const shown = new Set(outline.entries.map((entry) => entry.id));
+  return {
+    ...outline,
+    shown: [...shown],
+    merged: outline.entries.flatMap((entry) => entry.merged),
+    counted: entries.flatMap((entry) => (shown.has(entry.id) ? [] : [...entry.merged, entry.id])),
+    filtered,
+  };
 }
 
 export function tokenBudget(settings: Settings, contextWindow: number): number {
@@ -65,134 +96,148 @@ export function tokenBudget(settings: Settings, contextWindow: number): number {
   return Math.min(settings['notifications.tokenBudget'], share);
 }
 
-function isWanted({ kind }: Notification, settings: Settings): boolean {
-  if (!settings['notifications.enable']) return false;
-  const switches = settings['notifications.kinds'][kind.source];
-  return switches?.['enable'] !== false && switches?.[kind.name] !== false;
+/** Same kind and subject: what the settings say of the newest holds for all of them, since its text stands for them. */
+interface Merged {
+  newest: Notification;
+  readonly older: string[];
+  readonly first: string;
+  readonly position: number;
 }
 
-function withLevel(notification: Notification, settings: Settings): Notification {
-  const level = settings['notifications.levels'][printKind(notification.kind)];
-  return level === undefined ? notification : { ...notification, level };
-}
-
-/** Same kind and subject: the newest text, with how many there were and since when. */
-function merge(heard: readonly Notification[]): Entry[] {
-  const merged = new Map<string, Entry>();
-  for (const notification of heard) {
-    const { kind, subject, id } = notification;
-    const key = subject === undefined ? id : JSON.stringify([kind.source, kind.name, subject]);
-    const before = merged.get(key);
-    merged.set(key, {
-      source: kind.source,
-      name: kind.name,
-      level: notification.level,
-      origin: notification.origin,
-      at: notification.at,
-      message: notification.message,
-      count: (before?.count ?? 0) + 1,
-      first: before?.first ?? notification.at,
-      id,
-      subject: subject ?? '',
-      merged: before === undefined ? [] : [...before.merged, before.id],
-    });
+function merge(pending: readonly Notification[]): Iterable<Merged> {
+  const alike = new Map<string, Merged>();
+  for (const [position, notification] of pending.entries()) {
+    const { kind, subject, id, at } = notification;
+    const key = JSON.stringify(subject === undefined ? id : [kind.source, kind.name, subject]);
+    const known = alike.get(key);
+    if (known === undefined) alike.set(key, { newest: notification, older: [], first: at, position });
+    else {
+      known.older.push(known.newest.id);
+      known.newest = notification;
+    }
   }
-  return [...merged.values()];
+  return alike.values();
+}
+
+function entryOf({ newest, older, first, position }: Merged, settings: Settings): Entry {
+  const { kind, origin, at, message, id, subject = '' } = newest;
+  return {
+    source: kind.source,
+    name: kind.name,
+    level: levelOf(newest, settings),
+    origin,
+    at,
+    message,
+    count: older.length + 1,
+    first,
+    id,
+    subject,
+    merged: older,
+    position,
+  };
 }
 
 /** More than five of one kind become one that names them all. */
 function group(entries: readonly Entry[]): Entry[] {
   const kinds = new Map<string, Entry[]>();
   for (const entry of entries) {
-    const kind = printKind(entry);
-    kinds.set(kind, [...(kinds.get(kind) ?? []), entry]);
+    const key = JSON.stringify([entry.source, entry.name]);
+    const alike = kinds.get(key);
+    if (alike === undefined) kinds.set(key, [entry]);
+    else alike.push(entry);
   }
   return [...kinds.values()].flatMap((alike) => (alike.length > GROUP_OVER ? [joinAlike(alike)] : alike));
 }
 
-function joinAlike(alike: readonly Entry[]): Entry {
-  const newest = alike[alike.length - 1];
-  const oldest = alike[0];
-  if (newest === undefined || oldest === undefined) throw new Error('a group has members');
-  return {
-    ...newest,
-    origin: new Set(alike.map((entry) => entry.origin)).size === 1 ? newest.origin : 'host',
-    level: alike.reduce<Level>((level, entry) => worse(level, entry.level), 'info'),
-    first: oldest.first,
-    count: alike.reduce((sum, entry) => sum + entry.count, 0),
-    merged: alike.flatMap((entry) => (entry === newest ? entry.merged : [...entry.merged, entry.id])),
-    message: listSubjects(alike),
-  };
-}
-
-function listSubjects(alike: readonly Entry[]): string {
-  const names = alike.map((entry) => nameOf(entry));
-  const head = `${alike.length} times ${printKind(alike[0] ?? { source: '', name: '' })}, each in short:`;
-  const lines = [head];
-  let length = head.length;
-  for (const [index, name] of names.entries()) {
-    const left = names.length - index;
-    const closing = `and ${left} more: read_notifications lists them.`;
-    if (length + name.length + 1 + (left > 1 ? closing.length + 1 : 0) > GROUP_LIMIT) {
-      lines.push(closing);
-      break;
-    }
-    lines.push(name);
-    length += name.length + 1;
-  }
-  return lines.join('\n');
-}
-
-/** The subject, or the message's first line where there is none. */
-function nameOf(entry: Entry): string {
-  const { subject, message } = entry;
-  const text = subject === '' ? (message.split('\n')[0] ?? '') : subject.slice(subject.indexOf(':') + 1);
-  return wholeCharacters(text, 300);
-}
-
 /** The worst first; among equals the oldest. */
-function order(entries: readonly Entry[]): Entry[] {
-  return entries
-    .map((entry, index) => ({ entry, index }))
-    .sort((a, b) => LEVELS.indexOf(b.entry.level) - LEVELS.indexOf(a.entry.level) || a.index - b.index)
-    .map(({ entry }) => entry);
+function order(entries: readonly Entry[]): readonly Entry[] {
+  const ranks = new Map<Level, number>(LEVELS.map((level, rank) => [level, rank]));
+  const rank = (entry: Entry) => ranks.get(entry.level) ?? 0;
+  return [...entries].sort((a, b) => rank(b) - rank(a) || a.position - b.position);
 }
 
 /** Takes entries in order as long as they fit; what does not becomes a count. The worst one is always there. */
-function choose(entries: readonly Entry[], filtered: readonly string[], fits: (plan: Plan) => boolean): Plan {
-  const worst = entries[0];
-  if (worst === undefined) return summarize([], [], filtered);
-  const chosen = [shorten(worst, (entry) => fits(summarize([entry], entries.slice(1), filtered)))];
-  const left: Entry[] = [];
-  for (const [index, entry] of entries.entries()) {
-    if (index === 0) continue;
-    const rest = [...left, ...entries.slice(index + 1)];
-    if (fits(summarize([...chosen, entry], rest, filtered))) chosen.push(entry);
-    else left.push(entry);
-  }
-  return summarize(chosen, left, filtered);
-}
-
-/** Halves the message until it fits; a bare head is the least. */
-function shorten(entry: Entry, fits: (entry: Entry) => boolean): Entry {
-  let shorter = entry;
-  let length = entry.message.length;
-  while (!fits(shorter) && length > 1) {
-    length = Math.floor(length / 2);
-    shorter = { ...entry, message: `${wholeCharacters(entry.message, length)}…` };
-  }
-  return shorter;
-}
-
-function summarize(chosen: readonly Entry[], left: readonly Entry[], filtered: readonly string[]): Plan {
-  const counts = new Map<string, number>();
-  for (const entry of left) counts.set(printKind(entry), (counts.get(printKind(entry)) ?? 0) + entry.count);
-  return {
+function choose(entries: readonly Entry[], total: number, cap: number, fits: (outline: Outline) => boolean): Outline {
+  const [worst, ...others] = entries;
+  if (worst === undefined) return { entries: [], more: [], moreNamed: 0, total };
+  const countRest = restCounter(entries);
+  const outline = (chosen: readonly Entry[], moreNamed: number): Outline => ({
     entries: chosen,
-    more: [...counts].map(([kind, count]) => ({ kind, count })).sort((a, b) => b.count - a.count),
-    shown: chosen.map((entry) => entry.id),
-    merged: chosen.flatMap((entry) => entry.merged),
-    counted: left.flatMap((entry) => [...entry.merged, entry.id]),
-    filtered,
+    more: countRest(chosen),
+    moreNamed,
+    total,
+  });
+  let best = showWorst(worst, outline, fits);
+  let misses = 0;
+  for (const entry of others) {
+    if (best.entries.length >= cap || misses >= MOST_MISSES) break;
+    const next = outline([...best.entries, entry], best.moreNamed);
+    if (fits(next)) best = next;
+    else misses += 1;
+  }
+  return best;
+}
+
+/** Whole if it fits, else its message cut, else bare; the least is shown whether it fits or not. */
+function showWorst(
+  worst: Entry,
+  outline: (chosen: readonly Entry[], moreNamed: number) => Outline,
+  fits: (outline: Outline) => boolean,
+): Outline {
+  const tries = [
+    (named: number) => outline([worst], named),
+    (named: number) => cutToFit(worst, (entry) => outline([entry], named), fits),
+    (named: number) => outline([bare(worst)], named),
+  ];
+  for (const attempt of tries) {
+    for (const named of NAMED_KINDS) {
+      const candidate = attempt(named);
+      if (fits(candidate)) return candidate;
+    }
+  }
+  return outline([bare(worst)], 0);
+}
+
+/** The longest beginning of the message that fits, found by halving. */
+function cutToFit(entry: Entry, outline: (entry: Entry) => Outline, fits: (outline: Outline) => boolean): Outline {
+  const cut = (length: number) => outline({ ...entry, message: wholeCharacters(entry.message, length) + CUT });
+  let [fitting, tooLong] = [0, entry.message.length];
+  while (tooLong - fitting > 8) {
+    const middle = Math.floor((fitting + tooLong) / 2);
+    if (fits(cut(middle))) fitting = middle;
+    else tooLong = middle;
+  }
+  return cut(fitting);
+}
+
+/** Names are free strings and may themselves be too long. */
+function bare(entry: Entry): Entry {
+  return {
+    ...entry,
+    source: wholeCharacters(entry.source, SHORTEST_KIND),
+    name: wholeCharacters(entry.name, SHORTEST_KIND),
+    message: CUT,
   };
+}
+
+/** Counts what is left beside the chosen ones without walking over everything each time. */
+function restCounter(entries: readonly Entry[]): (chosen: readonly Entry[]) => KindCount[] {
+  const all = countKinds(entries);
+  const sorted = [...all].map(([kind, count]) => ({ kind, count })).sort((a, b) => b.count - a.count);
+  return (chosen) => {
+    const taken = countKinds(chosen);
+    return sorted
+      .map(({ kind, count }) => ({ kind, count: count - (taken.get(kind) ?? 0) }))
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => b.count - a.count);
+  };
+}
+
+function countKinds(entries: readonly Entry[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const entry of entries) {
+    const kind = printKind(entry);
+    counts.set(kind, (counts.get(kind) ?? 0) + entry.count);
+  }
+  return counts;
 }

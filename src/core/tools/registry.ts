@@ -20,4 +20,9 @@ export class ToolRegistry {
   get descriptions(): readonly ToolDescription[] {
     return [...this.#tools.values()].map((tool) => tool.description);
   }
+
+  /** Of those that only look: Plan mode. */
+  get readingDescriptions(): readonly ToolDescription[] {
+    return [...this.#tools.values()].filter((tool) => tool.effect === 'read').map((tool) => tool.description);
+  }
 }

@@ -1,10 +1,26 @@
 // Decides the life of one tool call: validate → permit → execute → bound.
-import { describeError, describeFailure } from '../../base/errors.ts';
+import { describeError, describeFailure, succeeded } from '../../base/errors.ts';
+import { wholeCharacters } from '../../base/text.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
+import { type Settings } from '../../protocol/settings.ts';
 import { permit } from '../agent/approvals.ts';
+import { readHidden, viewFor } from '../agent/ignoreFile.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { wholeCharacters } from '../notify/queue.ts';
-import { type Frontend, type Log, type Snapshots, type ToolOutcome, type Workspace } from '../ports.ts';
+import { notificationHistory } from '../notify/history.ts';
+import { maskKey } from '../notify/key.ts';
+import { lookalikeIn } from '../notify/lookalike.ts';
+import { enqueue } from '../notify/queue.ts';
+import {
+  type Clock,
+  type Frontend,
+  type Ids,
+  type Log,
+  type Permissions,
+  type Snapshots,
+  type Store,
+  type ToolOutcome,
+  type Workspace,
+} from '../ports.ts';
 import { type ToolRegistry } from './registry.ts';
 
 export interface ToolRunDeps {
@@ -14,6 +30,11 @@ export interface ToolRunDeps {
   readonly frontend: Frontend;
   readonly snapshots: Snapshots;
   readonly output: Log;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly store: Store;
+  readonly permissions?: Permissions | undefined;
+  settings(): Settings;
 }
 
 /** The response without what it may carry; that is decided at the moment it is appended. */
@@ -32,10 +53,12 @@ export async function runTool(
   const seen = await Promise.all(
     (outcome.seen ?? []).map(async ({ file, bytes }) => ({ path: file.path, hash: await deps.snapshots.put(bytes) })),
   );
+  const content = bound(maskKey(outcome.content, deps.log.state.turn.key));
+  await tellOfLookalike(deps, request, content);
   return {
     type: 'tool_call_response',
     id: request.id,
-    content: bound(mask(outcome.content, deps.log.state.turn.key)),
+    content,
     is_error: outcome.isError,
     ...(seen.length > 0 && { seen }),
   };
@@ -55,17 +78,21 @@ async function execute(
   }
   const parsed = tool.parse(request.arguments);
   if (!parsed.ok) return refusal(`${request.name} was not run: ${describeFailure(parsed.failure)}`);
-  const permission = await permit(deps, tool, request, signal);
+  const hidden = await readHidden(deps.workspace);
+  const permission = await permit(deps, tool, { request, arguments: parsed.value, hidden }, signal);
   if (permission.type === 'refused') return refusal(permission.reason);
-  const args = permission.arguments === undefined ? parsed : tool.parse(permission.arguments);
-  if (!args.ok) return refusal(`${request.name} was not run: ${describeFailure(args.failure)}`);
   if (signal.aborted) return refusal('Cancelled by the user.');
   deps.frontend.render(deps.log.id, { type: 'tool_started', call: request.id });
   try {
-    return await tool.run(args.value, {
+    return await tool.run(permission.arguments, {
       signal,
-      workspace: deps.workspace,
+      workspace: viewFor(deps.workspace, hidden, new Set(permission.letIn)),
       progress: (text) => deps.frontend.render(deps.log.id, { type: 'tool_output', call: request.id, text }),
+      watches: deps.log.state.watches.globs,
+      notifications: async () => {
+        const read = await deps.store.read(deps.log.id);
+        return read.ok ? succeeded(notificationHistory(read.value.events)) : read;
+      },
     });
   } catch (error) {
     deps.output.error(`the tool ${request.name} failed unexpectedly`, error);
@@ -73,13 +100,19 @@ async function execute(
   }
 }
 
-function refusal(content: string): ToolOutcome {
-  return { content, isError: true };
+/** Queued before the response, so that it rides the very output that it is about. */
+async function tellOfLookalike(
+  { log, ids, clock }: ToolRunDeps,
+  { name, arguments: args }: EventOf<'tool_call_request'>,
+  output: string,
+): Promise<void> {
+  const draft = lookalikeIn(output, name, args);
+  if (draft?.subject === undefined || log.state.lookalikes.has(draft.subject)) return;
+  await enqueue(log, ids, { ...draft, at: new Date(clock.now()).toISOString() });
 }
 
-/** The key that proves our blocks never reaches the model by another way. */
-function mask(text: string, key: string): string {
-  return key === '' ? text : text.replaceAll(key, '•••');
+function refusal(content: string): ToolOutcome {
+  return { content, isError: true };
 }
 
 /** Keeps the beginning and the end, where the news usually is. */

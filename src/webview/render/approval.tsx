@@ -1,10 +1,15 @@
 // Decides how the user is asked before a tool runs: in full, from the keyboard, and never by accident.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { FromPage } from '../../protocol/webview.ts';
 import type { ToolItem } from '../state.ts';
 import { strings } from '../strings.ts';
 import { toolTitle } from '../toolTitle.ts';
 import { useActions } from './actions.ts';
+import { Modify } from './modify.tsx';
 import { ToolArguments } from './toolArguments.tsx';
+import { visibleText } from './visibleText.ts';
+
+type Answer = Omit<Extract<FromPage, { type: 'answer_approval' }>, 'type' | 'call'>;
 
 /** How long after the last key someone still counts as typing. */
 const TYPING = 1500;
@@ -14,9 +19,10 @@ if (typeof window !== 'undefined') window.addEventListener('keydown', () => (las
 export function Approval({ item }: { readonly item: ToolItem }) {
   const actions = useActions();
   const group = useRef<HTMLDivElement>(null);
-  const [reason, setReason] = useState('');
+  const [modifying, setModifying] = useState(false);
   const [sent, setSent] = useState(false);
   const answered = useRef(false);
+  const { reason, always, problem } = item.approval ?? {};
   useEffect(() => {
     // The group takes the keyboard, not a button: a key pressed in this moment must not answer.
     if (group.current !== null && mayTakeFocus()) group.current.focus();
@@ -25,21 +31,15 @@ export function Approval({ item }: { readonly item: ToolItem }) {
       if (answered.current && document.activeElement === document.body) actions.focusComposer();
     };
   }, []);
+  // Asked again, with what was wrong: the same card can be answered once more.
+  useEffect(() => setSent(false), [item.approval]);
 
-  const answer = (action: 'approve' | 'reject') => {
+  const answer = (given: Answer) => {
     if (sent) return;
     setSent(true);
     answered.current = true;
-    const given = reason.trim();
-    const withReason = action === 'reject' && given !== '';
-    actions.post({ type: 'answer_approval', call: item.id, action, ...(withReason ? { reason: given } : {}) });
+    actions.post({ type: 'answer_approval', call: item.id, ...given });
   };
-  const onReasonKey = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.isComposing) return;
-    event.preventDefault();
-    answer('reject');
-  };
-
   return (
     <div
       class="approval"
@@ -49,27 +49,81 @@ export function Approval({ item }: { readonly item: ToolItem }) {
       aria-label={strings.approvalLabel(toolTitle(item.name, item.arguments))}
     >
       <p class="approval-question">{strings.approvalQuestion[item.name] ?? strings.approvalQuestionOther(item.name)}</p>
-      <ToolArguments name={item.name} values={item.arguments} />
-      {/* Not `disabled`, which would drop the keyboard's place before the card has changed. */}
-      <div class="approval-buttons">
-        <button type="button" class="primary" aria-disabled={sent} onClick={() => answer('approve')}>
-          {strings.approve}
-        </button>
-        <button type="button" class="secondary" aria-disabled={sent} onClick={() => answer('reject')}>
-          {strings.reject}
-        </button>
-        <input
-          type="text"
-          class="reason"
-          value={reason}
-          maxLength={10_000}
-          readOnly={sent}
-          placeholder={strings.rejectReason}
-          aria-label={strings.rejectReason}
-          onInput={(event) => setReason(event.currentTarget.value)}
-          onKeyDown={onReasonKey}
+      {reason !== undefined && <p class="approval-reason">{strings.approvalBecause(visibleText(reason))}</p>}
+      {problem !== undefined && (
+        <p class="approval-problem" role="alert">
+          {strings.approvalProblem(problem)}
+        </p>
+      )}
+      {modifying ? (
+        <Modify
+          item={item}
+          sent={sent}
+          run={(values) => answer({ action: 'modify', arguments: values })}
+          back={() => setModifying(false)}
         />
-      </div>
+      ) : (
+        <>
+          <ToolArguments name={item.name} values={item.arguments} />
+          <Buttons always={always} sent={sent} answer={answer} modify={() => setModifying(true)} />
+        </>
+      )}
+    </div>
+  );
+}
+
+interface ButtonsProperties {
+  readonly always: string | undefined;
+  readonly sent: boolean;
+  readonly answer: (given: Answer) => void;
+  readonly modify: () => void;
+}
+
+function Buttons({ always, sent, answer, modify }: ButtonsProperties) {
+  const [reason, setReason] = useState('');
+  const reject = () => {
+    const given = reason.trim();
+    answer({ action: 'reject', ...(given === '' ? {} : { reason: given }) });
+  };
+  const onReasonKey = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.isComposing) return;
+    event.preventDefault();
+    reject();
+  };
+  // Not `disabled`, which would drop the keyboard's place before the card has changed.
+  return (
+    <div class="approval-buttons">
+      <button type="button" class="primary" aria-disabled={sent} onClick={() => answer({ action: 'approve' })}>
+        {strings.approve}
+      </button>
+      {always !== undefined && (
+        <button
+          type="button"
+          class="secondary"
+          aria-disabled={sent}
+          title={strings.approveAlwaysTitle(visibleText(always))}
+          onClick={() => answer({ action: 'approve', always: true })}
+        >
+          {strings.approveAlways}
+        </button>
+      )}
+      <button type="button" class="secondary" aria-disabled={sent} title={strings.modifyTitle} onClick={modify}>
+        {strings.modify}
+      </button>
+      <button type="button" class="secondary" aria-disabled={sent} onClick={reject}>
+        {strings.reject}
+      </button>
+      <input
+        type="text"
+        class="reason"
+        value={reason}
+        maxLength={10_000}
+        readOnly={sent}
+        placeholder={strings.rejectReason}
+        aria-label={strings.rejectReason}
+        onInput={(event) => setReason(event.currentTarget.value)}
+        onKeyDown={onReasonKey}
+      />
     </div>
   );
 }

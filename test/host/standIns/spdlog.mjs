@@ -134,7 +134,15 @@ export async function createRotatingLogger(name, file, maxSize, maxFiles) {
   return new Logger('rotating', name, file, maxSize, maxFiles);
 }
 
-export const createAsyncRotatingLogger = createRotatingLogger;
+/**
+ * @param {string} name
+ * @param {string} file
+ * @param {number} maxSize
+ * @param {number} maxFiles
+ */
+export async function createAsyncRotatingLogger(name, file, maxSize, maxFiles) {
+  return new Logger('rotating_async', name, file, maxSize, maxFiles);
+}
 
 /** @param {Date} date */
 function timestamp(date) {

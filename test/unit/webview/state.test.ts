@@ -30,6 +30,7 @@ function chat(items: readonly TranscriptItem[]): ChatState {
     running: false,
     canSend: true,
     pending: { count: 0, worst: null },
+    meter: null,
     obstacles: [],
     items,
   };

@@ -1,8 +1,8 @@
 // Decides the Markdown block: grouped by level, for models that do better without tags.
 import { LEVELS } from '../../../protocol/notification.ts';
+import { maskKey } from '../key.ts';
 import { type Entry } from '../plan.ts';
-import { type Format, moreLine, timeOfDay } from './format.ts';
-import { legal } from './xml.ts';
+import { type Format, legal, moreLine, timeOfDay } from './format.ts';
 
 const TITLES = { critical: 'Critical', error: 'Error', warning: 'Warning', info: 'Info' } as const;
 
@@ -22,9 +22,11 @@ export const formatMarkdown: Format = ({ plan, texts, key }) => {
         ]),
     ...[...LEVELS].reverse().flatMap((level) => {
       const entries = plan.entries.filter((entry) => entry.level === level);
-      return entries.length === 0 ? [] : [`**${TITLES[level]}:**`, ...entries.map(printEntry), ''];
+      return entries.length === 0
+        ? []
+        : [`**${TITLES[level]}:**`, ...entries.map((entry) => maskKey(printEntry(entry), key)), ''];
     }),
-    ...(more === '' ? [] : [`And ${more}`, '']),
+    ...(more === '' ? [] : [maskKey(`And ${oneLine(more)}`, key), '']),
     '---',
   ].join('\n');
 };
@@ -44,5 +46,5 @@ function quote(text: string): string {
 }
 
 function oneLine(text: string): string {
-  return legal(text).replace(/[\s`]+/g, ' ');
+  return legal(text).replace(/[\s\u0085`]+/g, ' ');
 }

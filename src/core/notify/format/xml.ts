@@ -1,16 +1,17 @@
 // Decides the XML block: the default format. No text in any field can become an element or an attribute of its own.
+import { maskKey } from '../key.ts';
 import { type Entry } from '../plan.ts';
-import { type Format, moreLine, timeOfDay, totalOf } from './format.ts';
+import { type Format, legal, moreLine, timeOfDay } from './format.ts';
 
 export const formatXml: Format = ({ plan, texts, key }) => {
   if (plan.entries.length === 0 && texts.length === 0) return '';
-  const attributes = { shown: plan.entries.length, total: totalOf(plan), key };
+  const attributes = { shown: plan.entries.length, total: plan.total, key };
   const more = moreLine(plan);
   return [
     `<notifications${printAttributes(attributes)}>`,
     ...texts.map((text) => element('user_message', { at: timeOfDay(text.at) }, text.content)),
-    ...plan.entries.map(printEntry),
-    ...(more === '' ? [] : [`<more>${escape(more)}</more>`]),
+    ...plan.entries.map((entry) => maskKey(printEntry(entry), key)),
+    ...(more === '' ? [] : [maskKey(`<more>${escape(more)}</more>`, key)]),
     '</notifications>',
   ].join('\n');
 };
@@ -49,12 +50,4 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 function escape(text: string): string {
   return legal(text).replace(/[&<>"'\n\r\t]/g, (character) => ESCAPES[character] ?? character);
-}
-
-/** What XML 1.0 forbids, halves of characters, and the controls that reorder text on a screen. */
-const ILLEGAL =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
-
-export function legal(text: string): string {
-  return text.replace(ILLEGAL, '\ufffd');
 }

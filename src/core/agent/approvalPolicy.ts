@@ -1,0 +1,100 @@
+// Decides whether a tool call may run, must be asked for, or is refused: by mode, trust, effect, and what it touches.
+import { type Settings } from '../../protocol/settings.ts';
+import { type Effect } from '../../protocol/tool.ts';
+import { type Permissions, type Tool, type Touched, type Workspace } from '../ports.ts';
+import { isAllowed, parseCommand, pathsIn } from './commandLine.ts';
+import { type Hidden } from './ignoreFile.ts';
+import { whyProtected } from './protectedFiles.ts';
+
+/** What *always* stands for: a name to remember it by, and words for people. */
+export interface Always {
+  readonly rule: string;
+  readonly label: string;
+}
+
+export type Verdict =
+  | { readonly type: 'allowed' }
+  | { readonly type: 'refused'; readonly reason: string }
+  /** `letIn`: the paths outside the workspace that consent would open. */
+  | { readonly type: 'ask'; readonly reason?: string; readonly always?: Always; readonly letIn: readonly string[] };
+
+export interface PolicyDeps {
+  readonly settings: Settings;
+  readonly workspace: Workspace;
+  readonly hidden: Hidden;
+  readonly permissions?: Permissions | undefined;
+}
+
+const PASSES: Readonly<Record<Settings['approvals.mode'], readonly Effect[]>> = {
+  ask: [],
+  reads: ['read'],
+  edits: ['read', 'edit'],
+  all: ['read', 'edit', 'execute'],
+};
+
+/** `args` as the tool's own `parse` let them through. */
+export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promise<Verdict> {
+  const { settings, workspace } = deps;
+  const { name } = tool.description;
+  if (tool.effect !== 'read') {
+    if (settings.mode === 'plan') return refused(`${name} was not run: in Plan mode only tools that read are there.`);
+    if (!workspace.trusted) {
+      return refused(
+        `${name} was not run: the workspace is not trusted, so Earshot only reads. The user can trust it.`,
+      );
+    }
+  }
+  const touched = tool.touches?.(args) ?? {};
+  const sensitive = await lookAt(deps, tool.effect, touched);
+  if (sensitive !== undefined) return { type: 'ask', ...sensitive };
+  // A tool that changes files and does not say which could change any.
+  const vague = tool.effect === 'edit' && touched.paths === undefined;
+  const always = alwaysFor(name, touched);
+  const passes = !vague && PASSES[settings['approvals.mode']].includes(tool.effect);
+  if (passes || deps.permissions?.has(always.rule) === true || listed(settings, touched)) return { type: 'allowed' };
+  return { type: 'ask', always, letIn: [] };
+}
+
+/** What needs a person in every mode, whatever was allowed before. */
+async function lookAt(
+  deps: PolicyDeps,
+  effect: Effect,
+  touched: Touched,
+): Promise<{ reason: string; letIn: readonly string[] } | undefined> {
+  const reads = effect === 'read';
+  const paths = [...(touched.paths ?? []), ...(touched.command === undefined ? [] : pathsIn(touched.command))];
+  const reasons: string[] = [];
+  const letIn: string[] = [];
+  for (const path of new Set(paths)) {
+    const file = path.startsWith('~') ? undefined : await deps.workspace.resolve(path);
+    if (file === undefined || (!file.ok && file.failure.code === 'outside')) {
+      reasons.push(`${path} is outside the workspace`);
+      letIn.push(path);
+    } else if (file.ok) {
+      const names = [file.value.path, ...(file.value.real === undefined ? [] : [file.value.real])];
+      const reason = names.map((name) => whyTouchy(deps.hidden, name, reads)).find((why) => why !== undefined);
+      if (reason !== undefined) reasons.push(reason);
+    }
+  }
+  return reasons.length === 0 ? undefined : { reason: `${reasons.join('; ')}.`, letIn };
+}
+
+function whyTouchy(hidden: Hidden, path: string, reads: boolean): string | undefined {
+  return whyProtected(path, reads) ?? (hidden.hides(path) ? `${path} is hidden by .earshotignore` : undefined);
+}
+
+function listed(settings: Settings, { command }: Touched): boolean {
+  const words = command === undefined ? undefined : parseCommand(command);
+  return words !== undefined && isAllowed(words, settings['approvals.commands']);
+}
+
+/** A command is remembered by its words where they are certain, else by its exact text; anything else by its tool. */
+function alwaysFor(name: string, { command }: Touched): Always {
+  if (command === undefined) return { rule: `tool:${name}`, label: name };
+  const words = parseCommand(command);
+  return { rule: words === undefined ? `line:${command}` : `words:${JSON.stringify(words)}`, label: command.trim() };
+}
+
+function refused(reason: string): Verdict {
+  return { type: 'refused', reason };
+}

@@ -1,0 +1,62 @@
+// Decides when a conversation is handed over to a window that said *Continue here*: at a cycle's end, or when nothing runs.
+import { type ConversationLog } from '../conversation/log.ts';
+import { type ApprovalAnswer, type ApprovalRequest, type Frontend, type Partial } from '../ports.ts';
+
+export interface HandOverDeps {
+  readonly log: ConversationLog;
+  readonly frontend: Frontend;
+  isRunning(): boolean;
+  /** Called once for each request, as soon as it may be. */
+  giveUp(): void;
+}
+
+/** Stands between the turn and the frontend, since a turn that only waits for the user can be handed over too. */
+export class HandOver implements Frontend {
+  readonly #deps: HandOverDeps;
+  #requested = false;
+  #asking = 0;
+
+  constructor(deps: HandOverDeps) {
+    this.#deps = deps;
+  }
+
+  /** Another window wants it. */
+  request(): void {
+    this.#requested = true;
+    this.check();
+  }
+
+  /** Called when a turn has ended. */
+  check(): void {
+    const unanswered = this.#deps.log.state.turn.unanswered.length;
+    // The user who is asked is in the other window now: the question is asked again there.
+    const waits = unanswered > 0 && this.#asking === unanswered;
+    if (!this.#deps.isRunning() || waits) this.#giveUp();
+  }
+
+  /** Called when the results of a cycle are complete. */
+  cycleEnded(): void {
+    this.#giveUp();
+  }
+
+  render(conversation: string, partial: Partial): void {
+    this.#deps.frontend.render(conversation, partial);
+  }
+
+  async approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const answer = this.#deps.frontend.approve(request, signal);
+    this.#asking += 1;
+    this.check();
+    try {
+      return await answer;
+    } finally {
+      this.#asking -= 1;
+    }
+  }
+
+  #giveUp(): void {
+    if (!this.#requested || !this.#deps.log.owned) return;
+    this.#requested = false;
+    this.#deps.giveUp();
+  }
+}

@@ -1,0 +1,77 @@
+// Decides which instruction files the model is given: the user's own, the workspace's, and those nearest to what it works on.
+import { decodeText } from '../../base/text.ts';
+import { type FilePath, type UserFiles, type Workspace } from '../ports.ts';
+
+/** In the folder itself; of several with the same text only the first is told. */
+const AT_THE_ROOT = ['AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'];
+const NEAREST = 'AGENTS.md';
+const USER_FILE = 'AGENTS.md';
+/** A file that is longer is cut: it shares the window with the work. */
+const LONGEST = 20_000;
+
+interface Found {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * Texts for the system prompt, the most general first, so that what is nearer comes later and wins. `seen`: paths of the
+ * files the model has been shown.
+ */
+export async function readInstructions(
+  workspace: Workspace,
+  seen: Iterable<string>,
+  userFiles: UserFiles | undefined,
+): Promise<string[]> {
+  const user = await userFiles?.read(USER_FILE);
+  const atRoots = workspace.folders.flatMap((folder) => AT_THE_ROOT.map((name) => inside(folder, name)));
+  const below = foldersBelow(workspace, seen).map(({ folder, path }) => inside(folder, `${path}/${NEAREST}`));
+  const files = await Promise.all([...atRoots, ...below].map((file) => readText(workspace, file)));
+  const found: Found[] = [
+    ...(user === undefined ? [] : [{ name: 'the user’s own file', text: user }]),
+    ...files.filter((file) => file !== undefined),
+  ];
+  const texts = new Set<string>();
+  return found.flatMap(({ name, text }) => {
+    const trimmed = text.trim();
+    if (trimmed === '' || texts.has(trimmed)) return [];
+    texts.add(trimmed);
+    const cut = trimmed.length > LONGEST ? `${trimmed.slice(0, LONGEST)}\n(The rest of it was left out.)` : trimmed;
+    return [`\nInstructions from ${name}${scopeOf(name)}:\n${cut}`];
+  });
+}
+
+function scopeOf(name: string): string {
+  const folder = name.slice(0, -NEAREST.length - 1);
+  const nested = name.endsWith(`/${NEAREST}`) && folder !== '';
+  return nested ? `, for files below ${folder} and before what is said above` : '';
+}
+
+/** Every folder between a root and a file that was seen, nearest last. */
+function foldersBelow(workspace: Workspace, seen: Iterable<string>): { folder: FilePath; path: string }[] {
+  const paths = new Set<string>();
+  for (const file of seen) {
+    const parts = file.split('/').slice(0, -1);
+    for (let depth = 1; depth <= parts.length; depth++) paths.add(parts.slice(0, depth).join('/'));
+  }
+  return [...paths].sort(byDepth).flatMap((path) => {
+    const folder = workspace.folders.find((root) => root.path === '' || path.startsWith(`${root.path}/`));
+    if (folder === undefined) return [];
+    return [{ folder, path: folder.path === '' ? path : path.slice(folder.path.length + 1) }];
+  });
+}
+
+function byDepth(a: string, b: string): number {
+  return a.split('/').length - b.split('/').length || (a < b ? -1 : 1);
+}
+
+function inside(folder: FilePath, name: string): FilePath {
+  const path = folder.path === '' ? name : `${folder.path}/${name}`;
+  return { path, absolute: `${folder.absolute.replace(/[\\/]$/, '')}/${name}` };
+}
+
+async function readText(workspace: Workspace, file: FilePath): Promise<Found | undefined> {
+  const content = await workspace.read(file);
+  const text = content.ok ? decodeText(content.value.bytes) : undefined;
+  return text === undefined ? undefined : { name: file.path, text };
+}

@@ -1,0 +1,56 @@
+// Decides how often a model call is tried: again after a while if that may help, shorter if it was too long, else not.
+import { type Failure } from '../../base/errors.ts';
+import { CONTEXT_OVERFLOW, type ModelRequest } from '../ports.ts';
+import { compact, windowAfterOverflow } from './compaction.ts';
+import { type CycleDeps, type CycleOutcome, runCycle } from './cycle.ts';
+import { pause, retryDelay } from './retry.ts';
+
+/** `request` is asked for each try: a compaction in between changes it. */
+export async function callModel(
+  deps: CycleDeps,
+  request: () => ModelRequest,
+  signal: AbortSignal,
+): Promise<CycleOutcome> {
+  let shortened = false;
+  for (let failures = 1; ; failures++) {
+    const outcome = await runCycle(deps, request(), signal);
+    // What was shown cannot be taken back: the user decides how to go on.
+    if (outcome.type !== 'failed' || outcome.shown) return outcome;
+    if (outcome.failure.code === CONTEXT_OVERFLOW) {
+      const window = windowAfterOverflow(deps.log, deps.model);
+      if (shortened || !(await compact(deps, window, signal))) return signal.aborted ? { type: 'aborted' } : outcome;
+      shortened = true;
+      failures = 0;
+      continue;
+    }
+    if (outcome.retry === undefined) return outcome;
+    const delay = retryDelay(failures, outcome.retry.afterMilliseconds);
+    if (delay === undefined) return gaveUp(outcome, failures);
+    if (!(await waitVisibly(deps, delay, outcome.failure, signal))) return { type: 'aborted' };
+  }
+}
+
+async function waitVisibly(deps: CycleDeps, delay: number, failure: Failure, signal: AbortSignal): Promise<boolean> {
+  const id = deps.ids.ulid();
+  deps.frontend.render(deps.log.id, { type: 'retrying', id, seconds: Math.ceil(delay / 1000), failure });
+  const passed = await pause(deps.clock, delay, signal);
+  deps.frontend.render(deps.log.id, { type: 'retrying_ended', id });
+  return passed;
+}
+
+type Failed = Extract<CycleOutcome, { type: 'failed' }>;
+
+function gaveUp(outcome: Failed, failures: number): CycleOutcome {
+  const asked = outcome.retry?.afterMilliseconds;
+  const { message } = outcome.failure;
+  if (failures > 1)
+    return { ...outcome, failure: { ...outcome.failure, message: `${message} Tried ${failures} times.` } };
+  if (asked === undefined) return outcome;
+  const nextStep = `It asks to wait ${describeWait(asked)}; send again then, or choose another model.`;
+  return { ...outcome, failure: { ...outcome.failure, nextStep } };
+}
+
+function describeWait(milliseconds: number): string {
+  const minutes = Math.ceil(milliseconds / 60_000);
+  return minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
+}

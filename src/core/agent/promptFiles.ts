@@ -1,0 +1,69 @@
+// Decides what a slash command means: `/name …` becomes the text of a prompt file of the workspace or of the user.
+import { decodeText } from '../../base/text.ts';
+import { type UserFiles, type Workspace } from '../ports.ts';
+
+const FOLDER = '.github/prompts';
+const USER_FOLDER = 'prompts';
+const SUFFIX = '.prompt.md';
+const COMMAND = /^\/([\w][\w.-]*)(?:\s+([\s\S]*))?$/;
+
+export interface PromptFile {
+  readonly name: string;
+  readonly description: string;
+  readonly body: string;
+}
+
+/** The workspace's own go before the user's of the same name. */
+export async function listPrompts(workspace: Workspace, userFiles: UserFiles | undefined): Promise<PromptFile[]> {
+  const found = new Map<string, PromptFile>();
+  for (const folder of workspace.folders) {
+    const place = { path: FOLDER, absolute: `${folder.absolute.replace(/[\\/]$/, '')}/${FOLDER}` };
+    const entries = await workspace.list(place);
+    for (const { name } of entries.ok ? entries.value : []) {
+      if (!name.endsWith(SUFFIX)) continue;
+      const content = await workspace.read({ path: `${FOLDER}/${name}`, absolute: `${place.absolute}/${name}` });
+      const text = content.ok ? decodeText(content.value.bytes) : undefined;
+      if (text !== undefined) keep(found, name, text);
+    }
+  }
+  for (const name of (await userFiles?.list(USER_FOLDER)) ?? []) {
+    if (!name.endsWith(SUFFIX)) continue;
+    const text = await userFiles?.read(`${USER_FOLDER}/${name}`);
+    if (text !== undefined) keep(found, name, text);
+  }
+  return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function keep(found: Map<string, PromptFile>, file: string, text: string): void {
+  const name = file.slice(0, -SUFFIX.length);
+  if (!found.has(name)) found.set(name, { name, ...readPrompt(text) });
+}
+
+/** A head between two lines of dashes is for editors; we take only its description. */
+export function readPrompt(text: string): { description: string; body: string } {
+  const head = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
+  const description = /^description:\s*(.*)$/m.exec(head?.[1] ?? '')?.[1] ?? '';
+  return {
+    description: description.trim().replace(/^(['"])(.*)\1$/, '$2'),
+    body: text.slice(head?.[0].length ?? 0).trim(),
+  };
+}
+
+/** What is sent for what was typed. A slash that names no prompt is just text: paths begin with one too. */
+export async function expandPrompt(
+  typed: string,
+  workspace: Workspace,
+  userFiles: UserFiles | undefined,
+): Promise<string> {
+  const [, name, rest = ''] = COMMAND.exec(typed.trim()) ?? [];
+  if (name === undefined) return typed;
+  const prompt = (await listPrompts(workspace, userFiles)).find((candidate) => candidate.name === name);
+  return prompt === undefined ? typed : fill(prompt.body, rest.trim());
+}
+
+/** VS Code writes `${input}` and `${input:name}`, others `$ARGUMENTS`; without either the words follow the text. */
+function fill(body: string, words: string): string {
+  const places = /\$\{input(?::[^}]*)?\}|\$ARGUMENTS\b/g;
+  if (places.test(body)) return body.replace(places, () => words);
+  return words === '' ? body : `${body}\n\n${words}`;
+}

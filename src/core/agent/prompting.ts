@@ -1,0 +1,64 @@
+// Decides what a turn's requests hold besides the messages: system prompt, instructions, the mode's tools, a schema.
+import { type ToolDescription } from '../../protocol/tool.ts';
+import { type ModelRequest } from '../ports.ts';
+import { readInstructions } from './instructions.ts';
+import { type TurnDeps } from './loop.ts';
+import { schemaInstruction } from './schemaPrompts.ts';
+import { systemPrompt } from './systemPrompt.ts';
+
+const PLAN_MODE =
+  'You are in Plan mode: only tools that read are there. Look, think, and propose what to do; change nothing.';
+
+/** Instructions are read when a turn begins and again when files of other folders were seen; else the prompt stays the same, which endpoints cache. */
+export class Prompting {
+  readonly #deps: TurnDeps;
+  #instructions: readonly string[] = [];
+  #folders: string | undefined;
+
+  constructor(deps: TurnDeps) {
+    this.#deps = deps;
+  }
+
+  async refresh(): Promise<void> {
+    const { log, ports } = this.#deps;
+    const paths = [...log.state.seen.paths()];
+    const folders = [...new Set(paths.map((path) => path.slice(0, path.lastIndexOf('/') + 1)))].sort().join('\n');
+    if (folders === this.#folders) return;
+    this.#folders = folders;
+    this.#instructions = await readInstructions(ports.workspace, paths, ports.userFiles);
+  }
+
+  request(): ModelRequest {
+    const { schema } = this.#deps.log.state.turn;
+    return {
+      system: this.#system(),
+      messages: this.#deps.log.state.messages.all,
+      tools: this.#tools(),
+      ...(schema !== undefined && { schema }),
+    };
+  }
+
+  /** What every request has besides the messages, for estimating its size. */
+  get overhead(): string {
+    return `${this.#system()}\n${JSON.stringify(this.#tools())}`;
+  }
+
+  #system(): string {
+    const { log, ports } = this.#deps;
+    const { schema, key } = log.state.turn;
+    return systemPrompt(ports.workspace, key, [
+      ...(this.#planning ? [PLAN_MODE] : []),
+      ...(schema === undefined ? [] : [schemaInstruction(schema)]),
+      ...this.#instructions,
+    ]);
+  }
+
+  #tools(): readonly ToolDescription[] {
+    const { registry } = this.#deps;
+    return this.#planning ? registry.readingDescriptions : registry.descriptions;
+  }
+
+  get #planning(): boolean {
+    return this.#deps.ports.settings().mode === 'plan';
+  }
+}

@@ -1,0 +1,39 @@
+// Decides which files are never touched without asking: what holds secrets, and what makes programs run.
+
+/** Changing these can make an editor or git run something; reading them is harmless. */
+const TRIGGERS = [/^\.vscode$/i, /^\.husky$/i, /^\.idea$/i, /^\.devcontainer$/i];
+const TRIGGER_FILES = [/\.code-workspace$/i, /^\.gitattributes$/i, /^\.earshotignore$/i];
+
+const SECRETS = [
+  /^\.git$/i,
+  /^\.ssh$/i,
+  /^\.gnupg$/i,
+  /^\.aws$/i,
+  /^\.env($|\.)/i,
+  /^\.envrc$/i,
+  /^\.npmrc$/i,
+  /^\.netrc$/i,
+  /^\.pypirc$/i,
+  /^id_(rsa|dsa|ecdsa|ed25519)/i,
+  /\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk)$/i,
+];
+/** Made to be shared, whatever their names look like. */
+const SAMPLES = /^\.env\.(example|sample|template|dist|defaults?)$/i;
+
+/** Why this path, relative to the workspace, is asked for; undefined if it is not. */
+export function whyProtected(path: string, reads: boolean): string | undefined {
+  const parts = path.split(/[\\/]+/).map(bareName);
+  const secret = parts.find((part) => !SAMPLES.test(part) && SECRETS.some((pattern) => pattern.test(part)));
+  if (secret !== undefined) return `${path} is protected: ${secret} may hold secrets`;
+  if (reads) return undefined;
+  const last = parts.at(-1) ?? '';
+  const trigger =
+    parts.find((part) => TRIGGERS.some((pattern) => pattern.test(part))) ??
+    (TRIGGER_FILES.some((pattern) => pattern.test(last)) ? last : undefined);
+  return trigger === undefined ? undefined : `${path} is protected: ${trigger} can make programs run`;
+}
+
+/** Windows takes `.git.`, `.git ` and `.git::$DATA` for `.git`. */
+function bareName(part: string): string {
+  return (part.split(':')[0] ?? '').replace(/[. ]+$/, '');
+}

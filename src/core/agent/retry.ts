@@ -1,0 +1,32 @@
+// Decides when a failed model call is tried again, and waits for it.
+import { type Clock } from '../../base/clock.ts';
+
+const MOST_RETRIES = 4;
+const FIRST_MILLISECONDS = 1000;
+/** Whoever is asked to wait longer wants to know, not to wait. */
+const LONGEST_MILLISECONDS = 120_000;
+
+/**
+ * Milliseconds until the next try after so many failed ones; undefined to give up. The endpoint's own word goes before
+ * our doubling; one person's few requests need no randomness.
+ */
+export function retryDelay(failures: number, asked: number | undefined): number | undefined {
+  if (failures > MOST_RETRIES) return undefined;
+  if (asked !== undefined) return asked > LONGEST_MILLISECONDS ? undefined : Math.max(asked, 0);
+  return FIRST_MILLISECONDS * 2 ** (failures - 1);
+}
+
+/** Resolves to whether the time has passed; false: aborted before. */
+export function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const end = (passed: boolean) => {
+      timer.dispose();
+      signal.removeEventListener('abort', cancel);
+      resolve(passed);
+    };
+    const cancel = () => end(false);
+    const timer = clock.after(milliseconds, () => end(true));
+    signal.addEventListener('abort', cancel, { once: true });
+  });
+}

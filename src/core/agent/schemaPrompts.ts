@@ -1,0 +1,12 @@
+// Decides in which words a model is asked for data, and asked again.
+import { SYSTEM_REQUEST } from '../conversation/messages.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+export function schemaInstruction(schema: Schema): string {
+  return `Your final answer must be JSON that fits this JSON Schema, and nothing else: ${JSON.stringify(schema)}`;
+}
+
+export function mendInstruction(misfit: string): string {
+  return `${SYSTEM_REQUEST}\nYour answer does not fit the JSON Schema: ${misfit}. Answer again with JSON that fits, and nothing else.`;
+}

@@ -1,0 +1,45 @@
+// Decides how a model is asked something beside the turn (a title, a summary): no tools, no retries, counted in the log.
+import { type EventOf, type Usage } from '../../protocol/event.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { type Clock, type Model, type ModelRequest } from '../ports.ts';
+import { watchIdle } from './idle.ts';
+
+export interface SideCallDeps {
+  readonly log: ConversationLog;
+  readonly model: Model;
+  readonly clock: Clock;
+  readonly idleMilliseconds: number;
+}
+
+/** The answer's text, or undefined if none came. Rejects only if the log cannot be written. */
+export async function askAside(
+  deps: SideCallDeps,
+  question: Pick<ModelRequest, 'system'> & { readonly content: string },
+  purpose: NonNullable<EventOf<'model_call'>['purpose']>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { log, model } = deps;
+  const request: ModelRequest = {
+    system: question.system,
+    messages: [{ role: 'user', content: question.content }],
+    tools: [],
+  };
+  const idle = watchIdle(deps.clock, deps.idleMilliseconds, signal);
+  let text = '';
+  let usage: Usage | undefined;
+  let end: Extract<EventOf<'model_call'>['outcome'], string> = 'failed';
+  try {
+    for await (const part of model.stream(request, idle.signal)) {
+      idle.heard();
+      if (part.type === 'text') text += part.text;
+      if (part.type !== 'finished') continue;
+      end = 'succeeded';
+      usage = part.usage;
+    }
+  } finally {
+    idle.dispose();
+  }
+  const outcome = signal.aborted ? 'aborted' : end;
+  await log.append({ type: 'model_call', model: model.id, purpose, outcome, ...(usage !== undefined && { usage }) });
+  return outcome === 'succeeded' && text.trim() !== '' ? text.trim() : undefined;
+}

@@ -1,0 +1,34 @@
+// Decides whether an answer is the data that was asked for: JSON that fits a JSON Schema. Loaded with the first schema.
+import * as z from 'zod';
+import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
+import { describeIssue } from '../../protocol/event.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Why no answer could fit; undefined if one can. Asked at the door, before anything is sent. */
+export function whyUnusable(schema: Schema): string | undefined {
+  try {
+    z.fromJSONSchema({ ...schema });
+    return undefined;
+  } catch (error) {
+    return describeError(error);
+  }
+}
+
+export function readStructured(text: string, schema: Schema): Result<unknown> {
+  const value = parse(text);
+  if (!value.ok) return value;
+  const checked = z.fromJSONSchema({ ...schema }).safeParse(value.value);
+  // The value itself, not what the check made of it: defaults are the schema's wish, not the model's word.
+  return checked.success ? value : failed('schema', describeIssue(checked.error));
+}
+
+/** Models that are not held to JSON like to wrap it in a fence. */
+function parse(text: string): Result<unknown> {
+  const fenced = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/.exec(text.trim());
+  try {
+    return succeeded(JSON.parse(fenced?.[1] ?? text));
+  } catch (error) {
+    return failed('schema', `it is not JSON (${describeError(error)})`);
+  }
+}

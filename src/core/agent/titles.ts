@@ -1,0 +1,29 @@
+// Decides what a conversation is called after its first answer: asks the model for a few words.
+import { wholeCharacters } from '../../base/text.ts';
+import { askAside, type SideCallDeps } from './sideCall.ts';
+
+export const TITLE_PROMPT =
+  'Name this conversation in at most six words, in the language of the request. Answer with the title alone: no quotes, no full stop.';
+const EXCERPT = 2000;
+
+/** Only once, and never over a title that a person gave. Resolves when it is done or was given up. */
+export async function nameConversation(deps: SideCallDeps, signal: AbortSignal): Promise<void> {
+  const { log, model } = deps;
+  const isNamed = () => log.state.summary.isNamed;
+  if (model.ruleBased === true || isNamed()) return;
+  const messages = log.state.messages.all;
+  const request = messages.find((message) => message.role === 'user')?.content ?? '';
+  const answer = messages.findLast((message) => message.role === 'assistant')?.content ?? '';
+  if (request === '' || answer === '') return;
+  const content = `Request:\n${wholeCharacters(request, EXCERPT)}\n\nAnswer:\n${wholeCharacters(answer, EXCERPT)}`;
+  const said = await askAside(deps, { system: TITLE_PROMPT, content }, 'title', signal);
+  const title = clean(said ?? '');
+  if (title !== '' && !signal.aborted && !isNamed()) await log.append({ type: 'title_set', title });
+}
+
+/** The first line without what models put around it. */
+function clean(text: string): string {
+  const line = text.split('\n').find((candidate) => candidate.trim() !== '') ?? '';
+  const bare = line.replace(/^[\s#*"'“”‘’]+|[\s*"'“”‘’.]+$/gu, '').replace(/^title:\s*/i, '');
+  return wholeCharacters(bare, 80);
+}

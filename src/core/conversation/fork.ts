@@ -1,0 +1,59 @@
+// Decides what a fork begins with: the history up to the end of a cycle, what was pending there, and where it comes from. Pure.
+import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../protocol/event.ts';
+import { Projections } from './project.ts';
+
+export interface ForkDeps {
+  /** Of the conversation that is forked. */
+  readonly id: string;
+  readonly events: readonly LogEvent[];
+  /** The last event that both share. */
+  readonly through: number;
+  /** RFC 3339. */
+  readonly now: string;
+  ulid(): string;
+}
+
+/** Events at which a cycle ended, newest first: where a fork can begin. */
+export function forkPoints(events: readonly LogEvent[]): readonly number[] {
+  const points: number[] = [];
+  const open = new Set<string>();
+  for (const event of events) {
+    if (event.type === 'tool_call_request') open.add(event.id);
+    if (event.type === 'tool_call_response') open.delete(event.id);
+    const ends = event.type === 'turn_ended' || event.type === 'tool_call_response' || event.type === 'model_call';
+    if (ends && open.size === 0) points.push(event.seq);
+  }
+  return points.reverse();
+}
+
+/** The whole log of the fork. Its key is the same, since blocks of the shared history have it. */
+export function forkEvents(deps: ForkDeps): Result<readonly LogEvent[]> {
+  const { events, through } = deps;
+  if (!forkPoints(events).includes(through)) {
+    return failed('not_a_cycle_end', `Event ${through} is not the end of a cycle.`, 'Fork after a complete answer.');
+  }
+  const shared = events.filter((event) => event.seq <= through);
+  const state = new Projections();
+  for (const event of shared) state.fold(event);
+  const drafts: EventDraft[] = [{ type: 'forked', from: deps.id, through }];
+  if (state.summary.title !== '') drafts.push({ type: 'title_set', title: `${state.summary.title} (fork)` });
+  // What was found untrue later is untrue in the fork too.
+  const pending = new Set(state.pending.notifications.map((notification) => notification.id));
+  for (const event of events) {
+    if (event.type !== 'notification_withdrawn' || event.seq <= through) continue;
+    const ids = event.ids.filter((id) => pending.has(id));
+    if (ids.length > 0) drafts.push({ type: 'notification_withdrawn', ids, reason: event.reason });
+  }
+  if (state.turn.isOpen) drafts.push({ type: 'turn_ended', outcome: 'stopped' });
+  const added = drafts.map((draft, index) => {
+    const envelope = {
+      v: EVENT_VERSION,
+      seq: through + 1 + index,
+      event_id: deps.ulid(),
+      timestamp: deps.now,
+    } as const;
+    return { ...envelope, ...draft } as LogEvent;
+  });
+  return succeeded([...shared, ...added]);
+}

@@ -1,0 +1,49 @@
+// Decides what a conversation is called and where it comes from: the given title, else the user's first words.
+import { type LogEvent } from '../../protocol/event.ts';
+
+const TITLE_LENGTH = 80;
+
+export class Summary {
+  #given = '';
+  #first = '';
+  #lastActivity = '';
+  #forkedFrom: string | undefined;
+
+  /** Empty until somebody has written or named it. */
+  get title(): string {
+    return this.#given || this.#first;
+  }
+
+  /** Somebody named it. */
+  get isNamed(): boolean {
+    return this.#given !== '';
+  }
+
+  /** RFC 3339; empty before the first event. */
+  get lastActivity(): string {
+    return this.#lastActivity;
+  }
+
+  get forkedFrom(): string | undefined {
+    return this.#forkedFrom;
+  }
+
+  /** Returns whether the title changed. */
+  fold(event: LogEvent): boolean {
+    this.#lastActivity = event.timestamp;
+    const before = this.title;
+    if (event.type === 'title_set') this.#given = shortTitle(event.title);
+    if (event.type === 'forked') this.#forkedFrom = event.from;
+    if (event.type === 'chat_request' && event.source === 'user' && this.#first === '') {
+      this.#first = shortTitle(event.content);
+    }
+    return this.title !== before;
+  }
+}
+
+/** One line, not too long, no character cut in half. */
+export function shortTitle(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  const characters = [...line.slice(0, 4 * TITLE_LENGTH)];
+  return characters.length > TITLE_LENGTH ? `${characters.slice(0, TITLE_LENGTH - 1).join('')}…` : line;
+}

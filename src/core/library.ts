@@ -1,0 +1,92 @@
+// Decides what can be done to a conversation as a whole: renamed, forked, exported, deleted, whether it is open here or not.
+import { FailureError, failed, type Result, succeeded } from '../base/errors.ts';
+import { EVENT_VERSION, type LogEvent } from '../protocol/event.ts';
+import { exportJson, exportMarkdown } from './conversation/export.ts';
+import { forkEvents, forkPoints } from './conversation/fork.ts';
+import { openElsewhere, withOwned } from './conversation/opening.ts';
+import { shortTitle } from './conversation/summary.ts';
+import { type Earshot } from './earshot.ts';
+import { type Ports } from './ports.ts';
+
+export type ExportFormat = 'markdown' | 'json';
+
+type LibraryPorts = Pick<Ports, 'store' | 'lock' | 'clock' | 'ids'>;
+
+export class Library {
+  readonly #ports: LibraryPorts;
+  readonly #earshot: Earshot;
+
+  constructor(ports: LibraryPorts, earshot: Earshot) {
+    this.#ports = ports;
+    this.#earshot = earshot;
+  }
+
+  async rename(id: string, title: string): Promise<Result<void>> {
+    const short = shortTitle(title);
+    if (short === '') return failed('no_title', 'The title is empty.', 'Write at least one character.');
+    const live = this.#earshot.get(id);
+    if (live !== undefined)
+      return attempt(async () => void (await live.log.append({ type: 'title_set', title: short })));
+    return withOwned(this.#ports, id, async ({ file, nextSeq }) => {
+      const { ids, clock } = this.#ports;
+      const timestamp = new Date(clock.now()).toISOString();
+      const envelope = { v: EVENT_VERSION, seq: nextSeq, event_id: ids.ulid(), timestamp } as const;
+      await file.append({ ...envelope, type: 'title_set', title: short });
+      file.titled?.(short);
+    });
+  }
+
+  /** A new conversation with the history up to the end of a cycle, the last one unless told otherwise. */
+  async fork(id: string, through?: number): Promise<Result<string>> {
+    const events = await this.#read(id);
+    if (!events.ok) return events;
+    const point = through ?? forkPoints(events.value)[0];
+    if (point === undefined) {
+      return failed('nothing_to_fork', 'There is no complete answer yet.', 'Wait for one, then fork.');
+    }
+    const now = new Date(this.#ports.clock.now()).toISOString();
+    const forked = forkEvents({ id, events: events.value, through: point, now, ulid: () => this.#ports.ids.ulid() });
+    if (!forked.ok) return forked;
+    const fork = this.#ports.ids.ulid();
+    const created = await this.#ports.store.create(fork, forked.value);
+    return created.ok ? succeeded(fork) : created;
+  }
+
+  async export(id: string, format: ExportFormat): Promise<Result<string>> {
+    const events = await this.#read(id);
+    if (!events.ok) return events;
+    const conversation = { id, events: events.value };
+    return succeeded(format === 'json' ? exportJson(conversation) : exportMarkdown(conversation));
+  }
+
+  /** Not while another window has it. What runs in it here is ended first. */
+  async remove(id: string): Promise<Result<void>> {
+    const live = this.#earshot.get(id);
+    if (live !== undefined && !live.owned) return openElsewhere(live.owner);
+    await this.#earshot.close(id);
+    return attempt(async () => {
+      const { lock, store } = this.#ports;
+      const held = await lock?.acquire(id);
+      if (lock !== undefined && held === undefined) throw new FailureError(openElsewhere(await lock.owner(id)).failure);
+      const removed = await store.remove(id);
+      await held?.release();
+      if (!removed.ok) throw new FailureError(removed.failure);
+    });
+  }
+
+  async #read(id: string): Promise<Result<readonly LogEvent[]>> {
+    const read = await this.#ports.store.read(id);
+    if (!read.ok) return read;
+    if (read.value.events.length === 0) return failed('no_conversation', 'There is no such conversation.');
+    return succeeded(read.value.events);
+  }
+}
+
+async function attempt(action: () => Promise<void>): Promise<Result<void>> {
+  try {
+    return succeeded(await action());
+  } catch (error) {
+    if (error instanceof FailureError) return { ok: false, failure: error.failure };
+    throw error;
+  }
+}

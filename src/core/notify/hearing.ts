@@ -1,0 +1,139 @@
+// Decides what each live conversation hears: its default subscriptions, those that its log gives it, and what is queued for it.
+import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
+import { type LogEvent } from '../../protocol/event.ts';
+import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
+import { type Kind, type NotificationDraft, printKind } from '../../protocol/notification.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { type Ids } from '../ports.ts';
+import { type Outlet } from './calm.ts';
+import { type Addressed, Dispatcher, GLOB_SCOPE, kindScope, type Subscription } from './dispatcher.ts';
+import { enqueue, withdraw } from './queue.ts';
+
+/** What every live conversation hears, whatever it is about. */
+const HEARD_BY_ALL: readonly string[] = SHIPPED_KINDS.filter((kind) => KINDS[kind].heardBy === 'live').map(kindScope);
+
+/** The scope of what concerns one conversation only, such as its own budget. */
+export function ownScope(conversation: string): string {
+  return `conversation:${conversation}`;
+}
+
+export interface HearingDeps {
+  readonly ids: Ids;
+  /** Resolves once a log that could not be written can be written again; rejects while it cannot. */
+  mend(conversation: string): Promise<void>;
+}
+
+export class Hearing implements Outlet {
+  readonly #deps: HearingDeps;
+  readonly #dispatcher = new Dispatcher();
+  readonly #logs = new Map<string, ConversationLog>();
+
+  constructor(deps: HearingDeps) {
+    this.#deps = deps;
+  }
+
+  /** From here on the conversation hears, until it is disposed. */
+  join(log: ConversationLog): Disposable {
+    const held = new DisposableStore();
+    this.#logs.set(log.id, log);
+    held.add(toDisposable(() => this.#logs.delete(log.id)));
+    for (const scope of [...HEARD_BY_ALL, ownScope(log.id)]) held.add(this.subscribe(log.id, { scope }));
+    const own = held.add(new OwnScopes(log, (scope) => this.subscribe(log.id, { scope })));
+    held.add(log.onDidReset(() => own.takeAll()));
+    held.add(log.onDidAppend(({ event }) => own.take(event)));
+    return held;
+  }
+
+  /** For what is not in the log: a name on the hub, a server whose tools are on. */
+  subscribe(conversation: string, subscription: Subscription): Disposable {
+    return this.#dispatcher.subscribe(conversation, subscription);
+  }
+
+  /** Those that would have it queued, this window's own conversations only. */
+  listeners(draft: NotificationDraft, addressed: Addressed): readonly string[] {
+    const scopes = [...(draft.scopes ?? []), kindScope(printKind(draft.kind))];
+    return [...this.#dispatcher.listeners({ scopes }, addressed)].filter((id) => this.#logs.get(id)?.owned === true);
+  }
+
+  async publish(draft: NotificationDraft, to?: string, sender?: string): Promise<void> {
+    await Promise.all(this.listeners(draft, { to, sender }).map((id) => this.deliver(draft, id)));
+  }
+
+  async deliver(draft: NotificationDraft, listener: string): Promise<void> {
+    const log = this.#logs.get(listener);
+    if (log?.owned !== true) return;
+    if (log.isBroken) await this.#deps.mend(listener);
+    await enqueue(log, this.#deps.ids, draft);
+  }
+
+  async withdraw(kind: Kind, subject: string, reason: string, to?: string): Promise<boolean> {
+    const logs = [...this.#logs.values()].filter((log) => log.owned && (to === undefined || log.id === to));
+    const withdrawn = await Promise.all(
+      logs.map(async (log) => {
+        if (log.isBroken) await this.#deps.mend(log.id);
+        return withdraw(log, kind, subject, reason);
+      }),
+    );
+    return withdrawn.includes(true);
+  }
+}
+
+/** The scopes that the log itself gives: seeing a file subscribes to it, so do starting a handle and watching a glob. */
+class OwnScopes implements Disposable {
+  readonly #log: ConversationLog;
+  readonly #subscribe: (scope: string) => Disposable;
+  readonly #held = new Map<string, Disposable>();
+  #globs: ReadonlySet<string> = new Set();
+  #handles: ReadonlySet<string> = new Set();
+
+  constructor(log: ConversationLog, subscribe: (scope: string) => Disposable) {
+    this.#log = log;
+    this.#subscribe = subscribe;
+    this.takeAll();
+  }
+
+  /** After a reset the log may say less than before. */
+  takeAll(): void {
+    const { seen, watches } = this.#log.state;
+    const files = new Set([...seen.paths()].map(fileScope));
+    for (const scope of [...this.#held.keys()]) if (scope.startsWith('file:') && !files.has(scope)) this.#remove(scope);
+    for (const scope of files) this.#add(scope);
+    this.#takeActs(watches);
+  }
+
+  /** Costs what the event says, not what was seen before. */
+  take(event: LogEvent): void {
+    if ('seen' in event) for (const { path } of event.seen ?? []) this.#add(fileScope(path));
+    this.#takeActs(this.#log.state.watches);
+  }
+
+  dispose(): void {
+    for (const scope of [...this.#held.keys()]) this.#remove(scope);
+  }
+
+  #takeActs({ globs, handles }: ConversationLog['state']['watches']): void {
+    this.#globs = this.#exchange(this.#globs, globs, GLOB_SCOPE);
+    this.#handles = this.#exchange(this.#handles, handles, 'handle:');
+  }
+
+  /** The sets are replaced whole when they change, so usually there is nothing to do. */
+  #exchange(before: ReadonlySet<string>, now: ReadonlySet<string>, prefix: string): ReadonlySet<string> {
+    if (before === now) return now;
+    for (const one of before) if (!now.has(one)) this.#remove(prefix + one);
+    for (const one of now) this.#add(prefix + one);
+    return now;
+  }
+
+  #add(scope: string): void {
+    if (!this.#held.has(scope)) this.#held.set(scope, this.#subscribe(scope));
+  }
+
+  #remove(scope: string): void {
+    this.#held.get(scope)?.dispose();
+    this.#held.delete(scope);
+  }
+}
+
+function fileScope(path: string): string {
+  return `file:${path}`;
+}

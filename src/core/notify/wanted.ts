@@ -1,0 +1,36 @@
+// Decides what the settings let through and at which level. What they hold back is in the log all the same.
+import { type Level, type Notification, printKind } from '../../protocol/notification.ts';
+import { type Settings } from '../../protocol/settings.ts';
+import { matchesAny } from './globs.ts';
+
+export function isWanted(notification: Notification, settings: Settings): boolean {
+  if (!settings['notifications.enable']) return false;
+  const { kind } = notification;
+  const switches = settings['notifications.kinds'][kind.source];
+  if (switches?.['enable'] === false || switches?.[kind.name] === false) return false;
+  return !isMutedForTool(notification, settings) && !isOfIgnoredPath(notification, settings);
+}
+
+export function levelOf({ kind, level }: Notification, settings: Settings): Level {
+  return settings['notifications.levels'][printKind(kind)] ?? level;
+}
+
+/** `data.tool` names the tool that a `tool.*` notification comes from. */
+function isMutedForTool({ kind, data }: Notification, settings: Settings): boolean {
+  const tool = data?.['tool'];
+  if (kind.source !== 'tool' || typeof tool !== 'string') return false;
+  return settings.tools[tool]?.notifications?.[kind.name] === false;
+}
+
+const ABOUT_FILES: ReadonlySet<string> = new Set(['file', 'diagnostics']);
+const FILE_SCOPE = 'file:';
+
+/** Only if every file that it is about is ignored. */
+function isOfIgnoredPath({ kind, subject, scopes }: Notification, settings: Settings): boolean {
+  const ignored = settings['notifications.ignoredPaths'];
+  if (ignored.length === 0 || !ABOUT_FILES.has(kind.source)) return false;
+  const paths = [...(subject === undefined ? [] : [subject]), ...(scopes ?? [])]
+    .filter((scope) => scope.startsWith(FILE_SCOPE))
+    .map((scope) => scope.slice(FILE_SCOPE.length));
+  return paths.length > 0 && paths.every((path) => matchesAny(ignored, path));
+}

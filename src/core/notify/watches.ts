@@ -1,0 +1,66 @@
+// Decides what a conversation's own acts subscribe it to: watched globs and handles, from the log, so that they survive a restart.
+import { type LogEvent } from '../../protocol/event.ts';
+
+export const WATCH_TOOL = 'watch';
+
+export interface WatchArguments {
+  readonly add?: readonly string[] | undefined;
+  readonly remove?: readonly string[] | undefined;
+}
+
+export class Watches {
+  #globs: ReadonlySet<string> = new Set();
+  #handles: ReadonlySet<string> = new Set();
+  readonly #asked = new Map<string, WatchArguments>();
+
+  /** Replaced whole when it changes. */
+  get globs(): ReadonlySet<string> {
+    return this.#globs;
+  }
+
+  /** Names of the handles it started. Replaced whole when it changes. */
+  get handles(): ReadonlySet<string> {
+    return this.#handles;
+  }
+
+  fold(event: LogEvent): void {
+    switch (event.type) {
+      case 'tool_call_request':
+        if (event.name === WATCH_TOOL) this.#asked.set(event.id, event.arguments);
+        return;
+      case 'approval':
+        if (event.arguments !== undefined && this.#asked.has(event.tool_call_id)) {
+          this.#asked.set(event.tool_call_id, event.arguments);
+        }
+        return;
+      case 'tool_call_response': {
+        const asked = this.#asked.get(event.id);
+        this.#asked.delete(event.id);
+        if (asked !== undefined && !event.is_error) this.#globs = applyWatch(this.#globs, asked);
+        return;
+      }
+      case 'handle_started':
+        this.#handles = new Set([...this.#handles, event.name]);
+        return;
+      case 'forked':
+        // Handles stay with the original.
+        this.#handles = new Set();
+        return;
+      default:
+        return;
+    }
+  }
+}
+
+/** The tool refuses what this could not take, so a call that succeeded has happened exactly like this. */
+export function applyWatch(globs: ReadonlySet<string>, { add, remove }: WatchArguments): ReadonlySet<string> {
+  const next = new Set(globs);
+  for (const glob of strings(remove)) next.delete(glob);
+  for (const glob of strings(add)) next.add(glob);
+  return next;
+}
+
+/** Arguments in the log are what a model wrote. */
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}

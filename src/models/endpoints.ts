@@ -1,0 +1,98 @@
+// Decides what can be found out of an endpoint without a request to a model: which models it has, whether the key is right.
+import * as z from 'zod';
+import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
+import { endpointLabel } from './profile.ts';
+
+export interface ListedModel {
+  readonly id: string;
+  /** Where the endpoint says it: OpenRouter, vLLM and some others do. */
+  readonly contextWindow?: number;
+}
+
+const count = z.number().int().positive().optional().catch(undefined);
+const listSchema = z.object({
+  data: z.array(
+    z.object({
+      id: z.string().min(1),
+      context_length: count,
+      max_model_len: count,
+      max_context_length: count,
+    }),
+  ),
+});
+
+const LIST_MILLISECONDS = 15_000;
+const PROBE_MILLISECONDS = 1500;
+
+/** Every failure says what is wrong and what to do. */
+export async function listModels(
+  baseUrl: string,
+  apiKey: string | undefined,
+  signal: AbortSignal = AbortSignal.timeout(LIST_MILLISECONDS),
+): Promise<Result<readonly ListedModel[]>> {
+  let response: Response;
+  try {
+    const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    response = await globalThis.fetch(`${baseUrl.replace(/\/+$/, '')}/models`, { headers, signal });
+  } catch (error) {
+    const reason = signal.aborted ? 'it did not answer in time' : causeOf(error);
+    return failed(
+      'unreachable',
+      `${baseUrl} cannot be reached (${reason}).`,
+      'Check the address, and that it is running.',
+    );
+  }
+  if (!response.ok) return refused(baseUrl, response.status, apiKey !== undefined);
+  const body: unknown = await response.json().catch(() => undefined);
+  const parsed = listSchema.safeParse(body);
+  if (!parsed.success) {
+    return failed(
+      'no_list',
+      `${baseUrl} answers, but not as an OpenAI-compatible endpoint does.`,
+      'Check the address; it often ends in /v1.',
+    );
+  }
+  const models = parsed.data.data.map(({ id, context_length, max_model_len, max_context_length }) => {
+    const contextWindow = context_length ?? max_model_len ?? max_context_length;
+    return { id, ...(contextWindow !== undefined && { contextWindow }) };
+  });
+  return succeeded(models.sort((a, b) => (a.id < b.id ? -1 : 1)));
+}
+
+function refused(baseUrl: string, status: number, withKey: boolean): ReturnType<typeof failed> {
+  if (status === 401 || status === 403) {
+    return withKey
+      ? failed('key_refused', `${baseUrl} refused the API key (${status}).`, 'Check the key and set it again.')
+      : failed('key_missing', `${baseUrl} wants an API key (${status}).`, 'Set it with Earshot: Set API Key.');
+  }
+  if (status === 404) {
+    return failed('no_list', `${baseUrl} has no list of models (404).`, 'Check the address; it often ends in /v1.');
+  }
+  return failed('refused', `${baseUrl} failed with status ${status}.`, 'Try again later.');
+}
+
+function causeOf(error: unknown): string {
+  return error instanceof Error && error.cause !== undefined ? causeOf(error.cause) : describeError(error);
+}
+
+export interface FoundEndpoint {
+  readonly baseUrl: string;
+  readonly label: string;
+  readonly models: readonly ListedModel[];
+}
+
+/** Where Ollama, LM Studio, llama.cpp and vLLM listen if nobody told them otherwise. */
+export const LOCAL_PORTS = [11434, 1234, 8080, 8000] as const;
+
+/** Those that answer with models at once; the others are not there. */
+export async function findLocalEndpoints(ports: readonly number[] = LOCAL_PORTS): Promise<FoundEndpoint[]> {
+  const found = await Promise.all(
+    ports.map(async (port) => {
+      const baseUrl = `http://127.0.0.1:${port}/v1`;
+      const listed = await listModels(baseUrl, undefined, AbortSignal.timeout(PROBE_MILLISECONDS));
+      if (!listed.ok || listed.value.length === 0) return undefined;
+      return { baseUrl, label: endpointLabel(baseUrl) ?? baseUrl, models: listed.value };
+    }),
+  );
+  return found.filter((endpoint) => endpoint !== undefined);
+}

@@ -1,0 +1,182 @@
+// Decides what a failed request means: what is wrong, the next step, and whether the same request may succeed later.
+import { type Failure } from '../base/errors.ts';
+import { CONTEXT_OVERFLOW, type ModelPart } from '../core/ports.ts';
+
+type FailedPart = Extract<ModelPart, { type: 'failed' }>;
+
+/** What a stream said that no endpoint should say. */
+export class StreamError extends Error {
+  readonly kind: 'malformed' | 'error' | 'no_stream';
+  readonly status: number | undefined;
+
+  constructor(kind: StreamError['kind'], message: string, status?: number) {
+    super(message);
+    this.name = 'StreamError';
+    this.kind = kind;
+    this.status = status;
+  }
+}
+
+export interface Refusal {
+  readonly status: number | undefined;
+  /** The endpoint's own words. */
+  readonly text: string;
+  readonly code: string | undefined;
+  readonly parameter: string | undefined;
+  readonly retryAfter: number | undefined;
+}
+
+/** Reads what the package or the stream threw, without caring which. */
+export function readRefusal(error: unknown, now: number): Refusal {
+  const { status, code, param, headers } = (typeof error === 'object' && error !== null ? error : {}) as {
+    status?: unknown;
+    code?: unknown;
+    param?: unknown;
+    headers?: unknown;
+  };
+  return {
+    status: typeof status === 'number' ? status : undefined,
+    text: error instanceof Error ? error.message : String(error),
+    code: typeof code === 'string' ? code : undefined,
+    parameter: typeof param === 'string' ? param : undefined,
+    retryAfter: headers instanceof Headers ? retryAfterOf(headers, now) : undefined,
+  };
+}
+
+/** In milliseconds. Both are seen: seconds, and a date. */
+function retryAfterOf(headers: Headers, now: number): number | undefined {
+  const precise = Number(headers.get('retry-after-ms') ?? Number.NaN);
+  if (Number.isFinite(precise)) return Math.max(0, precise);
+  const said = headers.get('retry-after');
+  if (said === null) return undefined;
+  const wait = /^\s*\d+(\.\d+)?\s*$/.test(said) ? Number(said) * 1000 : Date.parse(said) - now;
+  return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
+}
+
+/** OpenAI has a code for it; vLLM, llama.cpp, LM Studio and OpenRouter have only these words. */
+const OVERFLOW =
+  /maximum context length|context[_ ]length[_ ]exceeded|exceed(s|ed)?( the)?( available| maximum)? context|context (size|window|length)[^.]*(exceed|overflow|too (long|large|small))|prompt is too long|input is too long|too many (input )?tokens/i;
+
+export function explain(error: unknown, endpoint: { baseUrl: string; model: string }, now = Date.now()): FailedPart {
+  if (error instanceof StreamError && error.status === undefined) return explainStream(error, endpoint.baseUrl);
+  const refusal = readRefusal(error, now);
+  const { status, text, code, retryAfter } = refusal;
+  if (status === 413 || code === 'context_length_exceeded' || (isBadRequest(status) && OVERFLOW.test(text))) {
+    return failed({
+      code: CONTEXT_OVERFLOW,
+      message: `The conversation is longer than ${endpoint.model} can read (${text}).`,
+      nextStep: 'Start a new chat, or choose a model with a larger context window.',
+    });
+  }
+  const failure = byStatus(status, causeOf(error), endpoint, code);
+  const again = code !== 'insufficient_quota' && mayPass(status);
+  return again
+    ? { ...failed(failure), retry: retryAfter === undefined ? {} : { afterMilliseconds: retryAfter } }
+    : failed(failure);
+}
+
+function isBadRequest(status: number | undefined): boolean {
+  return status === 400 || status === 422 || status === 500;
+}
+
+function mayPass(status: number | undefined): boolean {
+  return status === undefined || status === 408 || status === 409 || status === 429 || status >= 500;
+}
+
+function failed(failure: Failure): FailedPart {
+  return { type: 'failed', failure };
+}
+
+function byStatus(
+  status: number | undefined,
+  said: string,
+  { baseUrl, model }: { baseUrl: string; model: string },
+  code: string | undefined,
+): Failure {
+  switch (status) {
+    case undefined:
+      return {
+        code: 'unreachable',
+        message: `${baseUrl} cannot be reached (${said}).`,
+        nextStep: 'Check that it is running and that earshot.baseUrl is right, then send again.',
+      };
+    case 400:
+    case 422:
+      return {
+        code: 'bad_request',
+        message: `${baseUrl} does not accept the request (${said}).`,
+        nextStep: 'Check the options of this model in earshot.models, or choose another with Earshot: Choose Model.',
+      };
+    case 401:
+      return {
+        code: 'key_refused',
+        message: `${baseUrl} refused the API key (${said}).`,
+        nextStep: 'Set it with Earshot: Set API Key, or as EARSHOT_API_KEY in the environment, then send again.',
+      };
+    case 403:
+      return {
+        code: 'forbidden',
+        message: `${baseUrl} does not let this key use “${model}” (${said}).`,
+        nextStep: 'Use a key with that right (Earshot: Set API Key), or choose another model (Earshot: Choose Model).',
+      };
+    case 404:
+      return {
+        code: 'not_found',
+        message: `${baseUrl} does not know the model “${model}” (${said}).`,
+        nextStep: 'Choose one that it has with Earshot: Choose Model, or check earshot.baseUrl.',
+      };
+    case 429:
+      return code === 'insufficient_quota'
+        ? {
+            code: 'no_quota',
+            message: `The account behind this key has no quota left at ${baseUrl} (${said}).`,
+            nextStep: 'Check plan and billing there, or choose another model with Earshot: Choose Model.',
+          }
+        : {
+            code: 'rate_limited',
+            message: `${baseUrl} asks to slow down (${said}).`,
+            nextStep: 'Wait a little, then send again.',
+          };
+    default:
+      return {
+        code: 'refused',
+        message: `${baseUrl} failed with status ${status} (${said}).`,
+        nextStep: 'Send again, or choose another model with Earshot: Choose Model.',
+      };
+  }
+}
+
+function explainStream({ kind, message }: StreamError, baseUrl: string): FailedPart {
+  switch (kind) {
+    case 'no_stream':
+      return failed({
+        code: 'no_stream',
+        message: `${baseUrl} answered, but not as an OpenAI-compatible endpoint does (${message}).`,
+        nextStep: 'Check earshot.baseUrl; it often ends in /v1.',
+      });
+    case 'malformed':
+      return {
+        ...failed({
+          code: 'malformed',
+          message: `${baseUrl} sent something that is no JSON: ${JSON.stringify(message)}.`,
+          nextStep: 'Send again; if it happens often, the server or a proxy in between is faulty.',
+        }),
+        retry: {},
+      };
+    case 'error':
+      return {
+        ...failed({
+          code: 'stream_error',
+          message: `${baseUrl} broke the answer off (${message}).`,
+          nextStep: 'Send again, or choose another model with Earshot: Choose Model.',
+        }),
+        retry: {},
+      };
+  }
+}
+
+/** The package wraps the reason: the innermost one is what helps. */
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : causeOf(error.cause);
+}

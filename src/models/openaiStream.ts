@@ -1,0 +1,159 @@
+// Decides what an endpoint's stream says: its chunks → parts of an answer. Pure.
+import { type ModelPart } from '../core/ports.ts';
+import { type Usage } from '../protocol/event.ts';
+
+interface GrowingCall {
+  readonly index: number | undefined;
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+interface LooseCall {
+  readonly index?: unknown;
+  readonly id?: unknown;
+  readonly function?: { readonly name?: unknown; readonly arguments?: unknown } | null;
+}
+
+/** What we read of a chunk; servers leave out, add and null what they like. */
+interface LooseChunk {
+  readonly error?: unknown;
+  readonly usage?: LooseUsage | null;
+  readonly choices?: readonly ({
+    readonly delta?: LooseDelta | null;
+    readonly message?: LooseDelta | null;
+    readonly finish_reason?: unknown;
+  } | null)[];
+}
+
+interface LooseDelta {
+  readonly content?: unknown;
+  readonly refusal?: unknown;
+  readonly reasoning_content?: unknown;
+  readonly reasoning?: unknown;
+  readonly tool_calls?: readonly (LooseCall | null)[] | null;
+}
+
+interface LooseUsage {
+  readonly prompt_tokens?: unknown;
+  readonly completion_tokens?: unknown;
+  readonly prompt_tokens_details?: { readonly cached_tokens?: unknown } | null;
+}
+
+/**
+ * Puts a stream together by what servers really send: tool-call indexes that are missing, all 0 or start at 1, several
+ * calls in one delta, arguments that are an object already, `stop` as the reason although there are calls.
+ */
+export class StreamAccumulator {
+  readonly #calls: GrowingCall[] = [];
+  readonly #byIndex = new Map<number, GrowingCall>();
+  #usage: Usage | undefined;
+  #reason: string | undefined;
+
+  /** What of this chunk can be shown at once. */
+  take(chunk: LooseChunk): ModelPart[] {
+    if (chunk.usage) this.#usage = toUsage(chunk.usage) ?? this.#usage;
+    // Some servers send chunks without choices, or with an empty list, around the usage.
+    const choice = chunk.choices?.[0];
+    if (choice === undefined || choice === null) return [];
+    if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') this.#reason = choice.finish_reason;
+    const delta = choice.delta ?? choice.message;
+    for (const call of delta?.tool_calls ?? []) if (call !== null) this.#grow(call);
+    const reasoning = textOf(delta?.reasoning_content) || textOf(delta?.reasoning);
+    const text = textOf(delta?.content) || textOf(delta?.refusal);
+    const parts: ModelPart[] = [];
+    if (reasoning !== '') parts.push({ type: 'reasoning', text: reasoning });
+    if (text !== '') parts.push({ type: 'text', text });
+    return parts;
+  }
+
+  /** Whether the server said that it is done. */
+  get isFinished(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  end(): ModelPart[] {
+    const truncated = this.#reason === 'length';
+    // A call that was cut by the limit is half a call.
+    const calls = truncated ? this.#calls.filter((call) => isJson(call.arguments)) : this.#calls;
+    return [
+      ...calls.map(({ id, name, arguments: text }) => ({ type: 'tool_call' as const, id, name, arguments: text })),
+      { type: 'finished', ...(this.#usage !== undefined && { usage: this.#usage }), ...(truncated && { truncated }) },
+    ];
+  }
+
+  #grow(delta: LooseCall): void {
+    const id = textOf(delta.id);
+    const name = textOf(delta.function?.name);
+    const text = argumentsText(delta.function?.arguments);
+    const index = typeof delta.index === 'number' ? delta.index : undefined;
+    const known = this.#find(index, id, name);
+    if (known === undefined) {
+      const call = { index, id, name, arguments: text };
+      this.#calls.push(call);
+      if (index !== undefined) this.#byIndex.set(index, call);
+      return;
+    }
+    if (known.id === '') known.id = id;
+    if (known.name === '') known.name = name;
+    known.arguments += text;
+  }
+
+  /** An id names its call whatever the index says; else the index does; else it is the one that grew last. */
+  #find(index: number | undefined, id: string, name: string): GrowingCall | undefined {
+    const named = id === '' ? undefined : this.#calls.findLast((call) => call.id === id);
+    if (named !== undefined) return isDouble(named, index, name) ? undefined : named;
+    const known = index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
+    return known === undefined || startsAnother(known, id, name) ? undefined : known;
+  }
+}
+
+/** Another call under an id that is taken: by its index, or because the first one is complete. */
+function isDouble(known: GrowingCall, index: number | undefined, name: string): boolean {
+  if (index !== undefined && known.index !== undefined && index !== known.index) return true;
+  return name !== '' && isJson(known.arguments);
+}
+
+/** A new id, or a name after arguments have begun, starts another call. */
+function startsAnother(known: GrowingCall, id: string, name: string): boolean {
+  if (id !== '' && known.id !== '') return id !== known.id;
+  return name !== '' && known.name !== '' && known.arguments !== '';
+}
+
+/** Content may be a list of parts, as Mistral's reasoning models send it; what is no text is not for us. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) return '';
+  return value
+    .map((part: unknown) => (typeof part === 'object' && part !== null && 'text' in part ? textOf(part.text) : ''))
+    .join('');
+}
+
+function argumentsText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function toUsage(usage: LooseUsage): Usage | undefined {
+  const input = countOf(usage.prompt_tokens);
+  if (input === undefined) return undefined;
+  const cached = countOf(usage.prompt_tokens_details?.cached_tokens);
+  return {
+    input_tokens: input,
+    output_tokens: countOf(usage.completion_tokens) ?? 0,
+    ...(cached !== undefined && { cached_tokens: cached }),
+  };
+}
+
+function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}

@@ -1,0 +1,110 @@
+// Decides what an OpenAI-compatible endpoint takes: shipped for the known ones, learnt from a refusal for the others. Pure.
+
+/** What differs between endpoints in what they accept as messages. */
+export interface EndpointProfile {
+  /** The role of the first message. */
+  readonly systemRole: 'system' | 'developer';
+  /** Whether a system or developer message may stand later than first. */
+  readonly midSystem: boolean;
+  /** Whether a tool's result may be a list of parts. */
+  readonly toolContent: 'parts' | 'text';
+  /** Whether a user's message may follow a tool's result. */
+  readonly userAfterTool: boolean;
+  /** `strict`: users and assistants take turns, and a user begins. */
+  readonly alternation: 'free' | 'strict';
+}
+
+/** For endpoints nobody knows: nothing that only some take, everything that most need. */
+const UNKNOWN: EndpointProfile = {
+  systemRole: 'system',
+  midSystem: true,
+  toolContent: 'text',
+  userAfterTool: true,
+  alternation: 'free',
+};
+
+/** What every endpoint takes. */
+export const CAREFUL: EndpointProfile = {
+  systemRole: 'system',
+  midSystem: false,
+  toolContent: 'text',
+  userAfterTool: false,
+  alternation: 'strict',
+};
+
+interface KnownEndpoint {
+  readonly label: string;
+  readonly matches: (url: URL) => boolean;
+  readonly profile: Partial<EndpointProfile>;
+}
+
+const host =
+  (...names: string[]) =>
+  (url: URL) =>
+    names.some((name) => url.hostname === name || url.hostname.endsWith(`.${name}`));
+const port = (number: number) => (url: URL) => url.port === String(number);
+
+const KNOWN: readonly KnownEndpoint[] = [
+  { label: 'OpenAI', matches: host('openai.com'), profile: { systemRole: 'developer', toolContent: 'parts' } },
+  { label: 'OpenRouter', matches: host('openrouter.ai'), profile: {} },
+  // Its API refuses `user` after `tool` and a system message that is not the first.
+  { label: 'Mistral', matches: host('mistral.ai'), profile: { midSystem: false, userAfterTool: false } },
+  { label: 'Ollama', matches: port(11434), profile: {} },
+  // These apply the model's own template, and most templates raise an error on a late system message.
+  { label: 'LM Studio', matches: port(1234), profile: { midSystem: false } },
+  { label: 'llama.cpp', matches: port(8080), profile: { midSystem: false } },
+  { label: 'vLLM', matches: port(8000), profile: { midSystem: false } },
+];
+
+export function shippedProfile(baseUrl: string): EndpointProfile {
+  const url = new URL(baseUrl);
+  return { ...UNKNOWN, ...KNOWN.find((known) => known.matches(url))?.profile };
+}
+
+/** The server's name, where its address gives it away. */
+export function endpointLabel(baseUrl: string): string | undefined {
+  const url = new URL(baseUrl);
+  return KNOWN.find((known) => known.matches(url))?.label;
+}
+
+/** Texts of refusals, seen on the servers named; the first that fits is believed. */
+const HINTS: readonly { readonly pattern: RegExp; readonly learnt: Partial<EndpointProfile> }[] = [
+  // Mistral: "Unexpected role 'user' after role 'tool'"; vLLM and llama.cpp templates: "after tool".
+  { pattern: /\buser\b[^.]*\bafter\b[^.]*\btool\b/i, learnt: { userAfterTool: false } },
+  // Templates of Gemma, Llama 2 and Mistral: "Conversation roles must alternate user/assistant/…".
+  { pattern: /\balternat/i, learnt: { alternation: 'strict' } },
+  // "Unexpected role 'system' after role 'user'", "System message must be at the beginning", "Only the first message can be…".
+  {
+    pattern: /\b(system|developer)\b[^.]*\b(after|beginning|first|start)\b|\bfirst\b[^.]*\bsystem\b/i,
+    learnt: { midSystem: false },
+  },
+  // "'developer' is not one of ['system', 'assistant', …]", "Unknown role: developer", "Unexpected message role".
+  {
+    pattern: /\bdeveloper\b|\b(unknown|unexpected|invalid|unsupported)\b[^.]*\brole\b/i,
+    learnt: { systemRole: 'system' },
+  },
+  // "Input should be a valid string", "content must be a string", "invalid type: sequence, expected a string".
+  {
+    pattern: /\bcontent\b[^.]*\b(string|array|list|parts?)\b|\bvalid string\b|\bexpected a string\b/i,
+    learnt: { toolContent: 'text' },
+  },
+];
+
+/** What to try after a refusal whose text hints at the messages' form; undefined if it does not, or not to anything new. */
+export function learnFrom(profile: EndpointProfile, refusal: string): EndpointProfile | undefined {
+  for (const { pattern, learnt } of HINTS) {
+    const next = { ...profile, ...learnt };
+    if (pattern.test(refusal) && !sameProfile(next, profile)) return next;
+  }
+  return undefined;
+}
+
+export function sameProfile(a: EndpointProfile, b: EndpointProfile): boolean {
+  return (
+    a.systemRole === b.systemRole &&
+    a.midSystem === b.midSystem &&
+    a.toolContent === b.toolContent &&
+    a.userAfterTool === b.userAfterTool &&
+    a.alternation === b.alternation
+  );
+}

@@ -1,0 +1,75 @@
+// Decides how one process keeps all others out: a lock that the kernel frees when the process dies, however it dies.
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+
+export interface KernelLock {
+  release(): void;
+}
+
+/** Undefined if somebody has it, in this process or another. Throws if the disk refuses. */
+export type TryLock = (path: string) => KernelLock | undefined;
+
+const SQLITE_BUSY = 5;
+
+/** Never open `path` by other means in this process: closing any handle to it would free the lock. */
+export const tryKernelLock: TryLock = (path) => {
+  const sqlite = loadSqlite();
+  return sqlite === undefined ? tryPidFile(`${path}.pid`) : trySqlite(sqlite, path);
+};
+
+function loadSqlite(): typeof import('node:sqlite') | undefined {
+  // From Node 22.13 and VS Code 1.101 on it is there without a flag; `getBuiltinModule` asks without failing.
+  const ask = process.getBuiltinModule as typeof process.getBuiltinModule | undefined;
+  return ask?.('node:sqlite');
+}
+
+/** A transaction that never ends: nothing is ever written, only SQLite's way of locking on every system is used. */
+function trySqlite(sqlite: typeof import('node:sqlite'), path: string): KernelLock | undefined {
+  const database = new sqlite.DatabaseSync(path);
+  try {
+    database.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return undefined;
+    throw error;
+  }
+  return { release: () => database.close() };
+}
+
+/**
+ * Where there is no SQLite: a file that names its process. Weaker, as it rests on asking whether that process lives: one
+ * that was given the same number meanwhile keeps the lock until it ends, and another machine's cannot be asked.
+ */
+export function tryPidFile(path: string): KernelLock | undefined {
+  for (let attempt = 0; attempt < 2; attempt++) {
+    try {
+      const handle = openSync(path, 'wx', 0o600);
+      writeSync(handle, String(process.pid));
+      closeSync(handle);
+      return { release: () => rmSync(path, { force: true }) };
+    } catch (error) {
+      if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error;
+      if (isAlive(pidIn(path))) return undefined;
+      rmSync(path, { force: true });
+    }
+  }
+  return undefined;
+}
+
+function pidIn(path: string): number {
+  try {
+    return Number.parseInt(readFileSync(path, 'utf8'), 10);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** A number that cannot be read is that of a process which is just being written down. */
+export function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return true;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

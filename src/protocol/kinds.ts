@@ -1,0 +1,70 @@
+// The kinds of notification that ship: their level, who observes them and who hears them. Menus and settings are made of this table.
+import { type Level, type ORIGINS } from './notification.ts';
+
+type Origin = (typeof ORIGINS)[number];
+
+/**
+ * Who hears a kind unless told otherwise: `seen` those that have seen the file, `watch` those with a glob that matches,
+ * `live` every live conversation, `owner` the handle's, `server` those with the server's tools, `itself` the one it is about,
+ * `messages` by subscriptions on the hub.
+ */
+type Audience = 'seen' | 'watch' | 'live' | 'owner' | 'server' | 'itself' | 'messages';
+
+export interface KindDescription {
+  /** As it is published if nothing is worse about it. */
+  readonly level: Level;
+  readonly origin: Origin;
+  readonly heardBy: Audience;
+  /** For people: the mute menu and the settings show it. */
+  readonly description: string;
+}
+
+const kind = (level: Level, origin: Origin, heardBy: Audience, description: string): KindDescription => ({
+  level,
+  origin,
+  heardBy,
+  description,
+});
+
+/** By `source.name`. A plugin's own kinds are not here; they are heard by whom they are addressed to. */
+export const KINDS = {
+  'file.changed': kind('warning', 'filesystem', 'seen', 'A file that the model has seen was changed.'),
+  'file.deleted': kind('warning', 'filesystem', 'seen', 'A file that the model has seen is gone.'),
+  'file.renamed': kind('warning', 'editor', 'seen', 'A file that the model has seen has another name.'),
+  'file.unsaved': kind('info', 'editor', 'seen', 'A file that the model has seen has unsaved changes in the editor.'),
+  'file.created': kind('info', 'filesystem', 'watch', 'A file appeared that the model watches for.'),
+  'file.workspace': kind('info', 'filesystem', 'live', 'How many other files of the workspace changed.'),
+  'git.head_changed': kind('warning', 'filesystem', 'live', 'Another commit or branch was checked out.'),
+  'diagnostics.introduced': kind('error', 'language-server', 'seen', 'New problems in a file that the model has seen.'),
+  'diagnostics.resolved': kind(
+    'info',
+    'language-server',
+    'seen',
+    'Problems in a file that the model has seen are gone.',
+  ),
+  'task.ended': kind('info', 'process', 'live', 'A task of the editor ended.'),
+  'terminal.failed': kind('warning', 'process', 'live', 'A command in a terminal failed.'),
+  'tool.stopped': kind('info', 'process', 'owner', 'A background command ended with exit code 0.'),
+  'tool.failed': kind('error', 'process', 'owner', 'A background command ended in another way.'),
+  'tool.waiting': kind('warning', 'process', 'owner', 'A background command seems to wait for input.'),
+  'tool.lost': kind('error', 'host', 'owner', 'A background command cannot be followed any more.'),
+  'mcp.disconnected': kind('error', 'mcp', 'server', 'The connection to an MCP server was lost.'),
+  'mcp.reconnected': kind('info', 'mcp', 'server', 'An MCP server is connected again.'),
+  'mcp.tools_changed': kind('info', 'mcp', 'server', 'An MCP server offers other tools than before.'),
+  'config.changed': kind('info', 'host', 'itself', 'The model, the tools, the mode or the instructions changed.'),
+  'budget.context': kind('info', 'host', 'itself', 'The context window fills up.'),
+  'budget.rate_limited': kind('warning', 'host', 'itself', 'The endpoint asks to slow down.'),
+  'message.received': kind('info', 'agent', 'messages', 'Another agent wrote.'),
+  'security.lookalike': kind('info', 'host', 'itself', 'A tool’s output imitates a block of notifications.'),
+} as const satisfies Readonly<Record<`${string}.${string}`, KindDescription>>;
+
+export type ShippedKind = keyof typeof KINDS;
+
+export const SHIPPED_KINDS = Object.keys(KINDS) as readonly ShippedKind[];
+
+/** A loss, and what says that it is made good. One that nobody heard of and its recovery cancel out. */
+export const RECOVERIES = {
+  'mcp.reconnected': 'mcp.disconnected',
+  // The bytes of a file that was seen are compared by the producer, which then says `file.changed`.
+  'file.created': 'file.deleted',
+} as const satisfies { readonly [K in ShippedKind]?: ShippedKind };

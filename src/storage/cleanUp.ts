@@ -1,0 +1,76 @@
+// Decides what nobody needs any more: old snapshots that no log names, and what a crash left half removed or half written.
+import { join } from 'node:path';
+import { type Clock } from '../base/clock.ts';
+import { type Log } from '../core/ports.ts';
+import { type FileSystem } from '../node/fileSystem.ts';
+import { type Places } from './places.ts';
+import { REMOVED } from './store.ts';
+
+export interface CleanUpDeps {
+  readonly files: FileSystem;
+  readonly folder: string;
+  readonly places: Places;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Another window may have written bytes a moment ago that its log will name: only what is older than this goes. */
+const OLD = 7 * 24 * 60 * 60 * 1000;
+const NAMED = /"hash":"([0-9a-f]{64})"/g;
+
+/** Of this window's own storage only. Returns how many snapshots were removed. Throws what the file system throws. */
+export async function cleanUp(deps: CleanUpDeps): Promise<number> {
+  const { files, folder, log } = deps;
+  await removeLeftovers(deps);
+  const old = await oldSnapshots(deps);
+  if (old.length === 0) return 0;
+  // After the old ones were found: what is named from now on was touched when it was put, and is not old.
+  const named = await namedHashes(deps);
+  let removed = 0;
+  for (const { name, path } of old) {
+    if (named.has(name) || !(await isOld(deps, path))) continue;
+    await files.remove(path);
+    removed += 1;
+  }
+  if (removed > 0) log.info(`${removed} snapshots in ${folder} that no conversation names were removed`);
+  return removed;
+}
+
+async function oldSnapshots(deps: CleanUpDeps): Promise<{ name: string; path: string }[]> {
+  const root = join(deps.folder, 'snapshots');
+  const old: { name: string; path: string }[] = [];
+  for (const prefix of await deps.files.list(root)) {
+    for (const name of await deps.files.list(join(root, prefix))) {
+      const path = join(root, prefix, name);
+      if (await isOld(deps, path)) old.push({ name, path });
+    }
+  }
+  return old;
+}
+
+async function isOld({ files, clock }: CleanUpDeps, path: string): Promise<boolean> {
+  const stat = await files.stat(path);
+  return stat !== undefined && clock.now() - stat.modified > OLD;
+}
+
+/** In every log of every storage, also damaged lines: a conversation may name bytes that another window's storage has. */
+async function namedHashes({ files, places }: CleanUpDeps): Promise<ReadonlySet<string>> {
+  const named = new Set<string>();
+  for (const storage of await places.allStorages()) {
+    const conversations = join(storage, 'conversations');
+    for (const id of await files.list(conversations)) {
+      const bytes = await files.read(join(conversations, id, 'events.jsonl'));
+      if (bytes === undefined) continue;
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+      for (const [, hash] of text.matchAll(NAMED)) if (hash !== undefined) named.add(hash);
+    }
+  }
+  return named;
+}
+
+async function removeLeftovers({ files, folder }: CleanUpDeps): Promise<void> {
+  const conversations = join(folder, 'conversations');
+  for (const name of await files.list(conversations)) {
+    if (name.startsWith(REMOVED)) await files.remove(join(conversations, name));
+  }
+}

@@ -1,0 +1,134 @@
+// Decides how a log that another window writes is followed: only what is new is read, and everything again if bytes were taken back.
+
+import { dirname } from 'node:path';
+import { type Clock } from '../base/clock.ts';
+import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
+import { Emitter } from '../base/emitter.ts';
+import { type FollowedLog, type Log, type ReadLog } from '../core/ports.ts';
+import { type FileSystem } from '../node/fileSystem.ts';
+import { type ReadEvents, readEvents } from './readEvents.ts';
+
+/** A watcher may miss a change, on a network disk every one. */
+const LOOK_EVERY = 2000;
+
+export interface FollowDeps {
+  readonly files: FileSystem;
+  readonly path: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export async function followEventFile(deps: FollowDeps): Promise<FollowedLog> {
+  const file = new FollowedFile(deps);
+  const read = await file.start();
+  return { ...read, onDidGrow: file.onDidGrow, close: () => file.close() };
+}
+
+class FollowedFile {
+  readonly #deps: FollowDeps;
+  readonly #held = new DisposableStore();
+  readonly #onDidGrow: Emitter<ReadLog & { whole: boolean }>;
+  #nextSeq = 1;
+  /** Bytes up to the end of the last whole line that was read, and that line itself. */
+  #length = 0;
+  #lines = 0;
+  #last: Uint8Array = new Uint8Array();
+  #looking: Promise<void> | undefined;
+  #lookAgain = false;
+  #timer: Disposable | undefined;
+  #closed = false;
+
+  constructor(deps: FollowDeps) {
+    this.#deps = deps;
+    this.#onDidGrow = this.#held.add(new Emitter((error) => deps.log.error('a follower of a log failed', error)));
+    this.#held.add(toDisposable(() => this.#timer?.dispose()));
+  }
+
+  get onDidGrow(): Emitter<ReadLog & { whole: boolean }>['event'] {
+    return this.#onDidGrow.event;
+  }
+
+  async start(): Promise<ReadLog> {
+    const { files, path } = this.#deps;
+    try {
+      // Watched before it is read, so that nothing is missed in between.
+      this.#held.add(files.watch(dirname(path), () => this.#look()));
+      const bytes = (await files.read(path)) ?? new Uint8Array();
+      const read = readEvents(bytes);
+      this.#remember(bytes, read, 0);
+      this.#nextSeq = read.nextSeq;
+      this.#wait();
+      return { events: read.events, nextSeq: read.nextSeq, damage: read.damage };
+    } catch (error) {
+      this.#held.dispose();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#held.dispose();
+    await this.#looking;
+  }
+
+  #wait(): void {
+    this.#timer?.dispose();
+    this.#timer = this.#closed ? undefined : this.#deps.clock.after(LOOK_EVERY, () => this.#look());
+  }
+
+  #look(): void {
+    this.#lookAgain = true;
+    this.#looking ??= this.#lookNow().finally(() => {
+      this.#looking = undefined;
+      this.#wait();
+    });
+  }
+
+  async #lookNow(): Promise<void> {
+    while (this.#lookAgain && !this.#closed) {
+      this.#lookAgain = false;
+      try {
+        await this.#readNew();
+      } catch (error) {
+        this.#deps.log.warn(`a followed log cannot be read now: ${String(error)}`);
+      }
+    }
+  }
+
+  /** The last line that was read is read again: if it is still the same, so is everything before it. */
+  async #readNew(): Promise<void> {
+    const { files, path } = this.#deps;
+    const start = this.#length - this.#last.length;
+    const bytes = (await files.readFrom(path, start)) ?? new Uint8Array();
+    if (this.#closed) return;
+    const same =
+      bytes.length >= this.#last.length && Buffer.compare(bytes.subarray(0, this.#last.length), this.#last) === 0;
+    if (!same) return this.#readAll();
+    const added = bytes.subarray(this.#last.length);
+    if (added.length === 0) return;
+    const read = readEvents(added, { seq: this.#nextSeq - 1, lines: this.#lines });
+    // Damage in what is new may be bytes that were taken back in between: only the whole tells.
+    if (read.damage.length > 0) return this.#readAll();
+    if (read.length === 0) return;
+    this.#remember(added, read, this.#length);
+    this.#nextSeq = read.nextSeq;
+    this.#onDidGrow.fire({ events: read.events, nextSeq: read.nextSeq, damage: [], whole: false });
+  }
+
+  async #readAll(): Promise<void> {
+    const { files, path } = this.#deps;
+    const bytes = (await files.read(path)) ?? new Uint8Array();
+    if (this.#closed) return;
+    const read = readEvents(bytes);
+    this.#lines = 0;
+    this.#remember(bytes, read, 0);
+    this.#nextSeq = read.nextSeq;
+    this.#onDidGrow.fire({ events: read.events, nextSeq: read.nextSeq, damage: read.damage, whole: true });
+  }
+
+  #remember(bytes: Uint8Array, read: ReadEvents, before: number): void {
+    this.#length = before + read.length;
+    this.#lines += read.lines;
+    this.#last = bytes.slice(read.lastLine, read.length);
+  }
+}

@@ -1,0 +1,49 @@
+// Decides how what a person allowed once and for all is kept: one small file beside the conversations, out of the agent's reach.
+import { join } from 'node:path';
+import * as z from 'zod';
+import { describeError } from '../base/errors.ts';
+import { type Log, type Permissions } from '../core/ports.ts';
+import { type FileSystem } from '../node/fileSystem.ts';
+import { storageError } from './storageError.ts';
+
+const fileSchema = z.strictObject({ v: z.literal(1), rules: z.array(z.string()) });
+
+/** Until the file is read, and if it cannot be, nothing is allowed: a person is asked. */
+export function createPermissions(deps: { files: FileSystem; folder: string; log: Log }): Permissions & {
+  readonly ready: Promise<void>;
+} {
+  const { files, folder, log } = deps;
+  const path = join(folder, 'approvals.json');
+  const rules = new Set<string>();
+  const read = async () => {
+    try {
+      const bytes = await files.read(path);
+      if (bytes === undefined) return;
+      for (const rule of fileSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8'))).rules) rules.add(rule);
+    } catch (error) {
+      log.warn(`what was always allowed cannot be read, so it is asked for again: ${describeError(error)}`);
+    }
+  };
+  const ready = read();
+  let writing: Promise<void> = ready;
+  const write = async () => {
+    const content: z.infer<typeof fileSchema> = { v: 1, rules: [...rules] };
+    try {
+      await files.makeFolder(folder);
+      await files.writeWhole(path, Buffer.from(JSON.stringify(content)));
+    } catch (error) {
+      throw storageError(error);
+    }
+  };
+  return {
+    ready,
+    has: (rule) => rules.has(rule),
+    add: (rule) => {
+      rules.add(rule);
+      // One after another: two at once must both be in the file.
+      const written = writing.then(write);
+      writing = written.catch(() => undefined);
+      return written;
+    },
+  };
+}

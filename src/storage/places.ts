@@ -1,0 +1,94 @@
+// Decides where a workspace's conversations are: under its own storage, and under every storage its folders had before.
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { type Log } from '../core/ports.ts';
+import { type FileSystem } from '../node/fileSystem.ts';
+
+export interface PlacesDeps {
+  readonly files: FileSystem;
+  /** This window's own storage. New conversations are made here. */
+  readonly folder: string;
+  /** The editor gives a workspace another storage as soon as a folder is added: the index outlives that. */
+  readonly index?: { readonly folder: string; workspaceFolders(): readonly string[] };
+  readonly log: Log;
+}
+
+export interface Places {
+  /** Storages that this window's conversations may be in, its own first. */
+  storages(): Promise<readonly string[]>;
+  /** Every storage that any window ever had. */
+  allStorages(): Promise<readonly string[]>;
+  /** The folder of a conversation: where it is, or where it would be made. */
+  folderOf(conversation: string): Promise<string>;
+}
+
+const entrySchema = z.strictObject({ workspace_folder: z.string(), storage: z.string() });
+
+export function createPlaces(deps: PlacesDeps): Places {
+  const { files, folder, log } = deps;
+  const index = deps.index && { ...deps.index, root: join(deps.index.folder, 'folders') };
+  const known = new Map<string, string>();
+
+  /** One small file for each pair, so that no window overwrites what another wrote. */
+  const register = async (root: string, workspaceFolder: string) => {
+    const place = join(root, shortHash(workspaceFolder), `${shortHash(folder)}.json`);
+    if ((await files.stat(place)) !== undefined) return;
+    await files.makeFolder(join(root, shortHash(workspaceFolder)));
+    const entry = { workspace_folder: workspaceFolder, storage: folder };
+    await files.writeWhole(place, new TextEncoder().encode(JSON.stringify(entry)));
+  };
+  const storagesIn = async (place: string): Promise<string[]> => {
+    const names = (await files.list(place)).filter((name) => name.endsWith('.json'));
+    const entries = await Promise.all(names.map(async (name) => readEntry(await files.read(join(place, name)))));
+    return entries.flatMap((entry) => entry?.storage ?? []);
+  };
+  /** Without the index everything of this storage is still there, so its faults are only told. */
+  const indexed = async (look: (root: string) => Promise<string[]>): Promise<readonly string[]> => {
+    if (index === undefined) return [folder];
+    try {
+      return [...new Set([folder, ...(await look(index.root))])];
+    } catch (error) {
+      log.error('the index of conversations by folder cannot be used', error);
+      return [folder];
+    }
+  };
+
+  const places: Places = {
+    storages: () =>
+      indexed(async (root) => {
+        const folders = index?.workspaceFolders() ?? [];
+        await Promise.all(folders.map((workspaceFolder) => register(root, workspaceFolder)));
+        return (await Promise.all(folders.map((one) => storagesIn(join(root, shortHash(one)))))).flat();
+      }),
+    allStorages: () =>
+      indexed(async (root) => {
+        const hashes = await files.list(root);
+        return (await Promise.all(hashes.map((hash) => storagesIn(join(root, hash))))).flat();
+      }),
+    folderOf: async (conversation) => {
+      const before = known.get(conversation);
+      if (before !== undefined) return before;
+      for (const storage of await places.storages()) {
+        const place = join(storage, 'conversations', conversation);
+        if ((await files.stat(join(place, 'events.jsonl'))) === undefined) continue;
+        known.set(conversation, place);
+        return place;
+      }
+      return join(folder, 'conversations', conversation);
+    },
+  };
+  return places;
+}
+
+function readEntry(bytes: Uint8Array | undefined): z.infer<typeof entrySchema> | undefined {
+  try {
+    return entrySchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+  } catch {
+    return undefined;
+  }
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 24);
+}

@@ -1,0 +1,95 @@
+// Decides what a log's bytes say: whole lines become events, damage is stepped over and told, a torn end is found. Pure.
+import { type Failure } from '../base/errors.ts';
+import { type LogEvent } from '../protocol/event.ts';
+import { checkLine, parseLine } from './line.ts';
+
+const NEWLINE = 0x0a;
+/** A log that is broken everywhere is told in a few sentences, not in a thousand. */
+const MOST_TOLD = 5;
+
+export interface ReadEvents {
+  /** Parsed when they are reached. */
+  readonly events: Iterable<LogEvent>;
+  readonly nextSeq: number;
+  readonly damage: readonly Failure[];
+  /** Bytes up to the end of the last good line. */
+  readonly length: number;
+  /** Where that line begins. */
+  readonly lastLine: number;
+  /** How many lines there are up to its end. */
+  readonly lines: number;
+}
+
+interface Fault {
+  readonly line: number;
+  readonly reason: string;
+  readonly end: number;
+}
+
+/** `before` is where an earlier reading ended, for what was added since. */
+export function readEvents(input: Uint8Array, before = { seq: 0, lines: 0 }): ReadEvents {
+  const bytes = Buffer.from(input.buffer, input.byteOffset, input.length);
+  const faults: Fault[] = [];
+  /** Where each line that counts begins and ends. */
+  const places: number[] = [];
+  let { seq: lastSeq, lines: number } = before;
+  let [start, good, lastLine, lines, brokenSince] = [0, 0, 0, 0, false];
+  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
+    number += 1;
+    const line = checkLine(bytes.subarray(start, end));
+    if (line.kind === 'invalid') {
+      faults.push({ line: number, reason: line.reason, end: end + 1 });
+      brokenSince = true;
+    } else {
+      const odd = oddSequence(lastSeq, line.seq, brokenSince);
+      if (odd !== undefined) faults.push({ line: number, reason: odd, end: end + 1 });
+      // A number that does not rise is another program's: taken in, it would move what counts as told.
+      if (line.seq > lastSeq) places.push(start, end);
+      lastSeq = Math.max(lastSeq, line.seq);
+      [good, lastLine, lines, brokenSince] = [end + 1, start, number - before.lines, false];
+    }
+    start = end + 1;
+  }
+  const events = { [Symbol.iterator]: () => parseLines(bytes, places) };
+  return { events, nextSeq: lastSeq + 1, damage: tell(faults, good), length: good, lastLine, lines };
+}
+
+function* parseLines(bytes: Buffer, places: readonly number[]): Generator<LogEvent> {
+  for (let index = 0; index < places.length; index += 2) {
+    const event = parseLine(bytes.subarray(places[index], places[index + 1]));
+    if (event !== undefined) yield event;
+  }
+}
+
+function oddSequence(last: number, seq: number, afterBroken: boolean): string | undefined {
+  if (seq <= last) return `it has the number ${seq}, which was used before: another program wrote here`;
+  if (seq > last + 1 && !afterBroken) return `before it, events ${last + 1} to ${seq - 1} are missing`;
+  return undefined;
+}
+
+/** What is broken behind the last good line was torn by a crash; it is cut off and told by whoever does so. */
+function tell(faults: readonly Fault[], good: number): Failure[] {
+  const within = faults.filter((fault) => fault.end <= good);
+  const told = within.slice(0, MOST_TOLD).map(({ line, reason }) => {
+    const missing = reason.startsWith('before it');
+    return {
+      code: 'log_damaged',
+      message: missing
+        ? `Line ${line} of this conversation’s log does not follow the one before: ${reason}.`
+        : `Line ${line} of this conversation’s log is damaged (${reason}) and was left out; the rest is here.`,
+      nextStep: missing
+        ? 'What is there is shown. You can go on writing.'
+        : 'The damaged line stays in the file as it is. You can go on writing.',
+    };
+  });
+  const left = within.length - told.length;
+  if (left === 0) return told;
+  return [
+    ...told,
+    {
+      code: 'log_damaged',
+      message: `${left} more lines of this conversation’s log are damaged and were left out.`,
+      nextStep: 'They stay in the file as they are. You can go on writing.',
+    },
+  ];
+}

@@ -1,0 +1,49 @@
+// Decides how the parts of storage are joined: places, store, lock, snapshots and their clean-up, over one file system.
+import { type Clock } from '../base/clock.ts';
+import { type Ids, type Lock, type Log, type Snapshots, type Store } from '../core/ports.ts';
+import { type FileSystem } from '../node/fileSystem.ts';
+import { isAlive, type TryLock, tryKernelLock } from '../node/kernelLock.ts';
+import { cleanUp } from './cleanUp.ts';
+import { createLock } from './lock.ts';
+import { createPlaces, type PlacesDeps } from './places.ts';
+import { createSnapshots } from './snapshots.ts';
+import { createStore } from './store.ts';
+
+export interface StorageDeps extends PlacesDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly files: FileSystem;
+  /** What other windows call this one. */
+  readonly window: string;
+  /** The kernel's, unless a test has another. */
+  readonly tryLock?: TryLock;
+}
+
+export interface Storage {
+  readonly store: Store;
+  readonly lock: Lock;
+  readonly snapshots: Snapshots;
+  /** Removes what nobody needs. Returns how many snapshots that were. */
+  cleanUp(): Promise<number>;
+}
+
+export function createStorage(deps: StorageDeps): Storage {
+  const { files, clock, log, folder, ids } = deps;
+  const places = createPlaces(deps);
+  return {
+    store: createStore({ files, places, clock, log }),
+    lock: createLock({
+      files,
+      places,
+      clock,
+      log,
+      tryLock: deps.tryLock ?? tryKernelLock,
+      self: { pid: process.pid, window: deps.window },
+      ulid: () => ids.ulid(),
+      isAlive,
+    }),
+    snapshots: createSnapshots({ files, folder, elsewhere: () => places.storages() }),
+    cleanUp: () => cleanUp({ files, folder, places, clock, log }),
+  };
+}

@@ -1,0 +1,85 @@
+// The tool read_notifications: returns any notification in full, told or not, newest first and in pages. It marks nothing.
+import * as z from 'zod';
+import { describeFailure } from '../base/errors.ts';
+import { type NotificationRecord, type NotificationState } from '../core/notify/history.ts';
+import { printKind } from '../protocol/notification.ts';
+import { answer, defineTool, refuse } from './defineTool.ts';
+
+const CHARACTERS_AT_ONCE = 20_000;
+const MOST_AT_ONCE = 50;
+const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/;
+
+const STATES: Readonly<Record<NotificationState, string>> = {
+  pending: 'not told yet',
+  shown: 'told',
+  merged: 'told, as part of a newer one',
+  counted: 'told as a count',
+  filtered: 'not told, by the settings',
+  withdrawn: 'withdrawn before it was told',
+};
+
+export const readNotificationsTool = defineTool({
+  name: 'read_notifications',
+  description:
+    'Returns notifications of this conversation in full, newest first: also those that were only counted, joined or shortened. Reading changes nothing.',
+  effect: 'read',
+  arguments: {
+    kind: z.string().min(1).optional().describe('A kind such as file.changed, or all of a source such as file'),
+    subject: z.string().min(1).optional().describe('Part of what it is about, for example src/app.ts'),
+    since: z
+      .union([z.iso.datetime(), z.string().regex(TIME_OF_DAY)])
+      .optional()
+      .describe('Only from this time on: 12:03:04 (UTC, as in the blocks) or 2026-01-31T12:03:04Z'),
+    before: z.string().min(1).optional().describe('Goes on after the last id of the page before'),
+  },
+  run: async ({ kind, subject, since, before }, { notifications }) => {
+    const read = await notifications();
+    if (!read.ok) return refuse(describeFailure(read.failure));
+    const newestFirst = [...read.value].reverse();
+    const from = since === undefined ? undefined : momentOf(since, newestFirst[0]?.notification.at);
+    const start =
+      before === undefined ? 0 : newestFirst.findIndex(({ notification }) => notification.id === before) + 1;
+    if (before !== undefined && start === 0) return refuse(`before: there is no notification ${before}.`);
+    const wanted = newestFirst
+      .slice(start)
+      .filter(({ notification }) => isOfKind(notification, kind))
+      .filter(({ notification }) => subject === undefined || (notification.subject ?? '').includes(subject))
+      .filter(({ notification }) => from === undefined || Date.parse(notification.at) >= from);
+    return answer(printPage(wanted));
+  },
+});
+
+function isOfKind({ kind }: NotificationRecord['notification'], wanted: string | undefined): boolean {
+  return wanted === undefined || kind.source === wanted || printKind(kind) === wanted;
+}
+
+/** A time of day is the last such time before the newest one. */
+function momentOf(since: string, newest = ''): number {
+  if (!TIME_OF_DAY.test(since)) return Date.parse(since);
+  const sameDay = Date.parse(`${newest.slice(0, 10)}T${since}Z`);
+  return sameDay <= Date.parse(newest) ? sameDay : sameDay - 24 * 60 * 60 * 1000;
+}
+
+function printPage(wanted: readonly NotificationRecord[]): string {
+  if (wanted.length === 0) return 'There is none.';
+  const page: string[] = [];
+  let length = 0;
+  for (const record of wanted) {
+    const printed = print(record);
+    if (page.length === MOST_AT_ONCE || (page.length > 0 && length + printed.length > CHARACTERS_AT_ONCE)) break;
+    page.push(printed);
+    length += printed.length + 2;
+  }
+  const left = wanted.length - page.length;
+  const last = wanted[page.length - 1]?.notification.id ?? '';
+  return [...page, ...(left === 0 ? [] : [`(${left} more: before ${last}.)`])].join('\n\n');
+}
+
+/** Messages are quoted: what they say cannot look like the next entry. */
+function print({ notification, state }: NotificationRecord): string {
+  const { id, kind, level, at, origin, subject, message } = notification;
+  const about = subject === undefined ? '' : `, ${subject.replace(/[\s\u0085]+/g, ' ')}`;
+  const name = printKind(kind).replace(/[\s\u0085]+/g, ' ');
+  const quoted = message.split(/\r\n|[\n\r\u2028\u2029\u0085]/).map((line) => `> ${line}`);
+  return [`${id} ${name} [${level}] ${at}, by ${origin}${about} (${STATES[state]}):`, ...quoted].join('\n');
+}

@@ -1,0 +1,38 @@
+// The tool watch: says which files the model wants to hear of without having read them. The log itself keeps what it set.
+import * as z from 'zod';
+import { GLOB_LIMIT } from '../core/notify/globs.ts';
+import { applyWatch, WATCH_TOOL } from '../core/notify/watches.ts';
+import { answer, defineTool, refuse } from './defineTool.ts';
+
+/** More would make every change of the workspace costly. */
+const MOST_WATCHES = 100;
+const globs = z.array(z.string().min(1).max(GLOB_LIMIT)).max(MOST_WATCHES);
+
+export const watchTool = defineTool({
+  name: WATCH_TOOL,
+  description:
+    'Adds or removes glob patterns, such as src/**/*.ts, of files that you want to be told of when they appear or change, also if you have not read them. Without arguments it lists them.',
+  effect: 'read',
+  arguments: {
+    add: globs.optional().describe('Patterns to watch, relative to the workspace, with / between the parts'),
+    remove: globs.optional().describe('Patterns to watch no longer, exactly as they were added'),
+  },
+  run: async ({ add = [], remove = [] }, { watches }) => {
+    const outside = add.find((glob) => /^([/\\]|[a-z]:|\.\.(\/|$))/i.test(glob));
+    if (outside !== undefined)
+      return refuse(`add: ${outside} leads out of the workspace. Patterns are relative to it.`);
+    const unknown = remove.find((glob) => !watches.has(glob));
+    if (unknown !== undefined) {
+      return refuse(`remove: ${unknown} is not watched. ${describe(watches)}`);
+    }
+    const next = applyWatch(watches, { add, remove });
+    if (next.size > MOST_WATCHES) {
+      return refuse(`add: that would be ${next.size} patterns; at most ${MOST_WATCHES} can be watched. Remove some.`);
+    }
+    return answer(describe(next));
+  },
+});
+
+function describe(watches: ReadonlySet<string>): string {
+  return watches.size === 0 ? 'No pattern is watched.' : `Watched: ${[...watches].join(', ')}.`;
+}

@@ -1,0 +1,27 @@
+// Decides which model answers: the one that the settings name, made anew only when they change; else the Guide.
+import { type Model } from '../core/ports.ts';
+import { type EndpointMemory } from '../models/endpointMemory.ts';
+import { createGuideModel } from '../models/guide.ts';
+import { createOpenAiModel } from '../models/openai.ts';
+import { type Settings } from '../protocol/settings.ts';
+import { type ApiKeys } from './secrets.ts';
+
+export function createModelChooser(deps: {
+  settings(): Settings;
+  readonly keys: ApiKeys;
+  readonly memory: Promise<EndpointMemory>;
+}): () => Model {
+  const { keys, memory } = deps;
+  const guide = createGuideModel();
+  let last: { name: string; model: Model } | undefined;
+  return () => {
+    const { baseUrl, model, models } = deps.settings();
+    if (baseUrl === '' || model === '') return guide;
+    const options = models[model] ?? {};
+    const name = JSON.stringify([baseUrl, model, options]);
+    if (last?.name !== name) {
+      last = { name, model: createOpenAiModel({ baseUrl, model, options, memory, apiKey: () => keys.get(baseUrl) }) };
+    }
+    return last.model;
+  };
+}

@@ -1,0 +1,73 @@
+// Choosing a model and setting a key by hand: the connection is tested, and what is wrong is said.
+import { type Locator } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { useWorkbench } from '../support/workbench.ts';
+
+let server: ScriptedServer;
+beforeAll(async () => {
+  server = await startScriptedServer();
+  server.offer(['first-model', 'second-model'], 'right-key');
+});
+afterAll(() => server.stop());
+
+const workbench = useWorkbench();
+
+const input = () => workbench.page.locator('.quick-input-widget input').first();
+const row = (text: string) =>
+  workbench.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first();
+
+/** A driven workbench shows no toasts; what was said is in the notification centre. */
+async function said(text: string): Promise<Locator> {
+  const centre = workbench.page.locator('.notifications-center');
+  await expect
+    .poll(async () => {
+      if (!(await centre.isVisible())) await workbench.command('Notifications: Show Notifications');
+      return centre.innerText();
+    })
+    .toContain(text);
+  return centre.locator('.notification-list-item').filter({ hasText: text });
+}
+
+async function type(text: string, title: string): Promise<void> {
+  await workbench.page.locator('.quick-input-title', { hasText: title }).waitFor();
+  await input().fill(text);
+  await input().press('Enter');
+}
+
+test('an endpoint is typed, asks for a key, is given one, and its model answers', async () => {
+  await workbench.openChat();
+  await workbench.chat().locator('footer').getByText('Guide').waitFor();
+  await workbench.startCommand('Earshot: Choose Model');
+  await row('Other address').click();
+  await type(server.baseUrl, 'Address of the endpoint');
+  await (await said('wants an API key')).getByRole('button', { name: 'Set API Key' }).click();
+  await type('wrong-key', 'API key for');
+  await said('refused the API key');
+  await workbench.screenshot('models-refused');
+  await workbench.command('Notifications: Clear All Notifications');
+
+  await workbench.startCommand('Earshot: Choose Model');
+  await row('Other address').click();
+  await type(server.baseUrl, 'Address of the endpoint');
+  await (await said('refused the API key')).getByRole('button', { name: 'Set API Key' }).click();
+  await type('right-key', 'API key for');
+  await row('second-model').click();
+  await workbench.chat().locator('footer').getByText('second-model').waitFor();
+
+  server.script({ text: ['Chosen and here.'] });
+  await workbench.say('Hello.');
+  await workbench.settled();
+  expect(await workbench.transcript().innerText()).toContain('Chosen and here.');
+  expect(server.requests[0]?.headers.authorization).toBe('Bearer right-key');
+  expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ model: 'second-model' });
+});
+
+test('an address where nobody is says so, and the chat stays with its model', async () => {
+  await workbench.command('Notifications: Clear All Notifications');
+  await workbench.startCommand('Earshot: Choose Model');
+  await row('Other address').click();
+  await type('http://127.0.0.1:1/v1', 'Address of the endpoint');
+  await said('http://127.0.0.1:1/v1 cannot be reached');
+  await workbench.chat().locator('footer').getByText('second-model').waitFor();
+});

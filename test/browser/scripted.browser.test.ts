@@ -1,0 +1,105 @@
+// The slice with a model behind HTTP: what the page shows is what went over the wire, also across a crash.
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { useWorkbench } from '../support/workbench.ts';
+
+const FILE = 'src/order.ts';
+let server: ScriptedServer;
+
+beforeAll(async () => {
+  server = await startScriptedServer();
+});
+afterAll(() => server.stop());
+
+const workbench = useWorkbench(async () => ({
+  settings: { 'earshot.baseUrl': server.baseUrl, 'earshot.model': 'scripted-model' },
+}));
+
+interface Body {
+  model: string;
+  messages: { role: string; content: string | null }[];
+}
+
+const bodyOf = async (number: number) => JSON.parse((await server.request(number)).body) as Body;
+
+test('the block on the card is the block in the request, word for word', async () => {
+  const pipe = makePipe('third');
+  const first = server.requests.length;
+  server.script(
+    { text: ['I read ', 'the file.'], calls: [{ id: 'a', name: 'read_file', arguments: { path: FILE } }] },
+    { calls: [{ id: 'b', name: 'run_command', arguments: { command: 'cat third' } }] },
+    { text: ['**Heard** ', 'it.'] },
+  );
+  await workbench.openChat();
+  await workbench.chat().locator('footer').getByText('scripted-model').waitFor();
+  await workbench.say('Go on.');
+  const card = workbench.card('Run cat third');
+  await card.getByRole('button', { name: 'Approve' }).click();
+  await change('// Told over the wire.');
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
+  await writeFile(pipe, 'done\n');
+  await workbench.settled();
+
+  await card.getByRole('button', { name: /file\.changed/ }).click();
+  const shown = await card.getByRole('group', { name: /word for word/ }).textContent();
+  const body = await bodyOf(first + 2);
+  expect(body.model).toBe('scripted-model');
+  expect(body.messages.at(-1)).toMatchObject({ role: 'tool', content: `done\n(exit code 0)\n\n${shown ?? ''}` });
+  expect(shown).toContain('+// Told over the wire.');
+  await workbench.transcript().locator('strong', { hasText: 'Heard' }).waitFor();
+});
+
+test('killed between queueing and delivery: in exactly one carrier, and in the next request', async () => {
+  makePipe('fourth');
+  await workbench.reset();
+  const first = server.requests.length;
+  server.script(
+    { calls: [{ id: 'c', name: 'read_file', arguments: { path: FILE } }] },
+    { calls: [{ id: 'd', name: 'run_command', arguments: { command: 'cat fourth' } }] },
+  );
+  await workbench.say('Go on.');
+  await workbench.card('Run cat fourth').getByRole('button', { name: 'Approve' }).click();
+  await change('// Queued before the crash.');
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
+  await workbench.killExtensionHost();
+
+  await workbench.reload();
+  await workbench.openChat();
+  await workbench.card('Run cat fourth').getByText('Interrupted', { exact: true }).waitFor();
+  server.script({ text: ['Understood.'] });
+  await workbench.say('And now?');
+  await workbench.settled();
+  const body = await bodyOf(first + 2);
+  const carriers = body.messages.filter(({ content }) => content?.includes('+// Queued before the crash.'));
+  expect(carriers.map(({ role }) => role)).toEqual(['tool']);
+  expect(body.messages.at(-1)).toEqual({ role: 'user', content: 'And now?' });
+});
+
+test('an endpoint that refuses is named with what to do, and the words can be sent again', async () => {
+  await workbench.reset();
+  server.script({ refuse: { status: 401, message: 'bad key' } });
+  await workbench.say('Hello?');
+  await workbench.settled();
+  await workbench
+    .transcript()
+    .getByText(/refused the API key/)
+    .waitFor();
+  await workbench.screenshot('scripted-refused');
+  server.script({ text: ['Hello!'] });
+  await workbench.say('Hello again?');
+  await workbench.transcript().getByText('Hello!', { exact: true }).waitFor();
+});
+
+async function change(line: string): Promise<void> {
+  const path = join(workbench.folder, FILE);
+  await writeFile(path, `${await readFile(path, 'utf8')}${line}\n`);
+}
+
+function makePipe(name: string): string {
+  const pipe = join(workbench.folder, name);
+  execFileSync('mkfifo', [pipe]);
+  return pipe;
+}

@@ -1,0 +1,65 @@
+// The chat in every theme: a picture of each, and an accessibility checker that finds nothing.
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { type Frame } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { useWorkbench } from '../support/workbench.ts';
+
+const workbench = useWorkbench();
+const THEMES = {
+  'Default Dark Modern': 'vscode-dark',
+  'Default Light Modern': 'vscode-light',
+  'Default High Contrast': 'vscode-high-contrast',
+  'Default High Contrast Light': 'vscode-high-contrast-light',
+};
+
+test('a conversation with everything in it: answers, code, a chip, a call that waits for approval', async () => {
+  const pipe = join(workbench.folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  await workbench.openChat();
+  await workbench.say('read src/menu.ts then run cat pipe then run npm test');
+  await workbench.card('Run cat pipe').getByRole('button', { name: 'Approve' }).click();
+  const menu = join(workbench.folder, 'src/menu.ts');
+  await writeFile(menu, (await readFile(menu, 'utf8')).replace('\n', '\n// Changed by hand.\n'));
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
+  await writeFile(pipe, 'All tea is hot.\n');
+  await workbench.card('Run npm test').getByRole('button', { name: 'Approve' }).waitFor();
+});
+
+test.each(Object.entries(THEMES))('%s', async (theme, bodyClass) => {
+  await setTheme(theme);
+  const frame = await chatFrame();
+  await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);
+  await workbench.screenshot(`themes-${theme}`);
+  const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await frame.evaluate(source);
+  const found = await frame.evaluate(async () => {
+    // The page lets the side bar shine through, which a checker inside the frame takes for white.
+    document.body.style.backgroundColor = 'var(--vscode-sideBar-background)';
+    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+    const { violations } = await axe.run({ resultTypes: ['violations'] });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+  });
+  expect(found).toEqual([]);
+});
+
+interface Violation {
+  id: string;
+  nodes: { html: string }[];
+}
+
+/** As an editor of the settings file would; the window follows without a reload. */
+async function setTheme(theme: string): Promise<void> {
+  const file = join(workbench.dataFolder, 'data', 'Machine', 'settings.json');
+  const settings = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
+  await writeFile(file, JSON.stringify({ ...settings, 'workbench.colorTheme': theme }));
+}
+
+async function chatFrame(): Promise<Frame> {
+  const handle = await workbench.page.frameLocator('iframe.webview').locator('#active-frame').elementHandle();
+  const frame = await handle?.contentFrame();
+  if (!frame) throw new Error('the chat has no frame');
+  return frame;
+}

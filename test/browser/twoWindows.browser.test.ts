@@ -1,0 +1,66 @@
+// Two windows on one conversation: one writes, the other follows live; *Continue here*; the owner is killed.
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { useWorkbench } from '../support/workbench.ts';
+
+const workbench = useWorkbench();
+
+const obstacle = (page: Page) => workbench.chat(page).getByText(/This conversation is open in another window/);
+const continueHere = (page: Page) => workbench.chat(page).getByRole('button', { name: 'Continue here' });
+const requests = (page: Page) => workbench.transcript(page).locator('.request');
+
+/** Who has the conversation, as the side file says. */
+async function ownerPid(): Promise<number> {
+  const names = await readdir(workbench.dataFolder, { recursive: true });
+  const files = names.filter((name) => name.endsWith('owner.json'));
+  const owners = await Promise.all(
+    files.map(
+      async (name) =>
+        JSON.parse(await readFile(join(workbench.dataFolder, name), 'utf8')) as { pid: number; released: boolean },
+    ),
+  );
+  const [owner, ...others] = owners.filter(({ released }) => !released);
+  expect(others).toEqual([]);
+  return owner?.pid ?? Number.NaN;
+}
+
+test('the second window follows live, takes over, and the first follows in its turn; a killed owner is replaced', async () => {
+  const one = workbench.page;
+  await workbench.openChat(one);
+  await workbench.say('list the files', one);
+  await workbench.settled(one);
+  const first = await ownerPid();
+
+  const two = await workbench.newWindow();
+  await workbench.openChat(two);
+  await obstacle(two).waitFor();
+  await requests(two).filter({ hasText: 'list the files' }).waitFor();
+  await workbench.screenshot('two-windows-follower', two);
+
+  // What happens in the first is seen in the second.
+  await workbench.say('read src/menu.ts', one);
+  await workbench.settled(one);
+  await requests(two).filter({ hasText: 'read src/menu.ts' }).waitFor();
+
+  await continueHere(two).click();
+  await obstacle(two).waitFor({ state: 'detached' });
+  await obstacle(one).waitFor();
+  const second = await ownerPid();
+  expect(second).not.toBe(first);
+  await workbench.say('list src', two);
+  await workbench.settled(two);
+  await requests(one).filter({ hasText: 'list src' }).waitFor();
+  expect(await requests(one).count()).toBe(3);
+
+  // No chance to say good-bye: the kernel frees what it had.
+  process.kill(second, 'SIGKILL');
+  await continueHere(one).click();
+  await obstacle(one).waitFor({ state: 'detached' });
+  expect(await ownerPid()).toBe(first);
+  await workbench.say('read README.md', one);
+  await workbench.settled(one);
+  expect(await requests(one).allInnerTexts()).toHaveLength(4);
+  await two.close();
+});

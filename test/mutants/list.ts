@@ -1,0 +1,129 @@
+// Faults that the suite must find: each is one change of the source, with the tests that must fail because of it.
+
+export interface Mutant {
+  readonly name: string;
+  readonly file: string;
+  /** Stands in the file exactly once. */
+  readonly find: string;
+  readonly replace: string;
+  /** At least one test in these files must fail. */
+  readonly tests: readonly string[];
+}
+
+const INTERLEAVINGS = 'test/unit/core/conversation/interleavings.test.ts';
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: 'no sync',
+    file: 'src/storage/eventFile.ts',
+    find: 'await this.#file.sync();\n        this.#durableLength',
+    replace: 'this.#durableLength',
+    tests: ['test/unit/storage/powerLoss.test.ts'],
+  },
+  {
+    name: 'no escape in a body',
+    file: 'src/core/notify/format/xml.ts',
+    find: ".replaceAll(']]>', ']]]]><![CDATA[>')",
+    replace: '',
+    tests: ['test/unit/core/notify/formats.test.ts'],
+  },
+  {
+    name: 'no escape in an attribute',
+    file: 'src/core/notify/format/xml.ts',
+    find: '="${escape(String(value))}"',
+    replace: '="${String(value)}"',
+    tests: ['test/unit/core/notify/formats.test.ts'],
+  },
+  {
+    name: 'no withdrawal',
+    file: 'src/core/conversation/pending.ts',
+    find: 'return this.#remove(new Set(event.ids));',
+    replace: 'return;',
+    tests: [INTERLEAVINGS],
+  },
+  {
+    name: 'no lock',
+    file: 'src/node/kernelLock.ts',
+    find: 'BEGIN EXCLUSIVE',
+    replace: 'BEGIN DEFERRED',
+    tests: ['test/unit/node/kernelLock.test.ts'],
+  },
+  {
+    name: 'everybody owns',
+    file: 'src/core/conversation/opening.ts',
+    find: 'if (lock === undefined || held !== undefined) {',
+    replace: 'if (lock !== undefined || held === undefined) {',
+    tests: ['test/walk/continueHere.test.ts'],
+  },
+  {
+    name: 'cursor off by one, too low',
+    file: 'src/core/agent/delivery.ts',
+    find: 'through: pending.through,',
+    replace: 'through: pending.through - 1,',
+    tests: [INTERLEAVINGS],
+  },
+  {
+    name: 'cursor off by one, too high',
+    file: 'src/core/agent/delivery.ts',
+    find: 'through: pending.through,',
+    replace: 'through: pending.through + 1,',
+    tests: [INTERLEAVINGS],
+  },
+  {
+    name: 'coalescing that loses a count',
+    file: 'src/core/notify/plan.ts',
+    find: 'known.older.push(known.newest.id);',
+    replace: '',
+    tests: ['test/unit/core/notify/plan.test.ts', INTERLEAVINGS],
+  },
+  {
+    name: 'filter at queueing',
+    file: 'src/core/notify/queue.ts',
+    find: '  const notification = { ...draft, id: ids.ulid(), message: bound(draft) };\n',
+    replace:
+      "  if (draft.level === 'info') return;\n  const notification = { ...draft, id: ids.ulid(), message: bound(draft) };\n",
+    tests: [INTERLEAVINGS],
+  },
+  {
+    name: 'what was folded before a failed write stays',
+    file: 'src/core/conversation/log.ts',
+    find: '    const read = await this.#file.mend();\n    this.#rebuild(read);\n',
+    replace: '    await this.#file.mend();\n',
+    tests: ['test/unit/storage/eventFile.test.ts'],
+  },
+  {
+    name: 'half-written bytes are not taken back',
+    file: 'src/storage/eventFile.ts',
+    find: 'if (length < bytes.length) await file.truncate(length);',
+    replace: '',
+    tests: ['test/unit/storage/eventFile.test.ts'],
+  },
+  {
+    name: 'a torn end is not cut off',
+    file: 'src/storage/eventFile.ts',
+    find: '      await file.truncate(read.length);\n',
+    replace: '',
+    tests: ['test/unit/storage/eventFile.test.ts', 'test/unit/storage/powerLoss.test.ts'],
+  },
+  {
+    name: 'a snapshot is named before it is written',
+    file: 'src/storage/snapshots.ts',
+    find: '        await writing;\n',
+    replace: '',
+    tests: ['test/unit/storage/powerLoss.test.ts'],
+  },
+  {
+    name: 'a follower does not notice bytes that were taken back',
+    file: 'src/storage/followedFile.ts',
+    find: 'if (!same) return this.#readAll();',
+    replace: '',
+    tests: ['test/unit/storage/followedFile.test.ts'],
+  },
+  {
+    name: 'a compaction forgets what is still true',
+    file: 'src/core/conversation/compact.ts',
+    find: 'fact.seq <= through',
+    replace: 'fact.seq > through',
+    tests: ['test/unit/core/conversation/compact.test.ts'],
+  },
+];

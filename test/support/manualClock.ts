@@ -1,0 +1,44 @@
+// The clock port turned by hand: time passes only when a test says so, and what is due is called in order.
+import { type Clock } from '../../src/base/clock.ts';
+import { toDisposable } from '../../src/base/disposable.ts';
+
+export interface ManualClock extends Clock {
+  /** Passes this much time; what falls due is called at its own moment. */
+  advance(milliseconds: number): void;
+  /** How many calls are still to come. */
+  readonly waiting: number;
+}
+
+export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
+  let now = start;
+  let number = 0;
+  const timers = new Map<number, { readonly at: number; fire(): void }>();
+  const nextDue = (until: number) =>
+    [...timers.entries()].filter(([, timer]) => timer.at <= until).sort(([a, x], [b, y]) => x.at - y.at || a - b)[0];
+  return {
+    now: () => now,
+    after: (milliseconds, run) => {
+      const id = number++;
+      const held = toDisposable(() => timers.delete(id));
+      timers.set(id, {
+        at: now + Math.max(0, milliseconds),
+        fire: () => {
+          held.dispose();
+          run();
+        },
+      });
+      return held;
+    },
+    advance: (milliseconds) => {
+      const until = now + milliseconds;
+      for (let due = nextDue(until); due !== undefined; due = nextDue(until)) {
+        now = due[1].at;
+        due[1].fire();
+      }
+      now = until;
+    },
+    get waiting() {
+      return timers.size;
+    },
+  };
+}

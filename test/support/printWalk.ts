@@ -1,0 +1,60 @@
+// Prints what happened in a conversation so that two runs print the same: ids numbered, times and addresses left out.
+import { type Partial as Drawn } from '../../src/core/ports.ts';
+import { type LogEvent } from '../../src/protocol/event.ts';
+import { type ReceivedRequest } from './scriptedServer.ts';
+
+export interface Walk {
+  /** The lines of events.jsonl. */
+  readonly events: string;
+  readonly requests: readonly ReceivedRequest[];
+  readonly drawn: readonly Drawn[];
+}
+
+/** Everything but the words of the system prompt and the tools, which have tests of their own. */
+export function printWalk({ events, requests, drawn }: Walk): string {
+  const lines = [
+    '# Log',
+    ...events.trimEnd().split('\n').map(parse).filter(isOfTheTurn).map(printEvent),
+    '',
+    '# Requests',
+    ...requests.flatMap(printRequest),
+    '',
+    '# Drawn besides the answers',
+    ...drawn.filter(({ type }) => type === 'retrying' || type === 'retrying_ended').map((one) => JSON.stringify(one)),
+    '',
+  ];
+  return stable(lines.join('\n'));
+}
+
+function parse(line: string): LogEvent {
+  return JSON.parse(line) as LogEvent;
+}
+
+/** A title comes beside the turns, at any moment. */
+function isOfTheTurn(event: LogEvent): boolean {
+  return event.type !== 'title_set' && !(event.type === 'model_call' && event.purpose === 'title');
+}
+
+function printEvent(event: LogEvent): string {
+  const envelope = new Set(['v', 'seq', 'event_id', 'timestamp', 'crc', 'type']);
+  const rest = Object.entries(event).filter(([name]) => !envelope.has(name));
+  return `${event.type} ${JSON.stringify(Object.fromEntries(rest))}`;
+}
+
+function printRequest({ body }: ReceivedRequest, number: number): string[] {
+  const { messages } = JSON.parse(body) as { messages: { role: string }[] };
+  const told = messages.slice(1).map((message) => `  ${JSON.stringify(message)}`);
+  return [`request ${number + 1}`, ...told];
+}
+
+function stable(text: string): string {
+  const ids = new Map<string, string>();
+  return text
+    .replace(/[0-7][0-9A-HJKMNP-TV-Z]{25}/g, (id) => {
+      const known = ids.get(id) ?? `#${ids.size + 1}`;
+      ids.set(id, known);
+      return known;
+    })
+    .replace(/"key":"[\w-]+"/g, '"key":"KEY"')
+    .replace(/127\.0\.0\.1:\d+/g, 'HOST');
+}

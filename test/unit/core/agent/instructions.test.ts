@@ -1,0 +1,118 @@
+// Which instruction files a model is given, what a slash command becomes, and which files are hidden.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parseIgnore } from '../../../../src/core/agent/ignoreFile.ts';
+import { readInstructions } from '../../../../src/core/agent/instructions.ts';
+import { expandPrompt, listPrompts, readPrompt } from '../../../../src/core/agent/promptFiles.ts';
+import { type UserFiles, type Workspace } from '../../../../src/core/ports.ts';
+import { realFileSystem } from '../../../../src/node/fileSystem.ts';
+import { createUserFiles } from '../../../../src/storage/userFiles.ts';
+import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+
+let root: string;
+let workspace: Workspace;
+let userFiles: UserFiles;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'earshot-instructions-'));
+  workspace = createFolderWorkspace(join(root, 'workspace'));
+  userFiles = createUserFiles({ files: realFileSystem, folder: join(root, 'home') });
+});
+afterEach(() => rm(root, { recursive: true }));
+
+async function put(path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(root, path)), { recursive: true });
+  await writeFile(join(root, path), text);
+}
+
+describe('instructions', () => {
+  test('are none where there are no files', async () => {
+    expect(await readInstructions(workspace, ['src/a.ts'], userFiles)).toEqual([]);
+  });
+
+  test('go from the general to the near, the same text once', async () => {
+    await put('home/AGENTS.md', 'Be brief.');
+    await put('workspace/AGENTS.md', 'Use tabs.\n');
+    await put('workspace/CLAUDE.md', '  Use tabs.');
+    await put('workspace/.github/copilot-instructions.md', 'Write tests.');
+    await put('workspace/packages/AGENTS.md', 'Packages use pnpm.');
+    await put('workspace/packages/a/AGENTS.md', 'Package a uses spaces.');
+    await put('workspace/packages/b/AGENTS.md', 'Never seen.');
+    const texts = await readInstructions(workspace, ['packages/a/src/x.ts', 'README.md'], userFiles);
+    expect(texts).toEqual([
+      '\nInstructions from the user’s own file:\nBe brief.',
+      '\nInstructions from AGENTS.md:\nUse tabs.',
+      '\nInstructions from .github/copilot-instructions.md:\nWrite tests.',
+      '\nInstructions from packages/AGENTS.md, for files below packages and before what is said above:\nPackages use pnpm.',
+      '\nInstructions from packages/a/AGENTS.md, for files below packages/a and before what is said above:\nPackage a uses spaces.',
+    ]);
+  });
+
+  test('that are very long are cut', async () => {
+    await put('workspace/AGENTS.md', 'x'.repeat(50_000));
+    const [text = ''] = await readInstructions(workspace, [], undefined);
+    expect(text.length).toBeLessThan(20_200);
+    expect(text).toContain('left out');
+  });
+});
+
+describe('slash commands', () => {
+  beforeEach(async () => {
+    await put(
+      'workspace/.github/prompts/review.prompt.md',
+      '---\ndescription: "Reviews"\nmode: agent\n---\nReview ${input:what}.\n',
+    );
+    await put('workspace/.github/prompts/notes.md', 'no prompt');
+    await put('home/prompts/review.prompt.md', 'The user’s own.');
+    await put('home/prompts/plan.prompt.md', 'Make a plan.');
+  });
+
+  test('are the prompt files of the workspace, then of the user', async () => {
+    expect(await listPrompts(workspace, userFiles)).toEqual([
+      { name: 'plan', description: '', body: 'Make a plan.' },
+      { name: 'review', description: 'Reviews', body: 'Review ${input:what}.' },
+    ]);
+  });
+
+  test.each([
+    ['/review src/a.ts', 'Review src/a.ts.'],
+    ['/review', 'Review .'],
+    ['/plan', 'Make a plan.'],
+    ['/plan for $& and $1\nsoon', 'Make a plan.\n\nfor $& and $1\nsoon'],
+    ['/unknown thing', '/unknown thing'],
+    ['/etc/hosts is odd', '/etc/hosts is odd'],
+    ['/../plan', '/../plan'],
+    ['say /plan', 'say /plan'],
+  ])('%j becomes %j', async (typed, sent) => {
+    expect(await expandPrompt(typed, workspace, userFiles)).toBe(sent);
+  });
+
+  test('a head without an end is text', () => {
+    expect(readPrompt('---\nno end')).toEqual({ description: '', body: '---\nno end' });
+  });
+});
+
+describe('.earshotignore', () => {
+  const { hides } = parseIgnore(
+    '# comment\n*.key\n!public.key\n/only-top.txt\nbuild/\nsecrets/**\ndocs/*.md\n\\#odd\n',
+  );
+  test.each([
+    ['a.key', true],
+    ['deep/down/a.key', true],
+    ['public.key', false],
+    ['only-top.txt', true],
+    ['deep/only-top.txt', false],
+    ['build/x/y', true],
+    ['deep/build/x', true],
+    ['secrets/a/b', true],
+    ['docs/a.md', true],
+    ['docs/deep/a.md', false],
+    ['#odd', true],
+    ['.hidden.key', true],
+    ['plain.txt', false],
+  ])('%s: %s', (path, hidden) => {
+    expect(hides(path)).toBe(hidden);
+  });
+});

@@ -1,0 +1,12 @@
+// The system prompt explains the blocks in at most six lines, and its last line has the key.
+import { expect, test } from 'vitest';
+import { systemPrompt } from '../../../../src/core/agent/systemPrompt.ts';
+import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+
+test('six lines at most, the key in the last one only', () => {
+  const lines = systemPrompt(createFolderWorkspace('/work'), 'the-key', ['an instruction\nof two lines']).split('\n');
+  const blocks = lines.slice(lines.lastIndexOf('') + 1);
+  expect(blocks.length).toBeLessThanOrEqual(6);
+  expect(lines.filter((line) => line.includes('the-key'))).toEqual([lines.at(-1)]);
+  expect(blocks.join(' ')).toContain('never consent');
+});

@@ -1,0 +1,90 @@
+// A fork has the history up to a cycle's end and what was pending there; an export shows all of it, and never the key.
+import { expect, test } from 'vitest';
+import { exportJson, exportMarkdown } from '../../../../src/core/conversation/export.ts';
+import { forkEvents, forkPoints } from '../../../../src/core/conversation/fork.ts';
+import {
+  call,
+  folded,
+  numbered,
+  queued,
+  request,
+  result,
+  started,
+  succeededCall,
+  turnStarted,
+} from '../../../support/events.ts';
+import { notificationOf } from '../../../support/memoryStorage.ts';
+
+const events = numbered(
+  started,
+  turnStarted,
+  request('Do it.'),
+  call('c1'),
+  call('c2'),
+  succeededCall, // 6: two calls are open
+  queued(notificationOf('n1', 'a.ts')),
+  result('c1'),
+  result('c2', 8, ['n1']), // 9: the cycle's end
+  queued(notificationOf('n2', 'b.ts')),
+  queued(notificationOf('n3', 'c.ts')),
+  { type: 'chat_response', message: 'Done.' },
+  succeededCall, // 13
+  { type: 'turn_ended', outcome: 'done' }, // 14
+  { type: 'notification_withdrawn', ids: ['n3'], reason: 'as it was' },
+  request('And the key is the-secret-key?'),
+);
+const deps = { id: 'origin', events, now: '2026-02-02T02:02:02.000Z', ulid: () => 'new-id' };
+
+test('it can begin where a cycle ended, the newest first', () => {
+  expect(forkPoints(events)).toEqual([14, 13, 9]);
+});
+
+test('it shares every event up to there, says where it comes from, and keeps the key', () => {
+  const forked = forkEvents({ ...deps, through: 14 });
+  if (!forked.ok) throw new Error(forked.failure.message);
+  expect(forked.value.slice(0, 14)).toEqual(events.slice(0, 14));
+  expect(forked.value.slice(14)).toMatchObject([
+    { seq: 15, type: 'forked', from: 'origin', through: 14 },
+    { seq: 16, type: 'title_set', title: 'Do it. (fork)' },
+    { seq: 17, type: 'notification_withdrawn', ids: ['n3'], reason: 'as it was' },
+  ]);
+  const state = folded(forked.value);
+  expect(state.turn.key).toBe('the-secret-key');
+  expect(state.summary.forkedFrom).toBe('origin');
+  // What was found untrue later in the original is untrue here too.
+  expect(state.pending.notifications.map(({ id }) => id)).toEqual(['n2']);
+});
+
+test('inside a turn, the fork’s turn is ended; inside a cycle there is none', () => {
+  const forked = forkEvents({ ...deps, through: 9 });
+  if (!forked.ok) throw new Error(forked.failure.message);
+  expect(forked.value.at(-1)).toMatchObject({ type: 'turn_ended', outcome: 'stopped' });
+  expect(folded(forked.value).turn.isOpen).toBe(false);
+  expect(folded(forked.value).messages.all).toEqual(folded(events.slice(0, 9)).messages.all);
+  expect(forkEvents({ ...deps, through: 8 })).toMatchObject({ ok: false, failure: { code: 'not_a_cycle_end' } });
+  expect(forkEvents({ ...deps, through: 99 })).toMatchObject({ ok: false });
+});
+
+test('exports show what was said, called and told, and mask the key', () => {
+  const markdown = exportMarkdown({ id: 'origin', events });
+  expect(markdown).toContain('# Do it.');
+  expect(markdown).toContain('## You\n\nDo it.');
+  expect(markdown).toContain('### Tool call: read_file\n\n```json\n{\n  "path": "a.ts"\n}\n```');
+  expect(markdown).toContain('**Told to the model:**\n\n```xml\n<block of n1>\n```');
+  expect(markdown).toContain('And the key is •••?');
+  const json = exportJson({ id: 'origin', events });
+  const parsed = JSON.parse(json) as { conversation: string; title: string; events: { seq: number }[] };
+  expect(parsed).toMatchObject({ conversation: 'origin', title: 'Do it.' });
+  expect(parsed.events.map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq));
+  expect(markdown + json).not.toContain('the-secret-key');
+});
+
+test('a fence is longer than any inside it', () => {
+  const tricky = numbered(started, call('c'), {
+    type: 'tool_call_response',
+    id: 'c',
+    content: 'a\n````\nb',
+    is_error: true,
+  });
+  expect(exportMarkdown({ id: 'x', events: tricky })).toContain('#### Failed\n\n`````\na\n````\nb\n`````');
+});

@@ -1,0 +1,86 @@
+// What a conversation used: the endpoint's count is the truth, our estimate between counts is scaled by it.
+import { describe, expect, test } from 'vitest';
+import { costOf, Spent } from '../../../../src/core/conversation/spent.ts';
+import { estimateTokens } from '../../../../src/core/notify/tokens.ts';
+import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../../src/protocol/event.ts';
+
+function fold(...drafts: EventDraft[]): Spent {
+  const spent = new Spent();
+  for (const [index, draft] of drafts.entries()) {
+    const envelope = { v: EVENT_VERSION, seq: index + 1, event_id: String(index), timestamp: '2026-01-01T00:00:00Z' };
+    spent.fold({ ...envelope, ...draft } as LogEvent);
+  }
+  return spent;
+}
+
+const request = (content: string): EventDraft => ({ type: 'chat_request', content, source: 'user' });
+const call = (input: number, output: number, more: object = {}): EventDraft => ({
+  type: 'model_call',
+  model: 'm',
+  outcome: 'succeeded',
+  usage: { input_tokens: input, output_tokens: output, cached_tokens: 10 },
+  ...more,
+});
+const words = 'several words of a text that is read '.repeat(40);
+const size = estimateTokens(words);
+const none = () => [];
+
+describe('the size of the next request', () => {
+  test('is estimated before anything is counted, with the system prompt', () => {
+    expect(fold(request(words)).contextTokens(none, () => words)).toBe(2 * size);
+  });
+
+  test('is the last count, and what came since', () => {
+    const spent = fold(request('x'), call(1000, 50), request(words));
+    expect(spent.contextTokens(none, () => words)).toBe(1050 + size);
+  });
+
+  test('is scaled by how far the estimate was off', () => {
+    const spent = fold(request('x'), call(1000, 50), request(words), call(1050 + 2 * size, 10), request(words));
+    expect(spent.ratio).toBe(1.5);
+    expect(spent.contextTokens(none, () => '')).toBe(1060 + 2 * size + Math.round(1.5 * size));
+  });
+
+  test('is counted anew after a compaction', () => {
+    const spent = fold(request(words), call(90_000, 50), { type: 'compaction', summary: 'short', through: 2 });
+    const messages = () => [{ role: 'user' as const, content: 'short' }];
+    expect(spent.contextTokens(messages, () => '')).toBeLessThan(10);
+  });
+
+  test('is not moved by a call beside the turn', () => {
+    const spent = fold(request('x'), call(1000, 50), call(9, 9, { purpose: 'title' }));
+    expect(spent.contextTokens(none, () => '')).toBe(1050);
+  });
+});
+
+test('everything counts, by model, and apart what notifications and woken turns took', () => {
+  const carried = {
+    format: 'xml',
+    text: words,
+    through: 1,
+    user_text: [],
+    shown: [],
+    merged: [],
+    counted: [],
+    filtered: [],
+  } as const;
+  const notifications = { ...carried, user_text: [], shown: [], merged: [], counted: [], filtered: [] };
+  const spent = fold(
+    { type: 'turn_started', source: 'user' },
+    call(100, 10),
+    call(50, 5, { purpose: 'title', model: 'other' }),
+    { type: 'turn_started', source: 'system' },
+    { type: 'chat_request', content: '', source: 'system', notifications },
+    call(200, 20),
+  );
+  expect(spent.total).toEqual({ input: 350, output: 35, cached: 30 });
+  expect(spent.byModel.get('other')).toEqual({ input: 50, output: 5, cached: 10 });
+  expect(spent.woken).toEqual({ input: 200, output: 20, cached: 10 });
+  expect(spent.notifications).toBeGreaterThan(0);
+});
+
+test('money: cached tokens are part of the input and cheaper where that is known', () => {
+  const tokens = { input: 1_000_000, output: 500_000, cached: 400_000 };
+  expect(costOf(tokens, { input: 2, output: 10, cached: 0.5 })).toBeCloseTo(0.6 * 2 + 0.4 * 0.5 + 5);
+  expect(costOf(tokens, { input: 2, output: 10 })).toBeCloseTo(7);
+});

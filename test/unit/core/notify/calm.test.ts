@@ -1,0 +1,205 @@
+// Calm producers, for any schedule on a clock turned by hand: nothing taken is lost, and no subject speaks twice within 2 s.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  CalmPublisher,
+  MINUTE_MILLISECONDS,
+  MOST_A_MINUTE,
+  type Outlet,
+  SUBJECT_MILLISECONDS,
+} from '../../../../src/core/notify/calm.ts';
+import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
+import { createManualClock } from '../../../support/manualClock.ts';
+
+interface Delivered {
+  readonly at: number;
+  readonly draft: NotificationDraft;
+  readonly to: string | undefined;
+}
+
+const first = 'first';
+const second = 'second';
+
+function setUp() {
+  const clock = createManualClock();
+  const delivered: Delivered[] = [];
+  const take = async (draft: NotificationDraft, to?: string) => void delivered.push({ at: clock.now(), draft, to });
+  const outlet: Outlet = {
+    publish: take,
+    deliver: take,
+    listeners: (_draft, { to }) => (to === undefined ? [first, second] : [to]),
+    withdraw: async () => false,
+  };
+  return { clock, delivered, calm: new CalmPublisher({ clock, outlet }) };
+}
+
+let number = 0;
+function draft(subject: string | undefined, name = 'changed'): NotificationDraft {
+  return {
+    kind: { source: 'file', name },
+    level: 'info',
+    message: String(number++),
+    ...(subject !== undefined && { subject }),
+    origin: 'filesystem',
+    at: '2026-01-01T00:00:00Z',
+  };
+}
+
+const isSummary = ({ draft: { data } }: Delivered) => data?.['summary'] === true;
+
+const name = fc.constantFrom('changed', 'changed', 'deleted');
+const step = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({ subject: fc.option(fc.integer({ min: 0, max: 70 }), { nil: undefined }), name }),
+  },
+  { weight: 3, arbitrary: fc.record({ subject: fc.integer({ min: 0, max: 2 }), name }) },
+  { weight: 2, arbitrary: fc.record({ wait: fc.constantFrom(1, 500, 1999, 2000, 2001, 10_000, 59_999, 60_000) }) },
+);
+
+test('for any schedule: delivered, replaced by a newer one of its subject, or counted; never two of a subject in 2 s', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 150, size: 'max' }), fc.boolean(), async (steps, ends) => {
+      const { clock, delivered, calm } = setUp();
+      const taken: { draft: NotificationDraft; settled: Promise<void> }[] = [];
+      for (const one of steps) {
+        if ('wait' in one) clock.advance(one.wait);
+        else {
+          const published = draft(one.subject === undefined ? undefined : `file:${one.subject}`, one.name);
+          taken.push({ draft: published, settled: calm.publish(published, first) });
+        }
+      }
+      if (!ends) clock.advance(2 * MINUTE_MILLISECONDS);
+      calm.dispose();
+      expect(clock.waiting).toBe(0);
+      // None waits for ever.
+      await Promise.all(taken.map(({ settled }) => settled));
+
+      const single = delivered.filter((one) => !isSummary(one));
+      const told = new Set(single.map((one) => one.draft.message));
+      expect(told.size).toBe(single.length);
+      const untold = taken.filter((one) => !told.has(one.draft.message));
+      const counted = delivered.filter(isSummary).reduce((sum, one) => sum + Number(one.draft.data?.['count']), 0);
+      // What has no subject cannot be replaced; what has one is replaced only by a newer one of the same kind.
+      const keyOf = ({ kind, subject, message }: NotificationDraft) =>
+        subject === undefined ? message : `${kind.name} ${subject}`;
+      const replaced = untold.filter((one) =>
+        taken.some(
+          (newer) => keyOf(newer.draft) === keyOf(one.draft) && Number(newer.draft.message) > Number(one.draft.message),
+        ),
+      );
+      expect(untold.length - replaced.length).toBeLessThanOrEqual(counted);
+      expect(counted).toBeLessThanOrEqual(untold.length);
+      // The newest word of each subject and kind is told or counted.
+      const newest = new Map(taken.map((one) => [keyOf(one.draft), one.draft.message]));
+      expect([...newest.values()].filter((message) => !told.has(message)).length).toBeLessThanOrEqual(counted);
+
+      const onTime = ends ? single.filter((one) => one.at < clock.now()) : single;
+      for (const [index, one] of single.entries()) {
+        if (one.draft.subject === undefined) continue;
+        const ofSubject = single.slice(0, index).filter((other) => other.draft.subject === one.draft.subject);
+        // A subject is told in the order of what happened to it.
+        expect(ofSubject.every((other) => Number(other.draft.message) < Number(one.draft.message))).toBe(true);
+        const before = ofSubject.findLast((other) => keyOf(other.draft) === keyOf(one.draft));
+        if (before === undefined || !onTime.includes(one)) continue;
+        expect(one.at - before.at).toBeGreaterThanOrEqual(SUBJECT_MILLISECONDS);
+      }
+      for (const one of onTime) {
+        const within = onTime.filter((other) => other.at >= one.at && other.at - one.at < MINUTE_MILLISECONDS);
+        expect(within.length).toBeLessThanOrEqual(MOST_A_MINUTE);
+      }
+    }),
+    { numRuns: 1500 },
+  );
+});
+
+test('the first goes at once, then the newest of its subject every 2 s', async () => {
+  const { clock, delivered, calm } = setUp();
+  const start = clock.now();
+  const drafts = [0, 1, 2, 3].map(() => draft('file:x'));
+  for (const one of drafts) {
+    void calm.publish(one).catch(() => undefined);
+    clock.advance(800);
+  }
+  clock.advance(10_000);
+  expect(delivered.map(({ at, draft: { message } }) => [at - start, message])).toEqual([
+    [0, drafts[0]?.message],
+    [2000, drafts[2]?.message],
+    [4000, drafts[3]?.message],
+  ]);
+  calm.dispose();
+});
+
+test('another kind of the same subject waits its turn and replaces nothing', async () => {
+  const { clock, delivered, calm } = setUp();
+  const kinds = ['unsaved', 'changed', 'unsaved', 'deleted', 'changed'];
+  const settled = kinds.map((kind) => calm.publish(draft('file:x', kind)));
+  clock.advance(SUBJECT_MILLISECONDS);
+  await Promise.all(settled);
+  expect(delivered.map(({ draft: { kind } }) => kind.name)).toEqual(['unsaved', 'unsaved', 'deleted', 'changed']);
+  calm.dispose();
+});
+
+test('a publish that was replaced resolves when the newer one is queued, not before', async () => {
+  const { clock, calm } = setUp();
+  await calm.publish(draft('file:x'));
+  let resolved = 0;
+  const both = [calm.publish(draft('file:x')), calm.publish(draft('file:x'))].map((one) => one.then(() => resolved++));
+  await Promise.resolve();
+  expect(resolved).toBe(0);
+  clock.advance(SUBJECT_MILLISECONDS);
+  await Promise.all(both);
+  expect(resolved).toBe(2);
+  calm.dispose();
+});
+
+test('above 50 a minute each listener gets one summary with the exact count and its worst level', async () => {
+  const { clock, delivered, calm } = setUp();
+  const all = Array.from({ length: 250 }, (_, index) =>
+    calm.publish({ ...draft(`file:f${index}.ts`), ...(index === 249 && { level: 'error' as const }) }),
+  );
+  clock.advance(SUBJECT_MILLISECONDS);
+  await Promise.all(all);
+  const summaries = delivered.filter(isSummary);
+  expect(delivered.length - summaries.length).toBe(MOST_A_MINUTE);
+  expect(summaries.map(({ to, draft: { level, data } }) => [to, level, data?.['count']])).toEqual([
+    [first, 'error', 200],
+    [second, 'error', 200],
+  ]);
+  expect(summaries[0]?.draft.message).toMatch(
+    /^200 more file\.changed came too fast .* Among them: f50\.ts, f51\.ts, /,
+  );
+  expect(summaries[0]?.draft.message.length).toBeLessThan(2000);
+  // The next summary is a minute later, however much comes.
+  const more = calm.publish(draft('file:late'));
+  clock.advance(MINUTE_MILLISECONDS - SUBJECT_MILLISECONDS);
+  expect(delivered.filter(isSummary)).toHaveLength(2);
+  clock.advance(SUBJECT_MILLISECONDS);
+  await more;
+  expect(delivered.filter(isSummary)).toHaveLength(4);
+  calm.dispose();
+});
+
+test('what is withdrawn while it is held never goes out', async () => {
+  const { clock, delivered, calm } = setUp();
+  await calm.publish(draft('file:x'), first);
+  const held = calm.publish(draft('file:x'), first);
+  expect(await calm.withdraw({ source: 'file', name: 'changed' }, 'file:x', 'again', second)).toBe(false);
+  expect(await calm.withdraw({ source: 'file', name: 'changed' }, 'file:x', 'again', first)).toBe(true);
+  await held;
+  clock.advance(MINUTE_MILLISECONDS);
+  expect(delivered).toHaveLength(1);
+  calm.dispose();
+});
+
+test('a failure to queue reaches everybody whose notification it was', async () => {
+  const { clock } = setUp();
+  const fail = async () => Promise.reject(new Error('disk full'));
+  const outlet: Outlet = { publish: fail, deliver: fail, listeners: () => [first], withdraw: async () => false };
+  const calm = new CalmPublisher({ clock, outlet });
+  await expect(calm.publish(draft('file:x'))).rejects.toThrow('disk full');
+  const held = [calm.publish(draft('file:x')), calm.publish(draft('file:x'))];
+  clock.advance(SUBJECT_MILLISECONDS);
+  for (const one of held) await expect(one).rejects.toThrow('disk full');
+  calm.dispose();
+});

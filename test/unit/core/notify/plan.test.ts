@@ -1,0 +1,242 @@
+// The plan: for any pending, settings and budgets each id ends exactly once, counts add up, cap and token budget hold.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
+import { type Outline, type Plan, planNotifications, tokenBudget } from '../../../../src/core/notify/plan.ts';
+import { estimateTokens } from '../../../../src/core/notify/tokens.ts';
+import { FORMATS } from '../../../../src/protocol/event.ts';
+import { LEVELS, type Notification } from '../../../../src/protocol/notification.ts';
+import { type Settings } from '../../../../src/protocol/settings.ts';
+import { contextWindow, defaultSettings, pending, settings } from '../../../support/arbitraryNotifications.ts';
+
+const key = 'k7QdQ8vXw2Lm9ZtY4nBs1A';
+type Format = (typeof FORMATS)[number];
+
+function plan(
+  queue: readonly Notification[],
+  options: Partial<Settings> = {},
+  format: Format = 'xml',
+  window = 128_000,
+): Plan {
+  return planNotifications({
+    pending: queue,
+    settings: { ...defaultSettings, ...options },
+    contextWindow: window,
+    measure: (outline) => tokensOf(outline, format),
+  });
+}
+
+function tokensOf(outline: Outline, format: Format): number {
+  return estimateTokens(formatBlock(format, { plan: outline, texts: [], key }));
+}
+
+let number = 0;
+function notification(kind: string, more: Partial<Notification> = {}): Notification {
+  const [source = '', name = ''] = kind.split('.');
+  number += 1;
+  return {
+    id: `n${String(number).padStart(6, '0')}`,
+    kind: { source, name },
+    level: 'info',
+    message: `message ${number}`,
+    origin: 'host',
+    at: new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString(),
+    ...more,
+  };
+}
+
+describe('for any pending, settings and budgets', () => {
+  test('each id ends exactly once, counts add up, cap and budget hold, the worst is there', () => {
+    fc.assert(
+      fc.property(
+        pending(40),
+        settings,
+        contextWindow,
+        fc.constantFrom(...FORMATS),
+        (queue, chosen, window, format) => {
+          const made = plan(queue, chosen, format, window);
+          const { shown, merged, counted, filtered, entries, more, total } = made;
+          expect([...shown, ...merged, ...counted, ...filtered].sort()).toEqual(queue.map(({ id }) => id));
+          expect(entries.map(({ id }) => id)).toEqual(shown);
+          expect(entries.reduce((sum, entry) => sum + entry.count, 0)).toBe(shown.length + merged.length);
+          expect(more.reduce((sum, { count }) => sum + count, 0)).toBe(counted.length);
+          expect(total).toBe(queue.length - filtered.length);
+          expect(entries.length).toBeLessThanOrEqual(chosen['notifications.cap']);
+          expect(tokensOf(made, format)).toBeLessThanOrEqual(tokenBudget(chosen, window));
+          // The worst is always shown, and nothing stands before what is worse.
+          expect(entries.length > 0).toBe(total > 0);
+          const ranks = entries.map(({ level }) => LEVELS.indexOf(level));
+          expect(ranks).toEqual([...ranks].sort((a, b) => b - a));
+          for (const [index, entry] of entries.entries()) {
+            const next = entries[index + 1];
+            if (next?.level === entry.level) expect(entry.position).toBeLessThan(next.position);
+          }
+          const worst = Math.max(-1, ...made.entries.map(({ level }) => LEVELS.indexOf(level)));
+          expect(queue.some((one) => heardLevel(one, made, chosen) > worst)).toBe(false);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('the same input gives the same plan, and the input is left as it was', () => {
+    fc.assert(
+      fc.property(pending(30), settings, (queue, chosen) => {
+        const before = JSON.stringify(queue);
+        expect(plan(queue, chosen)).toEqual(plan(structuredClone(queue), chosen));
+        expect(JSON.stringify(queue)).toBe(before);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** The rank of one that is the newest of its kind and subject and not filtered; −1 otherwise. */
+function heardLevel(one: Notification, made: Plan, chosen: Settings): number {
+  const isNewest = made.shown.includes(one.id) || made.counted.includes(one.id);
+  const replaced = one.subject !== undefined && made.counted.includes(one.id);
+  if (!isNewest || replaced) return -1;
+  return LEVELS.indexOf(chosen['notifications.levels'][`${one.kind.source}.${one.kind.name}`] ?? one.level);
+}
+
+test('same kind and subject: the newest text and level, a count and the first time', () => {
+  const queue = [
+    notification('task.ended', { subject: 'task:build', message: 'exit code 1', level: 'error' }),
+    notification('task.ended', { subject: 'task:lint' }),
+    notification('task.ended', { subject: 'task:build', message: 'exit code 0', level: 'info' }),
+  ];
+  const made = plan(queue);
+  expect(made.entries.map(({ message, level, count, first, id }) => ({ message, level, count, first, id }))).toEqual([
+    { message: 'exit code 0', level: 'info', count: 2, first: queue[0]?.at, id: queue[2]?.id },
+    { message: queue[1]?.message, level: 'info', count: 1, first: queue[1]?.at, id: queue[1]?.id },
+  ]);
+  expect([made.shown, made.merged]).toEqual([[queue[2]?.id, queue[1]?.id], [queue[0]?.id]]);
+});
+
+test('five of a kind stay apart, six become one', () => {
+  const files = (count: number) =>
+    Array.from({ length: count }, (_, index) => notification('file.changed', { subject: `file:src/${index}.ts` }));
+  expect(plan(files(5)).entries).toHaveLength(5);
+  const [joined, ...none] = plan(files(6)).entries;
+  expect(none).toEqual([]);
+  expect(joined?.message).toBe('6 of file.changed:\nsrc/0.ts\nsrc/1.ts\nsrc/2.ts\nsrc/3.ts\nsrc/4.ts\nsrc/5.ts');
+});
+
+test('60 changed files are all named in under 4,000 characters, within the default budget', () => {
+  const paths = Array.from(
+    { length: 60 },
+    (_, index) => `packages/component-library/src/components/form/field${index}/index.tsx`,
+  );
+  const queue = paths.map((path) =>
+    notification('file.changed', {
+      subject: `file:${path}`,
+      level: 'warning',
+      message: `${path} changed:\n${'+ line\n'.repeat(30)}`,
+    }),
+  );
+  const made = plan(queue);
+  const block = formatBlock('xml', { plan: made, texts: [], key });
+  expect(block).toContain('60 of file.changed, all in packages/component-library/src/components/form/:\n');
+  for (const path of paths) expect(block).toContain(`\n${path.split('/').slice(-2).join('/')}\n`);
+  expect(block.length).toBeLessThan(4000);
+  expect([made.shown.length, made.merged.length, made.counted.length]).toEqual([1, 59, 0]);
+});
+
+test('longer paths are named by folder; what does not fit even so is counted in words', () => {
+  const folder = 'a-folder-with-a-long-name/'.repeat(4);
+  const queue = Array.from({ length: 60 }, (_, index) =>
+    notification('file.changed', { subject: `file:${folder}${index}.ts` }),
+  );
+  const [below] = plan(queue).entries;
+  expect(below?.message).toBe(
+    `60 of file.changed, all in ${folder}:\n${queue.map((_, index) => `${index}.ts`).join('\n')}`,
+  );
+  const other = notification('file.changed', { subject: 'file:b.ts' });
+  const [joined] = plan([...queue, other]).entries;
+  expect(joined?.message).toBe(
+    `61 of file.changed:\n${folder}: ${queue.map((_, index) => `${index}.ts`).join(', ')}\nb.ts`,
+  );
+  const apart = Array.from({ length: 60 }, (_, index) =>
+    notification('file.changed', { subject: `file:${String(index).padStart(250, 'x')}` }),
+  );
+  const [cut] = plan(apart, { 'notifications.tokenBudget': 100_000 }, 'xml', 10_000_000).entries;
+  expect(cut?.message.split('\n').at(-1)).toMatch(/^and \d+ more: read_notifications lists them\.$/);
+});
+
+test('ten are shown, the rest is one line with counts by kind', () => {
+  const queue = [
+    ...Array.from({ length: 12 }, (_, index) => notification(`plugin.kind${index}`)),
+    notification('task.ended', { level: 'error' }),
+  ];
+  const made = plan(queue);
+  expect(made.shown).toEqual([queue[12]?.id, ...queue.slice(0, 9).map(({ id }) => id)]);
+  expect(made.more).toEqual(['kind9', 'kind10', 'kind11'].map((name) => ({ kind: `plugin.${name}`, count: 1 })));
+  expect(formatBlock('xml', { plan: made, texts: [], key })).toContain(
+    '<more>1 plugin.kind9, 1 plugin.kind10, 1 plugin.kind11: read_notifications lists them.</more>',
+  );
+});
+
+test('of thousands of kinds only the most frequent are named', () => {
+  const queue = Array.from({ length: 3000 }, (_, index) => notification(`plugin.${'k'.repeat(90)}${index}`));
+  const made = plan([
+    ...queue,
+    notification('plugin.often'),
+    notification('plugin.often'),
+    notification('plugin.often'),
+  ]);
+  const line = formatBlock('markdown', { plan: made, texts: [], key }).split('\n').at(-3);
+  expect(line).toMatch(
+    /^And 3 plugin\.often, (1 plugin\.k{53}, ){7}\d+ of other kinds: read_notifications lists them\.$/,
+  );
+});
+
+test('the worst is shortened if it alone is too long, and says so', () => {
+  const queue = [
+    notification('task.ended', { level: 'error', message: '漢'.repeat(2000) }),
+    notification('task.ended'),
+  ];
+  const made = plan(queue, { 'notifications.tokenBudget': 300 });
+  expect(made.entries[0]?.message).toMatch(/^漢{50,}… \(cut here; read_notifications has it in full\)$/u);
+  expect(made.shown[0]).toBe(queue[0]?.id);
+});
+
+describe('settings', () => {
+  const queue = [
+    notification('mcp.reconnected'),
+    notification('terminal.failed'),
+    notification('tool.waiting', { data: { tool: 'run_command' } }),
+    notification('tool.waiting', { data: { tool: 'run_task' } }),
+    notification('file.changed', { subject: 'file:dist/deep/a.js' }),
+    notification('file.changed', { subject: 'file:src/a.ts' }),
+    notification('diagnostics.introduced', { subject: 'x', scopes: ['file:dist/a.js'] }),
+    notification('task.ended', { subject: 'file:dist/deep/a.js' }),
+  ];
+  const filtered = (options: Partial<Settings>) =>
+    plan(queue, options).filtered.map((id) => queue.findIndex((one) => one.id === id));
+
+  test.each<[string, Partial<Settings>, number[]]>([
+    ['nothing', {}, []],
+    ['one kind', { 'notifications.kinds': { mcp: { reconnected: false } } }, [0]],
+    ['one source', { 'notifications.kinds': { terminal: { enable: false } } }, [1]],
+    ['one tool', { tools: { run_command: { notifications: { waiting: false } } } }, [2]],
+    ['ignored paths', { 'notifications.ignoredPaths': ['dist'] }, [4, 6]],
+    ['ignored globs', { 'notifications.ignoredPaths': ['**/*.ts'] }, [5]],
+    ['everything', { 'notifications.enable': false }, [0, 1, 2, 3, 4, 5, 6, 7]],
+  ])('filter %s', (_what, options, expected) => {
+    expect(filtered(options)).toEqual(expected);
+  });
+
+  test('levels raise a kind to the top', () => {
+    const made = plan(queue, { 'notifications.levels': { 'task.ended': 'critical' } });
+    expect(made.entries[0]).toMatchObject({ name: 'ended', level: 'critical' });
+  });
+
+  test.each([
+    [4000, 1500, 300],
+    [32_000, 1500, 640],
+    [128_000, 1500, 1500],
+    [128_000, 400, 400],
+  ])('with a window of %i and a budget of %i, %i tokens may be used', (window, budget, expected) => {
+    expect(tokenBudget({ ...defaultSettings, 'notifications.tokenBudget': budget }, window)).toBe(expected);
+  });
+});

@@ -1,0 +1,40 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createAsyncRotatingLogger } from '../../host/standIns/spdlog.mjs';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'earshot-log-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+// The expectations were recorded from the native module.
+test('lines look as the native module writes them', async () => {
+  const file = join(folder, 'deep', 'output.log');
+  const logger = await createAsyncRotatingLogger('name', file, 10_000, 3);
+  logger.setPattern();
+  logger.setLevel(1);
+  logger.trace('not shown');
+  logger.debug('wörld\nsecond');
+  logger.warn('careful');
+  logger.clearFormatters();
+  logger.info('raw');
+  logger.info(' line\n');
+  logger.drop();
+  logger.info('too late');
+  const text = (await readFile(file, 'utf8')).replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}/g, 'TIME');
+  expect(text).toBe('TIME [debug] wörld\nsecond\nTIME [warning] careful\nraw line\n');
+});
+
+test('a full file is set aside under a number', async () => {
+  const logger = await createAsyncRotatingLogger('name', join(folder, 'a.log'), 10, 2);
+  logger.clearFormatters();
+  for (const text of ['first', 'second', 'third', 'fourth']) logger.info(text.padEnd(8));
+  logger.drop();
+  expect((await readdir(folder)).sort()).toEqual(['a.1.log', 'a.2.log', 'a.log']);
+  expect(await readFile(join(folder, 'a.1.log'), 'utf8')).toBe('third   ');
+});

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import {
+  countLine,
+  oneFailed,
+  onePassed,
+  readMochaReport,
+  readVitestReport,
+  requireTests,
+} from '../../host/stepResult.ts';
+import { readTestSelection } from '../../host/testSelection.mjs';
+
+const assertion = (fullName: string, status: string, failureMessages: string[] = []) => ({
+  fullName,
+  status,
+  failureMessages,
+});
+
+test('a report of vitest: tests are counted, failures told, files that could not be loaded count, too', () => {
+  const report = {
+    success: false,
+    testResults: [
+      {
+        name: '/r/a.test.ts',
+        status: 'failed',
+        message: '',
+        assertionResults: [
+          assertion('good', 'passed'),
+          assertion('bad', 'failed', ['\u001b[31mwhy\u001b[0m']),
+          assertion('later', 'skipped'),
+        ],
+      },
+      { name: '/r/b.test.ts', status: 'failed', message: 'cannot be loaded', assertionResults: [] },
+    ],
+  };
+  expect(readVitestReport(JSON.stringify(report), '/r')).toEqual({
+    passed: 1,
+    skipped: 1,
+    failures: [
+      { title: 'a.test.ts › bad', message: 'why' },
+      { title: 'b.test.ts', message: 'cannot be loaded' },
+    ],
+  });
+});
+
+test('a report of the suites in VS Code', () => {
+  const failure = { title: 'a', message: 'b' };
+  expect(readMochaReport(JSON.stringify({ passed: 3, failed: 1, failures: [failure] }))).toEqual({
+    passed: 3,
+    skipped: 0,
+    failures: [failure],
+  });
+});
+
+test('a step without a test is a failed one', () => {
+  const nothing = { passed: 0, skipped: 0, failures: [] };
+  expect(requireTests(nothing, 'Unit')).toEqual(oneFailed('Unit', 'No test ran.'));
+  expect(requireTests(onePassed, 'Unit')).toBe(onePassed);
+});
+
+test('the last line', () => {
+  expect(countLine([onePassed, oneFailed('a', 'b'), onePassed])).toBe('2 passed, 1 failed');
+  expect(countLine([{ passed: 0, skipped: 2, failures: [] }])).toBe('0 passed, 0 failed, 2 skipped');
+});
+
+test('which steps run', () => {
+  expect(readTestSelection([])).toEqual(['types', 'lint', 'format', 'unused', 'build', 'unit', 'vscode', 'browser']);
+  expect(readTestSelection(['browser', 'unit'])).toEqual(['build', 'unit', 'browser']);
+  expect(readTestSelection(['electron'])).toEqual(['build', 'electron']);
+  expect(() => readTestSelection(['constructor'])).toThrow('There is no test suite “constructor”.');
+});

@@ -1,0 +1,80 @@
+// What can be found out of an endpoint without asking a model, and what is said when it cannot.
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { findLocalEndpoints, listModels } from '../../../src/models/endpoints.ts';
+
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+async function serve(listener: RequestListener): Promise<number> {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+const json =
+  (status: number, body: unknown): RequestListener =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  };
+
+const html: RequestListener = (_request, response) => response.end('<html>');
+
+test('models are listed by name, with their windows where the endpoint says them', async () => {
+  const keys: (string | undefined)[] = [];
+  const models = [
+    { id: 'b', context_length: 200_000 },
+    { id: 'a', max_model_len: 8192, extra: 1 },
+    { id: 'c', context_length: 'x' },
+  ];
+  const port = await serve((request, response) => {
+    keys.push(request.headers.authorization);
+    json(request.url === '/v1/models' ? 200 : 404, { data: models })(request, response);
+  });
+  const listed = await listModels(`http://127.0.0.1:${port}/v1/`, 'secret');
+  expect(listed).toEqual({
+    ok: true,
+    value: [{ id: 'a', contextWindow: 8192 }, { id: 'b', contextWindow: 200_000 }, { id: 'c' }],
+  });
+  expect(keys).toEqual(['Bearer secret']);
+});
+
+test.each([
+  [json(401, {}), undefined, 'key_missing', 'Set API Key'],
+  [json(401, {}), 'k', 'key_refused', 'set it again'],
+  [json(403, {}), 'k', 'key_refused', 'set it again'],
+  [json(404, {}), 'k', 'no_list', '/v1'],
+  [json(500, {}), 'k', 'refused', 'later'],
+  [json(200, { models: [] }), 'k', 'no_list', '/v1'],
+  [html, 'k', 'no_list', '/v1'],
+])('a failure says what to do', async (listener, key, code, step) => {
+  const port = await serve(listener);
+  expect(await listModels(`http://127.0.0.1:${port}/v1`, key)).toMatchObject({
+    ok: false,
+    failure: { code, nextStep: expect.stringContaining(step) as string },
+  });
+});
+
+test('an address where nobody is says so', async () => {
+  expect(await listModels('http://127.0.0.1:1/v1', undefined)).toMatchObject({
+    ok: false,
+    failure: { code: 'unreachable' },
+  });
+});
+
+test('local endpoints are found where they answer with models, and only there', async () => {
+  const there = await serve(json(200, { data: [{ id: 'm' }] }));
+  const empty = await serve(json(200, { data: [] }));
+  const other = await serve(json(404, {}));
+  expect(await findLocalEndpoints([there, empty, other, 1])).toEqual([
+    { baseUrl: `http://127.0.0.1:${there}/v1`, label: `http://127.0.0.1:${there}/v1`, models: [{ id: 'm' }] },
+  ]);
+});

@@ -1,0 +1,146 @@
+// What is made of a stream, however its pieces fall and whatever a server leaves out or gets wrong.
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type ModelPart } from '../../../src/core/ports.ts';
+import { createOpenAiModel } from '../../../src/models/openai.ts';
+import { StreamAccumulator } from '../../../src/models/openaiStream.ts';
+import { SseReader } from '../../../src/models/sse.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+
+let server: ScriptedServer;
+beforeEach(async () => {
+  server = await startScriptedServer();
+});
+afterEach(() => server.stop());
+
+async function heard(): Promise<ModelPart[]> {
+  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
+  const parts = await Array.fromAsync(
+    model.stream({ system: '', messages: [], tools: [] }, new AbortController().signal),
+  );
+  return parts.filter((part) => part.type !== 'alive');
+}
+
+const calls = [
+  { id: 'a', name: 'read_file', arguments: { path: 'one' } },
+  { id: 'b', name: 'read_file', arguments: { path: 'two' } },
+];
+const expected = calls.map((call) => ({ ...call, type: 'tool_call', arguments: JSON.stringify(call.arguments) }));
+const usage = { input_tokens: 100, output_tokens: 10 };
+
+describe('tool calls', () => {
+  test.each(['missing', 'all_zero', 'from_one'] as const)('whose indexes are %s are told apart', async (indexes) => {
+    server.script({ calls, indexes });
+    expect(await heard()).toEqual([...expected, { type: 'finished', usage }]);
+  });
+
+  test('several in one delta, with `stop` as the reason', async () => {
+    server.script({ calls, finish: 'stop' });
+    expect(await heard()).toEqual([...expected, { type: 'finished', usage }]);
+  });
+
+  test('from a server that does not stream', async () => {
+    server.script({ text: ['Both.'], calls, unstreamed: true });
+    expect(await heard()).toEqual([{ type: 'text', text: 'Both.' }, ...expected, { type: 'finished', usage }]);
+  });
+
+  test('with arguments that are an object already, an id that comes late, and none at all', () => {
+    const accumulator = new StreamAccumulator();
+    const delta = (...tool_calls: object[]) => accumulator.take({ choices: [{ delta: { tool_calls } }] });
+    delta({ index: 0, function: { name: 'one', arguments: { deep: [1] } } });
+    delta({ index: 1, function: { name: 'two' } }, { index: 1, id: 'late', function: { arguments: '{}' } });
+    accumulator.take({ choices: [{ finish_reason: 'tool_calls' }] });
+    expect(accumulator.end()).toEqual([
+      { type: 'tool_call', id: '', name: 'one', arguments: '{"deep":[1]}' },
+      { type: 'tool_call', id: 'late', name: 'two', arguments: '{}' },
+      { type: 'finished' },
+    ]);
+  });
+
+  test('cut by the limit are half and so none', async () => {
+    server.script({
+      text: ['Now'],
+      calls: [{ id: 'a', name: 'read_file', arguments: '{"path": "on' }],
+      finish: 'length',
+    });
+    expect(await heard()).toEqual([
+      { type: 'text', text: 'Now' },
+      { type: 'finished', usage, truncated: true },
+    ]);
+  });
+});
+
+describe('a stream', () => {
+  test('keeps reasoning apart', async () => {
+    server.script({ reasoning: ['Hm', '.'], text: ['Yes.'] });
+    expect(await heard()).toEqual([
+      { type: 'reasoning', text: 'Hm' },
+      { type: 'reasoning', text: '.' },
+      { type: 'text', text: 'Yes.' },
+      { type: 'finished', usage },
+    ]);
+  });
+
+  test('without usage is whole all the same', async () => {
+    server.script({ text: ['Yes.'], usage: null });
+    expect(await heard()).toEqual([{ type: 'text', text: 'Yes.' }, { type: 'finished' }]);
+  });
+
+  test('with nonsense for usage has none', async () => {
+    const raw =
+      'data: {"choices":[{"delta":{"content":"Yes."},"finish_reason":"stop"}],"usage":{"prompt_tokens":-1}}\n\n';
+    server.script({ raw, usage: null });
+    expect(await heard()).toEqual([{ type: 'text', text: 'Yes.' }, { type: 'finished' }]);
+  });
+
+  test('that is a page of HTML says that the address is wrong', async () => {
+    const model = createOpenAiModel({
+      baseUrl: server.baseUrl,
+      model: 'm',
+      apiKey: async () => undefined,
+    });
+    const before = globalThis.fetch;
+    globalThis.fetch = async () => new Response('<html>', { headers: { 'content-type': 'text/html' } });
+    try {
+      const parts = await Array.fromAsync(
+        model.stream({ system: '', messages: [], tools: [] }, new AbortController().signal),
+      );
+      expect(parts).toMatchObject([{ type: 'failed', failure: { code: 'no_stream' } }]);
+    } finally {
+      globalThis.fetch = before;
+    }
+  });
+
+  test('that was aborted ends with nothing', async () => {
+    server.script({ text: ['Half'], hang: true });
+    const abort = new AbortController();
+    const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
+    const parts: ModelPart[] = [];
+    for await (const part of model.stream({ system: '', messages: [], tools: [] }, abort.signal)) {
+      parts.push(part);
+      abort.abort();
+    }
+    expect(parts).toEqual([{ type: 'text', text: 'Half' }]);
+  });
+});
+
+test('server-sent events are the same however their bytes are cut', () => {
+  const event = fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => text.replace(/[\r\n]/g, ''));
+  fc.assert(
+    fc.property(fc.array(event), fc.constantFrom('\n', '\r\n'), fc.integer({ min: 1, max: 9 }), (events, end, size) => {
+      const text = events.map((data) => `: alive${end}event: x${end}data: ${data}${end}${end}`).join('');
+      const bytes = new TextEncoder().encode(text);
+      const reader = new SseReader();
+      const read: string[] = [];
+      for (let at = 0; at < bytes.length; at += size) read.push(...reader.push(bytes.subarray(at, at + size)));
+      expect([...read, ...reader.end()]).toEqual(events);
+    }),
+  );
+});
+
+test('two whole calls under one id are two calls', () => {
+  const accumulator = new StreamAccumulator();
+  const whole = (index: number | undefined) => ({ index, id: 'a', function: { name: 'look', arguments: '{}' } });
+  for (const index of [0, 1, undefined]) accumulator.take({ choices: [{ delta: { tool_calls: [whole(index)] } }] });
+  expect(accumulator.end().map((part) => part.type)).toEqual(['tool_call', 'tool_call', 'tool_call', 'finished']);
+});

@@ -1,0 +1,68 @@
+// What counts as inside the workspace: as written, and as the disk resolves it.
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { resolveInside } from '../../../src/node/resolvePath.ts';
+
+let root: string;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'earshot-paths-'));
+  await mkdir(join(root, 'one', 'src'), { recursive: true });
+  await mkdir(join(root, 'one-more'));
+  await mkdir(join(root, 'two'));
+  await writeFile(join(root, 'secret.txt'), '');
+  await symlink(join(root, 'secret.txt'), join(root, 'one', 'link.txt'));
+  await symlink(root, join(root, 'one', 'up'));
+  await symlink(join(root, 'two'), join(root, 'one', 'sibling'));
+});
+afterAll(() => rm(root, { recursive: true }));
+
+const one = () => [{ path: '', absolute: join(root, 'one') }];
+const both = () => [
+  { path: 'one', absolute: join(root, 'one') },
+  { path: 'two', absolute: join(root, 'two') },
+];
+
+test('a path is said relative to the folder, whatever way it was given', async () => {
+  for (const given of ['src/a.ts', './src/a.ts', 'src/../src/a.ts', join(root, 'one', 'src', 'a.ts')]) {
+    expect(await resolveInside(one(), given)).toEqual({
+      ok: true,
+      value: { path: 'src/a.ts', absolute: join(root, 'one', 'src', 'a.ts') },
+    });
+  }
+});
+
+test('names with several dots, spaces, quotes and newlines are names', async () => {
+  for (const name of ['..hidden', 'a b.ts', `q"'.ts`, 'line\nbreak.ts', '…🦊.ts']) {
+    expect(await resolveInside(one(), name)).toMatchObject({ ok: true, value: { path: name } });
+  }
+});
+
+test.each([
+  '..',
+  '../secret.txt',
+  'src/../../secret.txt',
+  '../one-more/a.ts',
+  '/etc/passwd',
+  'link.txt',
+  'up/secret.txt',
+  'up/new.txt',
+  'sibling/a.ts',
+])('%s lies outside', async (path) => {
+  expect(await resolveInside(one(), path)).toMatchObject({ ok: false, failure: { code: 'outside' } });
+});
+
+test('with several folders the first part names the folder, and a link from one into the other is inside', async () => {
+  expect(await resolveInside(both(), 'two/a.ts')).toMatchObject({
+    ok: true,
+    value: { path: 'two/a.ts', absolute: join(root, 'two', 'a.ts') },
+  });
+  expect(await resolveInside(both(), 'one/sibling/a.ts')).toMatchObject({ ok: true });
+});
+
+test('no folder, and a NUL', async () => {
+  expect(await resolveInside([], 'a')).toMatchObject({ ok: false, failure: { code: 'no_folder' } });
+  expect(await resolveInside(one(), 'a\0b')).toMatchObject({ ok: false, failure: { code: 'bad_path' } });
+});

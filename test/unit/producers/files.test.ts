@@ -1,0 +1,149 @@
+// The file producer with a real watcher on a real folder: what it tells, what it takes back, what it keeps to itself.
+import { mkdir, mkdtemp, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Disposable } from '../../../src/base/disposable.ts';
+import { Emitter } from '../../../src/base/emitter.ts';
+import { type Publisher, type SeenFiles } from '../../../src/core/ports.ts';
+import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { createFilesProducer } from '../../../src/producers/files.ts';
+import { createSnapshots } from '../../../src/storage/snapshots.ts';
+import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
+import { recordingLog } from '../../support/headless.ts';
+
+const PATH = 'src/a.txt';
+let root: string;
+let errors: string[];
+let watching: Disposable;
+let published: string[];
+/** What the conversation has seen and was told, as its log would say. */
+let seen: { hash: string; told?: string } | undefined;
+let withdrawable: boolean;
+let onDidChange: Emitter<void>;
+let snapshots: ReturnType<typeof createSnapshots>;
+let heard: Emitter<string>;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'earshot-files-'));
+  await mkdir(join(root, 'work', 'src'), { recursive: true });
+  await writeFile(file(), 'one\n');
+  errors = [];
+  published = [];
+  withdrawable = false;
+  onDidChange = new Emitter(fail);
+  heard = new Emitter(fail);
+  snapshots = createSnapshots({ files: realFileSystem, folder: join(root, 'storage') });
+  seen = { hash: await snapshots.put(Buffer.from('one\n')) };
+  const log = recordingLog(errors);
+  const producer = createFilesProducer({
+    clock: realClock,
+    log,
+    snapshots,
+    workspace: createFolderWorkspace(join(root, 'work')),
+  });
+  watching = producer.start(publisher, seenFiles);
+});
+
+afterEach(async () => {
+  watching.dispose();
+  await rm(root, { recursive: true });
+  expect(errors).toEqual([]);
+});
+
+const file = () => join(root, 'work', PATH);
+const fail = (error: unknown) => {
+  throw error;
+};
+
+const seenFiles: SeenFiles = {
+  all: () => (seen === undefined ? [] : [{ path: PATH, by: [{ conversation: 'c', ...seen }] }]),
+  get: (path) => seenFiles.all().find((entry) => entry.path === path),
+  onDidChange: (listener) => onDidChange.event(listener),
+};
+
+const publisher: Publisher = {
+  publish: async (draft, to) => {
+    const text = `${to ?? ''} ${draft.kind.source}.${draft.kind.name} ${draft.message.split('\n')[0] ?? ''}`;
+    published.push(text);
+    if (seen !== undefined && typeof draft.data?.['hash'] === 'string')
+      seen = { hash: seen.hash, told: draft.data['hash'] };
+    withdrawable = true;
+    heard.fire(text);
+  },
+  withdraw: async (kind, subject) => {
+    if (!withdrawable || published.at(-1)?.includes(`${kind.source}.${kind.name}`) !== true) return false;
+    withdrawable = false;
+    if (seen !== undefined) seen = { hash: seen.hash };
+    const text = `withdrawn ${kind.source}.${kind.name} ${subject}`;
+    published.push(text);
+    heard.fire(text);
+    return true;
+  },
+};
+
+function next(): Promise<string> {
+  return new Promise((resolve) => {
+    const listening = heard.event((text) => {
+      listening.dispose();
+      resolve(text);
+    });
+  });
+}
+
+async function after(change: () => Promise<void>): Promise<string> {
+  const told = next();
+  await change();
+  return told;
+}
+
+test('a change is told to the conversation that has seen the file, with what changed', async () => {
+  expect(await after(() => writeFile(file(), 'two\n'))).toBe(
+    `c file.changed ${PATH} changed on disk since you read it (+1 −1):`,
+  );
+});
+
+test('changed back before it was told: taken back', async () => {
+  await after(() => writeFile(file(), 'two\n'));
+  expect(await after(() => writeFile(file(), 'one\n'))).toBe(`withdrawn file.changed file:${PATH}`);
+});
+
+test('changed back after it was told: one word that it is as it was', async () => {
+  await after(() => writeFile(file(), 'two\n'));
+  withdrawable = false;
+  expect(await after(() => writeFile(file(), 'one\n'))).toBe(`c file.changed ${PATH} is again as you read it.`);
+});
+
+test('the same bytes written again are silent; a later change is the next thing heard', async () => {
+  await writeFile(file(), 'one\n');
+  await writeFile(`${file()}.new`, 'one\n');
+  await rename(`${file()}.new`, file());
+  expect(await after(() => writeFile(file(), 'three\n'))).toContain('file.changed');
+  expect(published).toHaveLength(1);
+});
+
+test('a deleted file is told, and one that comes back as it was is taken back', async () => {
+  expect(await after(() => unlink(file()))).toBe(`c file.deleted ${PATH}, which you read, is no longer there.`);
+  expect(await after(() => writeFile(file(), 'one\n'))).toBe(`withdrawn file.deleted file:${PATH}`);
+});
+
+test('what changed before it was watched is found when the view moves', async () => {
+  seen = undefined;
+  onDidChange.fire();
+  await writeFile(file(), 'meanwhile\n');
+  const told = next();
+  seen = { hash: await snapshots.put(Buffer.from('one\n')) };
+  onDidChange.fire();
+  expect(await told).toContain('file.changed');
+});
+
+test('a change that is too long to show is summed up, and binary is not compared', async () => {
+  const long = Array.from({ length: 300 }, (_, index) => `line ${index}`).join('\n');
+  expect(await after(() => writeFile(file(), long))).toBe(
+    `c file.changed ${PATH} changed on disk since you read it (+300 −1), too much to show here. Read it again before you rely on it.`,
+  );
+  expect(await after(() => writeFile(file(), Uint8Array.of(0, 1, 2)))).toBe(
+    `c file.changed ${PATH} changed on disk since you read it, too much to show here. Read it again before you rely on it.`,
+  );
+});

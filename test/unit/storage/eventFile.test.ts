@@ -1,0 +1,168 @@
+// What is acknowledged is on disk and stays there; what failed is gone; what is damaged is told.
+import { expect, test } from 'vitest';
+import { FailureError } from '../../../src/base/errors.ts';
+import { enqueue } from '../../../src/core/notify/queue.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { printLine } from '../../../src/storage/line.ts';
+import { describeState, draftOf, memoryWindow, openLog, pathOf } from '../../support/memoryStorage.ts';
+
+const ID = '01J00000000000000000000000';
+
+function eventOf(seq: number, more: object = { type: 'title_set', title: `title ${seq}` }): LogEvent {
+  return { v: 1, seq, event_id: `event-${seq}`, timestamp: '2026-01-02T03:04:05.000Z', ...more } as LogEvent;
+}
+const line = (seq: number, more?: object) => printLine(eventOf(seq, more));
+
+/** Opens a log that has these bytes. */
+async function openWith(bytes: string | Uint8Array) {
+  const window = memoryWindow();
+  await window.files.makeFolder(pathOf(ID, '..').replace('/..', ''));
+  window.files.poke(pathOf(ID), Buffer.from(bytes));
+  const opened = await window.storage.store.open(ID);
+  if (!opened.ok) throw new Error(opened.failure.message);
+  const { file, events, nextSeq, damage } = opened.value;
+  await file.append(eventOf(nextSeq, { type: 'title_set', title: 'after' }));
+  await file.close();
+  const rest = window.files.peek(pathOf(ID)).toString();
+  return {
+    window,
+    seqs: [...events].map((event) => event.seq),
+    nextSeq,
+    damage: damage.map(({ message }) => message),
+    rest,
+  };
+}
+
+const torn = (window: ReturnType<typeof memoryWindow>) =>
+  window.files.paths.filter((path) => path.includes('.torn-')).map((path) => window.files.peek(path).toString());
+
+test('appends that arrive while a sync is under way share the next one', async () => {
+  const window = memoryWindow();
+  const log = await openLog(window, ID);
+  window.files.points.length = 0;
+  await Promise.all(Array.from({ length: 100 }, (_, index) => enqueue(log, window.ids, draftOf(`a${index}`))));
+  const syncs = window.files.points.filter(({ name }) => name === 'sync:before events.jsonl');
+  expect(syncs.length).toBeLessThanOrEqual(2);
+  await log.close();
+});
+
+test('an empty file and a missing one are an empty log', async () => {
+  expect(await openWith('')).toMatchObject({ seqs: [], nextSeq: 1, damage: [] });
+});
+
+test('half a last line is cut off and kept beside the log, under a name that nothing had before', async () => {
+  const half = line(3).slice(0, 30);
+  const { window, seqs, damage, rest } = await openWith(line(1) + line(2) + half);
+  expect({ seqs, damage, torn: torn(window) }).toEqual({ seqs: [1, 2], damage: [], torn: [half] });
+  expect(rest).toBe(line(1) + line(2) + line(3, { type: 'title_set', title: 'after' }));
+  // The same again, at the same length.
+  window.files.poke(pathOf(ID), Buffer.from(line(1) + line(2) + 'other'));
+  const again = await window.storage.store.open(ID);
+  if (again.ok) await again.value.file.close();
+  expect(torn(window).sort()).toEqual([half, 'other'].sort());
+});
+
+test('zeros at the end, as a power loss leaves them, are cut off', async () => {
+  const bytes = Buffer.concat([Buffer.from(line(1)), Buffer.alloc(4096)]);
+  expect(await openWith(bytes)).toMatchObject({ seqs: [1], nextSeq: 2, damage: [] });
+});
+
+test('a damaged line in the middle stays where it is, is told, and the rest opens', async () => {
+  const spoilt = line(2).replace('title 2', 'title X');
+  const { seqs, nextSeq, damage, rest } = await openWith(line(1) + spoilt + line(3));
+  expect({ seqs, nextSeq }).toEqual({ seqs: [1, 3], nextSeq: 4 });
+  expect(damage).toEqual([
+    'Line 2 of this conversation’s log is damaged (its checksum does not fit) and was left out; the rest is here.',
+  ]);
+  expect(rest.startsWith(line(1) + spoilt + line(3))).toBe(true);
+});
+
+test('whole damaged lines at the end may have been acknowledged: they are kept, cut off and told', async () => {
+  const spoilt = line(2).replace('title 2', 'title X');
+  const { window, seqs, damage } = await openWith(line(1) + spoilt);
+  expect({ seqs, torn: torn(window) }).toEqual({ seqs: [1], torn: [spoilt] });
+  expect(damage).toEqual(['The end of this conversation’s log is damaged and was cut off; the rest is here.']);
+});
+
+test('a log whose every line is broken begins anew, and its bytes are kept', async () => {
+  const bytes = 'one\ntwo\n{"v":1}\n';
+  const { window, seqs, nextSeq, damage } = await openWith(bytes);
+  expect({ seqs, nextSeq, torn: torn(window) }).toEqual({ seqs: [], nextSeq: 1, torn: [bytes] });
+  expect(damage).toEqual(['Nothing in this conversation’s log can be read any more, so it begins anew.']);
+});
+
+test('an unknown type and a newer version are preserved and ignored, and their numbers are not used again', async () => {
+  const newer = line(2, { type: 'of_tomorrow', what: 1 }) + line(3, { v: 7, type: 'title_set', title: 1 });
+  const { seqs, nextSeq, damage, rest } = await openWith(line(1) + newer);
+  expect({ seqs, nextSeq, damage }).toEqual({ seqs: [1], nextSeq: 4, damage: [] });
+  expect(rest.startsWith(line(1) + newer)).toBe(true);
+});
+
+test('a number that does not rise is left out and told; a gap is told', async () => {
+  const { seqs, nextSeq, damage } = await openWith(line(1) + line(2) + line(2) + line(1) + line(5));
+  expect({ seqs, nextSeq }).toEqual({ seqs: [1, 2, 5], nextSeq: 6 });
+  expect(damage).toEqual([
+    'Line 3 of this conversation’s log is damaged (it has the number 2, which was used before: another program wrote here) and was left out; the rest is here.',
+    'Line 4 of this conversation’s log is damaged (it has the number 1, which was used before: another program wrote here) and was left out; the rest is here.',
+    'Line 5 of this conversation’s log does not follow the one before: before it, events 3 to 4 are missing.',
+  ]);
+});
+
+test('a thousand damaged lines are told in a few sentences', async () => {
+  const { damage } = await openWith(line(1) + 'x\n'.repeat(1000) + line(2));
+  expect(damage).toHaveLength(6);
+  expect(damage.at(-1)).toBe('995 more lines of this conversation’s log are damaged and were left out.');
+});
+
+test('an event that nobody could read is not written, and changes nothing', async () => {
+  const window = memoryWindow();
+  const log = await openLog(window, ID);
+  await expect(log.append({ type: 'title_set', title: 5 as unknown as string })).rejects.toThrow(/title_set: title/);
+  await log.append({ type: 'title_set', title: 'fine' });
+  await log.close();
+  expect(window.files.peek(pathOf(ID)).toString()).toContain('"seq":1');
+});
+
+test.each(['append:before', 'append:half', 'append:after', 'sync:before', 'sync:after'])(
+  'after a write that failed at %s the log says what the file says, and works again once the disk does',
+  async (name) => {
+    const window = memoryWindow();
+    const { files } = window;
+    const log = await openLog(window, ID);
+    await log.append({ type: 'conversation_started', key: 'key-of-a-conversation' });
+    await enqueue(log, window.ids, draftOf('kept'));
+    const before = describeState(log.state);
+    // The disk is full for a while: nothing can be written, nor taken back.
+    files.faults.at = (point) =>
+      /^(append|sync|truncate|open)/.test(point.name) && point.name.endsWith(' events.jsonl') ? 'ENOSPC' : undefined;
+    let left = true;
+    const all = files.faults.at;
+    files.faults.at = (point) =>
+      left && point.name !== `${name} events.jsonl` ? undefined : ((left = false), all(point));
+
+    const lost = [
+      enqueue(log, window.ids, draftOf('lost')),
+      log.append({ type: 'chat_request', content: 'lost too', source: 'user' }),
+    ];
+    for (const result of await Promise.allSettled(lost)) {
+      expect(result).toMatchObject({ status: 'rejected', reason: expect.any(FailureError) as unknown });
+    }
+    expect(log.isBroken).toBe(true);
+    await expect(log.mend()).rejects.toMatchObject({
+      failure: { code: 'storage', nextStep: expect.stringContaining('disk space') as unknown },
+    });
+    await expect(enqueue(log, window.ids, draftOf('refused'))).rejects.toBeInstanceOf(FailureError);
+
+    files.faults = {};
+    await log.mend();
+    expect(describeState(log.state)).toEqual(before);
+    await enqueue(log, window.ids, draftOf('after'));
+    const state = describeState(log.state);
+    await log.close();
+    const reopened = await openLog(window, ID);
+    expect(describeState(reopened.state)).toEqual(state);
+    expect(reopened.state.pending.notifications.map(({ subject }) => subject)).toEqual(['file:kept', 'file:after']);
+    expect(reopened.damage).toEqual([]);
+    await reopened.close();
+  },
+);

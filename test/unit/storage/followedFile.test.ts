@@ -1,0 +1,92 @@
+// Another window's log is followed as it grows, and read anew when its owner took bytes back.
+import { afterEach, expect, test } from 'vitest';
+import { ConversationLog } from '../../../src/core/conversation/log.ts';
+import { enqueue } from '../../../src/core/notify/queue.ts';
+import {
+  describeState,
+  draftOf,
+  memoryWindow,
+  openLog,
+  pathOf,
+  silentLog,
+  stillClock,
+} from '../../support/memoryStorage.ts';
+
+const ID = '01J00000000000000000000000';
+const opened: ConversationLog[] = [];
+
+afterEach(async () => {
+  for (const log of opened.splice(0)) await log.close();
+});
+
+async function start() {
+  const window = memoryWindow();
+  const log = await openLog(window, ID);
+  await log.append({ type: 'conversation_started', key: 'key-of-a-conversation' });
+  const followed = await window.storage.store.follow(ID);
+  if (!followed.ok) throw new Error(followed.failure.message);
+  const deps = { id: ID, clock: stillClock, ids: window.ids, log: silentLog };
+  const follower = new ConversationLog({ ...deps, opened: followed.value });
+  opened.push(log, follower);
+  return { window, log, follower };
+}
+
+const idle = async () => {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+test('what the owner writes is announced here, in order, and only what is new is read', async () => {
+  const { window, log, follower } = await start();
+  const heard: string[] = [];
+  const listening = follower.onDidAppend(({ event }) => heard.push(`${event.seq} ${event.type}`));
+  window.files.points.length = 0;
+  await enqueue(log, window.ids, draftOf('a'));
+  await Promise.all([enqueue(log, window.ids, draftOf('b')), log.append({ type: 'title_set', title: 'A title' })]);
+  await idle();
+  expect(heard).toEqual(['2 notification_queued', '3 notification_queued', '4 title_set']);
+  expect(describeState(follower.state)).toEqual(describeState(log.state));
+  expect(window.files.points.filter(({ name }) => name === 'read events.jsonl')).toEqual([]);
+  listening.dispose();
+});
+
+test('a follower cannot write, and is told what to do', async () => {
+  const { follower } = await start();
+  await expect(follower.append({ type: 'title_set', title: 'mine' })).rejects.toMatchObject({
+    failure: { code: 'not_owner', nextStep: expect.stringContaining('Continue here') as unknown },
+  });
+});
+
+test('half a line is waited for', async () => {
+  const { window, log, follower } = await start();
+  await enqueue(log, window.ids, draftOf('a'));
+  await idle();
+  const whole = window.files.peek(pathOf(ID));
+  window.files.poke(pathOf(ID), Buffer.concat([whole, Buffer.from('{"v":1,"seq":3')]));
+  await idle();
+  expect(follower.state.pending.count).toBe(1);
+  expect(follower.damage).toEqual([]);
+});
+
+test('bytes that were taken back and written anew are read anew', async () => {
+  const { window, log, follower } = await start();
+  let resets = 0;
+  const listening = follower.onDidReset(() => {
+    resets += 1;
+  });
+  await enqueue(log, window.ids, draftOf('a'));
+  await idle();
+  const before = window.files.peek(pathOf(ID));
+  // The owner's write fails after its bytes could be seen; it takes them back and writes others of the same length.
+  window.files.faults.at = ({ name }) => (name === 'sync:before events.jsonl' ? 'EIO' : undefined);
+  await expect(enqueue(log, window.ids, draftOf('b'))).rejects.toThrow();
+  await idle();
+  window.files.faults = {};
+  await log.mend();
+  expect(window.files.peek(pathOf(ID))).toEqual(before);
+  await enqueue(log, window.ids, draftOf('c'));
+  await idle();
+  expect(describeState(follower.state)).toEqual(describeState(log.state));
+  expect(follower.state.pending.notifications.map(({ subject }) => subject)).toEqual(['file:a', 'file:c']);
+  expect(resets).toBeGreaterThan(0);
+  listening.dispose();
+});

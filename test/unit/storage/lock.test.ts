@@ -1,0 +1,110 @@
+// Who owns a conversation, who asked for it, and how it changes hands.
+import { expect, test } from 'vitest';
+import { FaultyFileSystem } from '../../support/faultyFileSystem.ts';
+import { createManualClock } from '../../support/manualClock.ts';
+import { countingIds, memoryLocks, memoryWindow, pathOf } from '../../support/memoryStorage.ts';
+
+const ID = '01J00000000000000000000000';
+const never = new AbortController().signal;
+
+function twoWindows() {
+  const files = new FaultyFileSystem();
+  const shared = { tryLock: memoryLocks(), clock: createManualClock() };
+  const ids = countingIds();
+  const window = (name: string) => memoryWindow(files, ids, { ...shared, window: name }).storage.lock;
+  return { files, clock: shared.clock, one: window('one'), two: window('two') };
+}
+
+test('one window has it, the other is told which', async () => {
+  const { one, two, clock } = twoWindows();
+  const held = await one.acquire(ID);
+  expect(held?.handedOver).toBe(false);
+  expect(await two.acquire(ID)).toBeUndefined();
+  const since = new Date(clock.now()).toISOString();
+  expect(await two.owner(ID)).toEqual({ pid: process.pid, window: 'one', since });
+  await held?.release();
+  expect(await two.owner(ID)).toBeUndefined();
+  const next = await two.acquire(ID);
+  expect(next?.handedOver).toBe(false);
+  await next?.release();
+});
+
+test('who asks gets it once the owner gives it up', async () => {
+  const { files, one, two } = twoWindows();
+  const held = await one.acquire(ID);
+  const asked = Promise.withResolvers<void>();
+  const listening = held?.onDidRequest(() => asked.resolve());
+  const requested = two.request(ID, never);
+  await asked.promise;
+  await held?.release();
+  const taken = await requested;
+  expect(taken.handedOver).toBe(true);
+  // Its own request is answered and asks it for nothing.
+  const own = taken.onDidRequest(() => expect.fail('nobody else asked'));
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  own.dispose();
+  expect(files.paths.filter((path) => path.includes('request-'))).toEqual([]);
+  expect((await one.owner(ID))?.window).toBe('two');
+  listening?.dispose();
+  await taken.release();
+});
+
+test('a request that came before anybody listened is heard', async () => {
+  const { one, two } = twoWindows();
+  const held = await one.acquire(ID);
+  const requested = two.request(ID, never);
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  const asked = Promise.withResolvers<void>();
+  const listening = held?.onDidRequest(() => asked.resolve());
+  await asked.promise;
+  listening?.dispose();
+  await held?.release();
+  await (await requested).release();
+});
+
+test('a request is taken back when it is given up', async () => {
+  const { files, one, two } = twoWindows();
+  const held = await one.acquire(ID);
+  const abort = new AbortController();
+  const requested = two.request(ID, abort.signal);
+  abort.abort(new Error('closed'));
+  await expect(requested).rejects.toThrow('closed');
+  expect(files.paths.filter((path) => path.includes('request-'))).toEqual([]);
+  await held?.release();
+});
+
+test('a request whose window has died, or that cannot be read, is nobody’s', async () => {
+  const { files, one, clock } = twoWindows();
+  const held = await one.acquire(ID);
+  let asked = 0;
+  const listening = held?.onDidRequest(() => {
+    asked += 1;
+  });
+  files.poke(pathOf(ID, 'request-a.json'), Buffer.from(JSON.stringify({ pid: 2 ** 30 })));
+  files.poke(pathOf(ID, 'request-b.json'), Buffer.from('not JSON'));
+  clock.advance(10_000);
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(asked).toBe(0);
+  expect(files.paths.filter((path) => path.includes('request-'))).toEqual([]);
+  listening?.dispose();
+  await held?.release();
+});
+
+test('an owner that died is replaced although no file changes', async () => {
+  const files = new FaultyFileSystem();
+  const clock = createManualClock();
+  let dead = false;
+  const tryLock = memoryLocks();
+  const locks = { clock, tryLock: (path: string) => (dead ? { release: () => undefined } : tryLock(path)) };
+  const one = memoryWindow(files, countingIds(), { ...locks, window: 'one' }).storage.lock;
+  const two = memoryWindow(files, countingIds(), { ...locks, window: 'two' }).storage.lock;
+  const held = await one.acquire(ID);
+  const requested = two.request(ID, never);
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  dead = true;
+  clock.advance(1000);
+  const taken = await requested;
+  expect(taken.handedOver).toBe(false);
+  await taken.release();
+  await held?.release();
+});

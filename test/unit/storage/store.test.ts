@@ -1,0 +1,180 @@
+// Conversations are listed with title and last activity, found again when the workspace's storage changes, and removed whole.
+import { expect, test } from 'vitest';
+import { type EventDraft } from '../../../src/protocol/event.ts';
+import { createStorage } from '../../../src/storage/storage.ts';
+import { numbered, request, started } from '../../support/events.ts';
+import { FaultyFileSystem } from '../../support/faultyFileSystem.ts';
+import { createManualClock } from '../../support/manualClock.ts';
+import {
+  countingIds,
+  type MemoryWindow,
+  memoryLocks,
+  memoryWindow,
+  openLog,
+  pathOf,
+  STORAGE,
+  silentLog,
+} from '../../support/memoryStorage.ts';
+
+const A = '01J0000000000000000000000A';
+const B = '01J0000000000000000000000B';
+
+async function write(window: MemoryWindow, id: string, ...drafts: EventDraft[]): Promise<void> {
+  const log = await openLog(window, id);
+  for (const draft of drafts) await log.append(draft);
+  await log.close();
+}
+
+async function listed(window: Pick<MemoryWindow, 'storage'>): Promise<unknown> {
+  const list = await window.storage.store.list();
+  return list.ok ? list.value.map(({ id, title, lastActivity }) => [id, title, lastActivity]) : list.failure;
+}
+
+test('the one written to last comes first, with its given title or the user’s first words', async () => {
+  const window = memoryWindow();
+  window.files.now = 1000;
+  await write(window, A, started, request('Fix the\n build, please.'));
+  window.files.now = 2000;
+  await write(window, B, started);
+  expect(await listed(window)).toEqual([
+    [B, '', 2000],
+    [A, 'Fix the build, please.', 1000],
+  ]);
+  window.files.now = 3000;
+  await write(window, A, { type: 'title_set', title: 'The build' });
+  expect(await listed(window)).toEqual([
+    [A, 'The build', 3000],
+    [B, '', 2000],
+  ]);
+});
+
+test('a title’s file that is missing, damaged or old does no harm', async () => {
+  const window = memoryWindow();
+  await write(window, A, started, request('First words'), { type: 'title_set', title: 'Given' });
+  window.files.poke(pathOf(A, 'title.json'), Buffer.from('{'));
+  expect(await listed(window)).toEqual([[A, 'Given', 0]]);
+  window.files.poke(pathOf(A, 'title.json'), Buffer.from('{"title":"Old"}'));
+  await write(window, A);
+  expect(await listed(window)).toEqual([[A, 'Given', 0]]);
+});
+
+test('a list needs not read the logs', async () => {
+  const window = memoryWindow();
+  await write(window, A, started, request('Hello'));
+  window.files.points.length = 0;
+  await listed(window);
+  expect(window.files.points.filter(({ name }) => name === 'read events.jsonl')).toEqual([]);
+});
+
+test('an id from outside never becomes a path', async () => {
+  const { store } = memoryWindow().storage;
+  for (const id of ['', '..', '../../etc', `${A}/x`, 'a'.repeat(26)]) {
+    expect(await store.open(id)).toMatchObject({ ok: false, failure: { code: 'bad_id' } });
+    expect(await store.remove(id)).toMatchObject({ ok: false, failure: { code: 'bad_id' } });
+  }
+});
+
+test('a removed conversation is gone with everything beside it, also if the power is lost half-way', async () => {
+  const window = memoryWindow();
+  await write(window, A, started);
+  await write(window, B, started);
+  window.files.faults.at = ({ name }) => (name.startsWith('remove:before') ? 'stop' : undefined);
+  void window.storage.store.remove(A).catch(() => undefined);
+  while (!window.files.stopped) await new Promise((resolve) => setImmediate(resolve));
+  const after = memoryWindow(window.files.losePower(() => 0));
+  expect(await listed(after)).toEqual([[B, '', 0]]);
+  await after.storage.cleanUp();
+  expect(after.files.paths.filter((path) => path.includes(A))).toEqual([]);
+});
+
+test('what is unreadable is a failure with a next step', async () => {
+  const window = memoryWindow();
+  window.files.faults.at = () => 'EIO';
+  expect(await window.storage.store.list()).toMatchObject({
+    ok: false,
+    failure: { code: 'storage', nextStep: expect.any(String) as unknown },
+  });
+  expect(await window.storage.store.open(A)).toMatchObject({ ok: false, failure: { code: 'storage' } });
+});
+
+/** A window on these folders, with the storage that the editor gives it. */
+function windowOn(files: FaultyFileSystem, folder: string, workspaceFolders: string[]): MemoryWindow {
+  const ids = countingIds();
+  const index = { folder: '/global', workspaceFolders: () => workspaceFolders };
+  const deps = { files, folder, index, clock: createManualClock(1e12), ids, log: silentLog, window: folder };
+  return { files, ids, storage: createStorage({ ...deps, tryLock: memoryLocks() }) };
+}
+
+test('adding a folder to the workspace, which moves its storage, loses no conversation', async () => {
+  const files = new FaultyFileSystem();
+  const before = windowOn(files, '/storage/one', ['/src/app']);
+  await before.storage.store.list();
+  await write(before, A, started, request('In the app'));
+  const bytes = Buffer.from('seen bytes');
+  const hash = await before.storage.snapshots.put(bytes);
+
+  const after = windowOn(files, '/storage/two', ['/src/app', '/src/lib']);
+  expect(await listed(after)).toEqual([[A, 'In the app', 0]]);
+  expect(await after.storage.snapshots.get(hash)).toEqual(bytes);
+  // It is continued where it is, and new ones are made in the new place.
+  await write(after, A, { type: 'title_set', title: 'Both' });
+  await write(after, B, started);
+  expect(files.paths.filter((path) => path.endsWith('events.jsonl')).sort()).toEqual([
+    `/storage/one/conversations/${A}/events.jsonl`,
+    `/storage/two/conversations/${B}/events.jsonl`,
+  ]);
+  expect(await listed(windowOn(files, '/storage/one', ['/src/app']))).toHaveLength(2);
+  expect(await listed(windowOn(files, '/storage/three', ['/src/other']))).toEqual([]);
+});
+
+test('a damaged index is told and harms nothing else', async () => {
+  const files = new FaultyFileSystem();
+  const window = windowOn(files, '/storage/one', ['/src/app']);
+  await write(window, A, started);
+  for (const path of files.paths.filter((one) => one.startsWith('/global'))) files.poke(path, Buffer.from('nonsense'));
+  expect(await listed(windowOn(files, '/storage/one', ['/src/app']))).toEqual([[A, '', 0]]);
+});
+
+const WEEK = 7 * 24 * 3600 * 1000;
+
+test('snapshots that no log names go once they are old; named, new and just touched ones stay', async () => {
+  const clock = createManualClock(0);
+  const window = memoryWindow(new FaultyFileSystem(), countingIds(), { clock });
+  const { files, storage } = window;
+  const put = (text: string) => storage.snapshots.put(Buffer.from(text));
+  const named = await put('named');
+  const nameless = await put('nameless');
+  const touched = await put('touched');
+  await files.makeFolder(pathOf(A, 'x').replace('/x', ''));
+  const seen = [{ path: 'a.ts', hash: named }];
+  await write(window, A, started, { type: 'chat_request', content: 'x', source: 'user', seen });
+  expect(await storage.cleanUp()).toBe(0);
+  clock.advance(WEEK + 1);
+  files.now = clock.now();
+  const fresh = await put('fresh');
+  // Another window, which does not know that it was put before, is about to name it.
+  await memoryWindow(files, countingIds(), { clock }).storage.snapshots.put(Buffer.from('touched'));
+  expect(await storage.cleanUp()).toBe(1);
+  const left = await Promise.all(
+    [named, nameless, touched, fresh].map(async (hash) => (await storage.snapshots.get(hash))?.toString()),
+  );
+  expect(left).toEqual(['named', undefined, 'touched', 'fresh']);
+});
+
+test('a snapshot that the disk spoilt is not there, and is written anew', async () => {
+  const { files, storage } = memoryWindow();
+  const bytes = Buffer.from('as it was');
+  const hash = await storage.snapshots.put(bytes);
+  files.poke(`${STORAGE}/snapshots/${hash.slice(0, 2)}/${hash}`, Buffer.from('spoilt'));
+  expect(await storage.snapshots.get(hash)).toBeUndefined();
+  await memoryWindow(files).storage.snapshots.put(bytes);
+  expect(await storage.snapshots.get(hash)).toEqual(bytes);
+});
+
+test('a fork is written whole or not at all', async () => {
+  const window = memoryWindow();
+  await window.storage.store.create(A, numbered(started, request('Hello')));
+  const log = await openLog(window, A);
+  expect(log.state.messages.count).toBe(1);
+  await log.close();
+});

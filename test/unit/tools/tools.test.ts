@@ -1,0 +1,138 @@
+// The first tools on a real folder and with real processes.
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Tool, type ToolContext, type ToolOutcome } from '../../../src/core/ports.ts';
+import { listFilesTool } from '../../../src/tools/listFiles.ts';
+import { readFileTool } from '../../../src/tools/readFile.ts';
+import { runCommandTool } from '../../../src/tools/runCommand.ts';
+import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
+
+let folder: string;
+let progress: string[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'earshot-tools-'));
+  progress = [];
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+function run(tool: Tool, args: unknown, more: Partial<ToolContext> = {}): Promise<ToolOutcome> {
+  const parsed = tool.parse(args);
+  if (!parsed.ok) throw new Error(parsed.failure.message);
+  const context = {
+    signal: new AbortController().signal,
+    workspace: createFolderWorkspace(folder),
+    progress: (text: string) => void progress.push(text),
+    ...more,
+  };
+  // Whatever a later tool needs of the context, these three do not.
+  return tool.run(parsed.value, context as ToolContext);
+}
+
+test('read_file shows the text and says which bytes were seen', async () => {
+  await writeFile(join(folder, 'a.txt'), 'one\ntwo\n');
+  const outcome = await run(readFileTool, { path: 'a.txt' });
+  expect(outcome.content).toBe('one\ntwo\n');
+  expect(outcome.seen?.map(({ file, bytes }) => [file.path, Buffer.from(bytes).toString()])).toEqual([
+    ['a.txt', 'one\ntwo\n'],
+  ]);
+});
+
+test('read_file gives a long file in parts that fit together', async () => {
+  const lines = Array.from({ length: 2500 }, (_, index) => `line ${index + 1}`);
+  await writeFile(join(folder, 'long.txt'), lines.join('\n'));
+  const parts: string[] = [];
+  for (let first: number | undefined = 1; first !== undefined; ) {
+    const { content } = await run(readFileTool, { path: 'long.txt', first_line: first });
+    const next: string | undefined = content.match(/\(It goes on: first_line (\d+)\.\)$/)?.[1];
+    parts.push(content.replace(/\n\(It goes on.*$/, ''));
+    first = next === undefined ? undefined : Number(next);
+  }
+  expect(parts.length).toBeGreaterThan(1);
+  expect(parts.join('\n').split('\n')).toEqual(lines);
+});
+
+test('read_file refuses what is no text, missing or outside, and says so', async () => {
+  await writeFile(join(folder, 'binary'), Uint8Array.of(1, 0, 2));
+  expect(await run(readFileTool, { path: 'binary' })).toMatchObject({
+    isError: true,
+    content: 'binary is not a text file (3 bytes).',
+  });
+  expect(await run(readFileTool, { path: 'nowhere' })).toMatchObject({ isError: true });
+  expect(await run(readFileTool, { path: '../x' })).toMatchObject({
+    isError: true,
+    content: '../x is outside the workspace.',
+  });
+});
+
+test('bad arguments are named by their field', () => {
+  expect(readFileTool.parse({ path: 7 })).toMatchObject({
+    ok: false,
+    failure: { message: expect.stringMatching(/^path: /) as string },
+  });
+  expect(readFileTool.parse({ path: 'a', more: 1 })).toMatchObject({ ok: false });
+  expect(readFileTool.description.parameters).toMatchObject({ type: 'object', required: ['path'] });
+});
+
+test('list_files goes level by level and does not look into node_modules', async () => {
+  await mkdir(join(folder, 'src', 'deep'), { recursive: true });
+  await mkdir(join(folder, 'node_modules', 'x'), { recursive: true });
+  await writeFile(join(folder, 'src', 'deep', 'a.ts'), '');
+  await writeFile(join(folder, 'b.ts'), '');
+  const { content } = await run(listFilesTool, {});
+  expect(content.split('\n')).toEqual([
+    'b.ts',
+    'node_modules/',
+    'src/',
+    'src/deep/',
+    'src/deep/a.ts',
+    '(Not looked into: node_modules/)',
+  ]);
+});
+
+test('run_command returns output of both streams and the exit code, and shows it while it runs', async () => {
+  const outcome = await run(runCommandTool, { command: 'echo out; echo err >&2; exit 3' });
+  expect(outcome.isError).toBe(true);
+  expect(outcome.content.split('\n').sort()).toEqual(['(exit code 3)', 'err', 'out']);
+  expect(progress.join('')).toContain('out');
+});
+
+test('run_command runs in the folder, without terminal controls in what it returns', async () => {
+  const outcome = await run(runCommandTool, { command: `printf '\\033[31mred\\033[0m' && pwd` });
+  expect(outcome.content).toContain('red/');
+  expect(outcome.content).not.toContain('\u001b');
+});
+
+test('a command that is cancelled ends with everything it started', async () => {
+  const abort = new AbortController();
+  const started = Promise.withResolvers<void>();
+  const running = run(
+    runCommandTool,
+    { command: 'sleep 1000 & echo $! > child; echo started; wait' },
+    { signal: abort.signal, progress: () => started.resolve() },
+  );
+  await started.promise;
+  abort.abort();
+  expect(await running).toMatchObject({
+    isError: true,
+    content: expect.stringContaining('Cancelled by the user.') as string,
+  });
+  const child = Number(await readFile(join(folder, 'child'), 'utf8'));
+  await expect.poll(() => isAlive(child)).toBe(false);
+});
+
+test('a command over its time limit is stopped and says so', async () => {
+  const outcome = await run(runCommandTool, { command: 'sleep 1000', timeout_secs: 1 });
+  expect(outcome).toEqual({ isError: true, content: '(stopped: it ran longer than 1 s)' });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,73 @@
+// What the page is told of approvals and retries, which are not in the log.
+import { expect, test } from 'vitest';
+import { type Change, type ChatHead, type ToPage, type TranscriptItem } from '../../../src/protocol/webview.ts';
+import { ChatFrontend } from '../../../src/vscode/chatFrontend.ts';
+import { createManualClock } from '../../support/manualClock.ts';
+
+const head: ChatHead = {
+  version: '1',
+  hostVersion: '1',
+  model: { label: 'm', detail: 'd' },
+  title: '',
+  running: true,
+  canSend: true,
+  pending: { count: 0, worst: null },
+  meter: null,
+  obstacles: [],
+};
+
+function begin() {
+  const clock = createManualClock();
+  const frontend = new ChatFrontend(clock, head, (error) => expect(error).toBeUndefined());
+  const posted: ToPage[] = [];
+  frontend.attach((message) => posted.push(message));
+  const tool: TranscriptItem = {
+    type: 'tool',
+    id: 'a',
+    name: 'run_command',
+    arguments: { command: 'x' },
+    state: 'running',
+    output: '',
+  };
+  frontend.show('c', [tool]);
+  const changes = (): readonly Change[] => {
+    clock.advance(1000);
+    const last = posted.at(-1);
+    return last?.type === 'delta' ? last.changes : [];
+  };
+  return { frontend, changes };
+}
+
+test('a retry is a notice that says when, and is gone when it is sent', () => {
+  const { frontend, changes } = begin();
+  const failure = { code: 'x', message: 'It is busy.' };
+  frontend.render('c', { type: 'retrying', id: 'r', seconds: 4, failure });
+  expect(changes()).toEqual([
+    {
+      type: 'item',
+      item: { type: 'notice', id: 'r', level: 'warning', text: 'It is busy.', nextStep: 'Trying again in 4 s.' },
+    },
+  ]);
+  frontend.render('c', { type: 'retrying_ended', id: 'r' });
+  expect(changes()).toEqual([{ type: 'removed', id: 'r' }]);
+  frontend.dispose();
+});
+
+test('an open approval says why it is asked, what always means, and what was wrong with the last answer', async () => {
+  const { frontend, changes } = begin();
+  const call = { id: 'a', name: 'run_command', arguments: { command: 'x' } };
+  const { signal } = new AbortController();
+  const asked = { conversation: 'c', call, reason: 'it is outside.', always: 'x' };
+  const answer = frontend.approve(asked, signal);
+  expect(changes()).toMatchObject([
+    { item: { state: 'approval', approval: { reason: 'it is outside.', always: 'x' } } },
+  ]);
+  frontend.answerApproval('a', { action: 'modify', arguments: {}, by: 'user' });
+  expect(await answer).toEqual({ action: 'modify', arguments: {}, by: 'user' });
+  const again = frontend.approve({ ...asked, problem: 'command: missing' }, signal);
+  expect(changes().at(-1)).toMatchObject({ item: { approval: { problem: 'command: missing' } } });
+  frontend.answerApproval('a', { action: 'approve', by: 'user' });
+  await again;
+  expect(changes().at(-1)).toMatchObject({ item: { state: 'running' } });
+  frontend.dispose();
+});
