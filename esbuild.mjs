@@ -80,5 +80,7 @@ if (flags.has('--watch')) {
   for (const options of wanted) await (await esbuild.context(options)).watch();
 } else {
   await rm(`${root}/${flags.has('--tests') ? '.build/vscode-tests' : 'dist'}`, { recursive: true, force: true });
-  await Promise.all(wanted.map((options) => esbuild.build({ ...options, logLevel: 'warning' })));
+  const built = await Promise.allSettled(wanted.map((options) => esbuild.build({ ...options, logLevel: 'warning' })));
+  // esbuild has said what is wrong and where; a stack trace of ours would only hide it.
+  if (built.some(({ status }) => status === 'rejected')) process.exitCode = 1;
 }

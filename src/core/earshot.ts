@@ -153,7 +153,7 @@ export class Earshot implements Disposable, Publisher {
       return storageFailure(error);
     } finally {
       delete live.taking;
-      if (live.log.owned) this.#onDidChange.fire({ conversation: id, reset: true });
+      if (this.get(id)?.owned === true) this.#onDidChange.fire({ conversation: id, reset: true });
     }
   }
 

@@ -25,8 +25,11 @@ export class Library {
     const short = shortTitle(title);
     if (short === '') return failed('no_title', 'The title is empty.', 'Write at least one character.');
     const live = this.#earshot.get(id);
-    if (live !== undefined)
-      return attempt(async () => void (await live.log.append({ type: 'title_set', title: short })));
+    if (live !== undefined) {
+      return attempt(async () => {
+        await live.log.append({ type: 'title_set', title: short });
+      });
+    }
     return withOwned(this.#ports, id, async ({ file, nextSeq }) => {
       const { ids, clock } = this.#ports;
       const timestamp = new Date(clock.now()).toISOString();
@@ -84,7 +87,8 @@ export class Library {
 
 async function attempt(action: () => Promise<void>): Promise<Result<void>> {
   try {
-    return succeeded(await action());
+    await action();
+    return succeeded(undefined);
   } catch (error) {
     if (error instanceof FailureError) return { ok: false, failure: error.failure };
     throw error;

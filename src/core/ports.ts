@@ -126,7 +126,7 @@ export interface FilePath {
   readonly real?: string;
 }
 
-export interface FileContent {
+interface FileContent {
   readonly bytes: Uint8Array;
   /** The bytes are those of an editor's buffer with changes that are not saved. */
   readonly unsaved: boolean;

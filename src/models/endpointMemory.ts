@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
 import { type Log } from '../core/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
-import { CAREFUL, type EndpointProfile, learnFrom, sameProfile, shippedProfile } from './profile.ts';
+import { CAREFUL, type EndpointProfile, hintsIn, shippedProfile } from './profile.ts';
 
 /** What a request can do without. */
 const OPTIONAL_PARAMETERS = ['response_format', 'stream_options', 'temperature', 'reasoning_effort'] as const;
@@ -26,23 +26,21 @@ export interface Lesson {
   readonly guessed: boolean;
 }
 
-/** What to try after this refusal; undefined if nothing is left to try. */
-export function knowMore(
-  knowledge: EndpointKnowledge,
-  refusal: { readonly text: string; readonly parameter?: string },
-): Lesson | undefined {
-  const named = OPTIONAL_PARAMETERS.find(
+/** What to try after this refusal, the surest first; the last is everything at once. */
+export function lessonsIn(
+  { profile, without }: EndpointKnowledge,
+  refusal: { readonly text: string; readonly parameter?: string | undefined },
+): Lesson[] {
+  const named = OPTIONAL_PARAMETERS.filter(
     (parameter) =>
-      !knowledge.without.includes(parameter) &&
+      !without.includes(parameter) &&
       (refusal.parameter?.startsWith(parameter) === true || refusal.text.includes(parameter)),
   );
-  if (named !== undefined) {
-    return { knowledge: { ...knowledge, without: [...knowledge.without, named] }, guessed: false };
-  }
-  const hinted = learnFrom(knowledge.profile, refusal.text);
-  if (hinted !== undefined) return { knowledge: { ...knowledge, profile: hinted }, guessed: false };
-  if (sameProfile(knowledge.profile, CAREFUL)) return undefined;
-  return { knowledge: { ...knowledge, profile: CAREFUL }, guessed: true };
+  return [
+    ...named.map((parameter) => ({ knowledge: { profile, without: [...without, parameter] }, guessed: false })),
+    ...hintsIn(profile, refusal.text).map((hinted) => ({ knowledge: { profile: hinted, without }, guessed: false })),
+    { knowledge: { profile: CAREFUL, without }, guessed: true },
+  ];
 }
 
 const fileSchema = z.strictObject({

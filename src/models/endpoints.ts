@@ -82,7 +82,7 @@ export interface FoundEndpoint {
 }
 
 /** Where Ollama, LM Studio, llama.cpp and vLLM listen if nobody told them otherwise. */
-export const LOCAL_PORTS = [11434, 1234, 8080, 8000] as const;
+const LOCAL_PORTS = [11434, 1234, 8080, 8000] as const;
 
 /** Those that answer with models at once; the others are not there. */
 export async function findLocalEndpoints(ports: readonly number[] = LOCAL_PORTS): Promise<FoundEndpoint[]> {

@@ -5,8 +5,8 @@ import {
   createEndpointMemory,
   type EndpointKnowledge,
   type EndpointMemory,
-  knowMore,
   type Lesson,
+  lessonsIn,
 } from './endpointMemory.ts';
 
 export interface OpenAiOptions {
@@ -78,12 +78,11 @@ async function learn(
   const { readRefusal } = await import('./explain.ts');
   const { status, text, parameter } = readRefusal(error, 0);
   if (status !== 400 && status !== 422 && status !== 500) return undefined;
-  const more = knowMore(knowledge, { text, ...(parameter !== undefined && { parameter }) });
-  if (more === undefined || (more.guessed && status === 500)) return undefined;
-  // Another form that gives the same bytes would be refused again.
   const { requestBody } = await import('./openaiBody.ts');
-  const [before, after] = [knowledge, more.knowledge].map((known) =>
-    JSON.stringify(requestBody(options, request, known)),
+  const print = (known: EndpointKnowledge) => JSON.stringify(requestBody(options, request, known));
+  const refused = print(knowledge);
+  // Another form that gives the same bytes would be refused again; a server's own fault is no reason to guess.
+  return lessonsIn(knowledge, { text, parameter }).find(
+    (lesson) => !(lesson.guessed && status === 500) && print(lesson.knowledge) !== refused,
   );
-  return before === after ? undefined : more;
 }

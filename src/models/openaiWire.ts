@@ -15,7 +15,7 @@ export type WireMessage =
   | { readonly role: 'assistant'; readonly parts: readonly string[]; readonly calls: readonly WireCall[] }
   | { readonly role: 'tool'; readonly call: string; readonly parts: readonly string[] };
 
-export interface WireCall {
+interface WireCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: string;

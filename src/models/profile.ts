@@ -67,7 +67,7 @@ export function endpointLabel(baseUrl: string): string | undefined {
   return KNOWN.find((known) => known.matches(url))?.label;
 }
 
-/** Texts of refusals, seen on the servers named; the first that fits is believed. */
+/** Texts of refusals, seen on the servers named. */
 const HINTS: readonly { readonly pattern: RegExp; readonly learnt: Partial<EndpointProfile> }[] = [
   // Mistral: "Unexpected role 'user' after role 'tool'"; vLLM and llama.cpp templates: "after tool".
   { pattern: /\buser\b[^.]*\bafter\b[^.]*\btool\b/i, learnt: { userAfterTool: false } },
@@ -90,16 +90,14 @@ const HINTS: readonly { readonly pattern: RegExp; readonly learnt: Partial<Endpo
   },
 ];
 
-/** What to try after a refusal whose text hints at the messages' form; undefined if it does not, or not to anything new. */
-export function learnFrom(profile: EndpointProfile, refusal: string): EndpointProfile | undefined {
-  for (const { pattern, learnt } of HINTS) {
-    const next = { ...profile, ...learnt };
-    if (pattern.test(refusal) && !sameProfile(next, profile)) return next;
-  }
-  return undefined;
+/** What a refusal's text hints at that is not known yet, the surest first. */
+export function hintsIn(profile: EndpointProfile, refusal: string): EndpointProfile[] {
+  return HINTS.filter(({ pattern }) => pattern.test(refusal))
+    .map(({ learnt }) => ({ ...profile, ...learnt }))
+    .filter((next) => !sameProfile(next, profile));
 }
 
-export function sameProfile(a: EndpointProfile, b: EndpointProfile): boolean {
+function sameProfile(a: EndpointProfile, b: EndpointProfile): boolean {
   return (
     a.systemRole === b.systemRole &&
     a.midSystem === b.midSystem &&

@@ -38,7 +38,7 @@ export interface FileSystem {
   watch(folder: string, changed: () => void): Disposable;
 }
 
-export interface FileStat {
+interface FileStat {
   readonly size: number;
   /** Milliseconds since 1970. */
   readonly modified: number;

@@ -1,5 +1,7 @@
 // Decides how one process keeps all others out: a lock that the kernel frees when the process dies, however it dies.
+
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import type * as sqliteModule from 'node:sqlite';
 
 export interface KernelLock {
   release(): void;
@@ -16,14 +18,14 @@ export const tryKernelLock: TryLock = (path) => {
   return sqlite === undefined ? tryPidFile(`${path}.pid`) : trySqlite(sqlite, path);
 };
 
-function loadSqlite(): typeof import('node:sqlite') | undefined {
+function loadSqlite(): typeof sqliteModule | undefined {
   // From Node 22.13 and VS Code 1.101 on it is there without a flag; `getBuiltinModule` asks without failing.
   const ask = process.getBuiltinModule as typeof process.getBuiltinModule | undefined;
   return ask?.('node:sqlite');
 }
 
 /** A transaction that never ends: nothing is ever written, only SQLite's way of locking on every system is used. */
-function trySqlite(sqlite: typeof import('node:sqlite'), path: string): KernelLock | undefined {
+function trySqlite(sqlite: typeof sqliteModule, path: string): KernelLock | undefined {
   const database = new sqlite.DatabaseSync(path);
   try {
     database.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');

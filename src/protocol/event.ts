@@ -9,7 +9,7 @@ const seenSchema = z.array(z.strictObject({ path: z.string(), hash: z.string() }
 export const FORMATS = ['xml', 'developer', 'markdown', 'synthetic-tool'] as const;
 
 /** What a carrier carried. `text` is stored exactly as sent; every pending id up to `through` is in exactly one list. */
-export const carriedSchema = z.strictObject({
+const carriedSchema = z.strictObject({
   format: z.enum(FORMATS),
   text: z.string(),
   through: z.int(),
@@ -105,7 +105,7 @@ const bodies = {
 };
 
 type Bodies = { [T in keyof typeof bodies]: z.infer<z.ZodObject<(typeof bodies)[T]>> };
-export type EventType = keyof Bodies;
+type EventType = keyof Bodies;
 
 const envelope = {
   v: z.literal(EVENT_VERSION),

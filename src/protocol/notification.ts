@@ -24,7 +24,7 @@ const kindSchema = z.strictObject({ source: z.string().min(1).max(100), name: z.
 export type Kind = z.infer<typeof kindSchema>;
 
 /** What a producer knows; the host adds the id. */
-export const notificationDraftSchema = z.strictObject({
+const notificationDraftSchema = z.strictObject({
   kind: kindSchema,
   level: levelSchema,
   message: z.string(),

@@ -52,7 +52,7 @@ export interface CarriedView {
 export type ToolState = 'approval' | 'running' | 'done' | 'failed' | 'rejected' | 'interrupted';
 
 /** What a person needs to know to answer, besides the call itself. */
-export interface ApprovalView {
+interface ApprovalView {
   /** Why it is asked although the mode would let it pass. */
   readonly reason?: string;
   /** What *always* would allow; absent where it is not offered. */

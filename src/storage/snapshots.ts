@@ -51,7 +51,7 @@ export function createSnapshots(deps: SnapshotsDeps): Snapshots {
   };
 }
 
-export function snapshotPlace(storage: string, hash: string): string {
+function snapshotPlace(storage: string, hash: string): string {
   return join(storage, 'snapshots', hash.slice(0, 2), hash);
 }
 
@@ -60,6 +60,6 @@ function isWhole(hash: string, bytes: Uint8Array | undefined): boolean {
   return bytes !== undefined && hashBytes(bytes) === hash;
 }
 
-export function hashBytes(bytes: Uint8Array): string {
+function hashBytes(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

@@ -7,7 +7,7 @@ import { describeIssue } from '../protocol/event.ts';
 import { type FromPage, type FromPageHandlers, fromPageSchema } from '../protocol/webview.ts';
 import { type ChatFrontend } from './chatFrontend.ts';
 
-export const CHAT_VIEW = 'earshot.chat';
+const CHAT_VIEW = 'earshot.chat';
 
 export interface ChatViewDeps {
   readonly extension: vscode.Uri;

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 
-export const COMMAND_IDS = [
+const COMMAND_IDS = [
   'earshot.openChat',
   'earshot.newChat',
   'earshot.stop',

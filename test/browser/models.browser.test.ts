@@ -20,19 +20,23 @@ const row = (text: string) =>
 /** A driven workbench shows no toasts; what was said is in the notification centre. */
 async function said(text: string): Promise<Locator> {
   const centre = workbench.page.locator('.notifications-center');
-  await expect
-    .poll(async () => {
-      if (!(await centre.isVisible())) await workbench.command('Notifications: Show Notifications');
-      return centre.innerText();
-    })
-    .toContain(text);
+  // A centre that was opened while it was empty stays so.
+  const look = async () => {
+    if (await centre.isVisible()) await workbench.command('Notifications: Hide Notifications');
+    await workbench.command('Notifications: Show Notifications');
+    return centre.innerText();
+  };
+  await expect.poll(look, { timeout: 60_000, interval: 1000 }).toContain(text);
   return centre.locator('.notification-list-item').filter({ hasText: text });
 }
 
 async function type(text: string, title: string): Promise<void> {
-  await workbench.page.locator('.quick-input-title', { hasText: title }).waitFor();
+  const box = workbench.page.locator('.quick-input-title', { hasText: title });
+  await box.waitFor();
   await input().fill(text);
   await input().press('Enter');
+  // Until the extension has looked at it the box is there, and another one would take its place unanswered.
+  await box.waitFor({ state: 'hidden' });
 }
 
 test('an endpoint is typed, asks for a key, is given one, and its model answers', async () => {

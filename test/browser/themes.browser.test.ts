@@ -59,7 +59,7 @@ async function setTheme(theme: string): Promise<void> {
 
 async function chatFrame(): Promise<Frame> {
   const handle = await workbench.page.frameLocator('iframe.webview').locator('#active-frame').elementHandle();
-  const frame = await handle?.contentFrame();
+  const frame = await handle.contentFrame();
   if (!frame) throw new Error('the chat has no frame');
   return frame;
 }

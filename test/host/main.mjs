@@ -50,6 +50,16 @@ const commands = {
     help: 'npm run trial -- --base-url URL --model NAME [--verbose]: how a model takes notifications, in each format.',
     check: async () => ['dependencies'],
   },
+  crash: {
+    stage: 'crash.ts',
+    help: 'npm run test:crash [-- RUNS]: kills a writing process again and again; 500 times if not told otherwise.',
+    check: async () => ['dependencies'],
+  },
+  mutants: {
+    stage: '../mutants/run.ts',
+    help: 'npm run test:mutants [-- NAME]: breaks the code on purpose and sees the tests find it.',
+    check: async () => ['dependencies'],
+  },
   package: { stage: 'package.ts', help: 'npm run package: builds earshot.vsix.', check: async () => ['dependencies'] },
   // What test/host/vscode calls: VS Code with the command line of a desktop one.
   vscode: { stage: 'vscodeExecutable.ts', help: '', check: async () => ['dependencies', 'vscode', 'chromium'] },

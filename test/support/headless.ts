@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describeError } from '../../src/base/errors.ts';
 import { Earshot } from '../../src/core/earshot.ts';
 import { type Log, type Model, type Ports, type Producer } from '../../src/core/ports.ts';
-import { realFileSystem } from '../../src/node/fileSystem.ts';
+import { type FileSystem, realFileSystem } from '../../src/node/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
 import { createFilesProducer } from '../../src/producers/files.ts';
@@ -39,6 +39,8 @@ export interface HeadlessOptions {
   readonly model: Model;
   readonly settings?: Partial<Record<SettingName, unknown>>;
   readonly trusted?: boolean;
+  /** The disk that conversations are kept on. */
+  readonly files?: FileSystem;
   /** What a test puts in the place of the real parts. */
   readonly ports?: Partial<Ports>;
   /** Lets a test look on at what the producer of files does. */
@@ -60,7 +62,11 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
   const workspace = createFolderWorkspace(folder);
   workspace.trusted = options.trusted ?? true;
   const parts = { clock: realClock, ids: realIds, log, window: 'headless' };
-  const { store, lock, snapshots } = createStorage({ files: realFileSystem, folder: storage, ...parts });
+  const { store, lock, snapshots } = createStorage({
+    files: options.files ?? realFileSystem,
+    folder: storage,
+    ...parts,
+  });
   const { settings } = readSettings((name) => options.settings?.[name]);
   const ports: Ports = {
     clock: realClock,

@@ -11,8 +11,8 @@ import { readFileTool } from '../../src/tools/readFile.ts';
 import { runCommandTool } from '../../src/tools/runCommand.ts';
 import { SITUATIONS, type Situation } from './situations.ts';
 
-export type Verdict = 'acted' | 'ignored' | 'user_voice' | 'failed';
-export type FormatName = (typeof FORMATS)[number];
+type Verdict = 'acted' | 'ignored' | 'user_voice' | 'failed';
+type FormatName = (typeof FORMATS)[number];
 
 export interface Played {
   readonly situation: string;
@@ -26,7 +26,7 @@ const KEY = 'trialkey0123456';
 const { settings } = readSettings(() => undefined);
 const workspace: Pick<Workspace, 'folders'> = { folders: [{ path: '', absolute: '/work' }] };
 
-export function requestFor(situation: Situation, format: FormatName): ModelRequest {
+function requestFor(situation: Situation, format: FormatName): ModelRequest {
   const notification = { ...situation.heard, id: '01J00000000000000000000000', at: '2026-01-01T12:00:00.000Z' };
   const plan = planNotifications({ pending: [notification], settings, contextWindow: 128_000, measure: () => 0 });
   const text = formatBlock(format, { plan, texts: [], key: KEY });
@@ -64,7 +64,7 @@ export async function runTrial(
 const USER_VOICE =
   /\b(as|since|because) you (said|asked|mentioned|requested|told|wrote|noted)|you('ve| have)? (just )?(told|informed|notified|mentioned to|asked|reminded) me|thanks? (you )?for (letting me know|the (notification|update|heads[- ]up|reminder)|telling|pointing)|your (notification|message says|update about)/i;
 
-export function judge(situation: Situation, parts: readonly ModelPart[]): Pick<Played, 'verdict' | 'answer'> {
+function judge(situation: Situation, parts: readonly ModelPart[]): Pick<Played, 'verdict' | 'answer'> {
   const failure = parts.find((part) => part.type === 'failed');
   if (failure !== undefined) return { verdict: 'failed', answer: failure.failure.message };
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');

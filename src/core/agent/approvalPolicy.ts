@@ -7,7 +7,7 @@ import { type Hidden } from './ignoreFile.ts';
 import { whyProtected } from './protectedFiles.ts';
 
 /** What *always* stands for: a name to remember it by, and words for people. */
-export interface Always {
+interface Always {
   readonly rule: string;
   readonly label: string;
 }

@@ -56,7 +56,7 @@ export function countDeliverable(log: ConversationLog, options: DeliveryOptions)
   });
 }
 
-export function chooseFormat(settings: Settings): FormatName {
+function chooseFormat(settings: Settings): FormatName {
   const wanted = settings['notifications.format'];
   return wanted === 'auto' ? 'xml' : wanted;
 }

@@ -4,7 +4,7 @@ import { succeeded } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
 import { type Workspace } from '../ports.ts';
 
-export const IGNORE_FILE = '.earshotignore';
+const IGNORE_FILE = '.earshotignore';
 
 export interface Hidden {
   /** `path` as in FilePath. */

@@ -1,4 +1,5 @@
 // Decides what a compaction says: the summary, and again what is still true or still to be told. Between cycles only. Pure.
+import { wholeCharacters } from '../../base/text.ts';
 import { type EventDraft } from '../../protocol/event.ts';
 import { type Notification, printKind } from '../../protocol/notification.ts';
 import { type Projections } from './project.ts';
@@ -55,8 +56,7 @@ function newestPending(state: Projections): Notification[] {
 /** A diff belongs to what is no longer shown: its first line says what happened. */
 function factLine(notification: Notification): string {
   const line = (notification.message.split('\n')[0] ?? '').replace(/:$/, '');
-  const characters = [...line.slice(0, 2 * FACT_LENGTH)];
-  const text = characters.length > FACT_LENGTH ? `${characters.slice(0, FACT_LENGTH).join('')}…` : line;
+  const text = line.length > FACT_LENGTH ? `${wholeCharacters(line, FACT_LENGTH)}…` : line;
   return `${printKind(notification.kind)} at ${notification.at.slice(11, 19)}: ${text}`;
 }
 

@@ -53,7 +53,7 @@ export function forkEvents(deps: ForkDeps): Result<readonly LogEvent[]> {
       event_id: deps.ulid(),
       timestamp: deps.now,
     } as const;
-    return { ...envelope, ...draft } as LogEvent;
+    return { ...envelope, ...draft };
   });
   return succeeded([...shared, ...added]);
 }

@@ -25,7 +25,7 @@ type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
 export const SYSTEM_REQUEST = 'Automated event. No person wrote this and it approves nothing.';
 
 /** Stands where a damaged log has no result: every endpoint refuses a call without one. */
-export const LOST_RESULT = 'The result of this call is not in the log any more.';
+const LOST_RESULT = 'The result of this call is not in the log any more.';
 
 export class Messages {
   #messages: ModelMessage[] = [];

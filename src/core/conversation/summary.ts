@@ -1,4 +1,5 @@
 // Decides what a conversation is called and where it comes from: the given title, else the user's first words.
+import { wholeCharacters } from '../../base/text.ts';
 import { type LogEvent } from '../../protocol/event.ts';
 
 const TITLE_LENGTH = 80;
@@ -44,6 +45,5 @@ export class Summary {
 /** One line, not too long, no character cut in half. */
 export function shortTitle(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  const characters = [...line.slice(0, 4 * TITLE_LENGTH)];
-  return characters.length > TITLE_LENGTH ? `${characters.slice(0, TITLE_LENGTH - 1).join('')}…` : line;
+  return line.length > TITLE_LENGTH ? `${wholeCharacters(line, TITLE_LENGTH - 1)}…` : line;
 }

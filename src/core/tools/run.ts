@@ -116,7 +116,7 @@ function refusal(content: string): ToolOutcome {
 }
 
 /** Keeps the beginning and the end, where the news usually is. */
-export function bound(text: string): string {
+function bound(text: string): string {
   if (text.length <= OUTPUT_LIMIT) return text;
   const half = OUTPUT_LIMIT / 2;
   const left = text.length - OUTPUT_LIMIT;

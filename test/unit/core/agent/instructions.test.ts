@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parseIgnore } from '../../../../src/core/agent/ignoreFile.ts';
+import { parseIgnore, viewFor } from '../../../../src/core/agent/ignoreFile.ts';
 import { readInstructions } from '../../../../src/core/agent/instructions.ts';
 import { expandPrompt, listPrompts, readPrompt } from '../../../../src/core/agent/promptFiles.ts';
 import { type UserFiles, type Workspace } from '../../../../src/core/ports.ts';
@@ -115,4 +115,17 @@ describe('.earshotignore', () => {
   ])('%s: %s', (path, hidden) => {
     expect(hides(path)).toBe(hidden);
   });
+});
+
+test('a tool sees the workspace without what is hidden, and of what is outside only what was let in', async () => {
+  await put('workspace/a.key', '');
+  await put('workspace/a.txt', '');
+  await put('outside.txt', '');
+  await put('other.txt', '');
+  const view = viewFor(workspace, parseIgnore('*.key'), new Set(['../outside.txt']));
+  const listed = await view.list({ path: '', absolute: join(root, 'workspace') });
+  expect(listed.ok && listed.value.map(({ name }) => name)).toEqual(['a.txt']);
+  expect(await view.resolve('../outside.txt')).toMatchObject({ ok: true });
+  expect(await view.resolve('../other.txt')).toMatchObject({ ok: false, failure: { code: 'outside' } });
+  expect(view.folders).toBe(workspace.folders);
 });

@@ -38,7 +38,7 @@ const fileChange = (id: string, path: string, hash: string, complete = false) =>
 function carry(drafts: EventDraft[], ids: string[], more: object = {}): EventDraft[] {
   const name = `call-${drafts.length}`;
   const through = drafts.length + 2;
-  return [...drafts, call(name), succeededCall, { ...result(name, through, ids), ...more } as EventDraft];
+  return [...drafts, call(name), succeededCall, { ...result(name, through, ids), ...more }];
 }
 
 function textOf(drafts: EventDraft[]): string {
