@@ -15,6 +15,7 @@ import { type SettingsReader } from './settings.ts';
 import { type StatusBarState } from './statusBar.ts';
 import { toUri } from './workspace.ts';
 
+const REFRESH_AFTER = 30;
 const TAKE_UP_ATTEMPTS = 10;
 const TAKE_UP_EVERY = 300;
 
@@ -36,6 +37,7 @@ export class Chat implements Disposable {
   readonly #deps: ChatDeps;
   readonly #held = new DisposableStore();
   #shown: string | undefined;
+  #refreshing: Disposable | undefined;
   /** Why conversations cannot be kept, if so. */
   #storage: Failure | undefined;
   /** Shown conversations change one after another, so that two requests in a row make one conversation. */
@@ -49,7 +51,9 @@ export class Chat implements Disposable {
         if (reset === true && conversation === this.#shown) this.#redraw();
         if (folded !== undefined) frontend.appended(conversation, folded);
         if (failure !== undefined) this.#storage = failure;
-        if (conversation === this.#shown) this.refresh();
+        if (conversation !== this.#shown) return;
+        if (folded === undefined) this.refresh();
+        else this.#refreshSoon();
       }),
     );
     this.#held.add(settings.onDidChange(() => this.refresh()));
@@ -67,6 +71,17 @@ export class Chat implements Disposable {
     if (newest !== undefined) await this.#change(() => this.#show(newest));
     this.refresh();
     if (newest !== undefined) this.#takeUp(newest, TAKE_UP_ATTEMPTS);
+  }
+
+  /** Counting what is pending costs more the more there is, and events come in crowds. */
+  #refreshSoon(): void {
+    this.#refreshing ??= this.#held.add(
+      this.#deps.clock.after(REFRESH_AFTER, () => {
+        if (this.#refreshing !== undefined) this.#held.release(this.#refreshing);
+        this.#refreshing = undefined;
+        this.refresh();
+      }),
+    );
   }
 
   /** After a reload the window's former self may still be ending: what it has is free in a moment. */

@@ -131,17 +131,20 @@ export class Workbench {
   /** The same for a command that goes on with questions of its own. */
   async startCommand(title: string, page = this.#page): Promise<void> {
     const input = page.locator('.quick-input-widget input[type="text"]').first();
-    // Right after the start, or while another box closes, a key may go nowhere; a second press of F1 does no harm.
+    const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first();
+    const choose = async () => {
+      await input.fill(`>${title}`, { timeout: 2000 });
+      await row.click({ timeout: 2000 });
+    };
+    // Right after the start a key may go nowhere, and what takes the keyboard meanwhile closes the palette: once more then.
     await waitUntil(async () => {
       await page.keyboard.press('F1');
       if (!(await input.isVisible())) return false;
-      return input.fill(`>${title}`, { timeout: 2000 }).then(
+      return choose().then(
         () => true,
         () => false,
       );
     }, 500);
-    const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first();
-    await row.click();
   }
 
   /** Back to the folder after the page was elsewhere. */

@@ -12,33 +12,32 @@ for (const character of '.,!?;(){}[]<>:/\\|@#$%^&*+=`~_"-') CLASSES[character.ch
 
 /** From here on, and for the spaces before it, tokenx looks at neighbours too. */
 const FIRST_EAST_ASIAN = 0x2e80;
-const FAR_SPACE = /[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f]/;
+
+/** Several projections ask for the same text one after another. */
+let last = { text: '', tokens: 0 };
 
 /** Logs are opened by folding every text of theirs: what tokenx does with patterns would take most of that time. */
 export function estimateTokens(text: string): number {
+  if (text !== last.text) last = { text, tokens: count(text) };
+  return last.tokens;
+}
+
+function count(text: string): number {
   let tokens = 0;
   let start = 0;
   while (start < text.length) {
     const kind = classOf(text.charCodeAt(start));
-    let end = start;
-    let far = false;
-    let digits = true;
-    let lower = true;
-    for (; end < text.length; end++) {
-      const code = text.charCodeAt(end);
-      if (classOf(code) !== kind) break;
-      if (code >= FIRST_EAST_ASIAN) return estimateTokenCount(text);
-      if (code >= 128) far = true;
-      digits &&= code >= 48 && code <= 57;
-      lower &&= code >= 97 && code <= 122;
+    if (kind === WORD) {
+      const end = endOfWord(text, start);
+      if (end === undefined) return estimateTokenCount(text);
+      tokens += countWord(text, start, end);
+      start = end;
+    } else {
+      let end = start + 1;
+      while (end < text.length && classOf(text.charCodeAt(end)) === kind) end++;
+      tokens += kind === SPACE ? countSpace(text, start, end) : end - start <= 3 ? 1 : Math.ceil((end - start) / 6);
+      start = end;
     }
-    if (far) {
-      const word = text.slice(start, end);
-      if (FAR_SPACE.test(word)) return estimateTokenCount(text);
-      tokens += estimateTokenCount(word);
-    } else if (kind === SPACE) tokens += countSpace(text, start, end);
-    else tokens += countRun(kind, end - start, digits, lower);
-    start = end;
   }
   return tokens;
 }
@@ -47,17 +46,39 @@ function classOf(code: number): number {
   return code < 128 ? (CLASSES[code] ?? WORD) : WORD;
 }
 
+function isFarSpace(code: number): boolean {
+  const single = code === 0xa0 || code === 0x1680 || code === 0x2028 || code === 0x2029 || code === 0x202f;
+  return single || code === 0x205f || (code >= 0x2000 && code <= 0x200a);
+}
+
+/** Undefined if the text must be looked at as a whole. */
+function endOfWord(text: string, start: number): number | undefined {
+  for (let end = start; ; end++) {
+    const code = text.charCodeAt(end);
+    if (code >= FIRST_EAST_ASIAN || (code >= 128 && isFarSpace(code))) return undefined;
+    // Past the end it is NaN, which is no word either.
+    if (!(classOf(code) === WORD && end < text.length)) return end;
+  }
+}
+
+function countWord(text: string, start: number, end: number): number {
+  let [digits, lower, far] = [true, true, false];
+  for (let index = start; index < end; index++) {
+    const code = text.charCodeAt(index);
+    if (code < 48 || code > 57) digits = false;
+    if (code < 97 || code > 122) lower = false;
+    if (code >= 128) far = true;
+  }
+  const length = end - start;
+  if (far) return estimateTokenCount(text.slice(start, end));
+  if (digits) return Math.ceil(length / 3);
+  return length <= 3 || (lower && length <= 8) ? 1 : Math.ceil(length / 7);
+}
+
 /** Indentation and blank lines count; a line's end after punctuation belongs to it. */
 function countSpace(text: string, start: number, end: number): number {
   const line = text.indexOf('\n', start);
   if (line === -1 || line >= end) return 0;
   if (end - line > 1) return 1;
   return start > 0 && classOf(text.charCodeAt(start - 1)) === PUNCTUATION ? 0 : 1;
-}
-
-function countRun(kind: number, length: number, digits: boolean, lower: boolean): number {
-  if (digits && kind === WORD) return Math.ceil(length / 3);
-  if (length <= 3) return 1;
-  if (lower && kind === WORD && length <= 8) return 1;
-  return Math.ceil(length / (kind === PUNCTUATION ? 6 : 7));
 }
