@@ -123,10 +123,11 @@ export class Chat implements Disposable {
       const before = this.#shown;
       this.#shown = undefined;
       this.#deps.frontend.show(undefined, []);
+      // At once: closing takes a while, and whoever is elsewhere by then must not be torn away.
+      this.#deps.frontend.focusComposer();
       if (before !== undefined) await this.#deps.earshot.close(before);
     });
     this.refresh();
-    this.#deps.frontend.focusComposer();
   }
 
   /** Gives a page that was just loaded what was typed before. */

@@ -16,18 +16,37 @@ export interface Tokens {
 
 const none: Tokens = { input: 0, output: 0, cached: 0 };
 
+/** How many of the endpoint's last counts the ratio is made of. */
+const COUNTS = 8;
+
+/** Texts whose tokens are estimated when somebody asks: most of a long log is never asked for. */
+class Estimate {
+  #texts: string[] = [];
+  #tokens = 0;
+
+  add(text: string): void {
+    this.#texts.push(text);
+  }
+
+  get tokens(): number {
+    for (const text of this.#texts) this.#tokens += estimateTokens(text);
+    this.#texts = [];
+    return this.#tokens;
+  }
+}
+
 export class Spent {
   readonly #byModel = new Map<string, Tokens>();
   /** What the model had read and said at the endpoint's last count. */
   #counted: number | undefined;
   /** Estimated, where nothing is counted: what stood there before `read` and `said`; undefined after a compaction. */
   #estimated: number | undefined = 0;
-  /** Estimated tokens that came since: for the model to read, and from it. */
-  #read = 0;
-  #said = 0;
-  /** Real tokens for one estimated. */
-  #ratio = 1;
-  #notifications = 0;
+  /** What came since: for the model to read, and from it. */
+  #read = new Estimate();
+  #said = new Estimate();
+  /** The last counts: by how much the input grew, and what we had estimated for it. */
+  readonly #counts: { readonly grown: number; readonly read: Estimate }[] = [];
+  readonly #notifications = new Estimate();
   #woken: Tokens = none;
   #systemTurn = false;
 
@@ -41,7 +60,7 @@ export class Spent {
 
   /** Of all that was read, what notifications took, once for each. */
   get notifications(): number {
-    return Math.round(this.#notifications * this.#ratio);
+    return Math.round(this.#notifications.tokens * this.ratio);
   }
 
   /** What turns cost that no person began. */
@@ -49,19 +68,24 @@ export class Spent {
     return this.#woken;
   }
 
+  /** Real tokens for one estimated, the newest count weighing most. */
   get ratio(): number {
-    return this.#ratio;
+    return this.#counts.reduce((ratio, { grown, read }) => {
+      if (read.tokens <= 100) return ratio;
+      return (ratio + Math.min(MOST_RATIO, Math.max(LEAST_RATIO, grown / read.tokens))) / 2;
+    }, 1);
   }
 
   /** How many tokens the next request will be. `overhead`: the system prompt and the tools, where nothing was counted yet. */
   contextTokens(messages: () => readonly ModelMessage[], overhead: () => string): number {
-    if (this.#counted !== undefined) return Math.round(this.#counted + (this.#read + this.#said) * this.#ratio);
-    if (this.#estimated === undefined) {
+    if (this.#estimated === undefined && this.#counted === undefined) {
       this.#estimated = messages().reduce((sum, message) => sum + estimateTokens(textOf(message)), 0);
-      this.#read = 0;
-      this.#said = 0;
+      this.#read = new Estimate();
+      this.#said = new Estimate();
     }
-    return Math.round((estimateTokens(overhead()) + this.#estimated + this.#read + this.#said) * this.#ratio);
+    const since = this.#read.tokens + this.#said.tokens;
+    if (this.#counted !== undefined) return Math.round(this.#counted + since * this.ratio);
+    return Math.round((estimateTokens(overhead()) + (this.#estimated ?? 0) + since) * this.ratio);
   }
 
   fold(event: LogEvent): void {
@@ -71,14 +95,14 @@ export class Spent {
         return;
       case 'chat_request':
       case 'tool_call_response':
-        this.#read += estimateTokens(event.content);
+        this.#read.add(event.content);
         this.#carried(event.notifications);
         return;
       case 'chat_response':
-        this.#said += estimateTokens(event.message ?? '');
+        this.#said.add(event.message ?? '');
         return;
       case 'tool_call_request':
-        this.#said += estimateTokens(event.arguments_text ?? JSON.stringify(event.arguments));
+        this.#said.add(event.arguments_text ?? JSON.stringify(event.arguments));
         return;
       case 'compaction':
         this.#counted = undefined;
@@ -93,9 +117,8 @@ export class Spent {
 
   #carried(carried: Carried | undefined): void {
     if (carried === undefined) return;
-    const tokens = estimateTokens(carried.text);
-    this.#read += tokens;
-    this.#notifications += tokens;
+    this.#read.add(carried.text);
+    this.#notifications.add(carried.text);
   }
 
   #call({ model, usage, purpose }: EventOf<'model_call'>): void {
@@ -109,13 +132,11 @@ export class Spent {
   /** What was read now beyond the last count is what was estimated meanwhile: their ratio is how far we were off. */
   #count(usage: Usage): void {
     const grown = this.#counted === undefined ? 0 : usage.input_tokens - this.#counted;
-    if (grown > 0 && this.#read > 100) {
-      const seen = Math.min(MOST_RATIO, Math.max(LEAST_RATIO, grown / this.#read));
-      this.#ratio = (this.#ratio + seen) / 2;
-    }
+    if (grown > 0) this.#counts.push({ grown, read: this.#read });
+    if (this.#counts.length > COUNTS) this.#counts.shift();
     this.#counted = usage.input_tokens + usage.output_tokens;
-    this.#read = 0;
-    this.#said = 0;
+    this.#read = new Estimate();
+    this.#said = new Estimate();
   }
 }
 
