@@ -27,6 +27,8 @@ export const settingSchemas = {
   baseUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
   models: z.record(z.string(), modelOptionsSchema).default({}),
   mode: z.enum(['agent', 'plan']).default('agent'),
+  'limits.tokens': z.int().min(0).default(0),
+  'limits.cost': z.number().min(0).default(0),
   idleTimeout: z.int().min(5).max(3600).default(300),
   'approvals.mode': z.enum(['ask', 'reads', 'edits', 'all']).default('reads'),
   'approvals.commands': z.array(z.string()).default([]),

@@ -182,3 +182,16 @@ test('after its first answer a conversation has a title, asked for once', async 
   expect(walk.server.titleRequests).toHaveLength(1);
   expect(walk.log.state.spent.total).toEqual({ input: 300, output: 30, cached: 0 });
 });
+
+test('a limit on tokens ends the turn and asks; the user’s next words are the answer', async () => {
+  // The scripted server counts 110 tokens for each answer.
+  const calls = [read('a', 'a.txt')];
+  const walk = await beginWalk([{ calls }, hello], { settings: { 'limits.tokens': 100 } });
+  await writeFile(join(walk.headless.folder, 'a.txt'), 'one\n');
+  await walk.go();
+  expect(walk.server.requests.filter(({ body }) => !body.includes('title'))).toHaveLength(1);
+  const [ended] = await eventsOf(walk, 'turn_ended');
+  expect(ended).toMatchObject({ outcome: 'error', failure: { code: 'limit' } });
+  await walk.go('Go on.');
+  expect((await eventsOf(walk, 'turn_ended')).map(({ outcome }) => outcome)).toEqual(['error', 'done']);
+});

@@ -11,6 +11,7 @@ import { compact, isNearlyFull } from './compaction.ts';
 import { type CycleDeps } from './cycle.ts';
 import { collect } from './delivery.ts';
 import { readHidden } from './ignoreFile.ts';
+import { limitReached, usedBy } from './limits.ts';
 import { callModel } from './modelCall.ts';
 import { expandPrompt } from './promptFiles.ts';
 import { Prompting } from './prompting.ts';
@@ -57,11 +58,14 @@ export async function runTurn(deps: TurnDeps, signal: AbortSignal): Promise<Turn
 async function cycles(deps: TurnDeps, signal: AbortSignal): Promise<TurnEnd> {
   const { log, ports } = deps;
   const prompting = new Prompting(deps);
+  const usedBefore = usedBy(log.state.spent, ports.settings());
   let mended = false;
   try {
     // Not empty only after a restart: what waited for an approval then.
     await runCalls(deps, await waitingCalls(deps), signal);
     while (!signal.aborted) {
+      const limit = limitReached(usedBefore, usedBy(log.state.spent, ports.settings()), ports.settings());
+      if (limit !== undefined) return { outcome: 'error', failure: limit };
       const model = ports.model();
       const cycle = cycleDeps(deps);
       await prompting.refresh();

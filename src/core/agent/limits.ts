@@ -1,0 +1,51 @@
+// Decides when a conversation has used so much that the user is asked before it goes on. Pure.
+import { type Failure } from '../../base/errors.ts';
+import { type Settings } from '../../protocol/settings.ts';
+import { costOf, type Spent } from '../conversation/spent.ts';
+
+export interface Used {
+  readonly tokens: number;
+  /** Undefined where a price is not known. */
+  readonly cost: number | undefined;
+}
+
+export function usedBy(spent: Spent, settings: Settings): Used {
+  const { input, output } = spent.total;
+  const costs = [...spent.byModel].map(([model, tokens]) => {
+    const prices = settings.models[model]?.prices;
+    return prices === undefined ? undefined : costOf(tokens, prices);
+  });
+  const cost = costs.includes(undefined) ? undefined : costs.reduce<number>((sum, one) => sum + (one ?? 0), 0);
+  return { tokens: input + output, cost };
+}
+
+/**
+ * A limit asks each time as much again was used: the turn ends, and the user's next request is the answer. `before` is what
+ * had been used when the user last wrote.
+ */
+export function limitReached(before: Used, now: Used, settings: Settings): Failure | undefined {
+  const { 'limits.tokens': tokens, 'limits.cost': cost } = settings;
+  if (isCrossed(before.tokens, now.tokens, tokens)) {
+    return asking(`${grouped(now.tokens)} tokens`, `${grouped(tokens)} tokens`, 'earshot.limits.tokens');
+  }
+  if (now.cost !== undefined && isCrossed(before.cost ?? 0, now.cost, cost)) {
+    return asking(now.cost.toFixed(2), cost.toFixed(2), 'earshot.limits.cost');
+  }
+  return undefined;
+}
+
+function isCrossed(before: number, now: number, limit: number): boolean {
+  return limit > 0 && Math.floor(now / limit) > Math.floor(before / limit);
+}
+
+function asking(used: string, limit: string, setting: string): Failure {
+  return {
+    code: 'limit',
+    message: `This conversation has used ${used}; you wanted to be asked after every ${limit}.`,
+    nextStep: `Write to go on, or change ${setting}.`,
+  };
+}
+
+function grouped(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+}
