@@ -44,6 +44,40 @@ export const notificationSchema = notificationDraftSchema.extend({
 });
 export type Notification = z.infer<typeof notificationSchema>;
 
+const NAMES: ReadonlySet<string> = new Set(notificationSchema.keyof().options);
+const LEVEL_NAMES: ReadonlySet<string> = new Set(LEVELS);
+const ORIGIN_NAMES: ReadonlySet<string> = new Set(ORIGINS);
+const UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+/** Surely fits the schema. False says nothing: the schema decides. */
+export function isPlainNotification(value: Notification): boolean {
+  for (const name in value) if (!NAMES.has(name)) return false;
+  const { id, kind, level, message, subject, scopes, data, origin, at } = value;
+  return (
+    typeof id === 'string' &&
+    isName(kind.source) &&
+    isName(kind.name) &&
+    LEVEL_NAMES.has(level) &&
+    ORIGIN_NAMES.has(origin) &&
+    typeof message === 'string' &&
+    message.length <= MESSAGE_LIMIT &&
+    (subject === undefined || isScope(subject)) &&
+    (scopes === undefined || (Array.isArray(scopes) && scopes.every(isScope))) &&
+    data === undefined &&
+    typeof at === 'string' &&
+    UTC.test(at) &&
+    !Number.isNaN(Date.parse(at))
+  );
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && value.length > 0 && value.length <= 100;
+}
+
+function isScope(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= 5000;
+}
+
 export function printKind(kind: Kind): string {
   return `${kind.source}.${kind.name}`;
 }

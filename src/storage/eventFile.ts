@@ -62,7 +62,7 @@ function tornLines(everything: boolean, kept: string): Failure {
 }
 
 interface Waiting {
-  readonly line: string;
+  readonly line: Buffer;
   resolve(): void;
   reject(error: FailureError): void;
 }
@@ -120,7 +120,7 @@ class GroupCommitFile implements EventFile {
     while (this.#waiting.length > 0) {
       const group = this.#waiting;
       this.#waiting = [];
-      const bytes = Buffer.from(group.map((waiting) => waiting.line).join(''));
+      const bytes = Buffer.concat(group.map((waiting) => waiting.line));
       try {
         await this.#file.append(bytes);
         await this.#file.sync();

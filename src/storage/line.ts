@@ -10,9 +10,16 @@ const CLOSING = 0x7d;
 const COMMA = 0x2c;
 const BRACE = Buffer.of(CLOSING);
 
-export function printLine(event: LogEvent): string {
+/** Encoded once: the checksum is of the same bytes that are written. */
+export function printLine(event: LogEvent): Buffer {
   const text = JSON.stringify(event);
-  return `${text.slice(0, -1)}${NAME}${printChecksum(crc32(text))}"}\n`;
+  const length = Buffer.byteLength(text);
+  const line = Buffer.allocUnsafe(length + TAIL);
+  line.write(text);
+  const checksum = printChecksum(crc32(line.subarray(0, length)));
+  // Over the closing brace, which stands again behind it.
+  line.write(`${NAME}${checksum}"}\n`, length - 1, 'latin1');
+  return line;
 }
 
 export type CheckedLine =

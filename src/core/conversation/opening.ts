@@ -30,7 +30,7 @@ export async function openOrFollow({ store, lock }: OpeningPorts, id: string): P
     if (error instanceof FailureError) return { ok: false, failure: error.failure };
     return failed(
       'storage',
-      `The conversation’s lock cannot be taken: ${describeError(error)}.`,
+      `Earshot cannot keep conversations: ${describeError(error)}.`,
       'Make the conversation’s folder writable, then reload the window.',
     );
   }

@@ -167,7 +167,8 @@ export class Pending {
 }
 
 function groupKey(kind: Kind, subject: string): string {
-  return JSON.stringify([kind.source, kind.name, subject]);
+  // The lengths keep apart what free strings could run together.
+  return `${kind.source.length}:${kind.name.length}:${kind.source}${kind.name}${subject}`;
 }
 
 /** What is left of those that were replaced, as notifications. */

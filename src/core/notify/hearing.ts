@@ -56,7 +56,10 @@ export class Hearing implements Outlet {
   }
 
   async publish(draft: NotificationDraft, to?: string, sender?: string): Promise<void> {
-    await Promise.all(this.listeners(draft, { to, sender }).map((id) => this.deliver(draft, id)));
+    const listeners = this.listeners(draft, { to, sender });
+    const [only] = listeners;
+    if (listeners.length === 1 && only !== undefined) return this.deliver(draft, only);
+    await Promise.all(listeners.map((id) => this.deliver(draft, id)));
   }
 
   async deliver(draft: NotificationDraft, listener: string): Promise<void> {
