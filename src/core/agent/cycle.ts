@@ -18,7 +18,13 @@ type CallRequest = EventOf<'tool_call_request'>;
 
 export type CycleOutcome =
   /** `misfit`: why the answer does not fit the schema that was asked for. */
-  | { readonly type: 'answered'; readonly calls: readonly CallRequest[]; readonly misfit?: string }
+  | {
+      readonly type: 'answered';
+      readonly calls: readonly CallRequest[];
+      /** Resolves once the answer is on disk. */
+      readonly kept: Promise<void>;
+      readonly misfit?: string;
+    }
   /** `shown`: some of the answer was seen, so that it cannot be taken back silently. */
   | {
       readonly type: 'failed';
@@ -38,7 +44,10 @@ interface Heard {
   truncated: boolean;
 }
 
-/** Resolves once the answer is on disk. Half-streamed tool calls never get here; a partial text is kept as truncated. */
+/**
+ * Half-streamed tool calls never get here; a partial text is kept as truncated. Calls are returned before they are on disk:
+ * looking around does no harm, and whatever does waits for its approval, which is in the log behind them.
+ */
 export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: AbortSignal): Promise<CycleOutcome> {
   const id = deps.ids.ulid();
   const heard = await listen(deps, request, signal, id);
@@ -66,14 +75,17 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
     ...(heard.failed !== undefined && { failure: heard.failed.failure }),
   });
   // All numbered in one breath: nothing else can stand between an answer and its calls.
-  const events = await Promise.all(
+  const kept = Promise.all(
     drafts.map((draft) => deps.log.append(draft, draft.type === 'chat_response' ? id : undefined)),
-  );
+  ).then(() => undefined);
+  const calls = succeeded ? deps.log.state.turn.unanswered.map(({ request: call }) => call) : [];
+  if (calls.length === 0) await kept;
   if (ended === 'aborted') return { type: 'aborted' };
   if (heard.failed !== undefined) return { type: 'failed', shown, ...heard.failed };
   return {
     type: 'answered',
-    calls: events.filter((event) => event.type === 'tool_call_request'),
+    calls,
+    kept,
     ...(structured?.ok === false && { misfit: structured.failure.message }),
   };
 }

@@ -80,7 +80,10 @@ async function cycles(deps: TurnDeps, signal: AbortSignal): Promise<TurnEnd> {
         continue;
       }
       if (outcome.calls.length === 0) return { outcome: 'done' };
-      await runCalls(deps, outcome.calls, signal);
+      const running = runCalls(deps, outcome.calls, signal);
+      // If the disk refuses the answer, the turn ends, but not while one of its tools still runs.
+      await Promise.allSettled([outcome.kept, running]);
+      await Promise.all([outcome.kept, running]);
     }
     return { outcome: 'stopped' };
   } catch (error) {
