@@ -51,6 +51,30 @@ test('a change of a file that was read reaches the model with the running comman
   expect(await workbench.transcript().innerText()).toContain('Meanwhile I was told:');
 });
 
+test('what waits while nothing runs is still waiting after a reload, counted, and rides the next request', async () => {
+  await workbench.say(`read ${FILE}`);
+  await workbench.settled();
+  const path = join(workbench.folder, FILE);
+  await writeFile(path, `${await readFile(path, 'utf8')}// While nobody worked.\n`);
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
+  await workbench.reload();
+  await workbench.openChat();
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
+  await workbench.chat().getByText('1 waiting to be told').waitFor();
+  await workbench.card(`Read ${FILE}`).waitFor();
+  await workbench.say('list the files');
+  await workbench.settled();
+  const request = workbench.transcript().locator('.request').last();
+  await request.getByRole('button', { name: /file\.changed src\/menu\.ts/ }).waitFor();
+  expect(
+    await workbench
+      .chat()
+      .getByRole('button', { name: /file\.changed/ })
+      .count(),
+  ).toBe(1);
+  await expect.poll(() => workbench.statusBar().innerText()).not.toMatch(/Earshot\s1/);
+});
+
 test('what was queued before the extension host was killed is delivered once, after the restart', async () => {
   makePipe('second');
   const before = await readFile(join(workbench.folder, FILE), 'utf8');
