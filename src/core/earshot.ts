@@ -12,7 +12,8 @@ import { type Folded } from './conversation/project.ts';
 import { CalmPublisher } from './notify/calm.ts';
 import { type Subscription } from './notify/dispatcher.ts';
 import { Hearing } from './notify/hearing.ts';
-import { type HeldLock, type Owner, type Ports, type Publisher, type SeenFile, type SeenFiles } from './ports.ts';
+import { type Ports, type Publisher, type SeenFile, type SeenFiles } from './ports.ts';
+import { type HeldLock, type Owner } from './storagePorts.ts';
 import { ToolRegistry } from './tools/registry.ts';
 
 export interface ConversationChange {

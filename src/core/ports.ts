@@ -3,13 +3,15 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { type Event } from '../base/emitter.ts';
 import { type Failure, type Result } from '../base/errors.ts';
-import { type LogEvent, type Usage } from '../protocol/event.ts';
+import { type Usage } from '../protocol/event.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { type Settings } from '../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../protocol/tool.ts';
 import { type ModelMessage } from './conversation/messages.ts';
 import { type SeenState } from './conversation/seen.ts';
 import { type NotificationRecord } from './notify/history.ts';
+import { type Lock, type Snapshots, type Store } from './storagePorts.ts';
+import { type FilePath, type Workspace } from './workspacePorts.ts';
 
 export type { Clock } from '../base/clock.ts';
 
@@ -26,129 +28,6 @@ export interface Ids {
   ulid(): string;
   /** At least 64 random bits, safe inside an XML attribute. */
   key(): string;
-}
-
-/** One conversation's log on disk, in the hands of its owner. */
-export interface EventFile {
-  /** Writes one event after all earlier ones; resolves once it would survive a power loss, rejects with a FailureError. */
-  append(event: LogEvent): Promise<void>;
-  /** After a failed append: takes back what was half written and reads what is left. Rejects while the disk refuses. */
-  mend(): Promise<ReadLog>;
-  /** What it is called now, for lists. Can always be worked out anew, so nobody waits for it. */
-  titled?(title: string): void;
-  close(): Promise<void>;
-}
-
-export interface ReadLog {
-  /** Each is parsed when it is reached and not kept: a long log is folded without ever being in memory as a whole. */
-  readonly events: Iterable<LogEvent>;
-  readonly nextSeq: number;
-  /** What was damaged, and where the damaged bytes are kept. */
-  readonly damage: readonly Failure[];
-}
-
-export interface OpenedLog extends ReadLog {
-  readonly file: EventFile;
-}
-
-/** A log that another window writes. */
-export interface FollowedLog extends ReadLog {
-  /** What was added. `whole`: everything known before is replaced, because the owner took bytes back. */
-  readonly onDidGrow: Event<ReadLog & { readonly whole: boolean }>;
-  close(): Promise<void>;
-}
-
-export interface ConversationSummary {
-  readonly id: string;
-  /** Empty: nobody has written in it yet. */
-  readonly title: string;
-  /** Milliseconds since 1970. */
-  readonly lastActivity: number;
-}
-
-/** All conversations of one workspace, wherever they are kept. */
-export interface Store {
-  /** For its owner only: whoever holds its lock. */
-  open(conversation: string): Promise<Result<OpenedLog>>;
-  follow(conversation: string): Promise<Result<FollowedLog>>;
-  /** Everything in it, without taking part. */
-  read(conversation: string): Promise<Result<ReadLog & { readonly events: readonly LogEvent[] }>>;
-  /** Writes a new conversation whole. */
-  create(conversation: string, events: readonly LogEvent[]): Promise<Result<void>>;
-  /** The caller holds its lock, and frees it afterwards. */
-  remove(conversation: string): Promise<Result<void>>;
-  /** The one written to last first. */
-  list(): Promise<Result<readonly ConversationSummary[]>>;
-}
-
-/** Who has a conversation, for people. */
-export interface Owner {
-  readonly pid: number;
-  /** What the window shows, such as its folder's name. */
-  readonly window: string;
-  /** RFC 3339. */
-  readonly since: string;
-}
-
-export interface HeldLock {
-  /** The former owner gave it up when asked; false: it was free, or its owner had died. */
-  readonly handedOver: boolean;
-  /** Another window said *Continue here*. Fires at once if it did so before anybody listened. */
-  readonly onDidRequest: Event<void>;
-  /** After the log is closed. */
-  release(): Promise<void>;
-}
-
-/** One owner for each conversation, over all windows and processes; freed by the kernel when the owner dies. */
-export interface Lock {
-  /** Undefined if another has it. */
-  acquire(conversation: string): Promise<HeldLock | undefined>;
-  /** Who has it, as far as the side file says. */
-  owner(conversation: string): Promise<Owner | undefined>;
-  /** Asks the owner for it and waits until it is here. Rejects only when the signal is aborted. */
-  request(conversation: string, signal: AbortSignal): Promise<HeldLock>;
-}
-
-/** Bytes by their hash: what the model last saw of a file. */
-export interface Snapshots {
-  /** Resolves once the bytes are on disk. */
-  put(bytes: Uint8Array): Promise<string>;
-  get(hash: string): Promise<Uint8Array | undefined>;
-  hash(bytes: Uint8Array): string;
-}
-
-export interface FilePath {
-  /** As people and models say it: relative to the workspace, `/` between the parts. */
-  readonly path: string;
-  /** As the machine says it. */
-  readonly absolute: string;
-  /** The file that a link in the path leads to, in the same words as `path`; absent if no link does. */
-  readonly real?: string;
-}
-
-interface FileContent {
-  readonly bytes: Uint8Array;
-  /** The bytes are those of an editor's buffer with changes that are not saved. */
-  readonly unsaved: boolean;
-}
-
-export interface FolderEntry {
-  readonly name: string;
-  readonly kind: 'file' | 'folder' | 'link' | 'other';
-}
-
-/** The editor's files. Fails with a message the model can act on. */
-export interface Workspace {
-  /** Empty: no folder is open. */
-  readonly folders: readonly FilePath[];
-  readonly trusted: boolean;
-  /**
-   * Refuses what lies outside the folders, also by `..` or through a link, with the code `outside`. `anywhere` is given
-   * only where a person has consented to this very path.
-   */
-  resolve(path: string, options?: { readonly anywhere?: boolean }): Promise<Result<FilePath>>;
-  read(file: FilePath): Promise<Result<FileContent>>;
-  list(folder: FilePath): Promise<Result<readonly FolderEntry[]>>;
 }
 
 export type ModelRequest = {
@@ -211,6 +90,14 @@ export interface ToolOutcome {
   readonly isError: boolean;
   /** Files whose bytes the model is shown by this result. */
   readonly seen?: readonly { readonly file: FilePath; readonly bytes: Uint8Array }[];
+  /** Files that the call changed: their bytes before and after; absent: there was no such file. */
+  readonly changes?: readonly ChangedFile[];
+}
+
+export interface ChangedFile {
+  readonly file: FilePath;
+  readonly before?: Uint8Array;
+  readonly after?: Uint8Array;
 }
 
 export interface Touched {

@@ -2,16 +2,9 @@
 import { type FSWatcher, watch } from 'chokidar';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { fileAgainAsRead, fileChanged, fileDeleted, GONE } from '../core/notify/fileChange.ts';
-import {
-  type Clock,
-  type Log,
-  type Producer,
-  type Publisher,
-  type SeenFile,
-  type SeenFiles,
-  type Snapshots,
-  type Workspace,
-} from '../core/ports.ts';
+import { type Clock, type Log, type Producer, type Publisher, type SeenFile, type SeenFiles } from '../core/ports.ts';
+import { type Snapshots } from '../core/storagePorts.ts';
+import { type Workspace } from '../core/workspacePorts.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 
 /** Writers often write in several steps: a file is looked at once it was quiet for this long. */

@@ -6,6 +6,11 @@ export const EVENT_VERSION = 1;
 
 const seenSchema = z.array(z.strictObject({ path: z.string(), hash: z.string() }));
 
+/** What a call did to files, by the hashes of their bytes; without `before` it made the file, without `after` it removed it. */
+const changesSchema = z.array(
+  z.strictObject({ path: z.string(), before: z.string().optional(), after: z.string().optional() }),
+);
+
 export const FORMATS = ['xml', 'developer', 'markdown', 'synthetic-tool'] as const;
 
 /** What a carrier carried. `text` is stored exactly as sent; every pending id up to `through` is in exactly one list. */
@@ -84,6 +89,7 @@ const bodies = {
     is_error: z.boolean(),
     notifications: carriedSchema.optional(),
     seen: seenSchema.optional(),
+    changes: changesSchema.optional(),
   },
   handle_started: { name: z.string(), pid: z.int(), start_time: z.string(), tool_call_id: z.string() },
   inquiry_request: {

@@ -16,7 +16,7 @@ export interface CleanUpDeps {
 
 /** Another window may have written bytes a moment ago that its log will name: only what is older than this goes. */
 const OLD = 7 * 24 * 60 * 60 * 1000;
-const NAMED = /"hash":"([0-9a-f]{64})"/g;
+const NAMED = /"(?:hash|before|after)":"([0-9a-f]{64})"/g;
 
 /** Of this window's own storage only. Returns how many snapshots were removed. Throws what the file system throws. */
 export async function cleanUp(deps: CleanUpDeps): Promise<number> {

@@ -1,7 +1,7 @@
 // The editor's files behind the Workspace port: buffers with unsaved changes before the disk, any file system the editor has.
 import * as vscode from 'vscode';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
-import { type FilePath, type FolderEntry, type Workspace } from '../core/ports.ts';
+import { type FilePath, type FolderEntry, type Workspace } from '../core/workspacePorts.ts';
 import { resolveInside } from '../node/resolvePath.ts';
 
 const encoder = new TextEncoder();

@@ -1,7 +1,7 @@
 // The Workspace port over a plain folder, for walks without an editor.
 import { readdir, readFile } from 'node:fs/promises';
 import { failed, succeeded } from '../../src/base/errors.ts';
-import { type Workspace } from '../../src/core/ports.ts';
+import { type Workspace } from '../../src/core/workspacePorts.ts';
 import { resolveInside } from '../../src/node/resolvePath.ts';
 
 export function createFolderWorkspace(folder: string): Workspace & { trusted: boolean } {

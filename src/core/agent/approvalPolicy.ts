@@ -1,7 +1,8 @@
 // Decides whether a tool call may run, must be asked for, or is refused: by mode, trust, effect, and what it touches.
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect } from '../../protocol/tool.ts';
-import { type Permissions, type Tool, type Touched, type Workspace } from '../ports.ts';
+import { type Permissions, type Tool, type Touched } from '../ports.ts';
+import { type Workspace } from '../workspacePorts.ts';
 import { isAllowed, parseCommand, pathsIn } from './commandLine.ts';
 import { type Hidden } from './ignoreFile.ts';
 import { whyProtected } from './protectedFiles.ts';

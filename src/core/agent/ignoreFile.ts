@@ -2,7 +2,7 @@
 import picomatch from 'picomatch';
 import { succeeded } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
-import { type Workspace } from '../ports.ts';
+import { type Workspace } from '../workspacePorts.ts';
 
 const IGNORE_FILE = '.earshotignore';
 

@@ -1,6 +1,7 @@
 // Decides which instruction files the model is given: the user's own, the workspace's, and those nearest to what it works on.
 import { decodeText } from '../../base/text.ts';
-import { type FilePath, type UserFiles, type Workspace } from '../ports.ts';
+import { type UserFiles } from '../ports.ts';
+import { type FilePath, type Workspace } from '../workspacePorts.ts';
 
 /** In the folder itself; of several with the same text only the first is told. */
 const AT_THE_ROOT = ['AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'];

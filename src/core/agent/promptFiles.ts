@@ -1,6 +1,7 @@
 // Decides what a slash command means: `/name …` becomes the text of a prompt file of the workspace or of the user.
 import { decodeText } from '../../base/text.ts';
-import { type UserFiles, type Workspace } from '../ports.ts';
+import { type UserFiles } from '../ports.ts';
+import { type Workspace } from '../workspacePorts.ts';
 
 const FOLDER = '.github/prompts';
 const USER_FOLDER = 'prompts';

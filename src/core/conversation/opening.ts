@@ -1,6 +1,6 @@
 // Decides how a conversation is opened: as its owner if nobody else is, otherwise as a follower of the window that is.
 import { describeError, FailureError, failed, type Result, succeeded } from '../../base/errors.ts';
-import { type FollowedLog, type HeldLock, type Lock, type OpenedLog, type Owner, type Store } from '../ports.ts';
+import { type FollowedLog, type HeldLock, type Lock, type OpenedLog, type Owner, type Store } from '../storagePorts.ts';
 
 export interface OpeningPorts {
   readonly store: Store;

@@ -10,17 +10,9 @@ import { notificationHistory } from '../notify/history.ts';
 import { maskKey } from '../notify/key.ts';
 import { lookalikeIn } from '../notify/lookalike.ts';
 import { enqueue } from '../notify/queue.ts';
-import {
-  type Clock,
-  type Frontend,
-  type Ids,
-  type Log,
-  type Permissions,
-  type Snapshots,
-  type Store,
-  type ToolOutcome,
-  type Workspace,
-} from '../ports.ts';
+import { type Clock, type Frontend, type Ids, type Log, type Permissions, type ToolOutcome } from '../ports.ts';
+import { type Snapshots, type Store } from '../storagePorts.ts';
+import { type Workspace } from '../workspacePorts.ts';
 import { type ToolRegistry } from './registry.ts';
 
 export interface ToolRunDeps {
@@ -53,6 +45,13 @@ export async function runTool(
   const seen = await Promise.all(
     (outcome.seen ?? []).map(async ({ file, bytes }) => ({ path: file.path, hash: await deps.snapshots.put(bytes) })),
   );
+  const changes = await Promise.all(
+    (outcome.changes ?? []).map(async ({ file, before, after }) => ({
+      path: file.path,
+      ...(before !== undefined && { before: await deps.snapshots.put(before) }),
+      ...(after !== undefined && { after: await deps.snapshots.put(after) }),
+    })),
+  );
   const content = bound(maskKey(outcome.content, deps.log.state.turn.key));
   await tellOfLookalike(deps, request, content);
   return {
@@ -61,6 +60,7 @@ export async function runTool(
     content,
     is_error: outcome.isError,
     ...(seen.length > 0 && { seen }),
+    ...(changes.length > 0 && { changes }),
   };
 }
 

@@ -1,0 +1,93 @@
+// What the core needs of a disk: logs, their owner's lock, bytes by hash. Implemented in storage/.
+import { type Event } from '../base/emitter.ts';
+import { type Failure, type Result } from '../base/errors.ts';
+import { type LogEvent } from '../protocol/event.ts';
+
+/** One conversation's log on disk, in the hands of its owner. */
+export interface EventFile {
+  /** Writes one event after all earlier ones; resolves once it would survive a power loss, rejects with a FailureError. */
+  append(event: LogEvent): Promise<void>;
+  /** After a failed append: takes back what was half written and reads what is left. Rejects while the disk refuses. */
+  mend(): Promise<ReadLog>;
+  /** What it is called now, for lists. Can always be worked out anew, so nobody waits for it. */
+  titled?(title: string): void;
+  close(): Promise<void>;
+}
+
+export interface ReadLog {
+  /** Each is parsed when it is reached and not kept: a long log is folded without ever being in memory as a whole. */
+  readonly events: Iterable<LogEvent>;
+  readonly nextSeq: number;
+  /** What was damaged, and where the damaged bytes are kept. */
+  readonly damage: readonly Failure[];
+}
+
+export interface OpenedLog extends ReadLog {
+  readonly file: EventFile;
+}
+
+/** A log that another window writes. */
+export interface FollowedLog extends ReadLog {
+  /** What was added. `whole`: everything known before is replaced, because the owner took bytes back. */
+  readonly onDidGrow: Event<ReadLog & { readonly whole: boolean }>;
+  close(): Promise<void>;
+}
+
+export interface ConversationSummary {
+  readonly id: string;
+  /** Empty: nobody has written in it yet. */
+  readonly title: string;
+  /** Milliseconds since 1970. */
+  readonly lastActivity: number;
+}
+
+/** All conversations of one workspace, wherever they are kept. */
+export interface Store {
+  /** For its owner only: whoever holds its lock. */
+  open(conversation: string): Promise<Result<OpenedLog>>;
+  follow(conversation: string): Promise<Result<FollowedLog>>;
+  /** Everything in it, without taking part. */
+  read(conversation: string): Promise<Result<ReadLog & { readonly events: readonly LogEvent[] }>>;
+  /** Writes a new conversation whole. */
+  create(conversation: string, events: readonly LogEvent[]): Promise<Result<void>>;
+  /** The caller holds its lock, and frees it afterwards. */
+  remove(conversation: string): Promise<Result<void>>;
+  /** The one written to last first. */
+  list(): Promise<Result<readonly ConversationSummary[]>>;
+}
+
+/** Who has a conversation, for people. */
+export interface Owner {
+  readonly pid: number;
+  /** What the window shows, such as its folder's name. */
+  readonly window: string;
+  /** RFC 3339. */
+  readonly since: string;
+}
+
+export interface HeldLock {
+  /** The former owner gave it up when asked; false: it was free, or its owner had died. */
+  readonly handedOver: boolean;
+  /** Another window said *Continue here*. Fires at once if it did so before anybody listened. */
+  readonly onDidRequest: Event<void>;
+  /** After the log is closed. */
+  release(): Promise<void>;
+}
+
+/** One owner for each conversation, over all windows and processes; freed by the kernel when the owner dies. */
+export interface Lock {
+  /** Undefined if another has it. */
+  acquire(conversation: string): Promise<HeldLock | undefined>;
+  /** Who has it, as far as the side file says. */
+  owner(conversation: string): Promise<Owner | undefined>;
+  /** Asks the owner for it and waits until it is here. Rejects only when the signal is aborted. */
+  request(conversation: string, signal: AbortSignal): Promise<HeldLock>;
+}
+
+/** Bytes by their hash: what the model last saw of a file. */
+export interface Snapshots {
+  /** Resolves once the bytes are on disk. */
+  put(bytes: Uint8Array): Promise<string>;
+  get(hash: string): Promise<Uint8Array | undefined>;
+  hash(bytes: Uint8Array): string;
+}
