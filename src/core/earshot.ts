@@ -1,62 +1,27 @@
 // Decides which conversations are live and joins them with the dispatcher, the producers and the loop.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
-import { type Failure, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
+import { failed, type Result, succeeded } from '../base/errors.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { HandOver } from './agent/handOver.ts';
-import { cycleDeps, recoverTurn, runTurn, startTurn, type TurnDeps, type TurnRequest } from './agent/loop.ts';
-import { nameConversation } from './agent/titles.ts';
+import { type TurnRequest } from './agent/loop.ts';
 import { ConversationLog } from './conversation/log.ts';
-import { openOrFollow } from './conversation/opening.ts';
+import { type Opening, openOrFollow } from './conversation/opening.ts';
 import { type Folded } from './conversation/project.ts';
+import { type ConversationChange, type Live, type LiveConversation, storageFailure, viewLive } from './live.ts';
 import { CalmPublisher } from './notify/calm.ts';
 import { type Subscription } from './notify/dispatcher.ts';
 import { Hearing } from './notify/hearing.ts';
+import { Ownership, unsubscribe } from './ownership.ts';
 import { type Ports, type Publisher, type SeenFile, type SeenFiles } from './ports.ts';
-import { type HeldLock, type Owner } from './storagePorts.ts';
 import { ToolRegistry } from './tools/registry.ts';
-
-export interface ConversationChange {
-  readonly conversation: string;
-  /** Absent when only the running state changed. */
-  readonly folded?: Folded;
-  /** The log cannot be written now; the turn has ended. */
-  readonly failure?: Failure;
-  /** Everything is to be drawn anew: after a failed write, or because another window took it over or gave it up. */
-  readonly reset?: true;
-}
-
-export interface LiveConversation {
-  readonly log: ConversationLog;
-  readonly running: boolean;
-  /** What was found damaged when it was opened. */
-  readonly damage: readonly Failure[];
-  /** False: another window writes it, and this one follows. */
-  readonly owned: boolean;
-  readonly owner?: Owner;
-}
-
-interface Live {
-  log: ConversationLog;
-  held: DisposableStore;
-  handOver: HandOver;
-  lock?: HeldLock;
-  /** Who writes it, where this window only follows. */
-  owner?: Owner;
-  /** This window said so, and waits. */
-  taking?: AbortController;
-  mending?: Promise<void>;
-  /** Its subscriptions, while this window writes it. */
-  hearing?: Disposable;
-  turn?: { abort: AbortController; ended: Promise<void> };
-  /** Asking for a title goes on beside whatever comes next; once in each window. */
-  naming?: { abort: AbortController; ended: Promise<void> };
-}
+import { Turns } from './turns.ts';
 
 export class Earshot implements Disposable, Publisher {
   readonly #ports: Ports;
-  readonly #registry: ToolRegistry;
   readonly #hearing: Hearing;
+  readonly #turns: Turns;
+  readonly #ownership: Ownership;
   readonly #live = new Map<string, Live>();
   readonly #held = new DisposableStore();
   readonly #onDidChange: Emitter<ConversationChange>;
@@ -64,11 +29,21 @@ export class Earshot implements Disposable, Publisher {
 
   constructor(ports: Ports) {
     this.#ports = ports;
-    this.#registry = new ToolRegistry(ports.tools);
-    this.#hearing = new Hearing({ ids: ports.ids, mend: (id) => this.#mendById(id) });
+    this.#hearing = new Hearing({ ids: ports.ids, mend: (id) => this.#mend(id) });
     const report = (error: unknown) => ports.log.error('a listener failed', error);
     this.#onDidChange = this.#held.add(new Emitter(report));
     this.#onDidChangeSeen = this.#held.add(new Emitter(report));
+    const changed = (change: ConversationChange) => this.#onDidChange.fire(change);
+    this.#turns = new Turns({ ports, registry: new ToolRegistry(ports.tools), changed });
+    this.#ownership = new Ownership({
+      ports,
+      hearing: this.#hearing,
+      turns: this.#turns,
+      changed,
+      seenChanged: () => this.#onDidChangeSeen.fire(),
+      isOpen: (live) => this.#live.get(live.log.id) === live,
+      close: (id) => this.close(id),
+    });
     for (const producer of ports.producers) {
       // Released in reverse order: the producer ends first, then what was still held back goes out.
       const calm = this.#held.add(new CalmPublisher({ clock: ports.clock, outlet: this.#hearing }));
@@ -82,7 +57,7 @@ export class Earshot implements Disposable, Publisher {
 
   get(id: string): LiveConversation | undefined {
     const live = this.#live.get(id);
-    return live && view(live);
+    return live && viewLive(live);
   }
 
   async create(): Promise<Result<LiveConversation>> {
@@ -98,27 +73,15 @@ export class Earshot implements Disposable, Publisher {
     if (known !== undefined) return succeeded(known);
     const opening = await openOrFollow(this.#ports, id);
     if (!opening.ok) return opening;
-    const { opened, lock, owner } = opening.value;
-    const { clock, ids, log: output } = this.#ports;
-    const log = new ConversationLog({ id, opened, clock, ids, log: output });
-    const handOver = new HandOver({
-      log,
-      frontend: this.#ports.frontend,
-      isRunning: () => live.turn !== undefined,
-      giveUp: () => this.#giveUp(live),
-    });
-    const live: Live = { log, held: new DisposableStore(), handOver, ...(owner && { owner }) };
-    this.#live.set(id, live);
-    live.held.add(log.onDidAppend((folded) => this.#appended(live, folded)));
-    live.held.add(log.onDidReset(() => this.#onDidChange.fire({ conversation: id, reset: true })));
-    if (!log.owned) return succeeded(view(live));
+    const live = this.#join(id, opening.value);
+    if (!live.log.owned) return succeeded(viewLive(live));
     try {
-      await this.#own(live, lock);
+      await this.#ownership.own(live, opening.value.lock);
     } catch (error) {
       await this.close(id);
       return storageFailure(error);
     }
-    return succeeded(view(live));
+    return succeeded(viewLive(live));
   }
 
   /**
@@ -128,67 +91,19 @@ export class Earshot implements Disposable, Publisher {
   async continueHere(id: string, ifFree = false): Promise<Result<void>> {
     const live = this.#live.get(id);
     if (live === undefined) return failed('not_open', 'This conversation is not open.', 'Open it first.');
-    if (live.log.owned || live.taking !== undefined || this.#ports.lock === undefined) return succeeded(undefined);
-    const taking = new AbortController();
-    live.taking = taking;
-    try {
-      const lock = await (ifFree ? this.#ports.lock.acquire(id) : this.#ports.lock.request(id, taking.signal));
-      if (lock === undefined) return succeeded(undefined);
-      if (this.#live.get(id) !== live) {
-        await lock.release();
-        return failed('cancelled', 'The conversation was closed meanwhile.');
-      }
-      await live.log.closeFile();
-      const opened = await this.#ports.store.open(id);
-      if (!opened.ok) {
-        await lock.release();
-        await this.close(id);
-        return opened;
-      }
-      live.log.become(opened.value);
-      delete live.owner;
-      await this.#own(live, lock);
-      return succeeded(undefined);
-    } catch (error) {
-      if (taking.signal.aborted) return failed('cancelled', 'The conversation was closed meanwhile.');
-      return storageFailure(error);
-    } finally {
-      delete live.taking;
-      if (this.get(id)?.owned === true) this.#onDidChange.fire({ conversation: id, reset: true });
-    }
+    return this.#ownership.take(live, ifFree);
   }
 
   /** Starts a turn with the user's words. Resolves once they are on disk, not when the turn ends. */
   async send(id: string, content: string, options: Omit<TurnRequest, 'content'> = {}): Promise<Result<void>> {
     const live = this.#live.get(id);
-    if (live === undefined) return failed('not_open', 'This conversation is not open.', 'Start a new chat.');
-    const unusable = options.schema && (await import('./agent/structured.ts')).whyUnusable(options.schema);
-    if (unusable !== undefined) {
-      return failed('bad_schema', `schema: it cannot be used: ${unusable}.`, 'Send it again with a plain JSON Schema.');
-    }
-    try {
-      await this.#mend(live);
-    } catch (error) {
-      return storageFailure(error);
-    }
-    if (live.turn !== undefined) {
-      return failed('running', 'The agent is still working.', 'Wait for it to end, or stop it.');
-    }
-    try {
-      const started = startTurn(this.#turnDeps(live), { content, ...options });
-      this.#run(live, started);
-      await started;
-      return succeeded(undefined);
-    } catch (error) {
-      return storageFailure(error);
-    }
+    return live === undefined ? notOpen() : this.#turns.send(live, { content, ...options });
   }
 
   /** Resolves once the running turn, if any, has ended. */
   async stop(id: string): Promise<void> {
-    const turn = this.#live.get(id)?.turn;
-    turn?.abort.abort();
-    await turn?.ended;
+    const live = this.#live.get(id);
+    if (live !== undefined) await this.#turns.stop(live);
   }
 
   /** Resolves once the running turn, if any, has ended by itself. */
@@ -207,17 +122,6 @@ export class Earshot implements Disposable, Publisher {
     await live.log.close();
     await live.lock?.release();
     this.#onDidChangeSeen.fire();
-  }
-
-  #release(live: Live): void {
-    this.#live.delete(live.log.id);
-    this.#unsubscribe(live);
-    live.held.dispose();
-  }
-
-  #unsubscribe(live: Live): void {
-    live.hearing?.dispose();
-    delete live.hearing;
   }
 
   /**
@@ -272,8 +176,26 @@ export class Earshot implements Disposable, Publisher {
     this.#held.dispose();
   }
 
-  #turnDeps(live: Live): TurnDeps {
-    return { log: live.log, registry: this.#registry, ports: { ...this.#ports, frontend: live.handOver } };
+  #join(id: string, { opened, owner }: Opening): Live {
+    const { clock, ids, log: output } = this.#ports;
+    const log = new ConversationLog({ id, opened, clock, ids, log: output });
+    const handOver = new HandOver({
+      log,
+      frontend: this.#ports.frontend,
+      isRunning: () => live.turn !== undefined,
+      giveUp: () => this.#ownership.giveUp(live),
+    });
+    const live: Live = { log, held: new DisposableStore(), handOver, ...(owner && { owner }) };
+    this.#live.set(id, live);
+    live.held.add(log.onDidAppend((folded) => this.#appended(live, folded)));
+    live.held.add(log.onDidReset(() => this.#onDidChange.fire({ conversation: id, reset: true })));
+    return live;
+  }
+
+  #release(live: Live): void {
+    this.#live.delete(live.log.id);
+    unsubscribe(live);
+    live.held.dispose();
   }
 
   /** Only the owner hears and tells. */
@@ -281,94 +203,9 @@ export class Earshot implements Disposable, Publisher {
     return [...this.#live.values()].filter((live) => live.log.owned);
   }
 
-  /** From here on this window writes. A turn that was handed over between two cycles goes on; others are recovered. */
-  async #own(live: Live, lock: HeldLock | undefined): Promise<void> {
-    const { log } = live;
-    if (lock !== undefined) live.lock = lock;
-    if (log.state.turn.key === '') await log.append({ type: 'conversation_started', key: this.#ports.ids.key() });
-    live.hearing = this.#hearing.join(log);
-    this.#onDidChangeSeen.fire();
-    const between = lock?.handedOver === true && log.state.turn.isOpen && log.state.turn.unanswered.length === 0;
-    if (between || (await recoverTurn(this.#turnDeps(live)))) this.#run(live);
-    if (lock !== undefined) live.held.add(lock.onDidRequest(() => live.handOver.request()));
-  }
-
-  /** After a failed write. The turn that it ended is still open in the log: it is recovered as after a restart. */
-  async #mend(live: Live): Promise<void> {
-    const mend = async () => {
-      await live.log.mend();
-      await live.turn?.ended;
-      if (live.log.state.turn.isOpen) await recoverTurn(this.#turnDeps(live));
-    };
-    if (live.log.isBroken || (live.turn === undefined && live.log.state.turn.isOpen)) {
-      live.mending ??= mend().finally(() => {
-        delete live.mending;
-      });
-    }
-    await live.mending;
-  }
-
-  async #mendById(id: string): Promise<void> {
+  async #mend(id: string): Promise<void> {
     const live = this.#live.get(id);
-    if (live !== undefined) await this.#mend(live);
-  }
-
-  #giveUp(live: Live): void {
-    const report = (error: unknown) => this.#ports.log.error('a conversation could not be handed over', error);
-    void this.#becomeFollower(live).catch(report);
-  }
-
-  /** Nothing is written from the first line on, so that the turn stays open for the other window. */
-  async #becomeFollower(live: Live): Promise<void> {
-    const { id } = live.log;
-    const closed = live.log.closeFile();
-    live.turn?.abort.abort();
-    live.naming?.abort.abort();
-    this.#unsubscribe(live);
-    await closed;
-    await live.turn?.ended;
-    await live.naming?.ended;
-    await live.lock?.release();
-    delete live.lock;
-    const followed = await this.#ports.store.follow(id);
-    if (!followed.ok || this.#live.get(id) !== live) return this.close(id);
-    live.log.become(followed.value);
-    const owner = await this.#ports.lock?.owner(id);
-    if (owner !== undefined) live.owner = owner;
-    this.#onDidChangeSeen.fire();
-    this.#onDidChange.fire({ conversation: id, reset: true });
-  }
-
-  /** `started` is what must be on disk before the first model call. */
-  #run(live: Live, started: Promise<void> = Promise.resolve()): void {
-    const abort = new AbortController();
-    let failure: Failure | undefined;
-    const turn = async () => {
-      try {
-        await started;
-        const end = await runTurn(this.#turnDeps(live), abort.signal);
-        if (end.outcome === 'done') this.#name(live);
-      } catch (error) {
-        // Nothing more can be written; after the window's end nobody needs to hear of it.
-        if (!(error instanceof FailureError)) this.#ports.log.error('the turn failed unexpectedly', error);
-        else if (error.failure.code === 'storage') failure = error.failure;
-      } finally {
-        delete live.turn;
-        this.#onDidChange.fire({ conversation: live.log.id, ...(failure !== undefined && { failure }) });
-        live.handOver.check();
-      }
-    };
-    live.turn = { abort, ended: turn() };
-    this.#onDidChange.fire({ conversation: live.log.id });
-  }
-
-  #name(live: Live): void {
-    if (live.naming !== undefined) return;
-    const abort = new AbortController();
-    const ended = nameConversation(cycleDeps(this.#turnDeps(live)), abort.signal).catch((error: unknown) => {
-      if (!(error instanceof FailureError)) this.#ports.log.error('naming the conversation failed', error);
-    });
-    live.naming = { abort, ended };
+    if (live !== undefined) await this.#turns.mend(live);
   }
 
   #appended(live: Live, folded: Folded): void {
@@ -380,13 +217,6 @@ export class Earshot implements Disposable, Publisher {
   }
 }
 
-function view(live: Live): LiveConversation {
-  const { log, owner } = live;
-  const running = live.turn !== undefined;
-  return { log, damage: log.damage, running, owned: log.owned, ...(owner !== undefined && { owner }) };
-}
-
-function storageFailure(error: unknown): { ok: false; failure: Failure } {
-  if (error instanceof FailureError) return { ok: false, failure: error.failure };
-  throw error;
+function notOpen(): Result<void> {
+  return failed('not_open', 'This conversation is not open.', 'Start a new chat.');
 }

@@ -1,0 +1,62 @@
+// What this window knows of one live conversation beyond its log: who writes it, what runs in it, what it is subscribed to.
+import { type Disposable, type DisposableStore } from '../base/disposable.ts';
+import { type Failure, FailureError } from '../base/errors.ts';
+import { type HandOver } from './agent/handOver.ts';
+import { type ConversationLog } from './conversation/log.ts';
+import { type Folded } from './conversation/project.ts';
+import { type HeldLock, type Owner } from './storagePorts.ts';
+
+export interface ConversationChange {
+  readonly conversation: string;
+  /** Absent when only the running state changed. */
+  readonly folded?: Folded;
+  /** The log cannot be written now; the turn has ended. */
+  readonly failure?: Failure;
+  /** Everything is to be drawn anew: after a failed write, or because another window took it over or gave it up. */
+  readonly reset?: true;
+}
+
+export interface LiveConversation {
+  readonly log: ConversationLog;
+  readonly running: boolean;
+  /** What was found damaged when it was opened. */
+  readonly damage: readonly Failure[];
+  /** False: another window writes it, and this one follows. */
+  readonly owned: boolean;
+  readonly owner?: Owner;
+}
+
+/** Something that goes on beside whatever comes next, until it ends or is given up. */
+interface Running {
+  readonly abort: AbortController;
+  readonly ended: Promise<void>;
+}
+
+export interface Live {
+  readonly log: ConversationLog;
+  readonly held: DisposableStore;
+  readonly handOver: HandOver;
+  lock?: HeldLock;
+  /** Who writes it, where this window only follows. */
+  owner?: Owner;
+  /** This window said so, and waits. */
+  taking?: AbortController;
+  mending?: Promise<void>;
+  /** Its subscriptions, while this window writes it. */
+  hearing?: Disposable;
+  turn?: Running;
+  /** Asking for a title goes on beside whatever comes next; once in each window. */
+  naming?: Running;
+}
+
+export function viewLive(live: Live): LiveConversation {
+  const { log, owner } = live;
+  const running = live.turn !== undefined;
+  return { log, damage: log.damage, running, owned: log.owned, ...(owner !== undefined && { owner }) };
+}
+
+/** What the disk or the lock refused is told; anything else is a bug. */
+export function storageFailure(error: unknown): { ok: false; failure: Failure } {
+  if (error instanceof FailureError) return { ok: false, failure: error.failure };
+  throw error;
+}

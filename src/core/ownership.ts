@@ -1,0 +1,113 @@
+// Decides how a conversation passes between windows: taken up here, given up to another that said *Continue here*.
+import { failed, type Result, succeeded } from '../base/errors.ts';
+import { type ConversationChange, type Live, storageFailure } from './live.ts';
+import { type Hearing } from './notify/hearing.ts';
+import { type Ports } from './ports.ts';
+import { type HeldLock } from './storagePorts.ts';
+import { type Turns } from './turns.ts';
+
+export interface OwnershipDeps {
+  readonly ports: Ports;
+  readonly hearing: Hearing;
+  readonly turns: Turns;
+  changed(change: ConversationChange): void;
+  /** What this window has seen is more or less than before. */
+  seenChanged(): void;
+  isOpen(live: Live): boolean;
+  close(id: string): Promise<void>;
+}
+
+export class Ownership {
+  readonly #deps: OwnershipDeps;
+
+  constructor(deps: OwnershipDeps) {
+    this.#deps = deps;
+  }
+
+  /** From here on this window writes. A turn that was handed over between two cycles goes on; others are recovered. */
+  async own(live: Live, lock: HeldLock | undefined): Promise<void> {
+    const { ports, hearing, turns } = this.#deps;
+    const { log } = live;
+    if (lock !== undefined) live.lock = lock;
+    if (log.state.turn.key === '') await log.append({ type: 'conversation_started', key: ports.ids.key() });
+    live.hearing = hearing.join(log);
+    this.#deps.seenChanged();
+    await turns.takeUp(live, lock?.handedOver === true);
+    if (lock !== undefined) live.held.add(lock.onDidRequest(() => live.handOver.request()));
+  }
+
+  /** Asks the window that has it; `ifFree` asks nobody. */
+  async take(live: Live, ifFree: boolean): Promise<Result<void>> {
+    const { lock: locks } = this.#deps.ports;
+    const isMine = () => live.log.owned;
+    if (isMine() || live.taking !== undefined || locks === undefined) return succeeded(undefined);
+    const { id } = live.log;
+    const taking = new AbortController();
+    live.taking = taking;
+    try {
+      const lock = await (ifFree ? locks.acquire(id) : locks.request(id, taking.signal));
+      if (lock === undefined) return succeeded(undefined);
+      return await this.#taken(live, lock);
+    } catch (error) {
+      if (taking.signal.aborted) return closedMeanwhile();
+      return storageFailure(error);
+    } finally {
+      delete live.taking;
+      if (this.#deps.isOpen(live) && isMine()) this.#deps.changed({ conversation: id, reset: true });
+    }
+  }
+
+  giveUp(live: Live): void {
+    const report = (error: unknown) => this.#deps.ports.log.error('a conversation could not be handed over', error);
+    void this.#becomeFollower(live).catch(report);
+  }
+
+  async #taken(live: Live, lock: HeldLock): Promise<Result<void>> {
+    const { id } = live.log;
+    if (!this.#deps.isOpen(live)) {
+      await lock.release();
+      return closedMeanwhile();
+    }
+    await live.log.closeFile();
+    const opened = await this.#deps.ports.store.open(id);
+    if (!opened.ok) {
+      await lock.release();
+      await this.#deps.close(id);
+      return opened;
+    }
+    live.log.become(opened.value);
+    delete live.owner;
+    await this.own(live, lock);
+    return succeeded(undefined);
+  }
+
+  /** Nothing is written from the first line on, so that the turn stays open for the other window. */
+  async #becomeFollower(live: Live): Promise<void> {
+    const { id } = live.log;
+    const closed = live.log.closeFile();
+    live.turn?.abort.abort();
+    live.naming?.abort.abort();
+    unsubscribe(live);
+    await closed;
+    await live.turn?.ended;
+    await live.naming?.ended;
+    await live.lock?.release();
+    delete live.lock;
+    const followed = await this.#deps.ports.store.follow(id);
+    if (!followed.ok || !this.#deps.isOpen(live)) return this.#deps.close(id);
+    live.log.become(followed.value);
+    const owner = await this.#deps.ports.lock?.owner(id);
+    if (owner !== undefined) live.owner = owner;
+    this.#deps.seenChanged();
+    this.#deps.changed({ conversation: id, reset: true });
+  }
+}
+
+export function unsubscribe(live: Live): void {
+  live.hearing?.dispose();
+  delete live.hearing;
+}
+
+function closedMeanwhile(): Result<void> {
+  return failed('cancelled', 'The conversation was closed meanwhile.');
+}
