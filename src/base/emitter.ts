@@ -4,7 +4,8 @@ import { type Disposable, toDisposable } from './disposable.ts';
 export type Event<T> = (listener: (value: T) => void) => Disposable;
 
 export class Emitter<T> implements Disposable {
-  readonly #listeners = new Set<(value: T) => void>();
+  /** Replaced whole when it changes, so that who listens while an event is announced hears the next one first. */
+  #listeners: readonly ((value: T) => void)[] = [];
   readonly #report: (error: unknown) => void;
 
   /** `report` gets what a listener throws: it is a bug there, and no reason to stop here. */
@@ -14,12 +15,14 @@ export class Emitter<T> implements Disposable {
 
   readonly event: Event<T> = (listener) => {
     const own = (value: T) => listener(value);
-    this.#listeners.add(own);
-    return toDisposable(() => this.#listeners.delete(own));
+    this.#listeners = [...this.#listeners, own];
+    return toDisposable(() => {
+      this.#listeners = this.#listeners.filter((one) => one !== own);
+    });
   };
 
   fire(value: T): void {
-    for (const listener of [...this.#listeners]) {
+    for (const listener of this.#listeners) {
       try {
         listener(value);
       } catch (error) {
@@ -29,6 +32,6 @@ export class Emitter<T> implements Disposable {
   }
 
   dispose(): void {
-    this.#listeners.clear();
+    this.#listeners = [];
   }
 }

@@ -62,17 +62,29 @@ function tornLines(everything: boolean, kept: string): Failure {
   };
 }
 
-interface Waiting {
-  readonly line: Buffer;
-  resolve(): void;
-  reject(error: FailureError): void;
+/** Lines that are written and synced together; whoever appended one of them waits for the same promise. */
+class Group {
+  readonly lines: string[] = [];
+  readonly #settled = Promise.withResolvers<void>();
+
+  get settled(): Promise<void> {
+    return this.#settled.promise;
+  }
+
+  resolve(): void {
+    this.#settled.resolve();
+  }
+
+  reject(error: FailureError): void {
+    this.#settled.reject(error);
+  }
 }
 
 /** Appends that arrive while a sync is under way share the next one. */
 class GroupCommitFile implements EventFile {
   readonly #deps: EventFileDeps;
   #file: AppendFile;
-  #waiting: Waiting[] = [];
+  #waiting: Group | undefined;
   #committing: Promise<void> | undefined;
   #mending: Promise<ReadLog> | undefined;
   #durableLength: number;
@@ -88,10 +100,12 @@ class GroupCommitFile implements EventFile {
   append(event: LogEvent): Promise<void> {
     if (this.#broken !== undefined) return Promise.reject(this.#broken);
     if (this.#closed) return Promise.reject(closedError());
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.push({ line: printLine(event), resolve, reject });
+    const line = printLine(event);
+    this.#waiting ??= new Group();
+    const { lines, settled } = this.#waiting;
+    lines.push(line);
     this.#committing ??= this.#commit();
-    return promise;
+    return settled;
   }
 
   async mend(): Promise<ReadLog> {
@@ -118,24 +132,28 @@ class GroupCommitFile implements EventFile {
   async #commit(): Promise<void> {
     // Whoever appends in the same breath is in the first group already.
     await Promise.resolve();
-    while (this.#waiting.length > 0) {
+    while (this.#waiting !== undefined) {
       const group = this.#waiting;
-      this.#waiting = [];
-      const bytes = Buffer.concat(group.map((waiting) => waiting.line));
+      this.#waiting = undefined;
+      const bytes = Buffer.from(group.lines.join(''));
       try {
         await this.#file.append(bytes);
         await this.#file.sync();
         this.#durableLength += bytes.length;
-        for (const waiting of group) waiting.resolve();
+        group.resolve();
       } catch (error) {
         // Nothing more is written until it is mended: later events may depend on the lost ones.
         this.#broken = storageError(error);
-        const lost = [...group, ...this.#waiting];
-        this.#waiting = [];
-        for (const waiting of lost) waiting.reject(this.#broken);
+        group.reject(this.#broken);
+        this.#rejectWaiting(this.#broken);
       }
     }
     this.#committing = undefined;
+  }
+
+  #rejectWaiting(error: FailureError): void {
+    this.#waiting?.reject(error);
+    this.#waiting = undefined;
   }
 
   /**

@@ -10,16 +10,11 @@ const CLOSING = 0x7d;
 const COMMA = 0x2c;
 const BRACE = Buffer.of(CLOSING);
 
-/** Encoded once: the checksum is of the same bytes that are written. */
-export function printLine(event: LogEvent): Buffer {
+/** With its line end. A text, so that a whole group of lines is encoded at once. */
+export function printLine(event: LogEvent): string {
   const text = JSON.stringify(event);
-  const length = Buffer.byteLength(text);
-  const line = Buffer.allocUnsafe(length + TAIL);
-  line.write(text);
-  const checksum = printChecksum(crc32(line.subarray(0, length)));
-  // Over the closing brace, which stands again behind it.
-  line.write(`${NAME}${checksum}"}\n`, length - 1, 'latin1');
-  return line;
+  // In place of the closing brace, which stands again behind it.
+  return `${text.slice(0, -1)}${NAME}${printChecksum(crc32(text))}"}\n`;
 }
 
 export type CheckedLine =

@@ -53,7 +53,7 @@ export function createStore(deps: StoreDeps): Store {
       guard(id, async () => {
         const path = await pathOf(id);
         await files.makeFolder(dirname(path));
-        await files.writeWhole(path, Buffer.concat(events.map(printLine)));
+        await files.writeWhole(path, Buffer.from(events.map(printLine).join('')));
       }),
     remove: (id) =>
       guard(id, async () => {

@@ -91,7 +91,7 @@ await measure({
 
 // Queueing. Twice the control's time is half its rate.
 const PRODUCERS = 64;
-const ROUNDS = 50;
+const ROUNDS = 200;
 const folder = await mkdtemp(join(tmpdir(), 'earshot-bench-'));
 const log = recordingLog([]);
 const { store } = createStorage({

@@ -33,6 +33,7 @@ export class ConversationLog implements Disposable {
   /** Set from a failed write until the projections say again what the file says. */
   #broken: FailureError | undefined;
   #mending: Promise<void> | undefined;
+  #printed = { time: Number.NaN, text: '' };
 
   constructor(deps: ConversationLogDeps) {
     this.id = deps.id;
@@ -86,7 +87,7 @@ export class ConversationLog implements Disposable {
       v: EVENT_VERSION,
       seq: this.#nextSeq,
       event_id: id,
-      timestamp: new Date(this.#clock.now()).toISOString(),
+      timestamp: this.#timestamp(),
       ...draft,
     } as LogEvent;
     // Once written it is believed for good, so this is the place to look.
@@ -140,6 +141,13 @@ export class ConversationLog implements Disposable {
     this.#following?.dispose();
     this.#onDidAppend.dispose();
     this.#onDidReset.dispose();
+  }
+
+  /** Many events of a storm fall into one millisecond, and printing it is not free. */
+  #timestamp(): string {
+    const now = this.#clock.now();
+    if (now !== this.#printed.time) this.#printed = { time: now, text: new Date(now).toISOString() };
+    return this.#printed.text;
   }
 
   #writable(): EventFile {

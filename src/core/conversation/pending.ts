@@ -10,6 +10,8 @@ export interface QueuedText {
 
 interface Entry {
   readonly seq: number;
+  /** The key of its group. */
+  readonly group: string;
   readonly notification: Notification;
 }
 
@@ -18,8 +20,8 @@ interface Entry {
  * at for days must not fill the memory. Of the others there is what counts, their ids and times; the log has the rest.
  */
 interface Group {
-  /** What they share; level and origin are the newest's. */
-  shared: Pick<Notification, 'kind' | 'subject' | 'level' | 'origin'>;
+  /** Whose kind, subject, level and origin stand for all of them. */
+  newest: Notification;
   /** Oldest first, never more than KEPT_WHOLE. */
   whole: Entry[];
   /** Oldest first, in step with each other. */
@@ -33,7 +35,7 @@ const KEPT_WHOLE = 2;
 
 export class Pending {
   readonly #groups = new Map<string, Group>();
-  readonly #byId = new Map<string, { readonly group: string; readonly entry: Entry }>();
+  readonly #byId = new Map<string, Entry>();
   readonly #texts = new Map<string, { seq: number; text: QueuedText }>();
   #count = 0;
   #lastSeq = 0;
@@ -64,7 +66,7 @@ export class Pending {
 
   /** Undefined also for those that a newer one of the same kind and subject replaced. */
   newest(id: string): Notification | undefined {
-    return this.#byId.get(id)?.entry.notification;
+    return this.#byId.get(id)?.notification;
   }
 
   get(id: string): Notification | undefined {
@@ -105,15 +107,17 @@ export class Pending {
   }
 
   #queued(seq: number, notification: Notification): void {
-    const { id, kind, subject, level, origin } = notification;
+    const { id, kind, subject } = notification;
     const key = subject === undefined ? id : groupKey(kind, subject);
-    const shared = { kind, subject, level, origin };
-    const group = this.#groups.get(key) ?? { shared, whole: [], olderIds: [], olderSeqs: [], olderTimes: [] };
-    group.shared = shared;
-    this.#groups.set(key, group);
-    const entry = { seq, notification };
+    let group = this.#groups.get(key);
+    if (group === undefined) {
+      group = { newest: notification, whole: [], olderIds: [], olderSeqs: [], olderTimes: [] };
+      this.#groups.set(key, group);
+    }
+    group.newest = notification;
+    const entry = { seq, group: key, notification };
     group.whole.push(entry);
-    this.#byId.set(id, { group: key, entry });
+    this.#byId.set(id, entry);
     this.#count += 1;
     const replaced = group.whole.length > KEPT_WHOLE ? group.whole.shift() : undefined;
     if (replaced === undefined) return;
@@ -172,11 +176,15 @@ function groupKey(kind: Kind, subject: string): string {
 }
 
 /** What is left of those that were replaced, as notifications. */
-function older({ shared, olderIds, olderSeqs, olderTimes }: Group): Entry[] {
+function older({ newest, olderIds, olderSeqs, olderTimes }: Group): Omit<Entry, 'group'>[] {
+  const { kind, subject, level, origin } = newest;
   return olderIds.map((id, index) => ({
     seq: olderSeqs[index] ?? 0,
     notification: {
-      ...shared,
+      kind,
+      subject,
+      level,
+      origin,
       id,
       message: 'An earlier state; read_notifications has its text.',
       at: new Date(olderTimes[index] ?? 0).toISOString(),

@@ -48,9 +48,11 @@ export class Dispatcher {
 
   /** Each listener once, however many of its subscriptions match. */
   listeners(draft: Pick<NotificationDraft, 'scopes'>, { to, sender }: Addressed = {}): ReadonlySet<string> {
-    const found = new Set<string>(this.#toAll.keys());
+    const found = new Set<string>();
+    for (const listener of this.#toAll.keys()) found.add(listener);
     for (const scope of draft.scopes ?? []) {
-      for (const listener of this.#byScope.get(scope)?.keys() ?? []) found.add(listener);
+      const listeners = this.#byScope.get(scope);
+      if (listeners !== undefined) for (const listener of listeners.keys()) found.add(listener);
       if (scope.startsWith(FILE_SCOPE)) this.#matchGlobs(scope.slice(FILE_SCOPE.length), found);
     }
     if (sender !== undefined) found.delete(sender);

@@ -51,22 +51,27 @@ export class Hearing implements Outlet {
 
   /** Those that would have it queued, this window's own conversations only. */
   listeners(draft: NotificationDraft, addressed: Addressed): readonly string[] {
-    const scopes = [...(draft.scopes ?? []), kindScope(printKind(draft.kind))];
-    return [...this.#dispatcher.listeners({ scopes }, addressed)].filter((id) => this.#logs.get(id)?.owned === true);
+    const ofKind = kindScope(printKind(draft.kind));
+    const scopes = draft.scopes === undefined ? [ofKind] : [...draft.scopes, ofKind];
+    const found: string[] = [];
+    for (const id of this.#dispatcher.listeners({ scopes }, addressed)) {
+      if (this.#logs.get(id)?.owned === true) found.push(id);
+    }
+    return found;
   }
 
-  async publish(draft: NotificationDraft, to?: string, sender?: string): Promise<void> {
+  publish(draft: NotificationDraft, to?: string, sender?: string): Promise<void> {
     const listeners = this.listeners(draft, { to, sender });
     const [only] = listeners;
     if (listeners.length === 1 && only !== undefined) return this.deliver(draft, only);
-    await Promise.all(listeners.map((id) => this.deliver(draft, id)));
+    return Promise.all(listeners.map((id) => this.deliver(draft, id))).then(() => undefined);
   }
 
-  async deliver(draft: NotificationDraft, listener: string): Promise<void> {
+  deliver(draft: NotificationDraft, listener: string): Promise<void> {
     const log = this.#logs.get(listener);
-    if (log?.owned !== true) return;
-    if (log.isBroken) await this.#deps.mend(listener);
-    await enqueue(log, this.#deps.ids, draft);
+    if (log?.owned !== true) return Promise.resolve();
+    const queue = () => enqueue(log, this.#deps.ids, draft);
+    return log.isBroken ? this.#deps.mend(listener).then(queue) : queue();
   }
 
   async withdraw(kind: Kind, subject: string, reason: string, to?: string): Promise<boolean> {

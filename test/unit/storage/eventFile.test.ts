@@ -11,7 +11,7 @@ const ID = '01J00000000000000000000000';
 function eventOf(seq: number, more: object = { type: 'title_set', title: `title ${seq}` }): LogEvent {
   return { v: 1, seq, event_id: `event-${seq}`, timestamp: '2026-01-02T03:04:05.000Z', ...more } as LogEvent;
 }
-const line = (seq: number, more?: object) => printLine(eventOf(seq, more)).toString();
+const line = (seq: number, more?: object) => printLine(eventOf(seq, more));
 
 /** Opens a log that has these bytes. */
 async function openWith(bytes: string | Uint8Array) {
