@@ -1,4 +1,4 @@
-// Decides how `npm test` goes through its steps: each one is run whatever became of the others, and all of them are counted.
+// Decides how `npm test` goes through its steps: in two lanes, each step whatever became of the others, and all of them counted.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { indent } from './errors.mjs';
@@ -18,6 +18,18 @@ await runToExit(test, { stoppedMessage: 'The tests were stopped.' });
 async function test(): Promise<number> {
   const steps = readTestSelection(process.argv.slice(2));
   await mkdir(join(repository, '.build', 'test'), { recursive: true });
+  const lanes = [steps.filter((step) => !isSlow(step)), steps.filter(isSlow)];
+  const results = (await Promise.all(lanes.map(runLane))).flat();
+  report.line(countLine(results));
+  return results.some(({ failures }) => failures.length > 0) ? 1 : 0;
+}
+
+/** An editor and a browser wait more than they compute: what only computes runs beside them. */
+function isSlow(step: Step): boolean {
+  return step === 'build' || needBuild.includes(step);
+}
+
+async function runLane(steps: readonly Step[]): Promise<StepResult[]> {
   const results: StepResult[] = [];
   let built = true;
   for (const step of steps) {
@@ -25,8 +37,7 @@ async function test(): Promise<number> {
     if (step === 'build') built = result.failures.length === 0;
     results.push(result);
   }
-  report.line(countLine(results));
-  return results.some(({ failures }) => failures.length > 0) ? 1 : 0;
+  return results;
 }
 
 async function runStep(step: Step, built: boolean): Promise<StepResult> {
