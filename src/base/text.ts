@@ -1,15 +1,9 @@
-// Decides what is text, which is UTF-8 without NUL, and where it may be cut.
-
-const decoder = new TextDecoder('utf-8', { fatal: true });
+// Decides what is text, and where it may be cut.
+import { decodeBytes } from './encodings.ts';
 
 /** Undefined for what is not text. A byte-order mark is dropped. */
 export function decodeText(bytes: Uint8Array): string | undefined {
-  if (bytes.subarray(0, 8192).includes(0)) return undefined;
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return undefined;
-  }
+  return decodeBytes(bytes)?.text;
 }
 
 /** At most this many UTF-16 units from the beginning, never half a character. */

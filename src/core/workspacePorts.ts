@@ -16,6 +16,40 @@ interface FileContent {
   readonly unsaved: boolean;
 }
 
+/**
+ * One change of one file. `from` is what it starts from: where the file, or the editor's buffer of it, has other bytes by
+ * now, nothing changes. A file may be written and then moved in one go; otherwise each is named once.
+ */
+export type FileEdit =
+  /** Without `from` the file must not exist. */
+  | { readonly type: 'write'; readonly file: FilePath; readonly from?: Uint8Array; readonly to: Uint8Array }
+  /** There must be nothing at `to`. */
+  | { readonly type: 'move'; readonly file: FilePath; readonly to: FilePath; readonly from: Uint8Array }
+  /** Into the trash where the machine has one. */
+  | { readonly type: 'delete'; readonly file: FilePath; readonly from: Uint8Array };
+
+export interface AppliedEdit {
+  readonly file: FilePath;
+  /** Absent: there was no such file. */
+  readonly before?: Uint8Array;
+  /** The bytes after the save, with what formatters did; absent: there is no such file any more. */
+  readonly after?: Uint8Array;
+  /** The file had unsaved changes in the editor, so it was edited there and not saved. */
+  readonly unsaved: boolean;
+}
+
+export interface ApplyOptions {
+  /** False: what has to go through a buffer stays unsaved there. */
+  readonly save?: boolean;
+  /** The file gets exactly these bytes: no formatter has a say. For bringing back what was there before. */
+  readonly exact?: boolean;
+}
+
+/** Codes of failures of `apply` that others decide by. */
+export const STALE = 'stale';
+export const EXISTS = 'exists';
+export const NOT_FOUND = 'not_found';
+
 export interface FolderEntry {
   readonly name: string;
   readonly kind: 'file' | 'folder' | 'link' | 'other';
@@ -33,4 +67,16 @@ export interface Workspace {
   resolve(path: string, options?: { readonly anywhere?: boolean }): Promise<Result<FilePath>>;
   read(file: FilePath): Promise<Result<FileContent>>;
   list(folder: FilePath): Promise<Result<readonly FolderEntry[]>>;
+  /** The text of bytes of this file, in the encoding that the editor has for it; undefined for what is no text. */
+  decode(file: FilePath, bytes: Uint8Array): Promise<string | undefined>;
+  /**
+   * The bytes of a text in the encoding that `like`, bytes of this file, are in; without it, in the one that new files
+   * have. Undefined if that encoding lacks a character of it.
+   */
+  encode(file: FilePath, text: string, like?: Uint8Array): Promise<Uint8Array | undefined>;
+  /**
+   * Through the editor, so that undo works; all or nothing. What had no unsaved changes is saved. Two results for a move:
+   * the old name and the new one. Fails with the code `stale` and the file's name where it starts from other bytes.
+   */
+  apply(edits: readonly FileEdit[], options?: ApplyOptions): Promise<Result<readonly AppliedEdit[]>>;
 }

@@ -40,7 +40,7 @@ function nameInside(folder: Place, inner: string): string {
 function toAbsolute(folders: readonly Place[], path: string): string {
   if (isAbsolute(path)) return resolve(path);
   const [first = '', ...rest] = path.split(/[\\/]/);
-  const named = folders.length > 1 ? folders.find((folder) => folder.path === first) : undefined;
+  const named = folders.find((folder) => folder.path !== '' && folder.path === first);
   if (named !== undefined) return resolve(named.absolute, ...rest);
   return resolve(folders[0]?.absolute ?? '', path);
 }

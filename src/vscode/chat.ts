@@ -13,10 +13,10 @@ import { type Level } from '../protocol/notification.ts';
 import { type FromPageHandlers, type Obstacle } from '../protocol/webview.ts';
 import { type ChatFrontend } from './chatFrontend.ts';
 import { type Drafts } from './drafts.ts';
+import { toUri } from './fileUris.ts';
 import { readMeter } from './meter.ts';
 import { type SettingsReader } from './settings.ts';
 import { type StatusBarState } from './statusBar.ts';
-import { toUri } from './workspace.ts';
 
 const REFRESH_AFTER = 30;
 const TAKE_UP_ATTEMPTS = 10;

@@ -1,0 +1,66 @@
+// Decides the smallest edits that make one text of another, so that cursors, folds and undo stay sensible. Pure.
+import { diffArrays } from 'diff';
+
+/** `start` and `end` are offsets into the old text. */
+export interface TextReplacement {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** Beyond this, one replacement of all between the first and the last difference is as good. */
+const MOST_DIFFERENCES = 1000;
+
+/** In order, none touching another. */
+export function minimalEdits(before: string, after: string): readonly TextReplacement[] {
+  if (before === after) return [];
+  const old = linesOf(before);
+  const now = linesOf(after);
+  const parts = diffArrays(old, now, { maxEditLength: MOST_DIFFERENCES });
+  // More differences than allowed.
+  if (parts === undefined) return [narrowed(before, { start: 0, end: before.length, text: after })];
+  const edits: TextReplacement[] = [];
+  let offset = 0;
+  let open: TextReplacement | undefined;
+  for (const part of parts) {
+    const text = part.value.join('');
+    if (!part.added && !part.removed) {
+      if (open !== undefined) edits.push(narrowed(before, open));
+      open = undefined;
+      offset += text.length;
+    } else {
+      open ??= { start: offset, end: offset, text: '' };
+      if (part.removed) {
+        offset += text.length;
+        open = { ...open, end: offset };
+      } else {
+        open = { ...open, text: open.text + text };
+      }
+    }
+  }
+  if (open !== undefined) edits.push(narrowed(before, open));
+  return edits;
+}
+
+function linesOf(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+/** Without what is the same at both ends; never half a character or half a line ending. */
+function narrowed(before: string, { start, end, text }: TextReplacement): TextReplacement {
+  const old = before.slice(start, end);
+  const most = Math.min(old.length, text.length);
+  let head = 0;
+  while (head < most && old[head] === text[head]) head += 1;
+  while (head > 0 && (splits(old, head) || splits(text, head))) head -= 1;
+  let tail = 0;
+  while (tail < most - head && old[old.length - 1 - tail] === text[text.length - 1 - tail]) tail += 1;
+  while (tail > 0 && (splits(old, old.length - tail) || splits(text, text.length - tail))) tail -= 1;
+  return { start: start + head, end: end - tail, text: text.slice(head, text.length - tail) };
+}
+
+/** A line ending, or a character of two units, lies across this place. */
+function splits(text: string, at: number): boolean {
+  const [left, right] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
+  return (left === 13 && right === 10) || (left >= 0xd800 && left <= 0xdbff && right >= 0xdc00 && right <= 0xdfff);
+}
