@@ -9,11 +9,12 @@ import { ConversationLog } from './conversation/log.ts';
 import { type Opening, openOrFollow } from './conversation/opening.ts';
 import { type Folded } from './conversation/project.ts';
 import { type ConversationChange, type Live, type LiveConversation, storageFailure, viewLive } from './live.ts';
-import { CalmPublisher } from './notify/calm.ts';
 import { type Subscription } from './notify/dispatcher.ts';
 import { Hearing } from './notify/hearing.ts';
+import { LiveViews } from './notify/liveViews.ts';
+import { Producers } from './notify/producers.ts';
 import { Ownership, unsubscribe } from './ownership.ts';
-import { type Ports, type Publisher, type SeenFile, type SeenFiles } from './ports.ts';
+import { type Ports, type Publisher } from './ports.ts';
 import { ToolRegistry } from './tools/registry.ts';
 import { Turns } from './turns.ts';
 
@@ -25,30 +26,30 @@ export class Earshot implements Disposable, Publisher {
   readonly #live = new Map<string, Live>();
   readonly #held = new DisposableStore();
   readonly #onDidChange: Emitter<ConversationChange>;
-  readonly #onDidChangeSeen: Emitter<void>;
+  readonly #views: LiveViews;
+  readonly producers: Producers;
 
   constructor(ports: Ports) {
     this.#ports = ports;
     this.#hearing = new Hearing({ ids: ports.ids, mend: (id) => this.#mend(id) });
     const report = (error: unknown) => ports.log.error('a listener failed', error);
     this.#onDidChange = this.#held.add(new Emitter(report));
-    this.#onDidChangeSeen = this.#held.add(new Emitter(report));
     const changed = (change: ConversationChange) => this.#onDidChange.fire(change);
-    this.#turns = new Turns({ ports, registry: new ToolRegistry(ports.tools), changed });
+    const registry = new ToolRegistry(ports.tools);
+    this.#views = this.#held.add(new LiveViews(registry, report));
+    this.#turns = new Turns({ ports, registry, changed });
     this.#ownership = new Ownership({
       ports,
-      hearing: this.#hearing,
+      join: (log) => this.#hear(log),
       turns: this.#turns,
       changed,
-      seenChanged: () => this.#onDidChangeSeen.fire(),
       isOpen: (live) => this.#live.get(live.log.id) === live,
       close: (id) => this.close(id),
     });
-    for (const producer of ports.producers) {
-      // Released in reverse order: the producer ends first, then what was still held back goes out.
-      const calm = this.#held.add(new CalmPublisher({ clock: ports.clock, outlet: this.#hearing }));
-      this.#held.add(producer.start(calm, this.seenFiles));
-    }
+    const { seen, live } = this.#views;
+    this.producers = this.#held.add(new Producers({ ...ports, outlet: this.#hearing, seen, live }));
+    const listening = ports.onDidChangeSettings?.(() => this.producers.refresh());
+    if (listening !== undefined) this.#held.add(listening);
   }
 
   get onDidChange(): Emitter<ConversationChange>['event'] {
@@ -121,7 +122,6 @@ export class Earshot implements Disposable, Publisher {
     await live.naming?.ended;
     await live.log.close();
     await live.lock?.release();
-    this.#onDidChangeSeen.fire();
   }
 
   /**
@@ -157,21 +157,6 @@ export class Earshot implements Disposable, Publisher {
     return this.#hearing.withdraw(kind, subject, reason, to);
   }
 
-  readonly seenFiles: SeenFiles = {
-    all: () => {
-      const paths = new Set(this.#owned().flatMap((live) => [...live.log.state.seen.paths()]));
-      return [...paths].flatMap((path) => this.seenFiles.get(path) ?? []);
-    },
-    get: (path) => {
-      const by = this.#owned().flatMap((live): SeenFile['by'] => {
-        const state = live.log.state.seen.get(path);
-        return state === undefined ? [] : [{ conversation: live.log.id, ...state }];
-      });
-      return by.length === 0 ? undefined : { path, by };
-    },
-    onDidChange: (listener) => this.#onDidChangeSeen.event(listener),
-  };
-
   dispose(): void {
     this.#held.dispose();
   }
@@ -198,9 +183,12 @@ export class Earshot implements Disposable, Publisher {
     live.held.dispose();
   }
 
-  /** Only the owner hears and tells. */
-  #owned(): Live[] {
-    return [...this.#live.values()].filter((live) => live.log.owned);
+  /** Only the owner hears, and only what it has seen is worth watching. */
+  #hear(log: ConversationLog): Disposable {
+    const held = new DisposableStore();
+    held.add(this.#hearing.join(log));
+    held.add(this.#views.join(log));
+    return held;
   }
 
   async #mend(id: string): Promise<void> {
@@ -209,7 +197,6 @@ export class Earshot implements Disposable, Publisher {
   }
 
   #appended(live: Live, folded: Folded): void {
-    if (folded.seenMoved && live.log.owned) this.#onDidChangeSeen.fire();
     this.#onDidChange.fire({ conversation: live.log.id, folded });
     const { event } = folded;
     const cycleEnded = event.type === 'tool_call_response' && live.log.state.turn.unanswered.length === 0;

@@ -1,18 +1,18 @@
 // Decides how a conversation passes between windows: taken up here, given up to another that said *Continue here*.
+import { type Disposable } from '../base/disposable.ts';
 import { failed, type Result, succeeded } from '../base/errors.ts';
+import { type ConversationLog } from './conversation/log.ts';
 import { type ConversationChange, type Live, storageFailure } from './live.ts';
-import { type Hearing } from './notify/hearing.ts';
 import { type Ports } from './ports.ts';
 import { type HeldLock } from './storagePorts.ts';
 import { type Turns } from './turns.ts';
 
 export interface OwnershipDeps {
   readonly ports: Ports;
-  readonly hearing: Hearing;
   readonly turns: Turns;
   changed(change: ConversationChange): void;
-  /** What this window has seen is more or less than before. */
-  seenChanged(): void;
+  /** From here on it hears, and what it has seen is watched, until it is disposed. */
+  join(log: ConversationLog): Disposable;
   isOpen(live: Live): boolean;
   close(id: string): Promise<void>;
 }
@@ -26,12 +26,11 @@ export class Ownership {
 
   /** From here on this window writes. A turn that was handed over between two cycles goes on; others are recovered. */
   async own(live: Live, lock: HeldLock | undefined): Promise<void> {
-    const { ports, hearing, turns } = this.#deps;
+    const { ports, turns } = this.#deps;
     const { log } = live;
     if (lock !== undefined) live.lock = lock;
     if (log.state.turn.key === '') await log.append({ type: 'conversation_started', key: ports.ids.key() });
-    live.hearing = hearing.join(log);
-    this.#deps.seenChanged();
+    live.hearing = this.#deps.join(log);
     await turns.takeUp(live, lock?.handedOver === true);
     if (lock !== undefined) live.held.add(lock.onDidRequest(() => live.handOver.request()));
   }
@@ -98,7 +97,6 @@ export class Ownership {
     live.log.become(followed.value);
     const owner = await this.#deps.ports.lock?.owner(id);
     if (owner !== undefined) live.owner = owner;
-    this.#deps.seenChanged();
     this.#deps.changed({ conversation: id, reset: true });
   }
 }

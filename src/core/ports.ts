@@ -198,10 +198,46 @@ export interface UserFiles {
   list(folder: string): Promise<readonly string[]>;
 }
 
-/** Watches one source. `start` throws only on a bug; what goes wrong later is given to the log. */
+/** A tool call that may change something, from when it was allowed until a while after its end. */
+export interface ActiveCall {
+  readonly conversation: string;
+  readonly tool: string;
+  /** A shell's command line. */
+  readonly command?: string;
+  /** Files that it names. */
+  readonly paths: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly started: number;
+  readonly ended?: number;
+  /** Once it has ended: what it made of files, by hash; undefined: it removed the file. */
+  readonly made: ReadonlyMap<string, string | undefined>;
+}
+
+/** What live conversations are called, wait for and do. */
+export interface LiveConversations {
+  /** Empty while it has none. */
+  title(conversation: string): string;
+  /** What any of them watches for. */
+  globs(): ReadonlySet<string>;
+  /** Those that ran at any moment since then, oldest first. */
+  callsSince(time: number): readonly ActiveCall[];
+  /** Globs, or which calls run. */
+  readonly onDidChange: Event<void>;
+}
+
+export interface ProducerHost {
+  readonly live: LiveConversations;
+  /** It cannot go on: it is stopped, reported once and started again after a while. */
+  broke(error: unknown): void;
+}
+
+/**
+ * Watches one source. Runs while `earshot.notifications.producers` has it on. What it cannot go on from, thrown by
+ * `start` or given to `broke`, stops it and starts it again later; a single failed look belongs to the log.
+ */
 export interface Producer {
   readonly name: string;
-  start(publisher: Publisher, seen: SeenFiles): Disposable;
+  start(publisher: Publisher, seen: SeenFiles, host: ProducerHost): Disposable;
 }
 
 /** Everything that is shared by all conversations of a window. */
@@ -221,6 +257,8 @@ export interface Ports {
   readonly permissions?: Permissions;
   readonly userFiles?: UserFiles;
   settings(): Settings;
+  /** Absent: they never change. */
+  readonly onDidChangeSettings?: Event<void>;
   /** The model that answers now. */
   model(): Model;
 }

@@ -21,6 +21,19 @@ export type ModelOptions = z.infer<typeof modelOptionsSchema>;
 /** What is set for one tool: which of its `tool.*` notifications are told. */
 const toolOptionsSchema = z.strictObject({ notifications: switchesSchema.optional() });
 
+/** What watches, one source each; any can be switched off while it runs. */
+const PRODUCER_NAMES = [
+  'files',
+  'git',
+  'editor',
+  'diagnostics',
+  'tasks',
+  'terminals',
+  'handles',
+  'budget',
+  'config',
+] as const;
+
 /** Every setting by its name under `earshot.`, with the default that package.json states too. */
 export const settingSchemas = {
   model: z.string().default(''),
@@ -34,6 +47,7 @@ export const settingSchemas = {
   'approvals.commands': z.array(z.string()).default([]),
   'notifications.enable': z.boolean().default(true),
   'notifications.kinds': z.record(z.string(), switchesSchema).default({}),
+  'notifications.producers': z.partialRecord(z.enum(PRODUCER_NAMES), z.boolean()).default({}),
   'notifications.levels': z.record(z.string(), levelSchema).default({}),
   'notifications.ignoredPaths': z.array(z.string().min(1).max(1000)).default([]),
   'notifications.activation': z.enum(['interrupt', 'wake', 'passive']).default('interrupt'),

@@ -60,6 +60,7 @@ export class Chat implements Disposable {
       }),
     );
     this.#held.add(settings.onDidChange(() => this.refresh()));
+    this.#held.add(earshot.producers.onDidChange(() => this.refresh()));
     this.#held.add(vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()));
     this.#held.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()));
     this.#held.add(frontend.onDidChangeApprovals(() => this.refresh()));
@@ -269,13 +270,14 @@ export class Chat implements Disposable {
   }
 
   #obstacles(workspace: Workspace, live: LiveConversation | undefined): Obstacle[] {
-    const { settings } = this.#deps;
+    const { settings, earshot } = this.#deps;
     return [
       ...(this.#storage === undefined ? [] : [obstacle('error', this.#storage, showLog)]),
       ...(workspace.folders.length > 0 ? [] : [noFolder]),
       ...(workspace.trusted ? [] : [untrusted]),
       ...(live === undefined || live.owned ? [] : [elsewhere(live)]),
       ...(live?.damage ?? []).map((failure) => obstacle('warning', failure, showLog)),
+      ...earshot.producers.problems.map((failure) => obstacle('warning', failure, showLog)),
       ...settings.problems.map(({ name, message }) =>
         obstacle('warning', {
           code: 'setting',

@@ -36,6 +36,7 @@ const CLEAN_UP_AFTER = 5 * 60_000;
 export interface Composed extends Disposable {
   /** Resolves once the last conversation is taken up. */
   readonly ready: Promise<void>;
+  readonly earshot: Earshot;
   /** Ends every turn and closes every file. */
   close(): Promise<void>;
 }
@@ -89,6 +90,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     permissions: createPermissions({ files: realFileSystem, folder, log }),
     userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),
     settings: () => settings.current,
+    onDidChangeSettings: (listener) => settings.onDidChange(listener),
     model,
   });
   const statusBar = held.add(new StatusBar());
@@ -141,6 +143,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
   held.add(realClock.after(CLEAN_UP_AFTER, () => void cleanUp().catch(report('the clean-up failed'))));
   return {
     ready: chat.restore(),
+    earshot,
     close: () => earshot.shutDown(),
     dispose: () => held.dispose(),
   };

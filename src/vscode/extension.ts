@@ -1,6 +1,7 @@
 // Where VS Code enters: everything is composed at once and ended in order.
 import type * as vscode from 'vscode';
 import { setDisposableTracker } from '../base/disposable.ts';
+import { type Earshot } from '../core/earshot.ts';
 import { type Composed, compose } from './compose.ts';
 
 /** `ExtensionMode.Test`, without loading anything for it. */
@@ -9,6 +10,7 @@ const TEST_MODE = 3;
 /** What the suites inside the extension host may ask. */
 export interface TestApi {
   readonly ready: Promise<void>;
+  readonly earshot: Earshot;
   /** Disposables that are alive now. */
   alive(): number;
 }
@@ -26,7 +28,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   }
   composed = compose(context);
   context.subscriptions.push(composed);
-  return testing ? { ready: composed.ready, alive: () => alive.size } : undefined;
+  return testing ? { ready: composed.ready, earshot: composed.earshot, alive: () => alive.size } : undefined;
 }
 
 export async function deactivate(): Promise<void> {

@@ -21,7 +21,7 @@ afterEach(async () => {
 function announced(producer: Producer, published: Emitter<string>): Producer {
   return {
     name: producer.name,
-    start: (publisher, seen) =>
+    start: (publisher, seen, host) =>
       producer.start(
         {
           publish: (draft, to, sender) => {
@@ -32,6 +32,7 @@ function announced(producer: Producer, published: Emitter<string>): Producer {
           withdraw: (...args) => publisher.withdraw(...args),
         },
         seen,
+        host,
       ),
   };
 }

@@ -12,6 +12,7 @@ import { createFilesProducer } from '../../../src/producers/files.ts';
 import { createSnapshots } from '../../../src/storage/snapshots.ts';
 import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
 import { recordingLog } from '../../support/headless.ts';
+import { createTestHost } from '../../support/producerHost.ts';
 
 const PATH = 'src/a.txt';
 let root: string;
@@ -43,7 +44,7 @@ beforeEach(async () => {
     snapshots,
     workspace: createFolderWorkspace(join(root, 'work')),
   });
-  watching = producer.start(publisher, seenFiles);
+  watching = producer.start(publisher, seenFiles, createTestHost());
 });
 
 afterEach(async () => {

@@ -1,0 +1,68 @@
+// Decides which tool calls of a conversation may have changed something at a given moment: from the log, so that it is observed.
+import { type EventOf, type LogEvent } from '../../protocol/event.ts';
+import { type ActiveCall } from '../ports.ts';
+import { type ToolRegistry } from '../tools/registry.ts';
+
+/** What a call did is noticed a while after it ended. */
+const KEPT_MILLISECONDS = 30_000;
+
+/** Of one conversation. Everything that is more than reading has an approval in the log before it begins. */
+export class Activity {
+  readonly #conversation: string;
+  readonly #registry: ToolRegistry;
+  readonly #requests = new Map<string, EventOf<'tool_call_request'>>();
+  readonly #calls = new Map<string, ActiveCall>();
+
+  constructor(conversation: string, registry: ToolRegistry) {
+    this.#conversation = conversation;
+    this.#registry = registry;
+  }
+
+  get calls(): readonly ActiveCall[] {
+    return [...this.#calls.values()];
+  }
+
+  /** Returns whether another set of calls runs now. */
+  take(event: LogEvent): boolean {
+    switch (event.type) {
+      case 'tool_call_request':
+        this.#requests.set(event.id, event);
+        return false;
+      case 'approval':
+        return this.#allowed(event);
+      case 'tool_call_response':
+        this.#requests.delete(event.id);
+        return this.#ended(event);
+      default:
+        return false;
+    }
+  }
+
+  #allowed({ tool_call_id, action, arguments: changed, timestamp }: EventOf<'approval'>): boolean {
+    const request = this.#requests.get(tool_call_id);
+    if (request === undefined || action === 'reject') return false;
+    const tool = this.#registry.get(request.name);
+    const parsed = tool?.parse(changed ?? request.arguments);
+    const touched = parsed?.ok === true ? tool?.touches?.(parsed.value) : undefined;
+    this.#calls.set(tool_call_id, {
+      conversation: this.#conversation,
+      tool: request.name,
+      ...(touched?.command !== undefined && { command: touched.command }),
+      paths: touched?.paths ?? [],
+      started: Date.parse(timestamp),
+      made: new Map(),
+    });
+    return true;
+  }
+
+  #ended({ id, changes = [], timestamp }: EventOf<'tool_call_response'>): boolean {
+    const call = this.#calls.get(id);
+    if (call === undefined) return false;
+    const ended = Date.parse(timestamp);
+    this.#calls.set(id, { ...call, ended, made: new Map(changes.map(({ path, after }) => [path, after])) });
+    for (const [old, { ended: before = ended }] of this.#calls) {
+      if (ended - before > KEPT_MILLISECONDS) this.#calls.delete(old);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,86 @@
+// Decides what producers are told of the live conversations that this window writes: what they have seen, watch for and do.
+import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
+import { Emitter } from '../../base/emitter.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { type LiveConversations, type SeenFile, type SeenFiles } from '../ports.ts';
+import { type ToolRegistry } from '../tools/registry.ts';
+import { Activity } from './activity.ts';
+
+interface Listened {
+  readonly log: ConversationLog;
+  readonly activity: Activity;
+}
+
+export class LiveViews implements Disposable {
+  readonly #registry: ToolRegistry;
+  readonly #logs = new Map<string, Listened>();
+  readonly #onDidChangeSeen: Emitter<void>;
+  readonly #onDidChange: Emitter<void>;
+
+  constructor(registry: ToolRegistry, report: (error: unknown) => void) {
+    this.#registry = registry;
+    this.#onDidChangeSeen = new Emitter(report);
+    this.#onDidChange = new Emitter(report);
+  }
+
+  /** From here on it is among them, until it is disposed. */
+  join(log: ConversationLog): Disposable {
+    const held = new DisposableStore();
+    const activity = new Activity(log.id, this.#registry);
+    this.#logs.set(log.id, { log, activity });
+    held.add(
+      toDisposable(() => {
+        this.#logs.delete(log.id);
+        this.#fireAll();
+      }),
+    );
+    let { globs } = log.state.watches;
+    held.add(
+      log.onDidAppend(({ event, seenMoved }) => {
+        if (seenMoved) this.#onDidChangeSeen.fire();
+        const changed = activity.take(event) || globs !== log.state.watches.globs;
+        ({ globs } = log.state.watches);
+        if (changed) this.#onDidChange.fire();
+      }),
+    );
+    held.add(log.onDidReset(() => this.#fireAll()));
+    this.#fireAll();
+    return held;
+  }
+
+  dispose(): void {
+    this.#onDidChange.dispose();
+    this.#onDidChangeSeen.dispose();
+  }
+
+  readonly seen: SeenFiles = {
+    all: () => {
+      const paths = new Set([...this.#logs.values()].flatMap(({ log }) => [...log.state.seen.paths()]));
+      return [...paths].flatMap((path) => this.seen.get(path) ?? []);
+    },
+    get: (path) => {
+      const by = [...this.#logs.values()].flatMap(({ log }): SeenFile['by'] => {
+        const state = log.state.seen.get(path);
+        return state === undefined ? [] : [{ conversation: log.id, ...state }];
+      });
+      return by.length === 0 ? undefined : { path, by };
+    },
+    onDidChange: (listener) => this.#onDidChangeSeen.event(listener),
+  };
+
+  readonly live: LiveConversations = {
+    title: (conversation) => this.#logs.get(conversation)?.log.state.summary.title ?? '',
+    globs: () => new Set([...this.#logs.values()].flatMap(({ log }) => [...log.state.watches.globs])),
+    callsSince: (time) =>
+      [...this.#logs.values()]
+        .flatMap(({ activity }) => activity.calls)
+        .filter(({ ended = Number.POSITIVE_INFINITY }) => ended >= time)
+        .sort((a, b) => a.started - b.started),
+    onDidChange: (listener) => this.#onDidChange.event(listener),
+  };
+
+  #fireAll(): void {
+    this.#onDidChangeSeen.fire();
+    this.#onDidChange.fire();
+  }
+}

@@ -1,0 +1,31 @@
+// What a producer that is tested alone is given of the conversations: nothing runs, nothing is watched for, unless a test says so.
+import { Emitter } from '../../src/base/emitter.ts';
+import { type ActiveCall, type ProducerHost } from '../../src/core/ports.ts';
+
+export interface TestHost extends ProducerHost {
+  readonly broken: unknown[];
+  calls: readonly ActiveCall[];
+  globs: readonly string[];
+  readonly titles: Map<string, string>;
+  readonly changed: Emitter<void>;
+}
+
+export function createTestHost(): TestHost {
+  const broken: unknown[] = [];
+  const changed = new Emitter<void>((error) => broken.push(error));
+  const host: TestHost = {
+    broken,
+    calls: [],
+    globs: [],
+    titles: new Map(),
+    changed,
+    broke: (error) => broken.push(error),
+    live: {
+      title: (conversation) => host.titles.get(conversation) ?? '',
+      globs: () => new Set(host.globs),
+      callsSince: (time) => host.calls.filter(({ ended = Number.POSITIVE_INFINITY }) => ended >= time),
+      onDidChange: (listener) => changed.event(listener),
+    },
+  };
+  return host;
+}

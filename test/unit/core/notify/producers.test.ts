@@ -1,0 +1,143 @@
+// Which producers run: settings switch them at once, and one that breaks is stopped, reported once and tried again with back-off.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { toDisposable } from '../../../../src/base/disposable.ts';
+import { Producers } from '../../../../src/core/notify/producers.ts';
+import { type Producer, type ProducerHost, type Publisher } from '../../../../src/core/ports.ts';
+import { readSettings } from '../../../../src/protocol/settings.ts';
+import { recordingLog } from '../../../support/headless.ts';
+import { createManualClock } from '../../../support/manualClock.ts';
+import { createTestHost } from '../../../support/producerHost.ts';
+
+let clock: ReturnType<typeof createManualClock>;
+let errors: string[];
+let happened: string[];
+let switches: Record<string, boolean>;
+let producers: Producers;
+let started: { publisher: Publisher; host: ProducerHost } | undefined;
+/** What `start` throws next. */
+let fault: Error | undefined;
+
+const terminals: Producer = {
+  name: 'terminals',
+  start: (publisher, _seen, host) => {
+    if (fault !== undefined) throw fault;
+    happened.push('started');
+    started = { publisher, host };
+    return toDisposable(() => happened.push('stopped'));
+  },
+};
+
+beforeEach(() => {
+  clock = createManualClock();
+  [errors, happened, switches, fault, started] = [[], [], {}, undefined, undefined];
+  begin();
+});
+
+afterEach(() => producers.dispose());
+
+function begin(): void {
+  producers = new Producers({
+    producers: [terminals],
+    clock,
+    log: recordingLog(errors),
+    outlet: {
+      publish: async ({ message }) => void happened.push(message),
+      withdraw: async () => false,
+      listeners: () => [],
+      deliver: async () => undefined,
+    },
+    seen: { all: () => [], get: () => undefined, onDidChange: () => toDisposable(() => undefined) },
+    live: createTestHost().live,
+    settings: () => readSettings((name) => (name === 'notifications.producers' ? switches : undefined)).settings,
+  });
+}
+
+function break_(reason = 'no more watches'): void {
+  started?.host.broke(new Error(reason));
+}
+
+test('a setting stops it and starts it again without a reload', () => {
+  switches = { terminals: false };
+  producers.refresh();
+  producers.refresh();
+  expect(happened).toEqual(['started', 'stopped']);
+  switches = {};
+  producers.refresh();
+  expect(happened).toEqual(['started', 'stopped', 'started']);
+});
+
+test('broken: stopped, reported once however often it breaks, tried again after 1, 2, 4 … s and at most 5 minutes', () => {
+  const waits: number[] = [];
+  for (let round = 0; round < 12; round += 1) {
+    break_();
+    const before = clock.now();
+    const count = happened.length;
+    while (happened.length === count) clock.advance(1000);
+    waits.push((clock.now() - before) / 1000);
+  }
+  expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]);
+  expect(errors).toEqual(['the producer terminals broke and is started again in a while: no more watches']);
+});
+
+test('one that cannot start counts as broken, and while it does not listen people are told', () => {
+  producers.dispose();
+  fault = new Error('not here');
+  begin();
+  expect(producers.problems).toMatchObject([{ message: 'Earshot cannot listen to terminals now: not here.' }]);
+  fault = undefined;
+  let changes = 0;
+  const listening = producers.onDidChange(() => (changes += 1));
+  clock.advance(1000);
+  expect(happened.at(-1)).toBe('started');
+  // It may break again at once: people hear of it when it has listened for a while.
+  expect([producers.problems.length, changes]).toEqual([1, 0]);
+  clock.advance(10_000);
+  expect([producers.problems.length, changes]).toEqual([0, 1]);
+  listening.dispose();
+});
+
+test('after a long good run the next break is a new one', () => {
+  break_();
+  clock.advance(1000);
+  clock.advance(11 * 60_000);
+  break_('something else');
+  expect(errors).toHaveLength(2);
+  clock.advance(1000);
+  expect(happened.filter((what) => what === 'started')).toHaveLength(3);
+});
+
+test('switched off while it waits to be tried again: it is not', () => {
+  break_();
+  switches = { terminals: false };
+  producers.refresh();
+  expect(producers.problems).toEqual([]);
+  clock.advance(60 * 60_000);
+  expect(happened).toEqual(['started', 'stopped']);
+  expect(clock.waiting).toBe(0);
+});
+
+test('what a stopped one still says of breaking is an echo', () => {
+  const before = started;
+  break_();
+  before?.host.broke(new Error('again'));
+  clock.advance(1000);
+  before?.host.broke(new Error('and again'));
+  expect(happened).toEqual(['started', 'stopped', 'started']);
+});
+
+test('what it held back goes out when it is stopped', async () => {
+  const draft = (message: string) => ({
+    kind: { source: 'terminal', name: 'failed' },
+    level: 'warning' as const,
+    message,
+    subject: 'terminal:npm test',
+    origin: 'process' as const,
+    at: new Date(clock.now()).toISOString(),
+  });
+  const first = started?.publisher.publish(draft('one'));
+  const held = started?.publisher.publish(draft('two'));
+  switches = { terminals: false };
+  producers.refresh();
+  await Promise.all([first, held]);
+  expect(happened).toEqual(['started', 'one', 'stopped', 'two']);
+});
