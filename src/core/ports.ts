@@ -79,6 +79,8 @@ export interface ToolContext {
   readonly workspace: Workspace;
   /** Shows output on the card while the tool runs; the model gets only the result. */
   progress(text: string): void;
+  /** Puts a question to the user and waits, as long as it takes. Undefined: the turn was stopped. */
+  ask(question: Question): Promise<InquiryAnswer['answer'] | undefined>;
   /** The globs that the conversation watches. */
   readonly watches: ReadonlySet<string>;
   /** All that the conversation was or will be told, oldest first, read from its log. */
@@ -110,6 +112,8 @@ export interface Touched {
 export interface Tool<Arguments = unknown> {
   readonly description: ToolDescription;
   readonly effect: Effect;
+  /** It only asks the user: it needs no approval, and a call whose answer is missing goes on after a restart. */
+  readonly inquires?: true;
   /** Names of `tool.*` notifications that it can cause. */
   readonly emits: readonly string[];
   parse(value: unknown): Result<Arguments>;
@@ -143,6 +147,30 @@ export interface ApprovalAnswer {
   readonly by: string;
 }
 
+export interface Question {
+  readonly text: string;
+  /** Offered to choose from; absent: any text is wanted. */
+  readonly options?: readonly string[];
+  /** Any number of the options may be chosen. */
+  readonly several?: boolean;
+}
+
+export interface InquiryRequest extends Question {
+  readonly conversation: string;
+  readonly id: string;
+  /** The tool call that asks. */
+  readonly call?: string;
+  /** Why the last answer could not be taken. */
+  readonly problem?: string;
+}
+
+export interface InquiryAnswer {
+  /** A list where several may be chosen. Words beside the options are taken too; empty: no answer is given. */
+  readonly answer: string | readonly string[];
+  /** Who answered: `user`, `plugin:<name>`. Never a notification. */
+  readonly by: string;
+}
+
 /** What is drawn while it happens and is not (yet) in the log. */
 export type Partial =
   | { readonly type: 'answer_started'; readonly id: string }
@@ -160,6 +188,8 @@ export interface Frontend {
   render(conversation: string, partial: Partial): void;
   /** Resolves with the first answer; rejects only when the signal is aborted. */
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
+  /** The same for a question. */
+  ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer>;
 }
 
 export interface SeenFile {

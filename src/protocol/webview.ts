@@ -25,6 +25,12 @@ export const fromPageSchema = z.discriminatedUnion('type', [
     /** With `modify`: what is to be run instead. */
     arguments: z.record(z.string(), z.unknown()).optional(),
   }),
+  z.strictObject({
+    type: z.literal('answer_question'),
+    question: z.string(),
+    /** A list where several may be chosen; empty: no answer is given. */
+    answer: z.union([z.string().max(100_000), z.array(z.string().max(100_000)).max(100)]),
+  }),
   z.strictObject({ type: z.literal('open_file'), path: z.string().max(5000), line: z.int().positive().optional() }),
   z.strictObject({ type: z.literal('show_log') }),
   /** The conversation is open in another window and is wanted here. */
@@ -49,7 +55,7 @@ export interface CarriedView {
   readonly receipt: 'carried' | 'accepted';
 }
 
-export type ToolState = 'approval' | 'running' | 'done' | 'failed' | 'rejected' | 'interrupted';
+export type ToolState = 'approval' | 'question' | 'running' | 'done' | 'failed' | 'rejected' | 'interrupted';
 
 /** What a person needs to know to answer, besides the call itself. */
 interface ApprovalView {
@@ -57,6 +63,17 @@ interface ApprovalView {
   readonly reason?: string;
   /** What *always* would allow; absent where it is not offered. */
   readonly always?: string;
+  /** Why the last answer could not be taken. */
+  readonly problem?: string;
+}
+
+/** A question to the user, on the card of the call that asks it. */
+export interface QuestionView {
+  readonly id: string;
+  readonly text: string;
+  readonly options?: readonly string[];
+  readonly several: boolean;
+  readonly answer?: string | readonly string[];
   /** Why the last answer could not be taken. */
   readonly problem?: string;
 }
@@ -97,6 +114,8 @@ export type TranscriptItem =
       readonly carried?: CarriedView;
       /** In the state `approval`. */
       readonly approval?: ApprovalView;
+      /** In the state `question` it can be answered here. */
+      readonly question?: QuestionView;
     }
   | {
       /** Something the user should know: an error with its next step, a stopped turn, a cut log. */

@@ -10,6 +10,8 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   /** Written for a model. */
   description: string;
   effect: Effect;
+  /** It only asks the user. */
+  inquires?: true;
   emits?: readonly string[];
   arguments: Shape;
   /** What a call would touch; approvals look at it. */
@@ -21,6 +23,7 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   return {
     description: { name: tool.name, description: tool.description, parameters },
     effect: tool.effect,
+    ...(tool.inquires === true && { inquires: true as const }),
     emits: tool.emits ?? [],
     parse: (value) => {
       const parsed = schema.safeParse(value);

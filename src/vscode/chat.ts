@@ -160,6 +160,10 @@ export class Chat implements Disposable {
       };
       if (!this.#deps.frontend.answerApproval(call, answer)) this.#notice('warning', 'That was answered before.');
     },
+    answer_question: ({ question, answer }) => {
+      const taken = this.#deps.frontend.answerQuestion(question, { answer, by: 'user' });
+      if (!taken) this.#notice('warning', 'That was answered before.');
+    },
     open_file: ({ path }) => this.#openFile(path),
     show_log: () => this.#deps.log.show(),
     continue_here: () => this.#continueHere(),
@@ -183,7 +187,8 @@ export class Chat implements Disposable {
       meter: live === undefined ? null : readMeter(live.log.state, model, this.#deps.settings.current),
       obstacles: this.#obstacles(workspace, live),
     });
-    this.#deps.onStatus({ approvals: frontend.openApprovals, running, pending });
+    const { openApprovals: approvals, openQuestions: questions } = frontend;
+    this.#deps.onStatus({ approvals, questions, running, pending });
   }
 
   dispose(): void {

@@ -3,8 +3,16 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { type Folded } from '../core/conversation/project.ts';
-import { type ApprovalAnswer, type ApprovalRequest, type Partial as Drawn, type Frontend } from '../core/ports.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Partial as Drawn,
+  type Frontend,
+  type InquiryAnswer,
+  type InquiryRequest,
+} from '../core/ports.ts';
 import { type Change, type ChatHead, type ChatState, type ToPage, type TranscriptItem } from '../protocol/webview.ts';
+import { OpenRequests } from './openRequests.ts';
 
 /** What is drawn in between goes out together. */
 const FLUSH_MILLISECONDS = 16;
@@ -13,11 +21,6 @@ const LIVE_OUTPUT = 20_000;
 
 type Post = (message: ToPage) => void;
 
-interface OpenApproval {
-  readonly request: ApprovalRequest;
-  resolve(answer: ApprovalAnswer): void;
-}
-
 export class ChatFrontend implements Frontend, Disposable {
   readonly #clock: Clock;
   #post: Post | undefined;
@@ -25,7 +28,8 @@ export class ChatFrontend implements Frontend, Disposable {
   #head: ChatHead;
   #conversation: string | undefined;
   #items = new Map<string, TranscriptItem>();
-  readonly #approvals = new Map<string, OpenApproval>();
+  readonly #approvals = new OpenRequests<ApprovalRequest, ApprovalAnswer>(({ call }) => this.#asked(call.id));
+  readonly #questions = new OpenRequests<InquiryRequest, InquiryAnswer>(({ call }) => this.#asked(call));
   #changes: Change[] = [];
   #flushing: Disposable | undefined;
   readonly #onDidChangeApprovals: Emitter<void>;
@@ -103,42 +107,28 @@ export class ChatFrontend implements Frontend, Disposable {
   }
 
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const { id } = request.call;
-    const { promise, resolve, reject } = Promise.withResolvers<ApprovalAnswer>();
-    const close = () => {
-      signal.removeEventListener('abort', cancel);
-      this.#approvals.delete(id);
-      this.#onDidChangeApprovals.fire();
-    };
-    const cancel = () => {
-      close();
-      reject(new Error('cancelled'));
-    };
-    this.#approvals.set(id, {
-      request,
-      resolve: (answer) => {
-        close();
-        resolve(answer);
-      },
-    });
-    signal.addEventListener('abort', cancel, { once: true });
-    if (signal.aborted) cancel();
-    this.#refresh(id);
-    this.#onDidChangeApprovals.fire();
-    return promise;
+    return this.#approvals.open(request.call.id, request, signal);
+  }
+
+  ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
+    return this.#questions.open(request.id, request, signal);
   }
 
   /** The first answer wins; false if nothing was open under this id. */
   answerApproval(call: string, answer: ApprovalAnswer): boolean {
-    const open = this.#approvals.get(call);
-    if (open === undefined) return false;
-    open.resolve(answer);
-    this.#refresh(call);
-    return true;
+    return this.#approvals.answer(call, answer);
+  }
+
+  answerQuestion(question: string, answer: InquiryAnswer): boolean {
+    return this.#questions.answer(question, answer);
   }
 
   get openApprovals(): number {
     return this.#approvals.size;
+  }
+
+  get openQuestions(): number {
+    return this.#questions.size;
   }
 
   dispose(): void {
@@ -152,17 +142,24 @@ export class ChatFrontend implements Frontend, Disposable {
     this.#change({ type: 'item', item: this.#overlay(item) });
   }
 
-  /** Sends an item again because its approval was opened or answered. */
-  #refresh(id: string): void {
-    const item = this.#items.get(id);
+  /** Sends an item again because its approval or question was opened, answered or given up. */
+  #asked(call: string | undefined): void {
+    const item = call === undefined ? undefined : this.#items.get(call);
     if (item !== undefined) this.#change({ type: 'item', item: this.#overlay(item) });
+    this.#onDidChangeApprovals.fire();
   }
 
-  /** The log does not know of an approval that is still open. */
+  /** The log does not know of an approval that is still open, nor in which window a question is asked. */
   #overlay(item: TranscriptItem): TranscriptItem {
-    const open = item.type === 'tool' && item.state === 'running' ? this.#approvals.get(item.id) : undefined;
-    if (item.type !== 'tool' || open === undefined) return item;
-    const { reason, always, problem } = open.request;
+    if (item.type !== 'tool' || item.state !== 'running') return item;
+    const asked = item.question && this.#questions.get(item.question.id);
+    if (item.question !== undefined && asked !== undefined) {
+      const { problem } = asked;
+      return { ...item, state: 'question', question: { ...item.question, ...(problem !== undefined && { problem }) } };
+    }
+    const open = this.#approvals.get(item.id);
+    if (open === undefined) return item;
+    const { reason, always, problem } = open;
     const approval = {
       ...(reason !== undefined && { reason }),
       ...(always !== undefined && { always }),

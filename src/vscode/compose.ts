@@ -13,6 +13,7 @@ import { createFilesProducer } from '../producers/files.ts';
 import { createPermissions } from '../storage/permissions.ts';
 import { createStorage } from '../storage/storage.ts';
 import { createUserFiles } from '../storage/userFiles.ts';
+import { askUserTool } from '../tools/askUser.ts';
 import { listFilesTool } from '../tools/listFiles.ts';
 import { readFileTool } from '../tools/readFile.ts';
 import { readNotificationsTool } from '../tools/readNotifications.ts';
@@ -85,7 +86,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     snapshots,
     workspace,
     frontend,
-    tools: [readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool],
+    tools: [readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool],
     producers: [createFilesProducer({ clock: realClock, log, snapshots, workspace })],
     permissions: createPermissions({ files: realFileSystem, folder, log }),
     userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),

@@ -6,6 +6,7 @@ import { type CommandId } from './commands.ts';
 
 export interface StatusBarState {
   readonly approvals: number;
+  readonly questions: number;
   readonly running: boolean;
   readonly pending: { readonly count: number; readonly worst: Level | null; readonly newest: readonly string[] };
 }
@@ -23,18 +24,18 @@ export class StatusBar implements Disposable {
     this.#item = vscode.window.createStatusBarItem('earshot.status', vscode.StatusBarAlignment.Right, 100);
     this.#item.name = 'Earshot';
     this.#item.command = 'earshot.openChat' satisfies CommandId;
-    this.update({ approvals: 0, running: false, pending: { count: 0, worst: null, newest: [] } });
+    this.update({ approvals: 0, questions: 0, running: false, pending: { count: 0, worst: null, newest: [] } });
     this.#item.show();
   }
 
   update(state: StatusBarState): void {
-    const { approvals, pending } = state;
-    const waiting = approvals > 0;
+    const { pending } = state;
+    const waiting = waitsFor(state);
     const worst = pending.worst === null ? undefined : COLOURS[pending.worst];
-    this.#item.text = waiting ? '$(question) Earshot: approve?' : describe(state);
-    const colour = waiting ? 'statusBarItem.warningBackground' : worst;
+    this.#item.text = waiting?.text ?? describe(state);
+    const colour = waiting !== undefined ? 'statusBarItem.warningBackground' : worst;
     this.#item.backgroundColor = colour === undefined ? undefined : new vscode.ThemeColor(colour);
-    const lines = waiting ? [vscode.l10n.t('A tool call waits for your approval.')] : tooltipLines(state);
+    const lines = waiting === undefined ? tooltipLines(state) : [waiting.tooltip];
     this.#item.tooltip = lines.join('\n');
     this.#item.accessibilityInformation = { label: `Earshot: ${lines.join(' ')}` };
   }
@@ -42,6 +43,15 @@ export class StatusBar implements Disposable {
   dispose(): void {
     this.#item.dispose();
   }
+}
+
+/** Whatever waits for the user comes before everything else. */
+function waitsFor({ approvals, questions }: StatusBarState): { text: string; tooltip: string } | undefined {
+  if (approvals > 0) {
+    return { text: '$(question) Earshot: approve?', tooltip: vscode.l10n.t('A tool call waits for your approval.') };
+  }
+  if (questions === 0) return undefined;
+  return { text: '$(question) Earshot asks', tooltip: vscode.l10n.t('A question waits for your answer.') };
 }
 
 function describe({ running, pending }: StatusBarState): string {

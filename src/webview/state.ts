@@ -158,7 +158,9 @@ function announcementFor(before: PageItem | undefined, item: PageItem): string |
       return ended && item.text.length > 0 ? strings.announceAnswer(wholeText(item.text)) : undefined;
     }
     case 'tool': {
-      const asks = item.state === 'approval' && (before?.type !== 'tool' || before.state !== 'approval');
+      const opened = before?.type !== 'tool' || before.state !== item.state;
+      if (opened && item.state === 'question') return strings.announceQuestion(item.question?.text ?? '');
+      const asks = opened && item.state === 'approval';
       return asks ? strings.announceApproval(toolTitle(item.name, item.arguments)) : undefined;
     }
     case 'notice':

@@ -31,6 +31,7 @@ export const strings = {
 
   states: {
     approval: 'Needs approval',
+    question: 'Needs an answer',
     running: 'Running',
     done: 'Done',
     failed: 'Failed',
@@ -58,6 +59,8 @@ export const strings = {
     fetch: 'Fetch',
     watch: 'Watch',
     readNotifications: 'Read notifications',
+    ask: 'Ask',
+    quickFix: 'Fix',
   },
 
   approvalLabel: (title: string) => `Approval: ${title}`,
@@ -86,6 +89,19 @@ export const strings = {
   approvalBecause: (reason: string) => `Asked because ${reason}`,
   approvalProblem: (problem: string) => `Your change could not be taken: ${problem}`,
   rejectReason: 'Reason for rejecting (optional)',
+  questionLabel: (text: string) => `Question: ${text}`,
+  questionProblem: (problem: string) => `The answer could not be taken: ${problem}`,
+  questionSkipped: 'Skipped: no answer was given.',
+  questionUnanswered: 'No answer was given.',
+  questionElsewhere: 'Waits for an answer.',
+  chooseOne: 'Choose one',
+  chooseSeveral: 'Choose any',
+  chosen: 'chosen',
+  answer: 'Answer',
+  yourAnswer: 'Your answer',
+  otherAnswer: 'Something else',
+  skip: 'Skip',
+  skipTitle: 'Go on without an answer',
   hiddenCharacters: 'Characters that cannot be seen are written as ⟨U+…⟩.',
 
   notifications: (shown: number, total: number) => {
@@ -125,5 +141,6 @@ export const strings = {
 
   announceAnswer: (text: string) =>
     `Earshot answered: ${text.length > ANNOUNCED ? `${text.slice(0, ANNOUNCED)}…` : text}`,
+  announceQuestion: (text: string) => `Earshot asks: ${text}`,
   announceApproval: (title: string) => `Approval needed: ${title}`,
 };

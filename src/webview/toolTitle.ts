@@ -26,6 +26,8 @@ const KNOWN = new Map<string, Known>(
     diagnostics: { icon: 'warning', subject: 'path', verb: strings.verbs.diagnostics },
     fetch_url: { icon: 'file', subject: 'url', verb: strings.verbs.fetch },
     watch: { icon: 'bell', subject: 'path', verb: strings.verbs.watch },
+    ask_user: { icon: 'question', subject: 'question', verb: strings.verbs.ask },
+    quick_fix: { icon: 'edit', subject: 'path', verb: strings.verbs.quickFix },
     read_notifications: { icon: 'bell', subject: '', verb: strings.verbs.readNotifications },
   } satisfies Record<string, Known>),
 );

@@ -11,6 +11,7 @@ import { realIds } from '../../src/node/realIds.ts';
 import { createFilesProducer } from '../../src/producers/files.ts';
 import { readSettings, type SettingName } from '../../src/protocol/settings.ts';
 import { createStorage } from '../../src/storage/storage.ts';
+import { askUserTool } from '../../src/tools/askUser.ts';
 import { listFilesTool } from '../../src/tools/listFiles.ts';
 import { readFileTool } from '../../src/tools/readFile.ts';
 import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
@@ -77,7 +78,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     snapshots,
     workspace,
     frontend,
-    tools: [readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool],
+    tools: [readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool],
     producers: [(options.watchProducer ?? same)(createFilesProducer({ clock: realClock, log, snapshots, workspace }))],
     settings: () => settings,
     model: () => options.model,

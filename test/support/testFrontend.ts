@@ -4,6 +4,8 @@ import {
   type ApprovalRequest,
   type Partial as Drawn,
   type Frontend,
+  type InquiryAnswer,
+  type InquiryRequest,
 } from '../../src/core/ports.ts';
 
 export class TestFrontend implements Frontend {
@@ -14,6 +16,11 @@ export class TestFrontend implements Frontend {
     action: 'approve',
     by: 'user',
   });
+
+  readonly questions: InquiryRequest[] = [];
+  answerQuestion: (request: InquiryRequest, signal: AbortSignal) => Promise<InquiryAnswer> = async () => {
+    throw new Error('a question that the test did not expect');
+  };
 
   render(_conversation: string, drawn: Drawn): void {
     this.drawn.push(drawn);
@@ -33,5 +40,10 @@ export class TestFrontend implements Frontend {
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
     this.asked.push(request);
     return this.answer(request, signal);
+  }
+
+  ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
+    this.questions.push(request);
+    return this.answerQuestion(request, signal);
   }
 }

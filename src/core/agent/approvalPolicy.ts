@@ -37,6 +37,7 @@ const PASSES: Readonly<Record<Settings['approvals.mode'], readonly Effect[]>> = 
 export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promise<Verdict> {
   const { settings, workspace } = deps;
   const { name } = tool.description;
+  if (tool.inquires === true) return { type: 'allowed' };
   if (tool.effect !== 'read') {
     if (settings.mode === 'plan') return refused(`${name} was not run: in Plan mode only tools that read are there.`);
     if (!workspace.trusted) {

@@ -44,14 +44,17 @@ function judgeCall(deps: ToolRunDeps, tool: Tool, args: unknown, hidden: Hidden)
   return judge({ settings: deps.settings(), workspace, hidden, permissions }, tool, args);
 }
 
-/** Whether a call that has neither answer nor result waited for a person, as far as that can be known afterwards. */
+/**
+ * Whether a call that has neither answer nor result waited for a person, as far as that can be known afterwards. One that
+ * only asks has done nothing else: it asks again.
+ */
 export async function waitedForAnswer(
   deps: ToolRunDeps,
   tool: Tool,
   request: CallRequest,
   hidden: Hidden,
 ): Promise<boolean> {
-  if (tool.effect !== 'read') return true;
+  if (tool.effect !== 'read' || tool.inquires === true) return true;
   const parsed = tool.parse(request.arguments);
   return parsed.ok && (await judgeCall(deps, tool, parsed.value, hidden)).type === 'ask';
 }

@@ -1,6 +1,13 @@
 // Decides when a conversation is handed over to a window that said *Continue here*: at a cycle's end, or when nothing runs.
 import { type ConversationLog } from '../conversation/log.ts';
-import { type ApprovalAnswer, type ApprovalRequest, type Frontend, type Partial } from '../ports.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Frontend,
+  type InquiryAnswer,
+  type InquiryRequest,
+  type Partial,
+} from '../ports.ts';
 
 export interface HandOverDeps {
   readonly log: ConversationLog;
@@ -43,8 +50,15 @@ export class HandOver implements Frontend {
     this.#deps.frontend.render(conversation, partial);
   }
 
-  async approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const answer = this.#deps.frontend.approve(request, signal);
+  approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    return this.#whileAsked(this.#deps.frontend.approve(request, signal));
+  }
+
+  ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
+    return this.#whileAsked(this.#deps.frontend.ask(request, signal));
+  }
+
+  async #whileAsked<T>(answer: Promise<T>): Promise<T> {
     this.#asking += 1;
     this.check();
     try {

@@ -29,6 +29,10 @@ export class Transcript {
         return [this.#set({ ...blankTool, id: event.id, name: event.name, arguments: event.arguments })];
       case 'approval':
         return this.#approval(event);
+      case 'inquiry_request':
+        return this.#question(event);
+      case 'inquiry_response':
+        return this.#questionAnswered(event);
       case 'tool_call_response':
         return this.#response(event, pending);
       case 'model_call':
@@ -68,6 +72,21 @@ export class Transcript {
     if (tool === undefined) return [];
     const state: ToolState = event.action === 'reject' ? 'rejected' : 'running';
     return [this.#set({ ...tool, state, arguments: event.arguments ?? tool.arguments })];
+  }
+
+  #question(event: EventOf<'inquiry_request'>): readonly TranscriptItem[] {
+    const tool = event.tool_call_id === undefined ? undefined : this.#tool(event.tool_call_id);
+    if (tool === undefined) return [];
+    const { id, question: text, options, several = false } = event;
+    return [this.#set({ ...tool, question: { id, text, several, ...(options !== undefined && { options }) } })];
+  }
+
+  #questionAnswered(event: EventOf<'inquiry_response'>): readonly TranscriptItem[] {
+    // Only what still runs can have asked.
+    const tools = [...this.#running].flatMap((id) => this.#tool(id) ?? []);
+    const tool = tools.find(({ question }) => question?.id === event.id);
+    if (tool?.question === undefined) return [];
+    return [this.#set({ ...tool, question: { ...tool.question, answer: event.answer } })];
   }
 
   #response(

@@ -6,9 +6,16 @@ export interface UnansweredCall {
   readonly approval?: EventOf<'approval'>;
 }
 
+export interface Inquiry {
+  readonly request: EventOf<'inquiry_request'>;
+  readonly response?: EventOf<'inquiry_response'>;
+}
+
 export class TurnState {
   readonly #unanswered = new Map<string, UnansweredCall>();
   readonly #callIds = new Set<string>();
+  /** Questions of calls without a response, by the call. */
+  readonly #inquiries = new Map<string, Inquiry>();
   #open = false;
   #key = '';
   #schema: EventOf<'chat_request'>['schema'];
@@ -29,6 +36,16 @@ export class TurnState {
 
   get unanswered(): readonly UnansweredCall[] {
     return [...this.#unanswered.values()];
+  }
+
+  /** The question that an unanswered call has put. */
+  inquiry(call: string): Inquiry | undefined {
+    return this.#inquiries.get(call);
+  }
+
+  /** Questions that wait for the user. */
+  get openInquiries(): readonly EventOf<'inquiry_request'>[] {
+    return [...this.#inquiries.values()].filter(({ response }) => response === undefined).map(({ request }) => request);
   }
 
   /** Whether a call with this id was ever made. */
@@ -60,8 +77,17 @@ export class TurnState {
         if (call !== undefined) this.#unanswered.set(event.tool_call_id, { ...call, approval: event });
         return;
       }
+      case 'inquiry_request':
+        if (event.tool_call_id !== undefined) this.#inquiries.set(event.tool_call_id, { request: event });
+        return;
+      case 'inquiry_response':
+        for (const [call, { request }] of this.#inquiries) {
+          if (request.id === event.id) this.#inquiries.set(call, { request, response: event });
+        }
+        return;
       case 'tool_call_response':
         this.#unanswered.delete(event.id);
+        this.#inquiries.delete(event.id);
         return;
       default:
         return;

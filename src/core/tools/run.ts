@@ -1,10 +1,11 @@
 // Decides the life of one tool call: validate → permit → execute → bound.
-import { describeError, describeFailure, succeeded } from '../../base/errors.ts';
+import { describeError, describeFailure, FailureError, succeeded } from '../../base/errors.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { permit } from '../agent/approvals.ts';
 import { readHidden, viewFor } from '../agent/ignoreFile.ts';
+import { inquire } from '../agent/inquiries.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { notificationHistory } from '../notify/history.ts';
 import { maskKey } from '../notify/key.ts';
@@ -88,6 +89,7 @@ async function execute(
       signal,
       workspace: viewFor(deps.workspace, hidden, new Set(permission.letIn)),
       progress: (text) => deps.frontend.render(deps.log.id, { type: 'tool_output', call: request.id, text }),
+      ask: (question) => inquire(deps, request.id, question, signal),
       watches: deps.log.state.watches.globs,
       notifications: async () => {
         const read = await deps.store.read(deps.log.id);
@@ -95,6 +97,8 @@ async function execute(
       },
     });
   } catch (error) {
+    // The log cannot be written: that ends the turn, whoever noticed it first.
+    if (error instanceof FailureError) throw error;
     deps.output.error(`the tool ${request.name} failed unexpectedly`, error);
     return refusal(`${request.name} failed unexpectedly: ${describeError(error)}`);
   }

@@ -6,15 +6,11 @@ import { strings } from '../strings.ts';
 import { toolTitle } from '../toolTitle.ts';
 import { useActions } from './actions.ts';
 import { Modify } from './modify.tsx';
+import { mayTakeFocus } from './takeFocus.ts';
 import { ToolArguments } from './toolArguments.tsx';
 import { visibleText } from './visibleText.ts';
 
 type Answer = Omit<Extract<FromPage, { type: 'answer_approval' }>, 'type' | 'call'>;
-
-/** How long after the last key someone still counts as typing. */
-const TYPING = 1500;
-let lastKey = 0;
-if (typeof window !== 'undefined') window.addEventListener('keydown', () => (lastKey = performance.now()), true);
 
 export function Approval({ item }: { readonly item: ToolItem }) {
   const actions = useActions();
@@ -126,12 +122,4 @@ function Buttons({ always, sent, answer, modify }: ButtonsProperties) {
       />
     </div>
   );
-}
-
-function mayTakeFocus(): boolean {
-  if (!document.hasFocus()) return false;
-  const active = document.activeElement;
-  if (active === null || active === document.body) return true;
-  const writing = active instanceof HTMLTextAreaElement || active instanceof HTMLInputElement;
-  return writing && active.value === '' && performance.now() - lastKey > TYPING;
 }

@@ -9,11 +9,13 @@ import { Approval } from './approval.tsx';
 import { Carried } from './carried.tsx';
 import { GrowingText } from './growingText.tsx';
 import { Icon, type IconName } from './icons.tsx';
+import { AskedQuestion, Question } from './question.tsx';
 import { ToolArguments } from './toolArguments.tsx';
 import { visibleText } from './visibleText.ts';
 
 const STATE_ICONS: Record<ToolState, IconName> = {
   approval: 'warning',
+  question: 'question',
   running: 'loading',
   done: 'check',
   failed: 'error',
@@ -24,7 +26,8 @@ const STATE_ICONS: Record<ToolState, IconName> = {
 export function ToolCard({ item }: { readonly item: ToolItem }) {
   const [chosen, setChosen] = useState<boolean | null>(null);
   const id = useId();
-  const waits = item.state === 'approval';
+  const asks = item.state === 'question';
+  const waits = item.state === 'approval' || asks;
   // What waits for an answer cannot be folded away.
   const open = waits || (chosen ?? opensItself(item));
   const title = visibleText(toolTitle(item.name, item.arguments));
@@ -49,16 +52,29 @@ export function ToolCard({ item }: { readonly item: ToolItem }) {
         </span>
       </button>
       <div id={id} class="tool-body" hidden={!open}>
-        {waits && <Approval key={item.id} item={item} />}
-        {open && !waits && <ToolArguments name={item.name} values={item.arguments} />}
-        {open && (item.output.length > 0 || (!waits && item.state !== 'running')) && <Output text={item.output} />}
+        {item.state === 'approval' && <Approval key={item.id} item={item} />}
+        {asks && item.question !== undefined && <Question key={item.question.id} question={item.question} />}
+        {open && !waits && <Details item={item} />}
+        {open && showsOutput(item) && <Output text={item.output} />}
       </div>
       {item.carried !== undefined && <Carried carried={item.carried} />}
     </section>
   );
 }
 
+function Details({ item }: { readonly item: ToolItem }) {
+  if (item.question === undefined) return <ToolArguments name={item.name} values={item.arguments} />;
+  return <AskedQuestion question={item.question} ended={item.state !== 'running'} />;
+}
+
+/** The answer to a question is shown with it; the result only says it again. */
+function showsOutput({ state, question, output }: ToolItem): boolean {
+  if (question !== undefined) return state === 'failed' || state === 'interrupted';
+  return output.length > 0 || (state !== 'approval' && state !== 'running');
+}
+
 function opensItself(item: ToolItem): boolean {
+  if (item.question !== undefined) return true;
   return item.state === 'failed' || (item.state === 'running' && item.output.length > 0);
 }
 

@@ -1,4 +1,4 @@
-// What the page is told of approvals and retries, which are not in the log.
+// What the page is told of approvals, questions and retries, which are not in the log.
 import { expect, test } from 'vitest';
 import { type Change, type ChatHead, type ToPage, type TranscriptItem } from '../../../src/protocol/webview.ts';
 import { ChatFrontend } from '../../../src/vscode/chatFrontend.ts';
@@ -69,5 +69,31 @@ test('an open approval says why it is asked, what always means, and what was wro
   frontend.answerApproval('a', { action: 'approve', by: 'user' });
   await again;
   expect(changes().at(-1)).toMatchObject({ item: { state: 'running' } });
+  frontend.dispose();
+});
+
+test('a question can be answered here while it is asked here, once; elsewhere it is only shown', async () => {
+  const { frontend, changes } = begin();
+  const question = { id: 'q', text: 'Which?', several: false, options: ['x', 'y'] };
+  const tool = { type: 'tool', id: 'a', name: 'ask_user', arguments: {}, state: 'running', output: '' } as const;
+  frontend.show('c', [{ ...tool, question }]);
+  expect(frontend.answerQuestion('q', { answer: 'x', by: 'user' })).toBe(false);
+  const { signal } = new AbortController();
+  const asked = { conversation: 'c', id: 'q', call: 'a', text: 'Which?', options: ['x', 'y'] };
+  const answer = frontend.ask({ ...asked, problem: 'answer: wrong' }, signal);
+  expect(changes()).toMatchObject([
+    { item: { state: 'question', question: { options: ['x', 'y'], problem: 'answer: wrong' } } },
+  ]);
+  expect([frontend.openQuestions, frontend.openApprovals]).toEqual([1, 0]);
+  expect(frontend.answerQuestion('q', { answer: 'y', by: 'user' })).toBe(true);
+  expect(frontend.answerQuestion('q', { answer: 'x', by: 'user' })).toBe(false);
+  expect(await answer).toEqual({ answer: 'y', by: 'user' });
+  expect(changes().at(-1)).toMatchObject({ item: { state: 'running' } });
+
+  const stopped = new AbortController();
+  const given = frontend.ask(asked, stopped.signal);
+  stopped.abort();
+  await expect(given).rejects.toThrow('cancelled');
+  expect(frontend.openQuestions).toBe(0);
   frontend.dispose();
 });

@@ -1,0 +1,82 @@
+// Decides how a question to the user is put and answered: in the log before it is shown, asked again after a restart, once.
+import { type EventDraft } from '../../protocol/event.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { type Frontend, type Ids, type InquiryAnswer, type Question } from '../ports.ts';
+
+export interface InquiryDeps {
+  readonly log: ConversationLog;
+  readonly frontend: Frontend;
+  readonly ids: Ids;
+}
+
+type Asked = Extract<EventDraft, { type: 'inquiry_request' }>;
+
+/**
+ * Resolves once the answer is in the log, to undefined if the turn was stopped instead. A call whose question is in the
+ * log already, because the window ended meanwhile, asks that one again, or takes the answer that came just before.
+ */
+export async function inquire(
+  deps: InquiryDeps,
+  call: string,
+  question: Question,
+  signal: AbortSignal,
+): Promise<string | readonly string[] | undefined> {
+  const { log } = deps;
+  const before = log.state.turn.inquiry(call);
+  if (before?.response !== undefined) return before.response.answer;
+  const asked = before?.request ?? (await put(deps, call, question));
+  const given = await untilUsable(deps, asked, signal);
+  if (given === undefined) return undefined;
+  const answer = typeof given.answer === 'string' ? given.answer : [...given.answer];
+  await log.append({ type: 'inquiry_response', id: asked.id, answer, by: given.by });
+  return answer;
+}
+
+async function put({ log, ids }: InquiryDeps, call: string, question: Question): Promise<Asked> {
+  const { text, options, several } = question;
+  const asked: Asked = {
+    type: 'inquiry_request',
+    id: ids.ulid(),
+    question: text,
+    ...(options !== undefined && { options: [...options] }),
+    ...(several === true && { several }),
+    tool_call_id: call,
+  };
+  await log.append(asked);
+  return asked;
+}
+
+async function untilUsable(
+  { log, frontend }: InquiryDeps,
+  { id, question, options, several, tool_call_id: call }: Asked,
+  signal: AbortSignal,
+): Promise<InquiryAnswer | undefined> {
+  let problem: string | undefined;
+  for (;;) {
+    try {
+      const given = await frontend.ask(
+        {
+          conversation: log.id,
+          id,
+          text: question,
+          ...(options !== undefined && { options }),
+          ...(several !== undefined && { several }),
+          ...(call !== undefined && { call }),
+          ...(problem !== undefined && { problem }),
+        },
+        signal,
+      );
+      problem = whyUnusable(given.answer, several === true);
+      if (problem === undefined) return given;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return undefined;
+    }
+  }
+}
+
+/** Words of one's own are an answer too, also where options are offered; only the form must fit. */
+function whyUnusable(answer: InquiryAnswer['answer'], several: boolean): string | undefined {
+  if (several) return typeof answer === 'string' ? 'answer: several may be chosen, so a list is wanted.' : undefined;
+  return typeof answer === 'string' ? undefined : 'answer: one text is wanted, not a list.';
+}

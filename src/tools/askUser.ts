@@ -1,0 +1,50 @@
+// The tool ask_user: puts one question to the user and waits for the answer, as long as it takes.
+import * as z from 'zod';
+import { answer, defineTool, refuse } from './defineTool.ts';
+
+const MOST_OPTIONS = 20;
+
+export const askUserTool = defineTool({
+  name: 'ask_user',
+  description:
+    'Asks the user one question and waits for the answer, as long as it takes. Give options where you can: the user chooses one, or several with several, and can always write something else. Ask only what you cannot find out yourself.',
+  effect: 'read',
+  inquires: true,
+  arguments: {
+    question: z.string().trim().min(1).max(10_000).describe('The question, as the user shall read it'),
+    options: z
+      .array(z.string().trim().min(1).max(1000))
+      .min(2)
+      .max(MOST_OPTIONS)
+      .optional()
+      .describe('Answers to choose from, the best first; without them the user writes freely'),
+    several: z.boolean().optional().describe('Any number of the options may be chosen'),
+  },
+  run: async ({ question, options, several }, { ask }) => {
+    const twice = options?.find((option, index) => options.indexOf(option) !== index);
+    if (twice !== undefined) return refuse(`options: “${twice}” is there twice. Ask again with each of them once.`);
+    if (several === true && options === undefined) {
+      return refuse('several: there are no options to choose from. Ask again with options, or without several.');
+    }
+    const given = await ask({
+      text: question,
+      ...(options !== undefined && { options }),
+      ...(several !== undefined && { several }),
+    });
+    return given === undefined ? refuse('Cancelled by the user.') : answer(describe(given, options));
+  },
+});
+
+function describe(given: string | readonly string[], options: readonly string[] | undefined): string {
+  const all = [given].flat().filter((one) => one.trim() !== '');
+  if (all.length === 0) {
+    return 'The user gave no answer. Go on as you think best and say what you assumed, or ask in another way.';
+  }
+  if (options === undefined) return `The user answered:\n${all.join('\n')}`;
+  const chosen = all.filter((one) => options.includes(one));
+  const written = all.filter((one) => !options.includes(one));
+  return [
+    ...(chosen.length === 0 ? [] : [`The user chose: ${chosen.map((one) => `“${one}”`).join(', ')}.`]),
+    ...(written.length === 0 ? [] : [`The user wrote instead of an option:\n${written.join('\n')}`]),
+  ].join('\n');
+}

@@ -1,0 +1,56 @@
+// Decides who waits for the user: what was asked and not yet answered, each answered once, by the first who does.
+
+interface Open<Request, Answer> {
+  readonly request: Request;
+  resolve(answer: Answer): void;
+}
+
+export class OpenRequests<Request, Answer> {
+  readonly #open = new Map<string, Open<Request, Answer>>();
+  readonly #changed: (request: Request) => void;
+
+  /** `changed` is called when one was opened, answered or given up. */
+  constructor(changed: (request: Request) => void) {
+    this.#changed = changed;
+  }
+
+  /** Rejects only when the signal is aborted. */
+  open(id: string, request: Request, signal: AbortSignal): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const close = () => {
+      signal.removeEventListener('abort', cancel);
+      this.#open.delete(id);
+      this.#changed(request);
+    };
+    const cancel = () => {
+      close();
+      reject(new Error('cancelled'));
+    };
+    this.#open.set(id, {
+      request,
+      resolve: (answer) => {
+        close();
+        resolve(answer);
+      },
+    });
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+    else this.#changed(request);
+    return promise;
+  }
+
+  get(id: string): Request | undefined {
+    return this.#open.get(id)?.request;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** False if nothing is open under this id. */
+  answer(id: string, answer: Answer): boolean {
+    const open = this.#open.get(id);
+    open?.resolve(answer);
+    return open !== undefined;
+  }
+}

@@ -1,0 +1,164 @@
+// Decides how a question of the model is shown and answered: by text, by one or several of its options, or not at all.
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { QuestionView } from '../../protocol/webview.ts';
+import { strings } from '../strings.ts';
+import { useActions } from './actions.ts';
+import { Icon } from './icons.tsx';
+import { mayTakeFocus } from './takeFocus.ts';
+import { visibleText } from './visibleText.ts';
+
+const LIMIT = 100_000;
+
+export function Question({ question }: { readonly question: QuestionView }) {
+  const actions = useActions();
+  const group = useRef<HTMLDivElement>(null);
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const [text, setText] = useState('');
+  const [sent, setSent] = useState(false);
+  const answered = useRef(false);
+  const { options = [], several, problem } = question;
+  useEffect(() => {
+    // The group takes the keyboard, not a field: a key pressed in this moment must not answer.
+    if (group.current !== null && mayTakeFocus()) group.current.focus();
+    return () => {
+      if (answered.current && document.activeElement === document.body) actions.focusComposer();
+    };
+  }, []);
+  useEffect(() => setSent(false), [question]);
+
+  const written = text.trim();
+  const all = written === '' ? chosen : [...chosen, text];
+  const post = (answer: string | string[]) => {
+    if (sent) return;
+    setSent(true);
+    answered.current = true;
+    actions.post({ type: 'answer_question', question: question.id, answer });
+  };
+  const submit = () => {
+    if (all.length > 0) post(several ? [...all] : (all[0] ?? ''));
+  };
+  const choose = (option: string, on: boolean) => {
+    if (several) setChosen(options.filter((one) => (one === option ? on : chosen.includes(one))));
+    else if (on) setChosen([option]);
+    // One answer: what was written before is not it.
+    if (!several) setText('');
+  };
+  const write = (next: string) => {
+    setText(next);
+    if (!several && next.trim() !== '') setChosen([]);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const field = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing || !field) return;
+    event.preventDefault();
+    submit();
+  };
+  const asked = visibleText(question.text);
+  return (
+    <div
+      class="approval question"
+      role="group"
+      tabIndex={-1}
+      ref={group}
+      aria-label={strings.questionLabel(asked)}
+      onKeyDown={onKeyDown}
+    >
+      <p class="approval-question question-text">{asked}</p>
+      {problem !== undefined && (
+        <p class="approval-problem" role="alert">
+          {strings.questionProblem(problem)}
+        </p>
+      )}
+      {options.length > 0 && <Options question={question} chosen={chosen} sent={sent} choose={choose} />}
+      <textarea
+        class="modify-text answer-text"
+        rows={options.length > 0 ? 1 : 3}
+        value={text}
+        maxLength={LIMIT}
+        readOnly={sent}
+        placeholder={options.length > 0 ? strings.otherAnswer : strings.yourAnswer}
+        aria-label={options.length > 0 ? strings.otherAnswer : strings.yourAnswer}
+        onInput={(event) => write(event.currentTarget.value)}
+      />
+      <div class="approval-buttons">
+        <button type="button" class="primary" aria-disabled={sent || all.length === 0} onClick={submit}>
+          {strings.answer}
+        </button>
+        <button
+          type="button"
+          class="secondary"
+          aria-disabled={sent}
+          title={strings.skipTitle}
+          onClick={() => post(several ? [] : '')}
+        >
+          {strings.skip}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+interface OptionsProperties {
+  readonly question: QuestionView;
+  readonly chosen: readonly string[];
+  readonly sent: boolean;
+  readonly choose: (option: string, on: boolean) => void;
+}
+
+function Options({ question, chosen, sent, choose }: OptionsProperties) {
+  const name = useId();
+  const label = question.several ? strings.chooseSeveral : strings.chooseOne;
+  return (
+    <div class="options" role={question.several ? 'group' : 'radiogroup'} aria-label={label}>
+      {question.options?.map((option) => (
+        <label class="option" key={option}>
+          <input
+            type={question.several ? 'checkbox' : 'radio'}
+            name={name}
+            checked={chosen.includes(option)}
+            disabled={sent}
+            onChange={(event) => choose(option, event.currentTarget.checked)}
+          />
+          <span>{visibleText(option)}</span>
+        </label>
+      ))}
+    </div>
+  );
+}
+
+/** A question that cannot be answered here: any more, or because it is asked in another window. */
+export function AskedQuestion({ question, ended }: { readonly question: QuestionView; readonly ended: boolean }) {
+  const { options, answer } = question;
+  const given = answer === undefined ? [] : [answer].flat().filter((one) => one.trim() !== '');
+  return (
+    <div class="question">
+      <p class="approval-question question-text">{visibleText(question.text)}</p>
+      {options !== undefined && (
+        <ul class="options">
+          {options.map((option) => (
+            <li class={given.includes(option) ? 'option chosen' : 'option'} key={option}>
+              <Icon name={given.includes(option) ? 'check' : 'chevron-right'} />
+              <span>
+                {visibleText(option)}
+                {given.includes(option) && <span class="hidden"> ({strings.chosen})</span>}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {given
+        .filter((one) => options?.includes(one) !== true)
+        .map((one) => (
+          <p class="given-answer" key={one}>
+            {visibleText(one)}
+          </p>
+        ))}
+      {given.length === 0 && <p class="quiet">{stateOf(answer !== undefined, ended)}</p>}
+    </div>
+  );
+}
+
+function stateOf(skipped: boolean, ended: boolean): string {
+  if (skipped) return strings.questionSkipped;
+  return ended ? strings.questionUnanswered : strings.questionElsewhere;
+}
