@@ -56,5 +56,6 @@ function stable(text: string): string {
       return known;
     })
     .replace(/"key":"[\w-]+"/g, '"key":"KEY"')
+    .replace(/(The tools are: )[\w, ]+\./g, '$1TOOLS.')
     .replace(/127\.0\.0\.1:\d+/g, 'HOST');
 }
