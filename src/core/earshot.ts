@@ -5,6 +5,7 @@ import { failed, type Result, succeeded } from '../base/errors.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { HandOver } from './agent/handOver.ts';
 import { type TurnRequest } from './agent/loop.ts';
+import { Captures } from './checkpoints/captures.ts';
 import { ConversationLog } from './conversation/log.ts';
 import { type Opening, openOrFollow } from './conversation/opening.ts';
 import { type Folded } from './conversation/project.ts';
@@ -170,7 +171,15 @@ export class Earshot implements Disposable, Publisher {
       isRunning: () => live.turn !== undefined,
       giveUp: () => this.#ownership.giveUp(live),
     });
-    const live: Live = { log, held: new DisposableStore(), handOver, ...(owner && { owner }) };
+    const { checkpoints } = this.#ports;
+    const captures = checkpoints && new Captures({ ...this.#ports, checkpoints, log, output });
+    const live: Live = {
+      log,
+      held: new DisposableStore(),
+      handOver,
+      ...(owner && { owner }),
+      ...(captures && { captures }),
+    };
     this.#live.set(id, live);
     live.held.add(log.onDidAppend((folded) => this.#appended(live, folded)));
     live.held.add(log.onDidReset(() => this.#onDidChange.fire({ conversation: id, reset: true })));

@@ -2,6 +2,7 @@
 import { type Disposable, type DisposableStore } from '../base/disposable.ts';
 import { type Failure, FailureError } from '../base/errors.ts';
 import { type HandOver } from './agent/handOver.ts';
+import { type Captures } from './checkpoints/captures.ts';
 import { type ConversationLog } from './conversation/log.ts';
 import { type Folded } from './conversation/project.ts';
 import { type HeldLock, type Owner } from './storagePorts.ts';
@@ -36,6 +37,8 @@ export interface Live {
   readonly log: ConversationLog;
   readonly held: DisposableStore;
   readonly handOver: HandOver;
+  /** Absent: nothing is captured. */
+  readonly captures?: Captures;
   lock?: HeldLock;
   /** Who writes it, where this window only follows. */
   owner?: Owner;

@@ -10,8 +10,8 @@ import { type Effect, type ToolDescription } from '../protocol/tool.ts';
 import { type ModelMessage } from './conversation/messages.ts';
 import { type SeenState } from './conversation/seen.ts';
 import { type NotificationRecord } from './notify/history.ts';
-import { type Lock, type Snapshots, type Store } from './storagePorts.ts';
-import { type FilePath, type Workspace } from './workspacePorts.ts';
+import { type Checkpoints, type Lock, type Snapshots, type Store } from './storagePorts.ts';
+import { type Buffers, type FilePath, type Workspace } from './workspacePorts.ts';
 
 export type { Clock } from '../base/clock.ts';
 
@@ -279,7 +279,10 @@ export interface Ports {
   /** Absent: this window is the only one. */
   readonly lock?: Lock;
   readonly snapshots: Snapshots;
+  /** Absent: nothing is captured, so that what a command overwrites cannot be brought back. */
+  readonly checkpoints?: Checkpoints;
   readonly workspace: Workspace;
+  readonly buffers?: Buffers;
   readonly frontend: Frontend;
   readonly tools: readonly Tool[];
   readonly producers: readonly Producer[];

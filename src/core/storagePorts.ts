@@ -2,6 +2,7 @@
 import { type Event } from '../base/emitter.ts';
 import { type Failure, type Result } from '../base/errors.ts';
 import { type LogEvent } from '../protocol/event.ts';
+import { type FilePath } from './workspacePorts.ts';
 
 /** One conversation's log on disk, in the hands of its owner. */
 export interface EventFile {
@@ -90,4 +91,41 @@ export interface Snapshots {
   put(bytes: Uint8Array): Promise<string>;
   get(hash: string): Promise<Uint8Array | undefined>;
   hash(bytes: Uint8Array): string;
+}
+
+/** Bytes that a checkpoint has. */
+export interface CheckpointBytes {
+  readonly key: string;
+  readonly size: number;
+}
+
+/** What became of a file between two checkpoints; absent: there was no such file. */
+export interface CheckpointDifference {
+  readonly file: FilePath;
+  readonly before?: CheckpointBytes;
+  readonly after?: CheckpointBytes;
+}
+
+export interface Checkpoint {
+  /** Equal states have equal names. */
+  readonly name: string;
+  /** Files that are not in it because they are too large or cannot be read. */
+  readonly leftOut: readonly string[];
+}
+
+/** The files of whole workspaces, by content; what is on the machine's disk only. */
+export interface Checkpoints {
+  /**
+   * `also` are files that are captured although they are ignored. Without `keep` it is good for a comparison and soon
+   * forgotten. Fails with a readable reason; rejects only when the signal is aborted.
+   */
+  take(options: {
+    readonly folders: readonly FilePath[];
+    readonly also: readonly FilePath[];
+    readonly keep: boolean;
+    readonly signal: AbortSignal;
+  }): Promise<Result<Checkpoint>>;
+  /** Only files; what is left out of one of them is not in it. Fails if one of them is gone. */
+  compare(before: string, after: string, signal: AbortSignal): Promise<Result<readonly CheckpointDifference[]>>;
+  read(bytes: readonly CheckpointBytes[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
 }

@@ -73,7 +73,8 @@ export class Turns {
 
   #turnDeps(live: Live): TurnDeps {
     const { ports, registry } = this.#deps;
-    return { log: live.log, registry, ports: { ...ports, frontend: live.handOver } };
+    const { log, captures, handOver: frontend } = live;
+    return { log, registry, ports: { ...ports, frontend }, ...(captures && { captures }) };
   }
 
   /** `started` is what must be on disk before the first model call. */

@@ -1,4 +1,5 @@
 // What the core needs of the editor's files. Implemented in vscode/.
+import { type Event } from '../base/emitter.ts';
 import { type Result } from '../base/errors.ts';
 
 export interface FilePath {
@@ -79,4 +80,11 @@ export interface Workspace {
    * the old name and the new one. Fails with the code `stale` and the file's name where it starts from other bytes.
    */
   apply(edits: readonly FileEdit[], options?: ApplyOptions): Promise<Result<readonly AppliedEdit[]>>;
+}
+
+/** What the user types and saves in the editor. */
+export interface Buffers {
+  /** Files whose buffers have changes that are not saved. */
+  unsaved(): Promise<readonly FilePath[]>;
+  readonly onDidSave: Event<{ readonly file: FilePath; readonly bytes: Uint8Array }>;
 }

@@ -103,6 +103,37 @@ const bodies = {
   user_text_queued: { content: z.string(), attachments: z.array(attachmentSchema).optional() },
   notification_queued: { notification: notificationSchema },
   notification_withdrawn: { ids: z.array(z.string()).min(1), reason: z.string() },
+  /**
+   * The workspace's files as they were then, kept in storage under this name; `unsaved` are the bytes of changed buffers.
+   * Without a name it could not be taken, and `failure` says why.
+   */
+  checkpoint_taken: {
+    reason: z.enum(['turn', 'command', 'restore']),
+    checkpoint: z.string().optional(),
+    tool_call_id: z.string().optional(),
+    unsaved: seenSchema.optional(),
+    /** Files that were too large or could not be read. */
+    left_out: z.int().optional(),
+    failure: failureSchema.optional(),
+  },
+  /**
+   * What the user decided about changes of the agent's. `of` names the request whose turn was restored to, or the decision
+   * that is taken back. A file's `through` is the last event whose change is meant, `before` and `after` are its bytes
+   * around the decision, `rest` is what stays to be reviewed.
+   */
+  changes_reviewed: {
+    action: z.enum(['keep', 'undo', 'restore', 'bring_back']),
+    of: z.string().optional(),
+    files: z.array(
+      z.strictObject({
+        path: z.string(),
+        through: z.int(),
+        before: z.string().optional(),
+        after: z.string().optional(),
+        rest: z.strictObject({ before: z.string().optional(), after: z.string().optional() }).optional(),
+      }),
+    ),
+  },
   /** An overlay: what the model reads instead of everything up to and including `through`. */
   compaction: { summary: z.string(), through: z.int(), seen: seenSchema.optional() },
   turn_ended: { outcome: z.enum(['done', 'stopped', 'error']), failure: failureSchema.optional() },

@@ -17,6 +17,7 @@ export interface CleanUpDeps {
 /** Another window may have written bytes a moment ago that its log will name: only what is older than this goes. */
 const OLD = 7 * 24 * 60 * 60 * 1000;
 const NAMED = /"(?:hash|before|after)":"([0-9a-f]{64})"/g;
+const NAMED_CHECKPOINT = /"checkpoint":"([0-9a-f]{40})"/g;
 
 /** Of this window's own storage only. Returns how many snapshots were removed. Throws what the file system throws. */
 export async function cleanUp(deps: CleanUpDeps): Promise<number> {
@@ -25,7 +26,8 @@ export async function cleanUp(deps: CleanUpDeps): Promise<number> {
   const old = await oldSnapshots(deps);
   if (old.length === 0) return 0;
   // After the old ones were found: what is named from now on was touched when it was put, and is not old.
-  const named = await namedHashes(deps);
+  const named = await namedInLogs(deps, NAMED);
+  for (const hash of await namedInWalks(deps)) named.add(hash);
   let removed = 0;
   for (const { name, path } of old) {
     if (named.has(name) || !(await isOld(deps, path))) continue;
@@ -54,18 +56,39 @@ async function isOld({ files, clock }: CleanUpDeps, path: string): Promise<boole
 }
 
 /** In every log of every storage, also damaged lines: a conversation may name bytes that another window's storage has. */
-async function namedHashes({ files, places }: CleanUpDeps): Promise<ReadonlySet<string>> {
+async function namedInLogs({ files, places }: CleanUpDeps, pattern: RegExp): Promise<Set<string>> {
   const named = new Set<string>();
   for (const storage of await places.allStorages()) {
     const conversations = join(storage, 'conversations');
     for (const id of await files.list(conversations)) {
       const bytes = await files.read(join(conversations, id, 'events.jsonl'));
       if (bytes === undefined) continue;
-      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-      for (const [, hash] of text.matchAll(NAMED)) if (hash !== undefined) named.add(hash);
+      for (const hash of matchesIn(bytes, pattern)) named.add(hash);
     }
   }
   return named;
+}
+
+/** Where there is no git, a checkpoint's files are snapshots too. */
+async function namedInWalks({ files, places }: CleanUpDeps): Promise<readonly string[]> {
+  const named: string[] = [];
+  for (const storage of await places.allStorages()) {
+    const walks = join(storage, 'checkpoints', 'walk');
+    for (const name of await files.list(walks)) {
+      named.push(...matchesIn((await files.read(join(walks, name))) ?? new Uint8Array(), NAMED));
+    }
+  }
+  return named;
+}
+
+function matchesIn(bytes: Uint8Array, pattern: RegExp): string[] {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+  return [...text.matchAll(pattern)].flatMap(([, name]) => name ?? []);
+}
+
+/** The checkpoints that any log names. */
+export function namedCheckpoints(deps: CleanUpDeps): Promise<ReadonlySet<string>> {
+  return namedInLogs(deps, NAMED_CHECKPOINT);
 }
 
 async function removeLeftovers({ files, folder }: CleanUpDeps): Promise<void> {

@@ -4,7 +4,8 @@ import { type Ids, type Log } from '../core/ports.ts';
 import { type Lock, type Snapshots, type Store } from '../core/storagePorts.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { isAlive, type TryLock, tryKernelLock } from '../node/kernelLock.ts';
-import { cleanUp } from './cleanUp.ts';
+import { createCheckpoints, type StoredCheckpoints } from './checkpoints.ts';
+import { cleanUp, namedCheckpoints } from './cleanUp.ts';
 import { createLock } from './lock.ts';
 import { createPlaces, type PlacesDeps } from './places.ts';
 import { createSnapshots } from './snapshots.ts';
@@ -25,6 +26,7 @@ export interface Storage {
   readonly store: Store;
   readonly lock: Lock;
   readonly snapshots: Snapshots;
+  readonly checkpoints: StoredCheckpoints;
   /** Removes what nobody needs. Returns how many snapshots that were. */
   cleanUp(): Promise<number>;
 }
@@ -32,6 +34,8 @@ export interface Storage {
 export function createStorage(deps: StorageDeps): Storage {
   const { files, clock, log, folder, ids } = deps;
   const places = createPlaces(deps);
+  const snapshots = createSnapshots({ files, folder, elsewhere: () => places.storages() });
+  const checkpoints = createCheckpoints({ files, folder, snapshots, clock, log });
   return {
     store: createStore({ files, places, clock, log }),
     lock: createLock({
@@ -44,7 +48,14 @@ export function createStorage(deps: StorageDeps): Storage {
       ulid: () => ids.ulid(),
       isAlive,
     }),
-    snapshots: createSnapshots({ files, folder, elsewhere: () => places.storages() }),
-    cleanUp: () => cleanUp({ files, folder, places, clock, log }),
+    snapshots,
+    checkpoints,
+    cleanUp: async () => {
+      const parts = { files, folder, places, clock, log };
+      const named = await namedCheckpoints(parts);
+      // First, since snapshots may be named by a checkpoint that goes.
+      await checkpoints.cleanUp((name) => named.has(name));
+      return cleanUp(parts);
+    },
   };
 }

@@ -40,6 +40,8 @@ export interface HeadlessOptions {
   readonly model: Model;
   readonly settings?: Partial<Record<SettingName, unknown>>;
   readonly trusted?: boolean;
+  /** The workspace is captured before turns and commands. */
+  readonly checkpoints?: boolean;
   /** The disk that conversations are kept on. */
   readonly files?: FileSystem;
   /** What a test puts in the place of the real parts. */
@@ -63,7 +65,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
   const workspace = createFolderWorkspace(folder);
   workspace.trusted = options.trusted ?? true;
   const parts = { clock: realClock, ids: realIds, log, window: 'headless' };
-  const { store, lock, snapshots } = createStorage({
+  const { store, lock, snapshots, checkpoints } = createStorage({
     files: options.files ?? realFileSystem,
     folder: storage,
     ...parts,
@@ -76,6 +78,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     store,
     lock,
     snapshots,
+    ...(options.checkpoints === true && { checkpoints }),
     workspace,
     frontend,
     tools: [readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool],
@@ -95,10 +98,12 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     second: (model = options.model) => start(root, { ...options, model }),
     restart: async () => {
       await earshot.shutDown();
+      await checkpoints.close();
       return start(root, options);
     },
     end: async () => {
       await earshot.shutDown();
+      await checkpoints.close();
       await rm(root, { recursive: true, force: true });
     },
   };

@@ -28,6 +28,7 @@ export interface WalkOptions {
   readonly modelOptions?: ModelOptions;
   readonly ports?: Partial<Ports>;
   readonly trusted?: boolean;
+  readonly checkpoints?: boolean;
   /** Files that are not of the test's own making are watched only where it wants that. */
   readonly watching?: boolean;
 }
@@ -46,6 +47,7 @@ export async function beginWalk(answers: readonly ScriptedAnswer[], options: Wal
     model: modelOf(server, options.modelOptions),
     ...(options.settings !== undefined && { settings: options.settings }),
     ...(options.trusted !== undefined && { trusted: options.trusted }),
+    ...(options.checkpoints !== undefined && { checkpoints: options.checkpoints }),
     ports: { clock, ...(options.watching !== true && { producers: [] }), ...options.ports },
   });
   ends.push(() => headless.end());

@@ -1,6 +1,7 @@
 // Decides a turn: request, then cycles of one model call and its tool calls, until the model has nothing more to ask for.
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { type EventOf } from '../../protocol/event.ts';
+import { type Captures } from '../checkpoints/captures.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { INTERRUPTED } from '../conversation/transcript.ts';
 import { type Ports } from '../ports.ts';
@@ -21,6 +22,8 @@ export interface TurnDeps {
   readonly log: ConversationLog;
   readonly registry: ToolRegistry;
   readonly ports: Ports;
+  /** Absent: nothing is captured. */
+  readonly captures?: Captures;
 }
 
 type CallRequest = EventOf<'tool_call_request'>;
@@ -50,6 +53,7 @@ export async function startTurn(deps: TurnDeps, request: TurnRequest): Promise<v
 
 /** Runs the turn that the log says is open to its end. Rejects only if the log cannot be written. */
 export async function runTurn(deps: TurnDeps, signal: AbortSignal): Promise<TurnEnd> {
+  deps.captures?.beginTurn(signal);
   const end = await cycles(deps, signal);
   await deps.log.append({ type: 'turn_ended', ...end });
   return end;
@@ -107,10 +111,10 @@ function doesNotFit(misfit: string): Failure {
   };
 }
 
-function runDeps({ log, registry, ports }: TurnDeps): ToolRunDeps {
+function runDeps({ log, registry, ports, captures }: TurnDeps): ToolRunDeps {
   const { workspace, frontend, snapshots, permissions, clock, ids, store, settings } = ports;
   const output = ports.log;
-  return { log, registry, workspace, frontend, snapshots, output, permissions, clock, ids, store, settings };
+  return { log, registry, workspace, frontend, snapshots, output, permissions, clock, ids, store, settings, captures };
 }
 
 /** Runs the calls of one answer side by side. The response that completes the batch is the carrier. */

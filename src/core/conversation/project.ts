@@ -4,6 +4,7 @@ import { type TranscriptItem } from '../../protocol/webview.ts';
 import { Lookalikes } from '../notify/lookalike.ts';
 import { Losses } from '../notify/losses.ts';
 import { Watches } from '../notify/watches.ts';
+import { Changes } from './changes.ts';
 import { Messages } from './messages.ts';
 import { Pending } from './pending.ts';
 import { Seen } from './seen.ts';
@@ -25,6 +26,7 @@ export class Projections {
   readonly losses = new Losses();
   readonly lookalikes = new Lookalikes();
   readonly watches = new Watches();
+  readonly changes = new Changes();
 
   /** Those that name what a carrier takes out of the pending, or compare with what was seen before it, come first. */
   fold(event: LogEvent): Folded {
@@ -43,7 +45,8 @@ export class Projections {
     this.turn.fold(event);
     this.spent.fold(event);
     const titleChanged = this.summary.fold(event);
-    return { event, items, seenMoved: this.seen.fold(event), titleChanged };
+    const changesMoved = this.changes.fold(event);
+    return { event, items, seenMoved: this.seen.fold(event), titleChanged, changesMoved };
   }
 }
 
@@ -53,4 +56,6 @@ export interface Folded {
   readonly items: readonly TranscriptItem[];
   readonly seenMoved: boolean;
   readonly titleChanged: boolean;
+  /** What is to be reviewed is another. */
+  readonly changesMoved: boolean;
 }

@@ -6,6 +6,7 @@ import { type Settings } from '../../protocol/settings.ts';
 import { permit } from '../agent/approvals.ts';
 import { readHidden, viewFor } from '../agent/ignoreFile.ts';
 import { inquire } from '../agent/inquiries.ts';
+import { type Captures } from '../checkpoints/captures.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { notificationHistory } from '../notify/history.ts';
 import { maskKey } from '../notify/key.ts';
@@ -27,6 +28,7 @@ export interface ToolRunDeps {
   readonly ids: Ids;
   readonly store: Store;
   readonly permissions?: Permissions | undefined;
+  readonly captures?: Captures | undefined;
   settings(): Settings;
 }
 
@@ -84,8 +86,8 @@ async function execute(
   if (permission.type === 'refused') return refusal(permission.reason);
   if (signal.aborted) return refusal('Cancelled by the user.');
   deps.frontend.render(deps.log.id, { type: 'tool_started', call: request.id });
-  try {
-    return await tool.run(permission.arguments, {
+  const run = () =>
+    tool.run(permission.arguments, {
       signal,
       workspace: viewFor(deps.workspace, hidden, new Set(permission.letIn)),
       progress: (text) => deps.frontend.render(deps.log.id, { type: 'tool_output', call: request.id, text }),
@@ -96,6 +98,11 @@ async function execute(
         return read.ok ? succeeded(notificationHistory(read.value.events)) : read;
       },
     });
+  try {
+    // What changes something waits until the workspace is captured as it was before the turn.
+    if (tool.effect === 'edit') await deps.captures?.turnTaken();
+    if (tool.effect !== 'execute' || deps.captures === undefined) return await run();
+    return await deps.captures.around(request.id, signal, run);
   } catch (error) {
     // The log cannot be written: that ends the turn, whoever noticed it first.
     if (error instanceof FailureError) throw error;

@@ -1,0 +1,94 @@
+// What a checkpoint needs of one folder, however its files are kept; and what is too much to be kept.
+import { createHash } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { access, lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface TakenFolder {
+  /** Names the state of all its files. */
+  readonly tree: string;
+  /** Folders in it that are repositories of their own, relative. */
+  readonly nested: readonly string[];
+  /** Relative. */
+  readonly leftOut: readonly string[];
+}
+
+export interface FolderDifference {
+  /** Relative, `/` between the parts. */
+  readonly path: string;
+  readonly before?: { readonly key: string; readonly size: number };
+  readonly after?: { readonly key: string; readonly size: number };
+}
+
+/** Throws on faults of the disk or of git, and when the signal is aborted. */
+export interface CheckpointFolder {
+  readonly kind: 'git' | 'walk';
+  /** `also` are relative. */
+  take(also: readonly string[], signal: AbortSignal): Promise<TakenFolder>;
+  /** From now on the state is not removed before `forget`. */
+  keep(name: string, tree: string, signal: AbortSignal): Promise<void>;
+  /** Without `after`: nothing is left of the folder. */
+  compare(before: string, after: string | undefined, signal: AbortSignal): Promise<readonly FolderDifference[]>;
+  read(keys: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
+  /** Removes the states that are kept under names that `needed` does not want. */
+  forget(needed: (name: string) => boolean, signal: AbortSignal): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** A larger file is left out. */
+const LARGEST = 100 * 1024 * 1024;
+/** More new bytes than these are not taken at once. */
+const MOST_BYTES = 1024 * 1024 * 1024;
+const AT_ONCE = 64;
+
+export interface Candidate {
+  readonly path: string;
+  readonly stat: Stats;
+}
+
+/** Those of the files that can and should be captured; what is gone by now is in neither list. */
+export async function sift(
+  folder: string,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<{ fits: readonly Candidate[]; leftOut: readonly string[] }> {
+  const fits: Candidate[] = [];
+  const leftOut: string[] = [];
+  let bytes = 0;
+  for (let at = 0; at < paths.length; at += AT_ONCE) {
+    signal.throwIfAborted();
+    const looked = await Promise.all(paths.slice(at, at + AT_ONCE).map((path) => look(folder, path)));
+    for (const { path, stat, readable } of looked) {
+      if (stat === undefined) continue;
+      const size = stat.isFile() ? stat.size : 0;
+      if (!readable || size > LARGEST || bytes + size > MOST_BYTES) {
+        leftOut.push(path);
+        continue;
+      }
+      bytes += size;
+      fits.push({ path, stat });
+    }
+  }
+  return { fits, leftOut };
+}
+
+async function look(folder: string, path: string): Promise<{ path: string; stat?: Stats; readable: boolean }> {
+  const absolute = join(folder, path);
+  try {
+    const stat = await lstat(absolute);
+    if (stat.isSymbolicLink()) return { path, stat, readable: true };
+    if (!stat.isFile()) return { path, readable: false };
+    const readable = await access(absolute, constants.R_OK).then(
+      () => true,
+      () => false,
+    );
+    return { path, stat, readable };
+  } catch {
+    return { path, readable: false };
+  }
+}
+
+/** What the place for a folder's files is called. */
+export function folderName(absolute: string): string {
+  return createHash('sha256').update(absolute).digest('hex').slice(0, 24);
+}

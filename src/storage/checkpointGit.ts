@@ -1,0 +1,355 @@
+// Decides how a folder's files are captured with git: an index and objects of our own, never the user's.
+import { copyFile, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { delimiter, join, relative, resolve, sep } from 'node:path';
+import { runGit } from '../node/runGit.ts';
+import {
+  type CheckpointFolder,
+  type FolderDifference,
+  folderName,
+  sift,
+  type TakenFolder,
+} from './checkpointFolder.ts';
+
+/** Paths given to git at once. */
+const BATCH = 4000;
+/** Bytes are bytes: no attribute of the repository may change them on the way in. */
+const ATTRIBUTES = '* -text -eol -ident -crlf !filter !working-tree-encoding\n';
+/** Where there is no repository, nobody says what is not worth keeping. */
+const USUALLY_IGNORED = 'node_modules/\n.venv/\n__pycache__/\n.DS_Store\n';
+
+/** Git knows it without having it. */
+const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+
+/** Those that need the files themselves. */
+const LOOKING = new Set(['ls-files', 'update-index']);
+
+interface Repository {
+  readonly root: string;
+  readonly objects: string;
+  readonly exclude: string;
+}
+
+export interface GitFolderDeps {
+  /** Where all checkpoints are kept. */
+  readonly storage: string;
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  /** What goes wrong where nobody waits. */
+  report(error: unknown): void;
+}
+
+/** Undefined if there is no git. */
+export async function openGitFolder(deps: GitFolderDeps): Promise<CheckpointFolder | undefined> {
+  const { folder, signal } = deps;
+  await mkdir(deps.storage, { recursive: true, mode: 0o700 });
+  const version = await runGit(['--version'], { folder: deps.storage, signal }).catch(() => undefined);
+  if (version === undefined) return undefined;
+  const repository = await findRepository(folder, signal);
+  const name = folderName(folder);
+  const place = join(deps.storage, 'git', name);
+  const root = repository?.root ?? folder;
+  await prepare(place, root, repository, signal);
+  return new GitFolder({ ...deps, place, root, prefix: relative(root, folder).split(sep).join('/'), name });
+}
+
+async function findRepository(folder: string, signal: AbortSignal): Promise<Repository | undefined> {
+  const asked = ['--show-toplevel', '--git-path', 'objects', '--git-path', 'info/exclude', '--show-object-format'];
+  const said = await runGit(['rev-parse', ...asked], { folder, signal }).catch(() => undefined);
+  const [root, objects, exclude, format] = said?.toString().split('\n') ?? [];
+  // Its objects cannot stand in for ours if they are named in another way.
+  if (root === undefined || objects === undefined || exclude === undefined || format !== 'sha1') return undefined;
+  return { root: resolve(root), objects: resolve(folder, objects), exclude: resolve(folder, exclude) };
+}
+
+async function prepare(
+  place: string,
+  root: string,
+  repository: Repository | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const ready = join(place, 'ready');
+  const isReady = await stat(ready).then(
+    () => true,
+    () => false,
+  );
+  if (!isReady) {
+    await mkdir(place, { recursive: true, mode: 0o700 });
+    await runGit(['init', '-q', '--template='], {
+      folder: place,
+      env: { GIT_DIR: place, GIT_WORK_TREE: root },
+      signal,
+    });
+    await mkdir(join(place, 'info'), { recursive: true });
+    await writeFile(join(place, 'info', 'attributes'), ATTRIBUTES);
+    if (repository !== undefined) await writeFile(join(place, 'borrowed'), repository.objects);
+    await writeFile(ready, root);
+  }
+  const exclude = repository && (await readFile(repository.exclude, 'utf8').catch(() => ''));
+  await writeFile(join(place, 'info', 'exclude'), exclude ?? USUALLY_IGNORED);
+}
+
+class GitFolder implements CheckpointFolder {
+  readonly kind = 'git';
+  readonly #deps: GitFolderDeps & { place: string; root: string; prefix: string; name: string };
+  readonly #index: string;
+  /** Ignored files that the index has. */
+  readonly #also = new Set<string>();
+  #tree: string | undefined;
+  #taking: Promise<unknown> = Promise.resolve();
+  #temporaries = 0;
+  #packing: Promise<void> | undefined;
+  readonly #closing = new AbortController();
+
+  constructor(deps: GitFolderDeps & { place: string; root: string; prefix: string; name: string }) {
+    this.#deps = deps;
+    this.#index = join(deps.place, 'index');
+  }
+
+  take(also: readonly string[], signal: AbortSignal): Promise<TakenFolder> {
+    const next = this.#taking.then(() => this.#take(also, signal));
+    this.#taking = next.catch(() => undefined);
+    return next;
+  }
+
+  async #take(also: readonly string[], signal: AbortSignal): Promise<TakenFolder> {
+    const { root, prefix } = this.#deps;
+    const { changed, known, gone, nested } = await this.#look(signal);
+    const isNested = (path: string) => nested.some((folder) => path.startsWith(`${folder}/`));
+    const more = also
+      .map((path) => join(prefix, path).split(sep).join('/'))
+      .filter((path) => !this.#also.has(path) && !isNested(path));
+    const { fits, leftOut } = await sift(root, [...new Set([...changed, ...more])], signal);
+    const add = fits.map(({ path }) => path);
+    // An earlier state of what is left out now would be taken for the present one.
+    const remove = [...gone, ...leftOut.filter((path) => known.has(path))];
+    const unreadable: string[] = [];
+    if (add.length > 0 || remove.length > 0 || this.#tree === undefined) {
+      unreadable.push(...(await this.#update(add, remove, signal)));
+      for (const path of more) this.#also.add(path);
+    }
+    const tree = this.#tree ?? '';
+    const inside = (paths: readonly string[]) => paths.map((path) => relative(prefix, path).split(sep).join('/'));
+    return { tree, nested: inside(nested), leftOut: inside([...leftOut, ...unreadable]) };
+  }
+
+  /** What is not as the index has it. */
+  async #look(
+    signal: AbortSignal,
+  ): Promise<{ changed: string[]; known: ReadonlySet<string>; gone: string[]; nested: string[] }> {
+    const { prefix } = this.#deps;
+    const limits = prefix === '' ? [] : ['--', prefix];
+    const listed = await this.#git(['ls-files', '-z', '-t', '-o', '-m', '-d', '--exclude-standard', ...limits], signal);
+    const changed: string[] = [];
+    const known = new Set<string>();
+    const gone = new Set<string>();
+    const nested: string[] = [];
+    for (const entry of listed.toString().split('\0')) {
+      const path = entry.slice(2);
+      // A name that is no UTF-8 cannot be said to anybody.
+      if (path === '' || path.includes('\uFFFD')) continue;
+      if (entry.startsWith('C')) known.add(path);
+      if (entry.startsWith('R')) gone.add(path);
+      else if (path.endsWith('/')) nested.push(path.slice(0, -1));
+      else changed.push(path);
+    }
+    return { changed: changed.filter((path) => !gone.has(path)), known, gone: [...gone], nested };
+  }
+
+  /** On a copy that replaces the index once it is whole: two windows may do this at once. Returns what could not be read. */
+  async #update(add: readonly string[], remove: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+    const copy = `${this.#index}.${process.pid}-${this.#temporaries++}`;
+    const isFirst = !(await copyIndex(this.#index, copy));
+    const unreadable: string[] = [];
+    try {
+      if (remove.length > 0) await this.#git(['update-index', '--force-remove', '-z', '--stdin'], signal, copy, remove);
+      for (let at = 0; at < add.length; at += BATCH) {
+        unreadable.push(...(await this.#add(add.slice(at, at + BATCH), copy, isFirst, signal)));
+      }
+      this.#tree = (await this.#git(['write-tree'], signal, copy)).toString().trim();
+      await rename(copy, this.#index);
+    } catch (error) {
+      this.#tree = undefined;
+      throw error;
+    } finally {
+      await rm(copy, { force: true });
+      await rm(`${copy}.lock`, { force: true });
+    }
+    return unreadable;
+  }
+
+  /** A file that cannot be read after all must not keep the others out. */
+  async #add(
+    paths: readonly string[],
+    index: string,
+    borrow: boolean,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    try {
+      // Only the first time the repository's objects stand in for ours: until then nothing of theirs is relied on.
+      const args = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
+      await this.#git(args, signal, index, paths, borrow);
+      return [];
+    } catch (error) {
+      signal.throwIfAborted();
+      if (paths.length === 1) return paths;
+      if (error instanceof Error && /No space left|Disk quota/i.test(error.message)) throw error;
+      const half = Math.ceil(paths.length / 2);
+      const first = await this.#add(paths.slice(0, half), index, borrow, signal);
+      return [...first, ...(await this.#add(paths.slice(half), index, borrow, signal))];
+    }
+  }
+
+  async keep(name: string, tree: string, signal: AbortSignal): Promise<void> {
+    await this.#git(['update-ref', `refs/checkpoints/${name}`, tree], signal);
+    this.#packing ??= this.#pack().catch((error: unknown) => {
+      if (!this.#closing.signal.aborted) this.#deps.report(error);
+    });
+  }
+
+  async compare(before: string, after: string | undefined, signal: AbortSignal): Promise<readonly FolderDifference[]> {
+    if (before === after) return [];
+    const { prefix } = this.#deps;
+    const said = await this.#git(
+      ['diff-tree', '-r', '-z', '--no-renames', '--raw', before, after ?? EMPTY_TREE],
+      signal,
+    );
+    const parts = said.toString().split('\0');
+    const raw: { path: string; before?: string; after?: string }[] = [];
+    for (let at = 0; at + 1 < parts.length; at += 2) {
+      const [oldMode = '', newMode = '', old = '', now = ''] = (parts[at] ?? '').slice(1).split(' ');
+      const path = parts[at + 1] ?? '';
+      // A link's bytes are no file's; where one stands or stood, nothing can be put back as bytes.
+      if (path.includes('\uFFFD') || isLink(oldMode) || isLink(newMode) || old === now) continue;
+      raw.push({
+        path: relative(prefix, path).split(sep).join('/'),
+        ...(isFile(oldMode) && { before: old }),
+        ...(isFile(newMode) && { after: now }),
+      });
+    }
+    const sizes = await this.#sizes(
+      raw.flatMap((one) => [one.before, one.after].filter((oid) => oid !== undefined)),
+      signal,
+    );
+    const bytes = (oid: string) => ({ key: `git:${this.#deps.name}:${oid}`, size: sizes.get(oid) ?? 0 });
+    return raw.map(({ path, before: old, after: now }) => ({
+      path,
+      ...(old !== undefined && { before: bytes(old) }),
+      ...(now !== undefined && { after: bytes(now) }),
+    }));
+  }
+
+  async #sizes(oids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+    if (oids.length === 0) return new Map();
+    const said = await this.#gitWith(['cat-file', '--batch-check'], signal, `${[...new Set(oids)].join('\n')}\n`);
+    const lines = said.toString().trim().split('\n');
+    return new Map(lines.map((line) => line.split(' ')).map(([oid = '', , size]) => [oid, Number(size)]));
+  }
+
+  async read(keys: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>> {
+    const own = `git:${this.#deps.name}:`;
+    const oids = [...new Set(keys.flatMap((key) => (key.startsWith(own) ? [key.slice(own.length)] : [])))];
+    if (oids.length === 0) return new Map();
+    const said = await this.#gitWith(['cat-file', '--batch'], signal, `${oids.join('\n')}\n`);
+    const found = new Map<string, Uint8Array>();
+    for (let at = 0; at < said.length; ) {
+      const end = said.indexOf(10, at);
+      const [oid = '', kind, size = ''] = said.subarray(at, end).toString().split(' ');
+      const length = kind === 'blob' ? Number(size) : -1;
+      if (length >= 0) found.set(own + oid, said.subarray(end + 1, end + 1 + length));
+      at = end + 1 + (length >= 0 ? length + 1 : 0);
+    }
+    return found;
+  }
+
+  async forget(needed: (name: string) => boolean, signal: AbortSignal): Promise<number> {
+    const said = await this.#git(['for-each-ref', '--format=%(refname)', 'refs/checkpoints'], signal);
+    const refs = said
+      .toString()
+      .split('\n')
+      .filter((ref) => ref !== '');
+    const old = refs.filter((ref) => !needed(ref.slice('refs/checkpoints/'.length)));
+    if (old.length === 0) return 0;
+    await this.#gitWith(['update-ref', '--stdin'], signal, old.map((ref) => `delete ${ref}\n`).join(''));
+    // What another window captures just now is not named yet, and a day old at the least before it goes.
+    await this.#git(['repack', '-A', '-d', '-q', '--unpack-unreachable=1.day.ago'], signal);
+    await this.#git(['prune', '--expire=1.day.ago'], signal);
+    return old.length;
+  }
+
+  /** Once: takes over what was borrowed, so that a checkpoint outlives the repository itself. */
+  async #pack(): Promise<void> {
+    const { place } = this.#deps;
+    const borrowed = join(place, 'borrowed');
+    const objects = await readFile(borrowed, 'utf8').catch(() => undefined);
+    if (objects === undefined) return;
+    const env = { ...this.#env(this.#index), ...alternates(objects) };
+    const { signal } = this.#closing;
+    await runGit(['-c', 'pack.threads=1', 'repack', '-a', '-d', '-q'], { folder: place, env, signal, idle: true });
+    await rm(borrowed, { force: true });
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#packing;
+    await this.#taking;
+  }
+
+  #env(index: string): Record<string, string> {
+    return { GIT_DIR: this.#deps.place, GIT_WORK_TREE: this.#deps.root, GIT_INDEX_FILE: index };
+  }
+
+  async #git(
+    args: readonly string[],
+    signal: AbortSignal,
+    index = this.#index,
+    paths: readonly string[] = [],
+    borrow = true,
+  ): Promise<Buffer> {
+    return this.#gitWith(args, signal, paths.map((path) => `${path}\0`).join(''), index, borrow);
+  }
+
+  async #gitWith(
+    args: readonly string[],
+    signal: AbortSignal,
+    input: string,
+    index = this.#index,
+    borrow = true,
+  ): Promise<Buffer> {
+    const { place, root } = this.#deps;
+    const objects = borrow ? await readFile(join(place, 'borrowed'), 'utf8').catch(() => undefined) : undefined;
+    const env = { ...this.#env(index), ...(objects !== undefined && alternates(objects)) };
+    // What was captured can be read also when the folder is gone.
+    const folder = LOOKING.has(args[0] ?? '') ? root : place;
+    return runGit(args, { folder, env, input, signal: AbortSignal.any([signal, this.#closing.signal]) });
+  }
+}
+
+function alternates(objects: string): Record<string, string> {
+  const quoted = objects.includes(delimiter) || objects.startsWith('"') ? JSON.stringify(objects) : objects;
+  return { GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted };
+}
+
+/**
+ * Git takes a file that is as old as the index itself for possibly changed. The copy is dated back, so that it looks again
+ * at more files than it must, never at fewer. False: there was none.
+ */
+async function copyIndex(from: string, to: string): Promise<boolean> {
+  try {
+    const { mtimeMs } = await stat(from);
+    await copyFile(from, to);
+    const dated = new Date(mtimeMs - 2000);
+    await utimes(to, dated, dated);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+function isFile(mode: string): boolean {
+  return mode.startsWith('100');
+}
+
+function isLink(mode: string): boolean {
+  return mode === '120000' || mode === '160000';
+}

@@ -1,0 +1,125 @@
+// Decides how a folder's files are captured where there is no git: walked within bounds, kept as snapshots.
+import { createHash } from 'node:crypto';
+import { type Dirent } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import ignore, { type Ignore } from 'ignore';
+import * as z from 'zod';
+import { type Snapshots } from '../core/storagePorts.ts';
+import { type Candidate, type CheckpointFolder, type FolderDifference, sift } from './checkpointFolder.ts';
+
+/** A part of a folder is worse than nothing: what is missing in one state and not in the next would seem new. */
+const MOST_FILES = 20_000;
+/** Times of files are coarse: one that was changed this shortly before is read again. */
+const COARSE_MILLISECONDS = 2000;
+const NEVER = new Set(['.git', '.hg', '.svn', 'node_modules', '.venv', '__pycache__']);
+
+export interface WalkFolderDeps {
+  /** Where all checkpoints are kept. */
+  readonly storage: string;
+  readonly folder: string;
+  readonly snapshots: Snapshots;
+}
+
+const treeSchema = z.array(z.strictObject({ path: z.string(), hash: z.string(), size: z.int() }));
+type Tree = z.infer<typeof treeSchema>;
+
+export function openWalkFolder(deps: WalkFolderDeps): CheckpointFolder {
+  const place = join(deps.storage, 'walk');
+  /** What each file was when it was read last, to read only what changed since. */
+  const known = new Map<string, { stamp: string; at: number; hash: string }>();
+
+  const capture = async ({ path, stat }: Candidate): Promise<Tree[number] | undefined> => {
+    if (!stat.isFile()) return undefined;
+    const stamp = `${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.ino}`;
+    const before = known.get(path);
+    if (before?.stamp === stamp && before.at - stat.mtimeMs > COARSE_MILLISECONDS) {
+      return { path, hash: before.hash, size: stat.size };
+    }
+    const at = Date.now();
+    const bytes = await readFile(join(deps.folder, path)).catch(() => undefined);
+    if (bytes === undefined) return undefined;
+    const hash = await deps.snapshots.put(bytes);
+    known.set(path, { stamp, at, hash });
+    return { path, hash, size: bytes.length };
+  };
+  const readTree = async (tree: string): Promise<ReadonlyMap<string, Tree[number]>> => {
+    const text = await readFile(join(place, `${tree}.json`), 'utf8');
+    return new Map(treeSchema.parse(JSON.parse(text)).map((file) => [file.path, file]));
+  };
+  const bytesOf = (file: Tree[number]) => ({ key: `sha256:${file.hash}`, size: file.size });
+
+  return {
+    kind: 'walk',
+    take: async (also, signal) => {
+      const paths = new Set([...(await walk(deps.folder, signal)), ...also]);
+      const { fits, leftOut } = await sift(deps.folder, [...paths], signal);
+      const files: Tree = [];
+      for (const candidate of fits) {
+        signal.throwIfAborted();
+        const file = await capture(candidate);
+        if (file !== undefined) files.push(file);
+      }
+      const text = JSON.stringify(files.sort((a, b) => (a.path < b.path ? -1 : 1)));
+      const tree = createHash('sha256').update(text).digest('hex');
+      await mkdir(place, { recursive: true, mode: 0o700 });
+      await writeFile(join(place, `${tree}.json`), text);
+      return { tree, nested: [], leftOut };
+    },
+    keep: async () => undefined,
+    compare: async (before, after) => {
+      if (before === after) return [];
+      const old = await readTree(before);
+      const now = after === undefined ? new Map<string, Tree[number]>() : await readTree(after);
+      const differences: FolderDifference[] = [];
+      for (const path of new Set([...old.keys(), ...now.keys()])) {
+        const [was, is] = [old.get(path), now.get(path)];
+        if (was?.hash === is?.hash) continue;
+        differences.push({ path, ...(was && { before: bytesOf(was) }), ...(is && { after: bytesOf(is) }) });
+      }
+      return differences;
+    },
+    read: async (keys) => {
+      const found = new Map<string, Uint8Array>();
+      for (const key of keys) {
+        const bytes = key.startsWith('sha256:') ? await deps.snapshots.get(key.slice('sha256:'.length)) : undefined;
+        if (bytes !== undefined) found.set(key, bytes);
+      }
+      return found;
+    },
+    forget: async () => 0,
+    close: async () => undefined,
+  };
+}
+
+/** Removes the states that no checkpoint names. */
+export async function cleanWalks(storage: string, trees: ReadonlySet<string>): Promise<void> {
+  const place = join(storage, 'walk');
+  for (const name of await readdir(place).catch(() => [])) {
+    if (!trees.has(name.replace(/\.json$/, ''))) await rm(join(place, name), { force: true });
+  }
+}
+
+async function walk(root: string, signal: AbortSignal): Promise<string[]> {
+  const files: string[] = [];
+  const folders: { path: string; rules: readonly { base: string; rule: Ignore }[] }[] = [{ path: '', rules: [] }];
+  for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
+    signal.throwIfAborted();
+    if (files.length > MOST_FILES) throw new Error(`there are more than ${MOST_FILES} files, and no git to help`);
+    const absolute = join(root, folder.path);
+    const entries = await readdir(absolute, { withFileTypes: true }).catch((): Dirent[] => []);
+    const own = await readFile(join(absolute, '.gitignore'), 'utf8').catch(() => undefined);
+    const base = folder.path === '' ? '' : `${folder.path}/`;
+    const rules = own === undefined ? folder.rules : [...folder.rules, { base, rule: ignore().add(own) }];
+    for (const entry of entries) {
+      const path = `${base}${entry.name}`;
+      const isFolder = entry.isDirectory();
+      if (NEVER.has(entry.name) || (!isFolder && !entry.isFile())) continue;
+      const asked = isFolder ? `${path}/` : path;
+      if (rules.some((one) => one.rule.ignores(asked.slice(one.base.length)))) continue;
+      if (isFolder) folders.push({ path, rules });
+      else files.push(path);
+    }
+  }
+  return files;
+}

@@ -1,0 +1,219 @@
+// Decides what a checkpoint of the workspace is: one state for each folder, under one name; and how long it is kept.
+import { createHash } from 'node:crypto';
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { type Clock } from '../base/clock.ts';
+import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
+import { type Log } from '../core/ports.ts';
+import { type CheckpointDifference, type Checkpoints, type Snapshots } from '../core/storagePorts.ts';
+import { type FilePath } from '../core/workspacePorts.ts';
+import { type FileSystem } from '../node/fileSystem.ts';
+import { type CheckpointFolder, folderName } from './checkpointFolder.ts';
+
+const MOST_NESTED = 20;
+/** A conversation names its checkpoints for ever; after this long only what its own tools changed can be undone. */
+const OLD = 30 * 24 * 60 * 60 * 1000;
+/** Another window may have made it a moment ago and not named it yet. */
+const NEW = 24 * 60 * 60 * 1000;
+
+export interface CheckpointsDeps {
+  readonly files: FileSystem;
+  /** This window's own storage. */
+  readonly folder: string;
+  readonly snapshots: Snapshots;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Without git, as on a machine that has none. */
+  readonly withoutGit?: boolean;
+}
+
+export interface StoredCheckpoints extends Checkpoints {
+  /** Removes what is old, and what nobody names any more. */
+  cleanUp(isNamed: (name: string) => boolean): Promise<number>;
+  /** Resolves once nothing runs any more. */
+  close(): Promise<void>;
+}
+
+/** Clocks of disks lag behind by this much. */
+const COARSE_MILLISECONDS = 20;
+
+const manifestSchema = z.strictObject({
+  /** When it was begun, milliseconds since 1970. Equal states have equal names all the same. */
+  at: z.number(),
+  folders: z.array(
+    z.strictObject({ path: z.string(), absolute: z.string(), kind: z.enum(['git', 'walk']), tree: z.string() }),
+  ),
+  left_out: z.array(z.string()),
+});
+type Manifest = z.infer<typeof manifestSchema>;
+
+export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
+  const { files, clock, log } = deps;
+  const root = join(deps.folder, 'checkpoints');
+  const folders = new Map<string, Promise<CheckpointFolder>>();
+  /** Those of this window's life; those that are not kept are nowhere else. */
+  const manifests = new Map<string, Manifest>();
+
+  const openFolder = async (absolute: string): Promise<CheckpointFolder> => {
+    if (deps.withoutGit !== true) {
+      const report = (error: unknown) =>
+        log.warn(`a checkpoint’s objects were not taken over: ${describeError(error)}`);
+      const { openGitFolder } = await import('./checkpointGit.ts');
+      const signal = new AbortController().signal;
+      const opened = await openGitFolder({ storage: root, folder: absolute, signal, report });
+      if (opened !== undefined) return opened;
+    }
+    const { openWalkFolder } = await import('./checkpointWalk.ts');
+    return openWalkFolder({ storage: root, folder: absolute, snapshots: deps.snapshots });
+  };
+  const folderAt = (absolute: string): Promise<CheckpointFolder> => {
+    const opening = folders.get(absolute) ?? openFolder(absolute);
+    folders.set(absolute, opening);
+    opening.catch(() => folders.delete(absolute));
+    return opening;
+  };
+  const readManifest = async (name: string): Promise<Manifest | undefined> => {
+    const known = manifests.get(name);
+    if (known !== undefined) return known;
+    const bytes = /^[0-9a-f]{40}$/.test(name) ? await files.read(join(root, `${name}.json`)) : undefined;
+    const parsed = bytes && manifestSchema.safeParse(parseJson(bytes));
+    return parsed?.data;
+  };
+
+  const take: Checkpoints['take'] = async (options) => {
+    const { signal, also } = options;
+    const taken: Manifest = { at: Date.now(), folders: [], left_out: [] };
+    const todo: FilePath[] = options.folders.filter(({ absolute }) => !isVirtual(absolute));
+    for (let folder = todo.shift(); folder !== undefined; folder = todo.shift()) {
+      const { path, absolute } = folder;
+      const opened = await folderAt(absolute);
+      const inner = also.flatMap((file) => innerPath(absolute, file.absolute) ?? []);
+      const { tree, nested, leftOut } = await opened.take(inner, signal);
+      const named = (name: string) => (path === '' ? name : `${path}/${name}`);
+      taken.folders.push({ path, absolute, kind: opened.kind, tree });
+      taken.left_out.push(...leftOut.map(named));
+      const room = MOST_NESTED - taken.folders.length;
+      if (nested.length > room)
+        taken.left_out.push(...nested.slice(Math.max(0, room)).map((name) => `${named(name)}/`));
+      for (const name of nested.slice(0, Math.max(0, room))) {
+        todo.push({ path: named(name), absolute: join(absolute, name) });
+      }
+    }
+    const state = JSON.stringify([taken.folders, taken.left_out]);
+    const name = createHash('sha256').update(state).digest('hex').slice(0, 40);
+    manifests.set(name, taken);
+    if (options.keep) {
+      for (const { absolute, tree } of taken.folders) await (await folderAt(absolute)).keep(name, tree, signal);
+      await files.makeFolder(root);
+      await files.writeWhole(join(root, `${name}.json`), new TextEncoder().encode(JSON.stringify(taken)));
+    }
+    return succeeded({ name, leftOut: taken.left_out });
+  };
+
+  return {
+    take: (options) => attempt(options.signal, 'The workspace’s files cannot be captured', async () => take(options)),
+    compare: (before, after, signal) =>
+      attempt(signal, 'The checkpoint cannot be read', async () => {
+        const [old, now] = [await readManifest(before), await readManifest(after)];
+        if (old === undefined || now === undefined) {
+          return failed('no_checkpoint', 'The checkpoint is no longer there.', 'Only the newest ones are kept.');
+        }
+        const leftOut = new Set([...old.left_out, ...now.left_out]);
+        const differences: CheckpointDifference[] = [];
+        for (const { path, absolute, tree } of old.folders) {
+          const same = now.folders.find((folder) => folder.absolute === absolute);
+          if (same === undefined && (await files.stat(absolute)) !== undefined) continue;
+          for (const { path: inner, ...bytes } of await (await folderAt(absolute)).compare(tree, same?.tree, signal)) {
+            const file = { path: path === '' ? inner : `${path}/${inner}`, absolute: join(absolute, inner) };
+            if (leftOut.has(file.path)) continue;
+            if (bytes.before === undefined && (await isOlder(file.absolute, old.at))) continue;
+            differences.push({ file, ...bytes });
+          }
+        }
+        return succeeded(differences);
+      }),
+    read: async (bytes, signal) => {
+      const keys = bytes.map(({ key }) => key);
+      const found = new Map<string, Uint8Array>();
+      for (const folder of folders.values()) {
+        for (const [key, value] of await (await folder).read(keys, signal)) found.set(key, value);
+      }
+      return found;
+    },
+    cleanUp: async (isNamed) => {
+      const { signal } = new AbortController();
+      const kept: Manifest[] = [];
+      const needed = new Set<string>();
+      let removed = 0;
+      for (const file of await files.list(root)) {
+        const name = /^([0-9a-f]{40})\.json$/.exec(file)?.[1];
+        const stat = name === undefined ? undefined : await files.stat(join(root, file));
+        if (name === undefined || stat === undefined) continue;
+        const age = clock.now() - stat.modified;
+        if (age < NEW || (age < OLD && isNamed(name))) {
+          needed.add(name);
+          const manifest = await readManifest(name);
+          if (manifest !== undefined) kept.push(manifest);
+          continue;
+        }
+        await files.remove(join(root, file));
+        manifests.delete(name);
+        removed += 1;
+      }
+      const inUse = [...kept, ...manifests.values()].flatMap((one) => one.folders);
+      for (const absolute of new Set(inUse.map((folder) => folder.absolute))) {
+        if ((await files.stat(absolute)) !== undefined) {
+          await (await folderAt(absolute)).forget((name) => needed.has(name), signal);
+        }
+      }
+      const used = new Set([...inUse.map((folder) => folder.absolute), ...folders.keys()].map(folderName));
+      for (const name of await files.list(join(root, 'git'))) {
+        if (!used.has(name)) await files.remove(join(root, 'git', name));
+      }
+      const trees = new Set([...kept, ...manifests.values()].flatMap((one) => one.folders.map(({ tree }) => tree)));
+      const { cleanWalks } = await import('./checkpointWalk.ts');
+      await cleanWalks(root, trees);
+      if (removed > 0) log.info(`${removed} old checkpoints in ${root} were removed`);
+      return removed;
+    },
+    close: async () => {
+      for (const opening of folders.values()) await opening.then((folder) => folder.close()).catch(() => undefined);
+    },
+  };
+}
+
+/** What goes wrong is data; being called off is not. */
+async function attempt<T>(signal: AbortSignal, what: string, action: () => Promise<Result<T>>): Promise<Result<T>> {
+  try {
+    return await action();
+  } catch (error) {
+    signal.throwIfAborted();
+    return failed('checkpoint', `${what}: ${describeError(error)}.`, 'Earshot: Show Log has details.');
+  }
+}
+
+/** It was there before, and only ignored or not looked at: nobody made it. */
+async function isOlder(absolute: string, at: number): Promise<boolean> {
+  const stat = await lstat(absolute).catch(() => undefined);
+  return stat !== undefined && stat.ctimeMs < at - COARSE_MILLISECONDS;
+}
+
+function isVirtual(absolute: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(absolute);
+}
+
+/** Relative to the folder; undefined for what is not in it. */
+function innerPath(folder: string, absolute: string): string | undefined {
+  const base = folder.replace(/[\\/]$/, '');
+  const inside = absolute.startsWith(`${base}/`) || absolute.startsWith(`${base}\\`);
+  return inside ? absolute.slice(base.length + 1).replaceAll('\\', '/') : undefined;
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
