@@ -106,7 +106,7 @@ export interface CheckpointDifference {
   readonly after?: CheckpointBytes;
 }
 
-export interface Checkpoint {
+interface Checkpoint {
   /** Equal states have equal names. */
   readonly name: string;
   /** Files that are not in it because they are too large or cannot be read. */

@@ -49,7 +49,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const workspace = createWorkspace();
   // With no folder open there is no workspace storage.
   const folder = (context.storageUri ?? context.globalStorageUri).fsPath;
-  const { store, lock, snapshots, cleanUp } = createStorage({
+  const { store, lock, snapshots, checkpoints, cleanUp } = createStorage({
     files: realFileSystem,
     folder,
     index: {
@@ -84,6 +84,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     store,
     lock,
     snapshots,
+    checkpoints,
     workspace,
     frontend,
     tools: [readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool],
@@ -145,7 +146,10 @@ export function compose(context: vscode.ExtensionContext): Composed {
   return {
     ready: chat.restore(),
     earshot,
-    close: () => earshot.shutDown(),
+    close: async () => {
+      await earshot.shutDown();
+      await checkpoints.close();
+    },
     dispose: () => held.dispose(),
   };
 }

@@ -21,8 +21,6 @@ export interface CapturesDeps {
   readonly output: Log;
 }
 
-const CALLED_OFF = Symbol('called off');
-
 type Reason = 'turn' | 'command' | 'restore';
 
 export class Captures {
@@ -75,11 +73,13 @@ export class Captures {
   async around(call: string, signal: AbortSignal, run: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
     await this.turnTaken();
     const also = await this.#touched();
-    const before = await this.take('command', signal, call).catch((error: unknown) => {
-      if (signal.aborted) return CALLED_OFF;
+    let before: string | undefined;
+    try {
+      before = await this.take('command', signal, call);
+    } catch (error) {
+      if (signal.aborted) return { content: 'Cancelled by the user.', isError: true };
       throw error;
-    });
-    if (before === CALLED_OFF) return { content: 'Cancelled by the user.', isError: true };
+    }
     const saved = new Map<string, Uint8Array>();
     const listening = this.#deps.buffers?.onDidSave(({ file, bytes }) => saved.set(file.path, bytes));
     try {
@@ -171,7 +171,7 @@ function changeOf(
   return [{ file, ...(old !== undefined && { before: old }), ...(now !== undefined && { after: now }) }];
 }
 
-export function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }

@@ -11,7 +11,7 @@ export interface Step {
   readonly after?: string;
 }
 
-export interface TakenCheckpoint {
+interface TakenCheckpoint {
   readonly name: string;
   /** The bytes of buffers with changes that were not saved, by path. */
   readonly unsaved: ReadonlyMap<string, string>;

@@ -37,6 +37,8 @@ export class Transcript {
         return this.#response(event, pending);
       case 'model_call':
         return event.outcome === 'succeeded' && event.purpose === undefined ? this.#accept() : [];
+      case 'checkpoint_taken':
+        return this.#checkpoint(event);
       case 'turn_ended':
         return this.#turnEnded(event);
       default:
@@ -118,6 +120,14 @@ export class Transcript {
       if (item === undefined || !('carried' in item)) return [];
       return [this.#set({ ...item, carried: { ...item.carried, receipt: 'accepted' } })];
     });
+  }
+
+  /** What could not be captured cannot be brought back: that must be known before it is needed. */
+  #checkpoint({ event_id: id, reason, failure }: EventOf<'checkpoint_taken'>): readonly TranscriptItem[] {
+    if (failure === undefined || reason === 'turn') return [];
+    const text = `${failure.message} What this command overwrites cannot be brought back.`;
+    const { nextStep } = failure;
+    return [this.#set({ type: 'notice', id, level: 'warning', text, ...(nextStep !== undefined && { nextStep }) })];
   }
 
   #turnEnded(event: EventOf<'turn_ended'>): readonly TranscriptItem[] {
