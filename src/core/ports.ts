@@ -10,6 +10,7 @@ import { type Effect, type ToolDescription } from '../protocol/tool.ts';
 import { type ModelMessage } from './conversation/messages.ts';
 import { type SeenState } from './conversation/seen.ts';
 import { type NotificationRecord } from './notify/history.ts';
+import { type ProblemTelling } from './problemPorts.ts';
 import { type Checkpoints, type Lock, type Snapshots, type Store } from './storagePorts.ts';
 import { type Buffers, type FilePath, type Workspace } from './workspacePorts.ts';
 
@@ -75,8 +76,11 @@ export interface Model {
 }
 
 export interface ToolContext {
+  readonly conversation: string;
   readonly signal: AbortSignal;
   readonly workspace: Workspace;
+  /** Whether a file's text is kept from the model until somebody allows it: `.earshotignore`, secrets. `path` as in FilePath. */
+  hides(path: string): boolean;
   /** Shows output on the card while the tool runs; the model gets only the result. */
   progress(text: string): void;
   /** Puts a question to the user and waits, as long as it takes. Undefined: the turn was stopped. */
@@ -106,14 +110,19 @@ export interface Touched {
   readonly paths?: readonly string[];
   /** A shell's command line. */
   readonly command?: string;
+  /** An address on the network. */
+  readonly url?: string;
 }
 
 /** Arguments arrive parsed by `parse`. Expected failures are outcomes with `isError`; a throw is a bug. */
 export interface Tool<Arguments = unknown> {
   readonly description: ToolDescription;
+  /** The most that any call does. */
   readonly effect: Effect;
   /** It only asks the user: it needs no approval, and a call whose answer is missing goes on after a restart. */
   readonly inquires?: true;
+  /** Where calls differ: what this one does. */
+  effectFor?(args: Arguments): Effect;
   /** Names of `tool.*` notifications that it can cause. */
   readonly emits: readonly string[];
   parse(value: unknown): Result<Arguments>;
@@ -289,6 +298,8 @@ export interface Ports {
   /** Absent: nothing is remembered. */
   readonly permissions?: Permissions;
   readonly userFiles?: UserFiles;
+  /** Absent: nobody knows of problems. */
+  readonly problems?: ProblemTelling;
   settings(): Settings;
   /** Absent: they never change. */
   readonly onDidChangeSettings?: Event<void>;

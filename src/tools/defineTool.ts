@@ -12,6 +12,8 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   effect: Effect;
   /** It only asks the user. */
   inquires?: true;
+  /** Where calls differ; `effect` is then the most that any does. */
+  effectFor?(args: z.infer<z.ZodObject<Shape>>): Effect;
   emits?: readonly string[];
   arguments: Shape;
   /** What a call would touch; approvals look at it. */
@@ -30,7 +32,10 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
       if (parsed.success) return succeeded(parsed.data);
       return failed('bad_arguments', `${describeIssue(parsed.error)}.`, 'Call it again with this mended.');
     },
-    // What parse let through is what touches and run take.
+    // What parse let through is what effectFor, touches and run take.
+    ...(tool.effectFor !== undefined && {
+      effectFor: (args: unknown) => tool.effectFor?.(args as z.infer<z.ZodObject<Shape>>) ?? tool.effect,
+    }),
     ...(tool.touches !== undefined && {
       touches: (args: unknown) => tool.touches?.(args as z.infer<z.ZodObject<Shape>>) ?? {},
     }),

@@ -2,6 +2,7 @@
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect } from '../../protocol/tool.ts';
 import { type Permissions, type Tool, type Touched } from '../ports.ts';
+import { effectOf } from '../tools/registry.ts';
 import { type Workspace } from '../workspacePorts.ts';
 import { isAllowed, parseCommand, pathsIn } from './commandLine.ts';
 import { type Hidden } from './ignoreFile.ts';
@@ -38,7 +39,8 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
   const { settings, workspace } = deps;
   const { name } = tool.description;
   if (tool.inquires === true) return { type: 'allowed' };
-  if (tool.effect !== 'read') {
+  const effect = effectOf(tool, args);
+  if (effect !== 'read') {
     if (settings.mode === 'plan') return refused(`${name} was not run: in Plan mode only tools that read are there.`);
     if (!workspace.trusted) {
       return refused(
@@ -47,12 +49,12 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
     }
   }
   const touched = tool.touches?.(args) ?? {};
-  const sensitive = await lookAt(deps, tool.effect, touched);
+  const sensitive = await lookAt(deps, effect, touched);
   if (sensitive !== undefined) return { type: 'ask', ...sensitive };
   // A tool that changes files and does not say which could change any.
-  const vague = tool.effect === 'edit' && touched.paths === undefined;
+  const vague = effect === 'edit' && touched.paths === undefined;
   const always = alwaysFor(name, touched);
-  const passes = !vague && PASSES[settings['approvals.mode']].includes(tool.effect);
+  const passes = !vague && PASSES[settings['approvals.mode']].includes(effect);
   if (passes || deps.permissions?.has(always.rule) === true || listed(settings, touched)) return { type: 'allowed' };
   return { type: 'ask', always, letIn: [] };
 }

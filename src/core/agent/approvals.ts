@@ -1,6 +1,7 @@
 // Decides how consent is got: asks a person, or who acts for one, until the answer can be taken; puts it into the log.
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
 import { type ApprovalAnswer, type Tool } from '../ports.ts';
+import { effectOf } from '../tools/registry.ts';
 import { type ToolRunDeps } from '../tools/run.ts';
 import { judge, type Verdict } from './approvalPolicy.ts';
 import { type Hidden } from './ignoreFile.ts';
@@ -32,7 +33,7 @@ export async function permit(
     case 'refused':
       return verdict;
     case 'allowed':
-      if (tool.effect !== 'read') await record(deps, request, { action: 'approve', by: POLICY });
+      if (effectOf(tool, args) !== 'read') await record(deps, request, { action: 'approve', by: POLICY });
       return { type: 'permitted', arguments: args, letIn: [] };
     case 'ask':
       return askFor(deps, tool, { request, args, verdict }, signal);
@@ -54,9 +55,10 @@ export async function waitedForAnswer(
   request: CallRequest,
   hidden: Hidden,
 ): Promise<boolean> {
-  if (tool.effect !== 'read' || tool.inquires === true) return true;
+  if (tool.inquires === true) return true;
   const parsed = tool.parse(request.arguments);
-  return parsed.ok && (await judgeCall(deps, tool, parsed.value, hidden)).type === 'ask';
+  if (!parsed.ok) return tool.effect !== 'read';
+  return effectOf(tool, parsed.value) !== 'read' || (await judgeCall(deps, tool, parsed.value, hidden)).type === 'ask';
 }
 
 async function askFor(

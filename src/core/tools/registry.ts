@@ -1,5 +1,5 @@
 // Decides which tools there are and what the model is told of them.
-import { type ToolDescription } from '../../protocol/tool.ts';
+import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
 import { type Tool } from '../ports.ts';
 
 export class ToolRegistry {
@@ -21,8 +21,14 @@ export class ToolRegistry {
     return [...this.#tools.values()].map((tool) => tool.description);
   }
 
-  /** Of those that only look: Plan mode. */
+  /** Of those that only look, or can: Plan mode. */
   get readingDescriptions(): readonly ToolDescription[] {
-    return [...this.#tools.values()].filter((tool) => tool.effect === 'read').map((tool) => tool.description);
+    const reading = [...this.#tools.values()].filter((tool) => tool.effect === 'read' || tool.effectFor !== undefined);
+    return reading.map((tool) => tool.description);
   }
+}
+
+/** `args` as the tool's own `parse` let them through. */
+export function effectOf(tool: Tool, args: unknown): Effect {
+  return tool.effectFor?.(args) ?? tool.effect;
 }

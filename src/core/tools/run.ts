@@ -7,15 +7,26 @@ import { permit } from '../agent/approvals.ts';
 import { readHidden, viewFor } from '../agent/ignoreFile.ts';
 import { inquire } from '../agent/inquiries.ts';
 import { type Captures } from '../checkpoints/captures.ts';
+import { whyProtected } from '../agent/protectedFiles.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { notificationHistory } from '../notify/history.ts';
 import { maskKey } from '../notify/key.ts';
 import { lookalikeIn } from '../notify/lookalike.ts';
 import { enqueue } from '../notify/queue.ts';
-import { type Clock, type Frontend, type Ids, type Log, type Permissions, type ToolOutcome } from '../ports.ts';
+import {
+  type Clock,
+  type Frontend,
+  type Ids,
+  type Log,
+  type Permissions,
+  type ToolContext,
+  type ToolOutcome,
+} from '../ports.ts';
+import { type ProblemTelling } from '../problemPorts.ts';
 import { type Snapshots, type Store } from '../storagePorts.ts';
 import { type Workspace } from '../workspacePorts.ts';
-import { type ToolRegistry } from './registry.ts';
+import { effectOf, type ToolRegistry } from './registry.ts';
+import { withProblems } from './settling.ts';
 
 export interface ToolRunDeps {
   readonly log: ConversationLog;
@@ -29,6 +40,7 @@ export interface ToolRunDeps {
   readonly store: Store;
   readonly permissions?: Permissions | undefined;
   readonly captures?: Captures | undefined;
+  readonly problems?: ProblemTelling | undefined;
   settings(): Settings;
 }
 
@@ -86,22 +98,25 @@ async function execute(
   if (permission.type === 'refused') return refusal(permission.reason);
   if (signal.aborted) return refusal('Cancelled by the user.');
   deps.frontend.render(deps.log.id, { type: 'tool_started', call: request.id });
-  const run = () =>
-    tool.run(permission.arguments, {
-      signal,
-      workspace: viewFor(deps.workspace, hidden, new Set(permission.letIn)),
-      progress: (text) => deps.frontend.render(deps.log.id, { type: 'tool_output', call: request.id, text }),
-      ask: (question) => inquire(deps, request.id, question, signal),
-      watches: deps.log.state.watches.globs,
-      notifications: async () => {
-        const read = await deps.store.read(deps.log.id);
-        return read.ok ? succeeded(notificationHistory(read.value.events)) : read;
-      },
-    });
+  const effect = effectOf(tool, permission.arguments);
+  const context: ToolContext = {
+    conversation: deps.log.id,
+    signal,
+    workspace: viewFor(deps.workspace, hidden, new Set(permission.letIn)),
+    hides: (path) => hidden.hides(path) || whyProtected(path, true) !== undefined,
+    progress: (text) => deps.frontend.render(deps.log.id, { type: 'tool_output', call: request.id, text }),
+    ask: (question) => inquire(deps, request.id, question, signal),
+    watches: deps.log.state.watches.globs,
+    notifications: async () => {
+      const read = await deps.store.read(deps.log.id);
+      return read.ok ? succeeded(notificationHistory(read.value.events)) : read;
+    },
+  };
+  const run = () => withProblems(deps, effect, signal, () => tool.run(permission.arguments, context));
   try {
     // What changes something waits until the workspace is captured as it was before the turn.
-    if (tool.effect === 'edit') await deps.captures?.turnTaken();
-    if (tool.effect !== 'execute' || deps.captures === undefined) return await run();
+    if (effect === 'edit') await deps.captures?.turnTaken();
+    if (effect !== 'execute' || deps.captures === undefined) return await run();
     return await deps.captures.around(request.id, signal, run);
   } catch (error) {
     // The log cannot be written: that ends the turn, whoever noticed it first.

@@ -1,0 +1,57 @@
+// What the core needs of the editor's problems, and who decides what a conversation is told of them.
+import { type Disposable } from '../base/disposable.ts';
+import { type Event } from '../base/emitter.ts';
+import { type FilePath } from './workspacePorts.ts';
+
+/** Hints are none: editors draw them as dots. */
+export type Severity = 'error' | 'warning' | 'info';
+
+export interface Problem {
+  readonly severity: Severity;
+  readonly message: string;
+  /** Counted from 1, as people do. */
+  readonly line: number;
+  readonly column: number;
+  /** Who says so, such as `ts`. */
+  readonly source?: string;
+  readonly code?: string;
+}
+
+export interface FileProblems {
+  readonly file: FilePath;
+  /** It is open as a document; many language servers look at no other. */
+  readonly open: boolean;
+  readonly problems: readonly Problem[];
+}
+
+/** `reported`: what servers say of these files may be new. The others are about their documents. */
+export interface ProblemsChange {
+  readonly type: 'reported' | 'edited' | 'opened' | 'closed';
+  readonly files: readonly FilePath[];
+}
+
+/** What language servers say, as the editor has it. Implemented in vscode/. */
+export interface Problems {
+  /** Every file of the workspace with a problem. */
+  all(): readonly FileProblems[];
+  of(file: FilePath): FileProblems;
+  readonly onDidChange: Event<ProblemsChange>;
+  /** These stay open as documents, whatever the editor closes, until others are named. */
+  keepOpen(files: readonly FilePath[]): void;
+}
+
+/** What a conversation is told of problems: with the result of its own edit, or as a notification, never both, never neither. */
+export interface ProblemTelling {
+  /** From here on what the conversation would be told is held back, for the result. */
+  beginEdit(conversation: string): EditWatch;
+  /** The model is shown what these files have now. */
+  shown(conversation: string, files: readonly FilePath[]): Promise<void>;
+}
+
+export interface EditWatch extends Disposable {
+  /**
+   * Waits a while for what language servers say of the changed files and what depends on them. Resolves to what became
+   * of the problems, for the model to read; undefined if nothing did. What comes later is a notification.
+   */
+  settle(changed: readonly FilePath[], signal: AbortSignal): Promise<string | undefined>;
+}

@@ -1,0 +1,22 @@
+// Decides that the result of an edit ends with what language servers say of it, if they say it soon.
+import { type Effect } from '../../protocol/tool.ts';
+import { type ToolOutcome } from '../ports.ts';
+import { type ToolRunDeps } from './run.ts';
+
+/** Commands are not waited for: what their changes cause is told as notifications. */
+export async function withProblems(
+  { problems, log }: ToolRunDeps,
+  effect: Effect,
+  signal: AbortSignal,
+  run: () => Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  const watch = effect === 'edit' ? problems?.beginEdit(log.id) : undefined;
+  try {
+    const outcome = await run();
+    const changed = (outcome.changes ?? []).map(({ file }) => file);
+    const said = changed.length === 0 ? undefined : await watch?.settle(changed, signal);
+    return said === undefined ? outcome : { ...outcome, content: `${outcome.content}\n\n${said}` };
+  } finally {
+    watch?.dispose();
+  }
+}
