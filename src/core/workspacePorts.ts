@@ -67,6 +67,8 @@ export interface Workspace {
    */
   resolve(path: string, options?: { readonly anywhere?: boolean }): Promise<Result<FilePath>>;
   read(file: FilePath): Promise<Result<FileContent>>;
+  /** Files with changes in an editor's buffer that are not saved. */
+  unsaved(): readonly FilePath[];
   list(folder: FilePath): Promise<Result<readonly FolderEntry[]>>;
   /** The text of bytes of this file, in the encoding that the editor has for it; undefined for what is no text. */
   decode(file: FilePath, bytes: Uint8Array): Promise<string | undefined>;

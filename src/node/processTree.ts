@@ -12,6 +12,16 @@ export function spawnShell(command: string, folder: string): ChildProcess {
   });
 }
 
+/** A program with its arguments, without a shell; `fed`: it is given its input. */
+export function spawnProgram(program: string, args: readonly string[], folder: string, fed = false): ChildProcess {
+  return spawn(program, args, {
+    cwd: folder,
+    detached: process.platform !== 'win32',
+    stdio: [fed ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    windowsHide: true,
+  });
+}
+
 function shellOf(platform: string): string | true {
   return platform === 'win32' ? true : (process.env['SHELL'] ?? '/bin/sh');
 }

@@ -27,6 +27,8 @@ export function createWorkspace(): Workspace {
       if (open?.isDirty === true) return succeeded({ bytes: await bytesOf(open), unsaved: true });
       return readWhole(file, uri);
     },
+    unsaved: () =>
+      vscode.workspace.textDocuments.filter((document) => document.isDirty).flatMap(({ uri }) => toFilePath(uri) ?? []),
     list: (folder) =>
       attempt(folder, 'read', async () => {
         const entries = await vscode.workspace.fs.readDirectory(toUri(folder));
@@ -94,6 +96,13 @@ function resolveVirtual(folder: FilePath, path: string): Result<FilePath> {
   const inner = uri.path.slice(prefix.length).replace(/\/$/, '');
   const said = [folder.path, inner].filter((part) => part !== '').join('/');
   return succeeded({ path: said, absolute: uri.toString() });
+}
+
+/** Undefined for what is not in the workspace. */
+export function toFilePath(uri: vscode.Uri): FilePath | undefined {
+  const folder = vscode.workspace.getWorkspaceFolder(uri);
+  if (folder === undefined) return undefined;
+  return { path: vscode.workspace.asRelativePath(uri), absolute: absoluteOf(uri) };
 }
 
 function kindOf(type: vscode.FileType): FolderEntry['kind'] {

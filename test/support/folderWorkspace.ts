@@ -23,6 +23,7 @@ export function createFolderWorkspace(folder: string): FolderWorkspace {
         ? failed('not_found', `${file.path} does not exist.`)
         : succeeded({ bytes, unsaved: false });
     },
+    unsaved: () => [],
     list: async (target) => {
       const entries = await readdir(target.absolute, { withFileTypes: true }).catch(() => undefined);
       if (entries === undefined) return failed('not_found', `${target.path} does not exist.`);

@@ -1,0 +1,130 @@
+// Decides how ripgrep is asked and read: no shell, no settings of the user's, line by line, ended with the search.
+import { type ChildProcess } from 'node:child_process';
+import { StringDecoder } from 'node:string_decoder';
+import { describeError } from '../base/errors.ts';
+import { endTree, spawnProgram } from '../node/processTree.ts';
+import { type FoundLine, isCaseSensitive, type SearchEnd, type SearchQuery } from './searchQuery.ts';
+
+export interface RipgrepCall {
+  readonly program: string;
+  readonly query: SearchQuery;
+  /** Globs are relative to it. */
+  readonly folder: string;
+  /** Relative to the folder; or the text itself, of a buffer that is not saved. */
+  readonly target: { readonly path: string } | { readonly text: string };
+}
+
+/** Longer ones, as of a file without line breaks, are passed over. */
+const LONGEST_MESSAGE = 4_000_000;
+const STDERR_KEPT = 2000;
+const MOST_IN_ONE_FILE = 100;
+
+type Taken = (path: string, line: FoundLine) => boolean;
+
+/** Resolves once the program has ended, by itself or by force. */
+export function runRipgrep(call: RipgrepCall, take: Taken, signal: AbortSignal): Promise<SearchEnd> {
+  return new Promise((resolve) => {
+    const child = spawnProgram(call.program, argumentsFor(call), call.folder, 'text' in call.target);
+    let [full, complaint] = [false, ''];
+    const stop = () => endTree(child, true);
+    readLines(child, (line) => {
+      const found = readMessage(line);
+      if (found === undefined || full || signal.aborted || take(found.path, found.line)) return;
+      full = true;
+      stop();
+    });
+    child.stderr?.on('data', (chunk: Buffer) => {
+      if (complaint.length < STDERR_KEPT) complaint += chunk.toString('utf8');
+    });
+    const finish = (end: SearchEnd) => {
+      signal.removeEventListener('abort', stop);
+      resolve(signal.aborted ? { type: 'cancelled' } : end);
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    child.once('error', (error) => finish({ type: 'refused', reason: `ripgrep: ${describeError(error)}` }));
+    child.once('close', (code) => {
+      // 1: nothing found. 2: something could not be searched; without a complaint it was a file that may not be read.
+      const refused = code !== 0 && code !== 1 && !full && complaint.trim() !== '';
+      if (refused) finish({ type: 'refused', reason: complaint.replace(/^rg: /, '').trim().slice(0, STDERR_KEPT) });
+      else finish({ type: full ? 'full' : 'ended' });
+    });
+    if ('text' in call.target) feed(child, call.target.text);
+  });
+}
+
+function argumentsFor({ query, target }: RipgrepCall): string[] {
+  const multiline = query.regex ? /\\n|\n/.test(query.text) : query.text.includes('\n');
+  return [
+    ...['--json', '--no-config', '--no-messages', '--crlf', '--hidden', `--max-count=${MOST_IN_ONE_FILE}`],
+    ...(query.regex ? ['--engine=auto'] : ['--fixed-strings']),
+    isCaseSensitive(query) ? '--case-sensitive' : '--ignore-case',
+    ...(multiline ? ['--multiline'] : []),
+    ...(query.contextLines > 0 ? [`--context=${query.contextLines}`] : []),
+    ...(query.ignored ? ['--no-ignore'] : []),
+    ...query.include.map((glob) => `--glob=${glob.replace(/^!/, '\\!')}`),
+    ...query.exclude.map((glob) => `--glob=!${glob}`),
+    '--glob=!.git',
+    `--regexp=${query.text}`,
+    '--',
+    // From a dash on it is a name all the same.
+    'path' in target ? `./${target.path}` : '-',
+  ];
+}
+
+function feed(child: ChildProcess, text: string): void {
+  // It may have seen enough before it has read all.
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(text);
+}
+
+function readLines(child: ChildProcess, take: (line: string) => void): void {
+  const decoder = new StringDecoder('utf8');
+  let [rest, skipping] = ['', false];
+  child.stdout?.on('data', (chunk: Buffer) => {
+    const lines = (rest + decoder.write(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (!skipping) take(line);
+      skipping = false;
+    }
+    if (rest.length > LONGEST_MESSAGE) [rest, skipping] = ['', true];
+  });
+}
+
+interface Bytes {
+  readonly text?: string;
+  /** Base64, where it is no UTF-8. */
+  readonly bytes?: string;
+}
+
+interface Message {
+  readonly type: string;
+  readonly data: {
+    readonly path?: Bytes;
+    readonly lines?: Bytes;
+    readonly line_number?: number | null;
+    readonly submatches?: readonly { readonly start: number }[];
+  };
+}
+
+/** Undefined for what is neither a match nor a line around one. */
+function readMessage(line: string): { path: string; line: FoundLine } | undefined {
+  if (!line.startsWith('{"type":"match"') && !line.startsWith('{"type":"context"')) return undefined;
+  const { type, data } = JSON.parse(line) as Message;
+  const text = textOf(data.lines);
+  const path = textOf(data.path)
+    .replace(/^\.[\\/]/, '')
+    .replaceAll('\\', process.platform === 'win32' ? '/' : '\\');
+  const number = data.line_number ?? 1;
+  if (type !== 'match') return { path, line: { number, text } };
+  // Offsets count bytes.
+  const at = Buffer.from(text)
+    .subarray(0, data.submatches?.[0]?.start ?? 0)
+    .toString('utf8').length;
+  return { path, line: { number, text, at } };
+}
+
+function textOf(value: Bytes | undefined): string {
+  return value?.text ?? Buffer.from(value?.bytes ?? '', 'base64').toString('utf8');
+}

@@ -1,0 +1,143 @@
+// The tool search: finds text in the workspace's files as the editor has them, quickly, and shows what it finds while it looks.
+import { dirname, relative, sep } from 'node:path';
+import * as z from 'zod';
+import { describeFailure } from '../base/errors.ts';
+import { decodeText } from '../base/text.ts';
+import { type Tool, type ToolContext } from '../core/ports.ts';
+import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
+import { answer, defineTool, refuse } from './defineTool.ts';
+import { runRipgrep } from './ripgrep.ts';
+import { scanFiles } from './scanFiles.ts';
+import { FoundLines, type SearchEnd, type SearchQuery, type TakeLine, wantsPath } from './searchQuery.ts';
+
+const LONGEST_MILLISECONDS = 60_000;
+const globs = z.array(z.string().min(1).max(1000)).max(50);
+
+export interface SearchDeps {
+  /** Where ripgrep is; undefined if it is nowhere. */
+  ripgrep(): Promise<string | undefined>;
+}
+
+export function createSearchTool(deps: SearchDeps): Tool {
+  return defineTool({
+    name: 'search',
+    description:
+      'Finds text in the files of the workspace, unsaved changes included, and returns the matching lines with their numbers. Much faster than reading files one by one. What .gitignore leaves out is not searched unless you ask for it. At most 200 lines come back: narrow it with path or include.',
+    effect: 'read',
+    arguments: {
+      query: z.string().min(1).max(10_000).describe('What to look for: plain text, or a regular expression with regex'),
+      regex: z.boolean().optional().describe('Take query as a regular expression (Rust syntax, as ripgrep)'),
+      path: z.string().min(1).optional().describe('Folder or file to look in; without it, the whole workspace'),
+      include: globs.optional().describe('Only files that match one of these globs, such as *.ts or src/**/*.css'),
+      exclude: globs.optional().describe('No files that match one of these globs'),
+      case_sensitive: z.boolean().optional().describe('Without it, case counts only if query has a capital letter'),
+      context_lines: z.int().min(0).max(10).optional().describe('Lines to show around each match'),
+      include_ignored: z.boolean().optional().describe('Also look in what .gitignore leaves out'),
+    },
+    touches: ({ path }) => ({ paths: path === undefined ? [] : [path] }),
+    run: async (args, context) => {
+      if (context.workspace.folders.length === 0) return refuse('No folder is open in the editor.');
+      const start = args.path === undefined ? undefined : await context.workspace.resolve(args.path);
+      if (start?.ok === false) return refuse(describeFailure(start.failure));
+      const query: SearchQuery = {
+        text: args.query,
+        regex: args.regex ?? false,
+        caseSensitive: args.case_sensitive,
+        include: args.include ?? [],
+        exclude: args.exclude ?? [],
+        contextLines: args.context_lines ?? 0,
+        ignored: args.include_ignored ?? false,
+      };
+      const found = new FoundLines(context.progress);
+      const end = await search({ deps, context, query, start: start?.value }, found.take);
+      return report(query, found, end);
+    },
+  });
+}
+
+interface Search {
+  readonly deps: SearchDeps;
+  readonly context: ToolContext;
+  readonly query: SearchQuery;
+  readonly start: FilePath | undefined;
+}
+
+async function search({ deps, context, query, start }: Search, take: TakeLine): Promise<SearchEnd> {
+  const { workspace, signal } = context;
+  // Whoever was let into a hidden place by name may see what is there.
+  const hides = (path: string) => context.hides(path) && !(start !== undefined && context.hides(start.path));
+  const roots = start === undefined ? workspace.folders : [start];
+  const timeout = AbortSignal.timeout(LONGEST_MILLISECONDS);
+  const either = AbortSignal.any([signal, timeout]);
+  const program = roots.some(isVirtual) ? undefined : await deps.ripgrep();
+  const end =
+    program === undefined
+      ? await scanFiles({ workspace, query, roots, hides }, take, either)
+      : await searchRoots(program, { workspace, query, roots, hides }, take, either);
+  return end.type === 'cancelled' && !signal.aborted ? { type: 'timed_out' } : end;
+}
+
+interface Place {
+  readonly workspace: Workspace;
+  readonly query: SearchQuery;
+  readonly roots: readonly FilePath[];
+  hides(path: string): boolean;
+}
+
+/** Buffers first: they are few, and what they say holds instead of what is on disk. */
+async function searchRoots(program: string, place: Place, take: TakeLine, signal: AbortSignal): Promise<SearchEnd> {
+  const { query, roots, hides, workspace } = place;
+  const unsaved = new Map(workspace.unsaved().map((file) => [file.path, file]));
+  const wanted = wantsPath(query);
+  for (const file of unsaved.values()) {
+    if (hides(file.path) || !wanted(file.path) || !roots.some((root) => isBelow(root, file))) continue;
+    const content = await workspace.read(file);
+    const text = content.ok ? decodeText(content.value.bytes) : undefined;
+    if (text === undefined) continue;
+    const call = { program, query, folder: dirname(file.absolute), target: { text } };
+    const end = await runRipgrep(call, (_, line) => take(file.path, line), signal);
+    if (end.type !== 'ended') return end;
+  }
+  for (const root of roots) {
+    const folder = workspace.folders.find((one) => isBelow(one, root));
+    const base = folder ?? { path: dirname(root.path), absolute: dirname(root.absolute) };
+    const prefix = base.path === '' || base.path === '.' ? '' : `${base.path}/`;
+    const target = { path: relative(base.absolute, root.absolute).split(sep).join('/') };
+    const end = await runRipgrep(
+      { program, query, folder: base.absolute, target },
+      (inner, line) => {
+        const path = prefix + inner;
+        return unsaved.has(path) || hides(path) || take(path, line);
+      },
+      signal,
+    );
+    if (end.type !== 'ended') return end;
+  }
+  return { type: 'ended' };
+}
+
+function isVirtual({ absolute }: FilePath): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(absolute);
+}
+
+function isBelow(folder: FilePath, file: FilePath): boolean {
+  const inner = relative(folder.absolute, file.absolute);
+  return inner !== '..' && !inner.startsWith(`..${sep}`);
+}
+
+function report(query: SearchQuery, found: FoundLines, end: SearchEnd) {
+  if (end.type === 'cancelled') return refuse('Cancelled by the user.');
+  if (end.type === 'refused') return refuse(`It could not be searched: ${end.reason}`);
+  const notes = noteOf(end);
+  if (found.matches > 0) return answer([found.print(), ...notes].join('\n'));
+  const plain = !query.regex && /[.*+?^${}()|[\]\\]/.test(query.text);
+  const hint = plain ? ['(It was looked for as plain text; regex makes it a regular expression.)'] : [];
+  return answer(['Nothing was found.', ...hint, ...notes].join('\n'));
+}
+
+function noteOf(end: SearchEnd): string[] {
+  if (end.type === 'full') return ['(There is more: narrow it with path, include or a longer query.)'];
+  if (end.type === 'timed_out') return [`(It was stopped after ${LONGEST_MILLISECONDS / 1000} s; there may be more.)`];
+  if (end.type === 'limited') return [`(Only the first ${end.files} files were looked at; narrow it with path.)`];
+  return [];
+}

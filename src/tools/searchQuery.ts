@@ -1,0 +1,113 @@
+// Decides what a search is and what is kept of what it finds: bounded, line by line, whoever looks for it.
+import picomatch from 'picomatch';
+import { wholeCharacters } from '../base/text.ts';
+
+export interface SearchQuery {
+  readonly text: string;
+  readonly regex: boolean;
+  /** Undefined: only if the text has a capital letter. */
+  readonly caseSensitive?: boolean | undefined;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly contextLines: number;
+  /** Also in what .gitignore leaves out. */
+  readonly ignored: boolean;
+}
+
+export interface FoundLine {
+  readonly number: number;
+  readonly text: string;
+  /** Where in the text the match begins; absent for a line around one. */
+  readonly at?: number;
+}
+
+/** How looking ended, apart from what was found. `full`: enough was found. */
+export type SearchEnd =
+  | { readonly type: 'ended' | 'full' | 'cancelled' | 'timed_out' }
+  /** It looked only at some of the files. */
+  | { readonly type: 'limited'; readonly files: number }
+  | { readonly type: 'refused'; readonly reason: string };
+
+/** Takes one line; false: no more are wanted. `path` as in FilePath. */
+export type TakeLine = (path: string, line: FoundLine) => boolean;
+
+const MOST_MATCHES = 200;
+const MOST_CHARACTERS = 24_000;
+/** Of a line this much is shown, around the match. */
+const LINE_LENGTH = 300;
+const BEFORE_MATCH = 80;
+
+export class FoundLines {
+  readonly #files = new Map<string, string[]>();
+  readonly #last = new Map<string, number>();
+  readonly #progress: (text: string) => void;
+  #shown: string | undefined;
+  #matches = 0;
+  #characters = 0;
+
+  constructor(progress: (text: string) => void) {
+    this.#progress = progress;
+  }
+
+  readonly take: TakeLine = (path, found) => {
+    if (this.isFull) return false;
+    const lines = this.#files.get(path) ?? [];
+    const last = this.#last.get(path);
+    const gap = last !== undefined && found.number > last + 1 ? ['  …'] : [];
+    const text = [...gap, printLine(found)];
+    this.#files.set(path, [...lines, ...text]);
+    this.#last.set(path, found.number);
+    if (found.at !== undefined) this.#matches += 1;
+    this.#characters += text.join('\n').length + (lines.length === 0 ? path.length : 0);
+    this.#progress(`${this.#shown === path ? '' : `${printPath(path)}\n`}${text.join('\n')}\n`);
+    this.#shown = path;
+    return !this.isFull;
+  };
+
+  get isFull(): boolean {
+    return this.#matches >= MOST_MATCHES || this.#characters >= MOST_CHARACTERS;
+  }
+
+  get matches(): number {
+    return this.#matches;
+  }
+
+  /** By path, so that the same search gives the same answer whoever was faster. */
+  print(): string {
+    const files = [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1));
+    const where = `${files.length} ${files.length === 1 ? 'file' : 'files'}`;
+    const head = `${this.#matches}${this.isFull ? ' or more' : ''} matching ${this.#matches === 1 ? 'line' : 'lines'} in ${where}:`;
+    return [head, ...files.map(([path, lines]) => [printPath(path), ...lines].join('\n'))].join('\n');
+  }
+}
+
+/** A name may hold anything, a line's end too; then it is written as JSON. */
+export function printPath(path: string): string {
+  return /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/.test(path) ? JSON.stringify(path) : path;
+}
+
+function printLine({ number, text, at }: FoundLine): string {
+  const sign = at === undefined ? '-' : ':';
+  const line = text.replace(/\s+$/, '');
+  if (line.length <= LINE_LENGTH) return `  ${number}${sign} ${line}`;
+  const start = Math.max(0, Math.min((at ?? 0) - BEFORE_MATCH, line.length - LINE_LENGTH));
+  const cut = wholeCharacters(line.slice(start), LINE_LENGTH);
+  return `  ${number}${sign} ${start > 0 ? '…' : ''}${cut}${start + cut.length < line.length ? '…' : ''}`;
+}
+
+export function isCaseSensitive({ caseSensitive, text }: SearchQuery): boolean {
+  return caseSensitive ?? /\p{Lu}/u.test(text);
+}
+
+/** The same globs as ripgrep takes: one without a slash holds at any depth. */
+export function wantsPath({ include, exclude }: SearchQuery): (path: string) => boolean {
+  const compile = (globs: readonly string[]) =>
+    globs.map((glob) => {
+      const anchored = glob.replace(/\/$/, '').includes('/');
+      const whole = anchored ? glob.replace(/^\//, '') : `**/${glob}`;
+      return picomatch([whole, `${whole.replace(/\/$/, '')}/**`], { dot: true, windows: false });
+    });
+  const [wanted, unwanted] = [compile(include), compile(exclude)];
+  return (path) =>
+    (wanted.length === 0 || wanted.some((matches) => matches(path))) && !unwanted.some((matches) => matches(path));
+}

@@ -1,0 +1,34 @@
+// Finds the ripgrep that VS Code ships, else one on the PATH. Looked for once.
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import * as vscode from 'vscode';
+
+const NAME = process.platform === 'win32' ? 'rg.exe' : 'rg';
+
+let found: Promise<string | undefined> | undefined;
+
+export function findRipgrep(): Promise<string | undefined> {
+  found ??= firstUsable(places(vscode.env.appRoot, process.env['PATH'] ?? ''));
+  return found;
+}
+
+/** Since 1.122 there is one package for all platforms; in a desktop's archive it lies beside it. */
+function places(appRoot: string, path: string): string[] {
+  const shipped = ['node_modules', 'node_modules.asar.unpacked'].flatMap((modules) => [
+    join(appRoot, modules, '@vscode', 'ripgrep-universal', 'bin', `${process.platform}-${process.arch}`, NAME),
+    join(appRoot, modules, '@vscode', 'ripgrep', 'bin', NAME),
+  ]);
+  return [...shipped, ...path.split(delimiter).flatMap((folder) => (folder === '' ? [] : join(folder, NAME)))];
+}
+
+async function firstUsable(programs: readonly string[]): Promise<string | undefined> {
+  for (const program of programs) {
+    const usable = await access(program, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (usable) return program;
+  }
+  return undefined;
+}
