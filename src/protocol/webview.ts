@@ -1,6 +1,7 @@
 // The two directions between the host and the chat page. The page imports types only; the host parses what comes from it.
 import * as z from 'zod';
 import { type Level } from './notification.ts';
+import { type TodoItem } from './todo.ts';
 
 /** What the page may say. Nothing is sent to it before `ready`. */
 export const fromPageSchema = z.discriminatedUnion('type', [
@@ -148,6 +149,8 @@ export interface ChatState {
   /** Null: nothing has been counted yet. */
   readonly meter: Meter | null;
   readonly obstacles: readonly Obstacle[];
+  /** What the model says is to be done. */
+  readonly todo: readonly TodoItem[];
   readonly items: readonly TranscriptItem[];
 }
 

@@ -186,6 +186,7 @@ export class Chat implements Disposable {
       pending: { count: pending.count, worst: pending.worst },
       meter: live === undefined ? null : readMeter(live.log.state, model, this.#deps.settings.current),
       obstacles: this.#obstacles(workspace, live),
+      todo: live?.log.state.todo.items ?? [],
     });
     const { openApprovals: approvals, openQuestions: questions } = frontend;
     this.#deps.onStatus({ approvals, questions, running, pending });

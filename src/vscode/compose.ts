@@ -18,6 +18,8 @@ import { listFilesTool } from '../tools/listFiles.ts';
 import { readFileTool } from '../tools/readFile.ts';
 import { readNotificationsTool } from '../tools/readNotifications.ts';
 import { runCommandTool } from '../tools/runCommand.ts';
+import { createSearchTool } from '../tools/search.ts';
+import { todoTool } from '../tools/todo.ts';
 import { watchTool } from '../tools/watch.ts';
 import { Chat } from './chat.ts';
 import { ChatFrontend } from './chatFrontend.ts';
@@ -27,6 +29,7 @@ import { conversationCommands } from './conversationCommands.ts';
 import { createDrafts } from './drafts.ts';
 import { createModelChooser } from './models.ts';
 import { createOutput } from './output.ts';
+import { findRipgrep } from './ripgrep.ts';
 import { createApiKeys } from './secrets.ts';
 import { SettingsReader } from './settings.ts';
 import { StatusBar } from './statusBar.ts';
@@ -75,6 +78,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     pending: { count: 0, worst: null },
     meter: null,
     obstacles: [],
+    todo: [],
   };
   const frontend = held.add(new ChatFrontend(realClock, head, (error) => log.error('a listener failed', error)));
   const earshot = new Earshot({
@@ -87,7 +91,10 @@ export function compose(context: vscode.ExtensionContext): Composed {
     checkpoints,
     workspace,
     frontend,
-    tools: [readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool],
+    tools: [
+      ...[readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool],
+      ...[createSearchTool({ ripgrep: findRipgrep }), todoTool],
+    ],
     producers: [createFilesProducer({ clock: realClock, log, snapshots, workspace })],
     permissions: createPermissions({ files: realFileSystem, folder, log }),
     userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),

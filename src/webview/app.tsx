@@ -5,6 +5,7 @@ import { valueAt } from './chunked.ts';
 import { Composer } from './composer.tsx';
 import { type Actions, ActionsProvider } from './render/actions.ts';
 import { Icon } from './render/icons.tsx';
+import { TodoList } from './render/todo.tsx';
 import type { PageState } from './state.ts';
 import { strings } from './strings.ts';
 import { Transcript } from './transcript.tsx';
@@ -59,6 +60,7 @@ export function App({ state, post, keepDraft }: Properties) {
         ) : (
           <Transcript key={valueAt(state.items, 0)?.id} items={state.items} running={head.running} />
         )}
+        <TodoList items={head.todo} />
         <Composer
           draft={draft}
           setDraft={setDraft}

@@ -1,5 +1,6 @@
 // Every word that the page says, in one place, so that it can be translated.
 import type { Level } from '../protocol/notification.ts';
+import type { TodoItem } from '../protocol/todo.ts';
 import type { ToolState } from '../protocol/webview.ts';
 
 const ANNOUNCED = 600;
@@ -47,7 +48,7 @@ export const strings = {
   verbs: {
     read: 'Read',
     list: 'List files',
-    search: 'Search',
+    search: 'Search for',
     edit: 'Edit',
     patch: 'Apply patch',
     write: 'Write',
@@ -57,11 +58,24 @@ export const strings = {
     runTask: 'Run task',
     diagnostics: 'Check problems',
     fetch: 'Fetch',
+    todo: 'Update the to-do list',
+    symbols: {
+      definition: 'Find the definition of',
+      references: 'Find uses of',
+      rename: 'Rename',
+      outline: 'Outline',
+      find: 'Find the symbol',
+    } as Readonly<Record<string, string>>,
     watch: 'Watch',
     readNotifications: 'Read notifications',
     ask: 'Ask',
     quickFix: 'Fix',
   },
+
+  todo: 'To-do',
+  todoItems: 'To-do list',
+  todoCount: (done: number, all: number) => `${done} of ${all} done`,
+  todoStates: { open: 'Open', doing: 'In progress', done: 'Done' } satisfies Record<TodoItem['state'], string>,
 
   approvalLabel: (title: string) => `Approval: ${title}`,
   approvalQuestion: {

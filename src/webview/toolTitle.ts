@@ -25,6 +25,7 @@ const KNOWN = new Map<string, Known>(
     run_task: { icon: 'terminal', subject: 'name', verb: strings.verbs.runTask },
     diagnostics: { icon: 'warning', subject: 'path', verb: strings.verbs.diagnostics },
     fetch_url: { icon: 'file', subject: 'url', verb: strings.verbs.fetch },
+    todo: { icon: 'check', subject: '', verb: strings.verbs.todo },
     watch: { icon: 'bell', subject: 'path', verb: strings.verbs.watch },
     ask_user: { icon: 'question', subject: 'question', verb: strings.verbs.ask },
     quick_fix: { icon: 'edit', subject: 'path', verb: strings.verbs.quickFix },

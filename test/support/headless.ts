@@ -16,6 +16,7 @@ import { listFilesTool } from '../../src/tools/listFiles.ts';
 import { readFileTool } from '../../src/tools/readFile.ts';
 import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
 import { runCommandTool } from '../../src/tools/runCommand.ts';
+import { todoTool } from '../../src/tools/todo.ts';
 import { watchTool } from '../../src/tools/watch.ts';
 import { createFolderWorkspace } from './folderWorkspace.ts';
 import { TestFrontend } from './testFrontend.ts';
@@ -81,7 +82,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     ...(options.checkpoints === true && { checkpoints }),
     workspace,
     frontend,
-    tools: [readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool],
+    tools: [readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool],
     producers: [(options.watchProducer ?? same)(createFilesProducer({ clock: realClock, log, snapshots, workspace }))],
     settings: () => settings,
     model: () => options.model,

@@ -2,6 +2,7 @@
 import { wholeCharacters } from '../../base/text.ts';
 import { type EventDraft } from '../../protocol/event.ts';
 import { type Notification, printKind } from '../../protocol/notification.ts';
+import { type TodoItem } from '../../protocol/todo.ts';
 import { type Projections } from './project.ts';
 
 const MOST_FACTS = 40;
@@ -26,6 +27,7 @@ export function compactionDraft(state: Projections, summary: string, through: nu
     'Summary of the conversation so far (the original is no longer shown):',
     summary.trim(),
     listed('Told earlier and still true, the last state of each:', facts, MOST_FACTS, factLine),
+    todoList(state.todo.items),
     listed(
       'Waiting to be told, in full with the next result or request:',
       newestPending(state),
@@ -34,6 +36,12 @@ export function compactionDraft(state: Projections, summary: string, through: nu
     ),
   ];
   return { type: 'compaction', summary: parts.filter((part) => part !== '').join('\n\n'), through };
+}
+
+/** Written by the model itself, so it reads it again as it wrote it. */
+function todoList(items: readonly TodoItem[]): string {
+  if (items.length === 0) return '';
+  return ['Your to-do list:', ...items.map(({ state, text }) => `- [${state}] ${text}`)].join('\n');
 }
 
 function listed<T>(head: string, items: readonly T[], most: number, print: (item: T) => string): string {

@@ -11,6 +11,7 @@ import { Seen } from './seen.ts';
 import { Spent } from './spent.ts';
 import { Standing } from './standing.ts';
 import { Summary } from './summary.ts';
+import { Todo } from './todo.ts';
 import { Transcript } from './transcript.ts';
 import { TurnState } from './turnState.ts';
 
@@ -27,6 +28,7 @@ export class Projections {
   readonly lookalikes = new Lookalikes();
   readonly watches = new Watches();
   readonly changes = new Changes();
+  readonly todo = new Todo();
 
   /** Those that name what a carrier takes out of the pending, or compare with what was seen before it, come first. */
   fold(event: LogEvent): Folded {
@@ -40,6 +42,7 @@ export class Projections {
     this.losses.fold(event, (id) => this.pending.newest(id));
     this.lookalikes.fold(event);
     this.watches.fold(event);
+    this.todo.fold(event);
     this.messages.fold(event);
     this.pending.fold(event);
     this.turn.fold(event);

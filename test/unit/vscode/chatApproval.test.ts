@@ -14,6 +14,7 @@ const head: ChatHead = {
   pending: { count: 0, worst: null },
   meter: null,
   obstacles: [],
+  todo: [],
 };
 
 function begin() {

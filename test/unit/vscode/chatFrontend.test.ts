@@ -18,6 +18,7 @@ const head: ChatHead = {
   pending: { count: 0, worst: null },
   meter: null,
   obstacles: [],
+  todo: [],
 };
 
 let timers: (() => void)[];

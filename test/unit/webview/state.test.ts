@@ -32,6 +32,7 @@ function chat(items: readonly TranscriptItem[]): ChatState {
     pending: { count: 0, worst: null },
     meter: null,
     obstacles: [],
+    todo: [],
     items,
   };
 }
