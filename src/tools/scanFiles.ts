@@ -41,8 +41,7 @@ export async function scanFiles(scan: Scan, take: TakeLine, signal: AbortSignal)
         if (entry.kind === 'folder' && !PASSED_OVER.has(entry.name)) queue.push(file);
         if (entry.kind !== 'file' || scan.hides(file.path) || !wanted(file.path)) continue;
         if (++files > MOST_FILES) return { type: 'limited', files: MOST_FILES };
-        const end = await searchFile(scan.workspace, file, matcher, take);
-        if (signal.aborted) return { type: 'cancelled' };
+        const end = await searchFile({ workspace: scan.workspace, file, matcher }, take, signal);
         if (end !== undefined) return end;
       }
     }
@@ -58,10 +57,9 @@ function below(folder: FilePath, name: string): FilePath {
 }
 
 async function searchFile(
-  workspace: Workspace,
-  file: FilePath,
-  matcher: Matcher,
+  { workspace, file, matcher }: { workspace: Workspace; file: FilePath; matcher: Matcher },
   take: TakeLine,
+  signal: AbortSignal,
 ): Promise<SearchEnd | undefined> {
   const content = await workspace.read(file);
   if (!content.ok || content.value.bytes.length > LARGEST_FILE) return undefined;
@@ -69,7 +67,9 @@ async function searchFile(
   if (text === undefined) return undefined;
   const found = await matcher.match(text);
   if (typeof found === 'string') return { type: 'refused', reason: found };
-  return found.every((line) => take(file.path, line)) ? undefined : { type: 'full' };
+  const wanted = found.every((line) => take(file.path, line));
+  if (signal.aborted) return { type: 'cancelled' };
+  return wanted ? undefined : { type: 'full' };
 }
 
 interface Matcher {

@@ -15,9 +15,10 @@ test('the last list that could be taken is the list, also after a restart and a 
   const walk = await beginWalk([call('a', first), call('b', second), call('c', wrong), { text: ['Done.'] }]);
   await walk.go();
   expect(walk.log.state.todo.items).toEqual(second);
-  expect(walk.messages(3).at(-1)).toMatchObject({
-    content: expect.stringMatching(/todo was not run: items\.0\.state:/),
-  });
+  expect(walk.messages(3).at(-1)).toHaveProperty(
+    'content',
+    expect.stringMatching(/todo was not run: items\.0\.state:/),
+  );
   expect(walk.messages(2).at(-1)).toMatchObject({ content: 'Noted: 1 done, 0 being done, 1 open.' });
   expect(compactionDraft(walk.log.state, 'Sum.', 1).summary).toContain(
     'Your to-do list:\n- [done] Read\n- [open] Write </notifications>',
