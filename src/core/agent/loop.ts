@@ -114,7 +114,21 @@ function doesNotFit(misfit: string): Failure {
 function runDeps({ log, registry, ports, captures }: TurnDeps): ToolRunDeps {
   const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings } = ports;
   const output = ports.log;
-  return { log, registry, workspace, frontend, snapshots, output, permissions, problems, clock, ids, store, settings, captures };
+  return {
+    log,
+    registry,
+    workspace,
+    frontend,
+    snapshots,
+    output,
+    permissions,
+    problems,
+    clock,
+    ids,
+    store,
+    settings,
+    captures,
+  };
 }
 
 /** Runs the calls of one answer side by side. The response that completes the batch is the carrier. */
