@@ -47,6 +47,16 @@ const page = {
   loader: { '.ttf': 'file' },
 };
 
+/** Plain Node, started for every command: one small file. */
+const supervisor = {
+  ...common,
+  entryPoints: { supervisor: 'src/bin/supervisor.ts' },
+  outdir: 'dist',
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+  platform: 'node',
+};
+
 const virtualTestIndex = {
   name: 'all-suites',
   setup(build) {
@@ -75,7 +85,7 @@ const suites = {
   plugins: [virtualTestIndex],
 };
 
-const wanted = flags.has('--tests') ? [suites] : [host, page];
+const wanted = flags.has('--tests') ? [suites] : [host, page, supervisor];
 if (flags.has('--watch')) {
   for (const options of wanted) await (await esbuild.context(options)).watch();
 } else {

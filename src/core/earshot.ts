@@ -189,6 +189,7 @@ export class Earshot implements Disposable, Publisher {
   #release(live: Live): void {
     this.#live.delete(live.log.id);
     unsubscribe(live);
+    this.#ports.handles?.letGo(live.log.id);
     live.held.dispose();
   }
 

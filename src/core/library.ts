@@ -10,7 +10,7 @@ import { type Ports } from './ports.ts';
 
 export type ExportFormat = 'markdown' | 'json';
 
-type LibraryPorts = Pick<Ports, 'store' | 'lock' | 'clock' | 'ids'>;
+type LibraryPorts = Pick<Ports, 'store' | 'lock' | 'clock' | 'ids' | 'handles'>;
 
 export class Library {
   readonly #ports: LibraryPorts;
@@ -66,6 +66,7 @@ export class Library {
   async remove(id: string): Promise<Result<void>> {
     const live = this.#earshot.get(id);
     if (live !== undefined && !live.owned) return openElsewhere(live.owner);
+    await this.#ports.handles?.stopAll(id, 'its conversation was deleted');
     await this.#earshot.close(id);
     return attempt(async () => {
       const { lock, store } = this.#ports;

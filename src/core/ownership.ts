@@ -31,6 +31,7 @@ export class Ownership {
     if (lock !== undefined) live.lock = lock;
     if (log.state.turn.key === '') await log.append({ type: 'conversation_started', key: ports.ids.key() });
     live.hearing = this.#deps.join(log);
+    await ports.handles?.takeUp(log);
     await turns.takeUp(live, lock?.handedOver === true);
     if (lock !== undefined) live.held.add(lock.onDidRequest(() => live.handOver.request()));
   }
@@ -90,6 +91,7 @@ export class Ownership {
     await closed;
     await live.turn?.ended;
     await live.naming?.ended;
+    this.#deps.ports.handles?.letGo(id);
     await live.lock?.release();
     delete live.lock;
     const followed = await this.#deps.ports.store.follow(id);

@@ -3,7 +3,7 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { type Event } from '../base/emitter.ts';
 import { type Failure, type Result } from '../base/errors.ts';
-import { type Usage } from '../protocol/event.ts';
+import { type ShownHandle, type Usage } from '../protocol/event.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { type Settings } from '../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../protocol/tool.ts';
@@ -12,6 +12,7 @@ import { type SeenState } from './conversation/seen.ts';
 import { type NotificationRecord } from './notify/history.ts';
 import { type ProblemTelling } from './problemPorts.ts';
 import { type Checkpoints, type Lock, type Snapshots, type Store } from './storagePorts.ts';
+import { type ConversationHandles, type Handles } from './tools/handles.ts';
 import { type Buffers, type FilePath, type Workspace } from './workspacePorts.ts';
 
 export type { Clock } from '../base/clock.ts';
@@ -85,6 +86,12 @@ export interface ToolContext {
   progress(text: string): void;
   /** Puts a question to the user and waits, as long as it takes. Undefined: the turn was stopped. */
   ask(question: Question): Promise<InquiryAnswer['answer'] | undefined>;
+  /** The call's own id. */
+  readonly call: string;
+  /** The conversation's commands; absent where none can be run. */
+  readonly handles?: ConversationHandles;
+  /** Resolves with what happened as soon as something is queued that should not wait; waiting tools then return. */
+  news(signal: AbortSignal): Promise<string>;
   /** The globs that the conversation watches. */
   readonly watches: ReadonlySet<string>;
   /** All that the conversation was or will be told, oldest first, read from its log. */
@@ -98,6 +105,8 @@ export interface ToolOutcome {
   readonly seen?: readonly { readonly file: FilePath; readonly bytes: Uint8Array }[];
   /** Files that the call changed: their bytes before and after; absent: there was no such file. */
   readonly changes?: readonly ChangedFile[];
+  /** What the result shows of handles: it is not told again. */
+  readonly handles?: readonly ShownHandle[];
 }
 
 export interface ChangedFile {
@@ -112,6 +121,8 @@ export interface Touched {
   readonly command?: string;
   /** An address on the network. */
   readonly url?: string;
+  /** Consent to this call says nothing about the next one. */
+  readonly onlyOnce?: true;
 }
 
 /** Arguments arrive parsed by `parse`. Expected failures are outcomes with `isError`; a throw is a bug. */
@@ -128,6 +139,8 @@ export interface Tool<Arguments = unknown> {
   parse(value: unknown): Result<Arguments>;
   /** What a call would touch, as the model wrote it: what approvals look at. */
   touches?(args: Arguments): Touched;
+  /** Why a call cannot succeed, before anybody is asked for it. */
+  whyNot?(args: Arguments, context: Pick<ToolContext, 'handles'>): string | undefined;
   run(args: Arguments, context: ToolContext): Promise<ToolOutcome>;
 }
 
@@ -295,6 +308,8 @@ export interface Ports {
   readonly frontend: Frontend;
   readonly tools: readonly Tool[];
   readonly producers: readonly Producer[];
+  /** Absent: no commands can be run. */
+  readonly handles?: Handles;
   /** Absent: nothing is remembered. */
   readonly permissions?: Permissions;
   readonly userFiles?: UserFiles;

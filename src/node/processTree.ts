@@ -1,14 +1,34 @@
-// Decides how a command is started so that it can be ended with everything it started.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+// Decides how a command is started so that it can be ended with everything it started, and how a process is known again.
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 
-/** In a process group of its own, through the user's shell; output as it comes, no input. */
-export function spawnShell(command: string, folder: string): ChildProcess {
-  return spawn(command, {
+export interface ShellProgram {
+  readonly path: string;
+  /** Stand before the command line. */
+  readonly args: readonly string[];
+}
+
+export interface ShellCommand {
+  readonly command: string;
+  readonly shell: ShellProgram;
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Without it the command reads from nothing: some programs wait for ever, or search the wrong place, where input is open. */
+  readonly input: boolean;
+}
+
+const WINDOWS = process.platform === 'win32';
+
+/** In a process group of its own; output as it comes. */
+export function spawnShell({ command, shell, folder, env, input }: ShellCommand): ChildProcess {
+  return spawn(shell.path, [...shell.args, command], {
     cwd: folder,
-    shell: shellOf(process.platform),
-    detached: process.platform !== 'win32',
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env,
+    detached: !WINDOWS,
+    stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     windowsHide: true,
+    // cmd.exe takes the rest of its line as it is; quoting it again would change the command.
+    windowsVerbatimArguments: WINDOWS && /(^|[\\/])cmd(\.exe)?$/i.test(shell.path),
   });
 }
 
@@ -22,18 +42,155 @@ export function spawnProgram(program: string, args: readonly string[], folder: s
   });
 }
 
-function shellOf(platform: string): string | true {
-  return platform === 'win32' ? true : (process.env['SHELL'] ?? '/bin/sh');
+/** For a program that starts no others: its group. */
+export function endGroup({ pid }: ChildProcess): void {
+  if (pid !== undefined) send(WINDOWS ? pid : -pid, 'SIGKILL');
 }
 
-/** Ends the whole tree; `force` leaves it no choice. */
-export function endTree(child: ChildProcess, force: boolean): void {
-  if (child.pid === undefined) return;
+/** Everything that a command started: its process group, and what left the group but still descended from it when asked. */
+export class ProcessTree {
+  readonly #pid: number;
+  /** What was told to end, with its start time: the number alone may be another's by now. */
+  readonly #told = new Map<number, string>();
+
+  constructor(pid: number) {
+    this.#pid = pid;
+  }
+
+  /** `force` leaves no choice. Resolves once the signals are sent. */
+  async end(force: boolean): Promise<void> {
+    if (WINDOWS) {
+      await run('taskkill', ['/T', ...(force ? ['/F'] : []), '/PID', String(this.#pid)]);
+      return;
+    }
+    for (const pid of await descendantsOf(this.#pid)) {
+      const started = startTimeOf(pid);
+      if (started !== undefined) this.#told.set(pid, started);
+    }
+    const signal = force ? 'SIGKILL' : 'SIGTERM';
+    send(-this.#pid, signal);
+    for (const pid of this.#descendants()) send(pid, signal);
+  }
+
+  /** As Ctrl+C in a terminal would. */
+  interrupt(): void {
+    send(WINDOWS ? this.#pid : -this.#pid, 'SIGINT');
+  }
+
+  /** Whether anything is left, also after the command itself has ended. Windows cannot say. */
+  get isAlive(): boolean {
+    return !WINDOWS && (hasGroup(this.#pid) || this.#descendants().length > 0);
+  }
+
+  #descendants(): number[] {
+    return [...this.#told].filter(([pid, started]) => startTimeOf(pid) === started).map(([pid]) => pid);
+  }
+}
+
+/** What has ended and was not yet taken note of by its parent does not count; where nobody takes note it stays for ever. */
+function hasGroup(pid: number): boolean {
+  if (process.platform !== 'linux') return send(-pid, 0);
+  return send(-pid, 0) && processes().some(({ group, ended }) => group === pid && !ended);
+}
+
+/** Tells a process from a later one with the same number; undefined if there is none. */
+export function startTimeOf(pid: number): string | undefined {
   try {
-    if (process.platform === 'win32')
-      spawnSync('taskkill', ['/T', ...(force ? ['/F'] : []), '/PID', String(child.pid)]);
-    else process.kill(-child.pid, force ? 'SIGKILL' : 'SIGTERM');
+    if (process.platform === 'linux') return linuxStartTime(pid);
+    if (!WINDOWS) return output('ps', ['-o', 'lstart=', '-p', String(pid)]);
+    return output('powershell', ['-NoProfile', '-Command', `(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a start time is of this start of the machine, as far as that can be known. */
+export function isSameBoot(startTime: string): boolean {
+  return process.platform === 'linux' && startTime.startsWith(`${bootId()}:`);
+}
+
+/** Since the machine's start, so that start is named too. */
+function linuxStartTime(pid: number): string | undefined {
+  const { ended, started } = readProcess(pid);
+  return ended ? undefined : `${bootId()}:${started}`;
+}
+
+function bootId(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+}
+
+interface LinuxProcess {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly started: string;
+  readonly ended: boolean;
+}
+
+function readProcess(pid: number): LinuxProcess {
+  // The name stands in parentheses and may contain anything.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\)/s, '').trim().split(' ');
+  const [state = '', parent, group] = fields;
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    started: fields[19] ?? '',
+    ended: state === 'Z' || state === 'X',
+  };
+}
+
+function processes(): LinuxProcess[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return pids.flatMap((pid) => {
+    try {
+      return [readProcess(pid)];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function send(target: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(target, signal);
+    return true;
   } catch {
     // It ended by itself in between.
+    return false;
   }
+}
+
+async function descendantsOf(pid: number): Promise<number[]> {
+  const children = new Map<number, number[]>();
+  for (const [child, parent] of await parents()) children.set(parent, [...(children.get(parent) ?? []), child]);
+  const found: number[] = [];
+  for (let next = [pid]; next.length > 0; ) {
+    next = next.flatMap((parent) => children.get(parent) ?? []).filter((child) => !found.includes(child));
+    found.push(...next);
+  }
+  return found;
+}
+
+/** Every process with its parent. Small Linux machines have no `ps`. */
+async function parents(): Promise<(readonly [number, number])[]> {
+  if (process.platform === 'linux') return processes().map(({ pid, parent }) => [pid, parent]);
+  const lines = (await run('ps', ['-A', '-o', 'pid=,ppid='])).trim().split('\n');
+  return lines.map((line) => line.trim().split(/\s+/).map(Number)).map(([pid = 0, parent = 0]) => [pid, parent]);
+}
+
+/** What it printed; nothing if it cannot be run. */
+function run(program: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    execFile(program, args, { windowsHide: true, maxBuffer: 16 * 1024 * 1024 }, (_error, stdout) => resolve(stdout));
+  });
+}
+
+function output(program: string, args: readonly string[]): string | undefined {
+  const text = execFileSync(program, args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    windowsHide: true,
+  });
+  return text.trim() === '' ? undefined : text.trim();
 }

@@ -11,6 +11,17 @@ const changesSchema = z.array(
   z.strictObject({ path: z.string(), before: z.string().optional(), after: z.string().optional() }),
 );
 
+/** What a result showed of handles: their state, their output up to a byte, the prompt at which one seems to wait. */
+const shownHandlesSchema = z.array(
+  z.strictObject({
+    name: z.string(),
+    state: z.enum(['running', 'waiting', 'stopped']),
+    through: z.int().optional(),
+    prompt: z.int().optional(),
+  }),
+);
+export type ShownHandle = z.infer<typeof shownHandlesSchema>[number];
+
 export const FORMATS = ['xml', 'developer', 'markdown', 'synthetic-tool'] as const;
 
 /** What a carrier carried. `text` is stored exactly as sent; every pending id up to `through` is in exactly one list. */
@@ -90,8 +101,16 @@ const bodies = {
     notifications: carriedSchema.optional(),
     seen: seenSchema.optional(),
     changes: changesSchema.optional(),
+    handles: shownHandlesSchema.optional(),
   },
-  handle_started: { name: z.string(), pid: z.int(), start_time: z.string(), tool_call_id: z.string() },
+  /** `pid` and `start_time` are the supervisor's. `ended`: only its output is kept, to be fetched. */
+  handle_started: {
+    name: z.string(),
+    pid: z.int(),
+    start_time: z.string(),
+    tool_call_id: z.string(),
+    ended: z.boolean().optional(),
+  },
   inquiry_request: {
     id: z.string(),
     question: z.string(),

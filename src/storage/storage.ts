@@ -27,6 +27,8 @@ export interface Storage {
   readonly lock: Lock;
   readonly snapshots: Snapshots;
   readonly checkpoints: StoredCheckpoints;
+  /** Where a conversation is kept, with whatever belongs to it. */
+  folderOf(conversation: string): Promise<string>;
   /** Removes what nobody needs. Returns how many snapshots that were. */
   cleanUp(): Promise<number>;
 }
@@ -57,5 +59,6 @@ export function createStorage(deps: StorageDeps): Storage {
       await checkpoints.cleanUp((name) => named.has(name));
       return cleanUp(parts);
     },
+    folderOf: (conversation) => places.folderOf(conversation),
   };
 }

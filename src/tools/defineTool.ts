@@ -18,6 +18,8 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   arguments: Shape;
   /** What a call would touch; approvals look at it. */
   touches?(args: z.infer<z.ZodObject<Shape>>): Touched;
+  /** Why a call cannot succeed, before anybody is asked for it. */
+  whyNot?(args: z.infer<z.ZodObject<Shape>>, context: Pick<ToolContext, 'handles'>): string | undefined;
   run(args: z.infer<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutcome>;
 }): Tool {
   const schema = z.strictObject(tool.arguments);
@@ -38,6 +40,10 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
     }),
     ...(tool.touches !== undefined && {
       touches: (args: unknown) => tool.touches?.(args as z.infer<z.ZodObject<Shape>>) ?? {},
+    }),
+    ...(tool.whyNot !== undefined && {
+      whyNot: (args: unknown, context: Pick<ToolContext, 'handles'>) =>
+        tool.whyNot?.(args as z.infer<z.ZodObject<Shape>>, context),
     }),
     run: (args, context) => tool.run(args as z.infer<z.ZodObject<Shape>>, context),
   };

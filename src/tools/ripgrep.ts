@@ -2,7 +2,7 @@
 import { type ChildProcess } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 import { describeError } from '../base/errors.ts';
-import { endTree, spawnProgram } from '../node/processTree.ts';
+import { endGroup, spawnProgram } from '../node/processTree.ts';
 import { type FoundLine, isCaseSensitive, type SearchEnd, type SearchQuery } from './searchQuery.ts';
 
 export interface RipgrepCall {
@@ -26,7 +26,7 @@ export function runRipgrep(call: RipgrepCall, take: Taken, signal: AbortSignal):
   return new Promise((resolve) => {
     const child = spawnProgram(call.program, argumentsFor(call), call.folder, 'text' in call.target);
     let [full, complaint] = [false, ''];
-    const stop = () => endTree(child, true);
+    const stop = () => endGroup(child);
     readLines(child, (line) => {
       const found = readMessage(line);
       if (found === undefined || full || signal.aborted || take(found.path, found.line)) return;

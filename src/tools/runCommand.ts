@@ -1,102 +1,174 @@
-// The tool run_command: runs a shell command in the workspace's first folder and returns what it printed.
-import { type ChildProcess } from 'node:child_process';
+// The tool run_command: runs a shell command in the workspace's first folder, in the foreground or as a handle.
 import { StringDecoder } from 'node:string_decoder';
-import { stripVTControlCharacters } from 'node:util';
 import * as z from 'zod';
-import { describeError } from '../base/errors.ts';
-import { endTree, spawnShell } from '../node/processTree.ts';
-import { defineTool, refuse } from './defineTool.ts';
+import { describeFailure } from '../base/errors.ts';
+import { PlainTextStream } from '../base/terminalText.ts';
+import { type ToolContext, type ToolOutcome } from '../core/ports.ts';
+import { type Handle } from '../core/tools/handle.ts';
+import { type ConversationHandles } from '../core/tools/handles.ts';
+import { describeEnd, describeState, isSuccess } from '../core/tools/handleWords.ts';
+import { newOutput } from './commandOutput.ts';
+import { answer, defineTool, refuse } from './defineTool.ts';
 
 const DEFAULT_SECONDS = 120;
-const GRACE_MILLISECONDS = 3000;
-/** Of the output, this many of the last characters are kept. */
-const KEPT = 200_000;
+const HEAD = 4000;
+/** More of it is not shown live: whoever prints faster than anybody can read is not read. */
+const LIVE_BYTES = 64 * 1024;
 
 export const runCommandTool = defineTool({
   name: 'run_command',
   description:
-    'Runs a shell command in the workspace and returns its output and exit code. The user is asked first. It gets no input and is stopped after its time limit.',
+    'Runs a shell command in the workspace and returns its output and exit code. The user is asked first. In the foreground it gets no input (unless input is true) and is stopped after its time limit. With background it becomes a handle that runs on, also after your turn: for servers, watchers and long builds. You are told when it ends or seems to wait for input; handle and await work with it. What a foreground command leaves running with & is ended with it.',
   effect: 'execute',
   emits: ['stopped', 'failed', 'waiting', 'lost'],
   arguments: {
-    command: z.string().min(1).describe('The command line, as for a shell'),
-    timeout_secs: z.int().min(1).max(3600).optional().describe(`Time limit; ${DEFAULT_SECONDS} if not given`),
+    command: z.string().min(1).max(100_000).describe('The command line, as for the user’s shell'),
+    timeout_secs: z
+      .int()
+      .min(1)
+      .max(3600)
+      .optional()
+      .describe(`Time limit in the foreground; ${DEFAULT_SECONDS} if not given`),
+    background: z.boolean().optional().describe('Start it as a handle and return at once'),
+    handle: z
+      .string()
+      .optional()
+      .describe('Name of the handle, chosen by you, such as build or server; needed with background'),
+    input: z
+      .boolean()
+      .optional()
+      .describe('In the foreground: keep its input open, for the user’s typing or handle apply'),
   },
   touches: ({ command }) => ({ command }),
-  run: async ({ command, timeout_secs: seconds = DEFAULT_SECONDS }, { workspace, signal, progress }) => {
+  whyNot: ({ background, handle }, { handles }) => {
+    if (background !== true) return undefined;
+    if (handle === undefined)
+      return 'handle: a command in the background needs a name, such as build. Call it again with one.';
+    return handles?.whyNot(handle);
+  },
+  run: async ({ command, timeout_secs: seconds = DEFAULT_SECONDS, background, handle: name, input }, context) => {
+    const { workspace, handles, call } = context;
     const folder = workspace.folders[0];
     if (folder === undefined) return refuse('No folder is open in the editor, so there is no place to run a command.');
-    const child = spawnShell(command, folder.absolute);
-    const output = collectOutput(child, progress);
-    const end = await waitForEnd(child, seconds * 1000, signal);
-    const { isError, line } = describeEnd(end, seconds);
-    return { content: [output(), line].filter((part) => part !== '').join('\n'), isError };
+    if (handles === undefined || /^[a-z][\w+.-]+:\/\//i.test(folder.absolute)) {
+      return refuse('Commands cannot be run here: the workspace is not on a disk.');
+    }
+    const request = { call, command, folder: folder.absolute, input: background === true || input === true };
+    const earlier = name === undefined ? undefined : handles.get(name);
+    const started = await handles.start({ ...request, ...(background === true && { name }) });
+    if (!started.ok) return refuse(describeFailure(started.failure));
+    if (background === true && name !== undefined) return begun(started.value, name, earlier);
+    return runInForeground(started.value, handles, seconds, context);
   },
 });
 
-/** Keeps the last part of what is printed; returns it as text without terminal controls. */
-function collectOutput(child: ChildProcess, progress: (text: string) => void): () => string {
-  let kept = '';
-  let dropped = 0;
-  for (const stream of [child.stdout, child.stderr]) {
-    const decoder = new StringDecoder('utf8');
-    stream?.on('data', (chunk: Buffer) => {
-      const text = stripVTControlCharacters(decoder.write(chunk));
-      kept += text;
-      if (kept.length > KEPT * 2) {
-        dropped += kept.length - KEPT;
-        kept = kept.slice(-KEPT);
-      }
-      progress(text);
-    });
+function begun(handle: Handle, name: string, earlier: Handle | undefined): ToolOutcome {
+  const before = earlier === undefined ? '' : `\n(The earlier handle of this name ${describeState(earlier)}.)`;
+  const content = handle.hasEnded
+    ? `The handle “${name}” ${describeState(handle)}.`
+    : `Started as the handle “${name}”. You are told when it ends or seems to wait for input; handle fetch shows its output.`;
+  return { ...answer(content + before), handles: [handle.shown(name)] };
+}
+
+async function runInForeground(
+  handle: Handle,
+  handles: ConversationHandles,
+  seconds: number,
+  { signal, progress }: ToolContext,
+): Promise<ToolOutcome> {
+  const stopShowing = showLive(handle, progress);
+  const limit = AbortSignal.timeout(seconds * 1000);
+  // One that asks something is handed to the model, who can answer it.
+  const leaves = (one: Handle) => one.hasEnded || one.isMoved || one.state === 'waiting';
+  await handle.until(leaves, AbortSignal.any([signal, limit]));
+  stopShowing();
+  if (!handle.hasEnded && !signal.aborted && (handle.isMoved || handle.state === 'waiting')) {
+    return handedOver(handle, await handles.keep(handle));
   }
+  if (signal.aborted) await handle.stop('cancelled by the user');
+  else if (!handle.hasEnded) await handle.stop(`it ran longer than ${seconds} s`);
+  const outcome = await ended(handle, handles, signal.aborted);
+  return outcome;
+}
+
+async function handedOver(handle: Handle, name: string): Promise<ToolOutcome> {
+  const { text, through } = await newOutput(handle, 0, HEAD);
+  const why = handle.isMoved ? 'The user moved it to the background' : 'It was moved to the background';
+  const how = `(${why}: it goes on as the handle “${name}”, ${describeState(handle)}. handle and await work with it.)`;
+  return { ...answer(join(text, how)), handles: [handle.shown(name, through)] };
+}
+
+async function ended(handle: Handle, handles: ConversationHandles, cancelled: boolean): Promise<ToolOutcome> {
+  const { text, through, cut } = await newOutput(handle, 0, HEAD);
+  const { status } = handle.process;
+  const isError = !isSuccess(status);
+  const line = cancelled ? 'Cancelled by the user.' : endLine(handle);
+  if (!cut) {
+    await handles.drop(handle);
+    return { content: join(text, line), isError };
+  }
+  const name = await handles.keep(handle);
+  const rest = `(${through} bytes in all: handle fetch ${name} with from has what was left out.)`;
+  return { content: join(text, `${rest}\n${line}`), isError, handles: [handle.shown(name, through)] };
+}
+
+function endLine({ process }: Handle): string {
+  const { end, lost } = process.status;
+  if (lost === true || end === undefined) return '(It was lost: the process that supervised it is gone.)';
+  const notes = [
+    ...(end.left === true ? ['(What it had left running in the background was ended. Use background for that.)'] : []),
+    ...(end.outputProblem === undefined ? [] : [`(Not all of its output could be kept: ${end.outputProblem}.)`]),
+  ];
+  return [...notes, plainEnd(end)].join('\n');
+}
+
+function plainEnd(end: NonNullable<Handle['process']['status']['end']>): string {
+  switch (end.cause) {
+    case 'exited':
+      return end.code === null ? `(ended by ${end.signal ?? 'a signal'})` : `(exit code ${end.code})`;
+    case 'stopped':
+      return `(stopped: ${end.reason ?? 'nobody knows why'})`;
+    case 'not_started':
+      return `It could not be started: ${end.reason ?? 'unknown reason'}`;
+    case 'unowned':
+      return `(${describeEnd(end)})`;
+  }
+}
+
+/** Shows what is printed on the card; returns how to end that. */
+function showLive(handle: Handle, progress: (text: string) => void): () => void {
+  const decoder = new StringDecoder('utf8');
+  const plain = new PlainTextStream();
+  let shown = 0;
+  let reading: Promise<void> | undefined;
+  const watch = new AbortController();
+  const show = async () => {
+    while (!watch.signal.aborted && shown < handle.process.status.size) {
+      const { size } = handle.process.status;
+      shown = Math.max(shown, size - LIVE_BYTES);
+      const { from, bytes } = await handle.process.read(shown, size - shown);
+      if (bytes.length === 0) return;
+      shown = from + bytes.length;
+      const text = plain.take(decoder.write(bytes));
+      if (text !== '') progress(text);
+    }
+  };
+  const look = () => {
+    // It only draws; a read that fails fails again where its result matters.
+    reading ??= show()
+      .catch(() => undefined)
+      .finally(() => {
+        reading = undefined;
+      });
+  };
+  const listening = handle.onDidChange(look);
+  look();
   return () => {
-    const text = kept.trimEnd();
-    return dropped > 0 ? `(The first ${dropped} characters were dropped.)\n${text}` : text;
+    watch.abort();
+    listening.dispose();
   };
 }
 
-type End =
-  | { type: 'exited'; code: number | null; signal: string | null }
-  | { type: 'timed_out' }
-  | { type: 'cancelled' }
-  | { type: 'not_started'; reason: string };
-
-function waitForEnd(child: ChildProcess, limit: number, signal: AbortSignal): Promise<End> {
-  return new Promise((resolve) => {
-    let cause: End | undefined;
-    let force: NodeJS.Timeout | undefined;
-    const end = (why: End) => {
-      if (cause !== undefined) return;
-      cause = why;
-      endTree(child, false);
-      force = setTimeout(() => endTree(child, true), GRACE_MILLISECONDS);
-    };
-    const cancel = () => end({ type: 'cancelled' });
-    const timer = setTimeout(() => end({ type: 'timed_out' }), limit);
-    const finish = (result: End) => {
-      clearTimeout(timer);
-      clearTimeout(force);
-      signal.removeEventListener('abort', cancel);
-      resolve(cause ?? result);
-    };
-    signal.addEventListener('abort', cancel, { once: true });
-    if (signal.aborted) cancel();
-    child.once('error', (error) => finish({ type: 'not_started', reason: describeError(error) }));
-    child.once('close', (code, name) => finish({ type: 'exited', code, signal: name }));
-  });
-}
-
-function describeEnd(end: End, seconds: number): { isError: boolean; line: string } {
-  switch (end.type) {
-    case 'exited':
-      if (end.code === 0) return { isError: false, line: '(exit code 0)' };
-      return { isError: true, line: end.code === null ? `(ended by ${end.signal})` : `(exit code ${end.code})` };
-    case 'timed_out':
-      return { isError: true, line: `(stopped: it ran longer than ${seconds} s)` };
-    case 'cancelled':
-      return { isError: true, line: 'Cancelled by the user.' };
-    case 'not_started':
-      return { isError: true, line: `It could not be started: ${end.reason}` };
-  }
+function join(text: string, line: string): string {
+  return [text.trimEnd(), line].filter((part) => part !== '').join('\n');
 }

@@ -5,15 +5,20 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Earshot } from '../core/earshot.ts';
 import { Library } from '../core/library.ts';
+import { Handles } from '../core/tools/handles.ts';
 import { openEndpointMemory } from '../models/endpointMemory.ts';
 import { realFileSystem } from '../node/fileSystem.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
+import { createSupervision, launchSupervisor } from '../node/supervision.ts';
 import { createFilesProducer } from '../producers/files.ts';
+import { createHandlesProducer } from '../producers/handles.ts';
 import { createPermissions } from '../storage/permissions.ts';
 import { createStorage } from '../storage/storage.ts';
 import { createUserFiles } from '../storage/userFiles.ts';
 import { askUserTool } from '../tools/askUser.ts';
+import { awaitTool } from '../tools/await.ts';
+import { handleTool } from '../tools/handle.ts';
 import { listFilesTool } from '../tools/listFiles.ts';
 import { readFileTool } from '../tools/readFile.ts';
 import { readNotificationsTool } from '../tools/readNotifications.ts';
@@ -32,6 +37,7 @@ import { createOutput } from './output.ts';
 import { findRipgrep } from './ripgrep.ts';
 import { createApiKeys } from './secrets.ts';
 import { SettingsReader } from './settings.ts';
+import { userShell } from './shell.ts';
 import { StatusBar } from './statusBar.ts';
 import { createWorkspace } from './workspace.ts';
 
@@ -52,7 +58,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const workspace = createWorkspace();
   // With no folder open there is no workspace storage.
   const folder = (context.storageUri ?? context.globalStorageUri).fsPath;
-  const { store, lock, snapshots, checkpoints, cleanUp } = createStorage({
+  const { store, lock, snapshots, checkpoints, folderOf, cleanUp } = createStorage({
     files: realFileSystem,
     folder,
     index: {
@@ -81,6 +87,19 @@ export function compose(context: vscode.ExtensionContext): Composed {
     todo: [],
   };
   const frontend = held.add(new ChatFrontend(realClock, head, (error) => log.error('a listener failed', error)));
+  const handles = held.add(
+    new Handles({
+      supervision: createSupervision({
+        launch: (place, env) => launchSupervisor(context.asAbsolutePath('dist/supervisor.cjs'), place, env),
+        clock: realClock,
+        report: (what, error) => log.error(what, error),
+        folderOf,
+        userShell,
+      }),
+      clock: realClock,
+      log,
+    }),
+  );
   const earshot = new Earshot({
     clock: realClock,
     ids: realIds,
@@ -93,9 +112,13 @@ export function compose(context: vscode.ExtensionContext): Composed {
     frontend,
     tools: [
       ...[readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool],
-      ...[createSearchTool({ ripgrep: findRipgrep }), todoTool],
+      ...[createSearchTool({ ripgrep: findRipgrep }), todoTool, handleTool, awaitTool],
     ],
-    producers: [createFilesProducer({ clock: realClock, log, snapshots, workspace })],
+    producers: [
+      createFilesProducer({ clock: realClock, log, snapshots, workspace }),
+      createHandlesProducer({ handles, clock: realClock, log }),
+    ],
+    handles,
     permissions: createPermissions({ files: realFileSystem, folder, log }),
     userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),
     settings: () => settings.current,
@@ -118,7 +141,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       onStatus: (state) => statusBar.update(state),
     }),
   );
-  const library = new Library({ store, lock, clock: realClock, ids: realIds }, earshot);
+  const library = new Library({ store, lock, clock: realClock, ids: realIds, handles }, earshot);
   const modelCommands = {
     settings: () => settings.current,
     keys,

@@ -5,13 +5,17 @@ import { join } from 'node:path';
 import { describeError } from '../../src/base/errors.ts';
 import { Earshot } from '../../src/core/earshot.ts';
 import { type Log, type Model, type Ports, type Producer } from '../../src/core/ports.ts';
+import { type Handles } from '../../src/core/tools/handles.ts';
 import { type FileSystem, realFileSystem } from '../../src/node/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
 import { createFilesProducer } from '../../src/producers/files.ts';
+import { createHandlesProducer } from '../../src/producers/handles.ts';
 import { readSettings, type SettingName } from '../../src/protocol/settings.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { askUserTool } from '../../src/tools/askUser.ts';
+import { awaitTool } from '../../src/tools/await.ts';
+import { handleTool } from '../../src/tools/handle.ts';
 import { listFilesTool } from '../../src/tools/listFiles.ts';
 import { readFileTool } from '../../src/tools/readFile.ts';
 import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
@@ -19,10 +23,12 @@ import { runCommandTool } from '../../src/tools/runCommand.ts';
 import { todoTool } from '../../src/tools/todo.ts';
 import { watchTool } from '../../src/tools/watch.ts';
 import { createFolderWorkspace } from './folderWorkspace.ts';
+import { createTestHandles, type TestHandlesOptions } from './supervision.ts';
 import { TestFrontend } from './testFrontend.ts';
 
 export interface Headless {
   readonly earshot: Earshot;
+  readonly handles: Handles;
   readonly frontend: TestFrontend;
   /** The workspace's folder. */
   readonly folder: string;
@@ -47,6 +53,8 @@ export interface HeadlessOptions {
   readonly files?: FileSystem;
   /** What a test puts in the place of the real parts. */
   readonly ports?: Partial<Ports>;
+  /** How long a supervisor waits; shorter for tests in a hurry. */
+  readonly supervisors?: NonNullable<TestHandlesOptions['supervisors']>;
   /** Lets a test look on at what the producer of files does. */
   readonly watchProducer?: (producer: Producer) => Producer;
 }
@@ -72,6 +80,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     ...parts,
   });
   const { settings } = readSettings((name) => options.settings?.[name]);
+  const handles = createTestHandles({ storage, log, ...(options.supervisors && { supervisors: options.supervisors }) });
   const ports: Ports = {
     clock: realClock,
     ids: realIds,
@@ -82,8 +91,15 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     ...(options.checkpoints === true && { checkpoints }),
     workspace,
     frontend,
-    tools: [readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool],
-    producers: [(options.watchProducer ?? same)(createFilesProducer({ clock: realClock, log, snapshots, workspace }))],
+    tools: [
+      ...[readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool],
+      ...[handleTool, awaitTool],
+    ],
+    producers: [
+      (options.watchProducer ?? same)(createFilesProducer({ clock: realClock, log, snapshots, workspace })),
+      createHandlesProducer({ handles, clock: realClock, log }),
+    ],
+    handles,
     settings: () => settings,
     model: () => options.model,
     ...options.ports,
@@ -91,6 +107,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
   const earshot = new Earshot(ports);
   return {
     earshot,
+    handles,
     frontend,
     folder,
     storage,
@@ -100,11 +117,13 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     restart: async () => {
       await earshot.shutDown();
       await checkpoints.close();
+      handles.dispose();
       return start(root, options);
     },
     end: async () => {
       await earshot.shutDown();
       await checkpoints.close();
+      handles.dispose();
       await rm(root, { recursive: true, force: true });
     },
   };

@@ -32,6 +32,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ['vscode', 'zod'],
     node: true,
   },
+  bin: { folders: ['base', 'node', 'bin'], packages: [], node: true },
   webview: {
     folders: ['base', 'webview'],
     packages: ['preact', '@preact/signals', 'marked', 'highlight.js'],

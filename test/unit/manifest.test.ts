@@ -5,6 +5,8 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { settingSchemas } from '../../src/protocol/settings.ts';
 import { askUserTool } from '../../src/tools/askUser.ts';
+import { awaitTool } from '../../src/tools/await.ts';
+import { handleTool } from '../../src/tools/handle.ts';
 import { listFilesTool } from '../../src/tools/listFiles.ts';
 import { readFileTool } from '../../src/tools/readFile.ts';
 import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
@@ -108,7 +110,16 @@ test('the kinds, their levels and what each tool can emit are those of the code'
   expect(properties('earshot.notifications.kinds')).toEqual(kindProperties());
   expect(properties('earshot.notifications.levels')).toEqual(levelProperties());
   expect(properties('earshot.tools')).toEqual(
-    toolProperties([readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool]),
+    toolProperties([
+      readFileTool,
+      listFilesTool,
+      runCommandTool,
+      handleTool,
+      awaitTool,
+      watchTool,
+      readNotificationsTool,
+      askUserTool,
+    ]),
   );
 });
 

@@ -55,8 +55,9 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
   const vague = effect === 'edit' && touched.paths === undefined;
   const always = alwaysFor(name, touched);
   const passes = !vague && PASSES[settings['approvals.mode']].includes(effect);
-  if (passes || deps.permissions?.has(always.rule) === true || listed(settings, touched)) return { type: 'allowed' };
-  return { type: 'ask', always, letIn: [] };
+  if (passes || (touched.onlyOnce !== true && deps.permissions?.has(always.rule) === true) || listed(settings, touched))
+    return { type: 'allowed' };
+  return { type: 'ask', ...(touched.onlyOnce !== true && { always }), letIn: [] };
 }
 
 /** What needs a person in every mode, whatever was allowed before. */

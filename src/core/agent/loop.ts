@@ -5,6 +5,7 @@ import { type Captures } from '../checkpoints/captures.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { INTERRUPTED } from '../conversation/transcript.ts';
 import { type Ports } from '../ports.ts';
+import { withdrawShown } from '../tools/handleWords.ts';
 import { type ToolRegistry } from '../tools/registry.ts';
 import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
 import { waitedForAnswer } from './approvals.ts';
@@ -112,23 +113,9 @@ function doesNotFit(misfit: string): Failure {
 }
 
 function runDeps({ log, registry, ports, captures }: TurnDeps): ToolRunDeps {
-  const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings } = ports;
-  const output = ports.log;
-  return {
-    log,
-    registry,
-    workspace,
-    frontend,
-    snapshots,
-    output,
-    permissions,
-    problems,
-    clock,
-    ids,
-    store,
-    settings,
-    captures,
-  };
+  const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles } = ports;
+  const shared = { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles };
+  return { log, registry, output: ports.log, captures, ...shared };
 }
 
 /** Runs the calls of one answer side by side. The response that completes the batch is the carrier. */
@@ -151,10 +138,12 @@ function unlessStopped(error: unknown, call: CallRequest, signal: AbortSignal): 
 }
 
 async function respond(deps: TurnDeps, response: ToolResponse): Promise<void> {
+  const withdrawn = withdrawShown(deps.log, response.handles ?? []);
   const completes = deps.log.state.turn.unanswered.length === 1;
   const carrying = completes ? collectFor(deps) : undefined;
   const seen = [...(response.seen ?? []), ...(carrying?.seen ?? [])];
-  await deps.log.append({ ...response, ...carrying, ...(seen.length > 0 && { seen }) });
+  const responded = deps.log.append({ ...response, ...carrying, ...(seen.length > 0 && { seen }) });
+  await Promise.all([withdrawn, responded]);
 }
 
 function collectFor(deps: TurnDeps) {

@@ -5,6 +5,7 @@ import { Lookalikes } from '../notify/lookalike.ts';
 import { Losses } from '../notify/losses.ts';
 import { Watches } from '../notify/watches.ts';
 import { Changes } from './changes.ts';
+import { HandleStates } from './handleStates.ts';
 import { Messages } from './messages.ts';
 import { Pending } from './pending.ts';
 import { Seen } from './seen.ts';
@@ -29,6 +30,7 @@ export class Projections {
   readonly watches = new Watches();
   readonly changes = new Changes();
   readonly todo = new Todo();
+  readonly handles = new HandleStates();
 
   /** Those that name what a carrier takes out of the pending, or compare with what was seen before it, come first. */
   fold(event: LogEvent): Folded {
@@ -43,6 +45,7 @@ export class Projections {
     this.lookalikes.fold(event);
     this.watches.fold(event);
     this.todo.fold(event);
+    this.handles.fold(event);
     this.messages.fold(event);
     this.pending.fold(event);
     this.turn.fold(event);

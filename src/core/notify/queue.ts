@@ -21,6 +21,7 @@ export async function enqueue(log: ConversationLog, ids: Ids, draft: Notificatio
     await log.append({ type: 'notification_withdrawn', ids: [...cancelled], reason });
     return;
   }
+  if (log.state.handles.knows(draft)) return;
   const notification = { ...draft, id: ids.ulid(), message: bound(draft) };
   await log.append({ type: 'notification_queued', notification });
 }

@@ -25,6 +25,8 @@ import {
 import { type ProblemTelling } from '../problemPorts.ts';
 import { type Snapshots, type Store } from '../storagePorts.ts';
 import { type Workspace } from '../workspacePorts.ts';
+import { type Handles } from './handles.ts';
+import { awaitNews } from './news.ts';
 import { effectOf, type ToolRegistry } from './registry.ts';
 import { withProblems } from './settling.ts';
 
@@ -41,6 +43,7 @@ export interface ToolRunDeps {
   readonly permissions?: Permissions | undefined;
   readonly captures?: Captures | undefined;
   readonly problems?: ProblemTelling | undefined;
+  readonly handles?: Handles | undefined;
   settings(): Settings;
 }
 
@@ -76,6 +79,7 @@ export async function runTool(
     is_error: outcome.isError,
     ...(seen.length > 0 && { seen }),
     ...(changes.length > 0 && { changes }),
+    ...(outcome.handles !== undefined && outcome.handles.length > 0 && { handles: [...outcome.handles] }),
   };
 }
 
@@ -93,6 +97,9 @@ async function execute(
   }
   const parsed = tool.parse(request.arguments);
   if (!parsed.ok) return refusal(`${request.name} was not run: ${describeFailure(parsed.failure)}`);
+  const handles = deps.handles?.of(deps.log);
+  const impossible = tool.whyNot?.(parsed.value, { ...(handles !== undefined && { handles }) });
+  if (impossible !== undefined) return refusal(impossible);
   const hidden = await readHidden(deps.workspace);
   const permission = await permit(deps, tool, { request, arguments: parsed.value, hidden }, signal);
   if (permission.type === 'refused') return refusal(permission.reason);
@@ -104,6 +111,9 @@ async function execute(
     signal,
     workspace: viewFor(deps.workspace, hidden, new Set(permission.letIn)),
     hides: (path) => hidden.hides(path) || whyProtected(path, true) !== undefined,
+    call: request.id,
+    ...(handles !== undefined && { handles }),
+    news: (until) => awaitNews(deps, until),
     progress: (text) => deps.frontend.render(deps.log.id, { type: 'tool_output', call: request.id, text }),
     ask: (question) => inquire(deps, request.id, question, signal),
     watches: deps.log.state.watches.globs,

@@ -1,20 +1,17 @@
-// The first tools on a real folder and with real processes.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+// The first tools on a real folder.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Tool, type ToolContext, type ToolOutcome } from '../../../src/core/ports.ts';
 import { listFilesTool } from '../../../src/tools/listFiles.ts';
 import { readFileTool } from '../../../src/tools/readFile.ts';
-import { runCommandTool } from '../../../src/tools/runCommand.ts';
 import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
 
 let folder: string;
-let progress: string[];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'earshot-tools-'));
-  progress = [];
 });
 afterEach(() => rm(folder, { recursive: true }));
 
@@ -24,10 +21,9 @@ function run(tool: Tool, args: unknown, more: Partial<ToolContext> = {}): Promis
   const context = {
     signal: new AbortController().signal,
     workspace: createFolderWorkspace(folder),
-    progress: (text: string) => void progress.push(text),
     ...more,
   };
-  // Whatever a later tool needs of the context, these three do not.
+  // Whatever a later tool needs of the context, these two do not.
   return tool.run(parsed.value, context as ToolContext);
 }
 
@@ -91,48 +87,3 @@ test('list_files goes level by level and does not look into node_modules', async
     '(Not looked into: node_modules/)',
   ]);
 });
-
-test('run_command returns output of both streams and the exit code, and shows it while it runs', async () => {
-  const outcome = await run(runCommandTool, { command: 'echo out; echo err >&2; exit 3' });
-  expect(outcome.isError).toBe(true);
-  expect(outcome.content.split('\n').sort()).toEqual(['(exit code 3)', 'err', 'out']);
-  expect(progress.join('')).toContain('out');
-});
-
-test('run_command runs in the folder, without terminal controls in what it returns', async () => {
-  const outcome = await run(runCommandTool, { command: `printf '\\033[31mred\\033[0m' && pwd` });
-  expect(outcome.content).toContain('red/');
-  expect(outcome.content).not.toContain('\u001b');
-});
-
-test('a command that is cancelled ends with everything it started', async () => {
-  const abort = new AbortController();
-  const started = Promise.withResolvers<void>();
-  const running = run(
-    runCommandTool,
-    { command: 'sleep 1000 & echo $! > child; echo started; wait' },
-    { signal: abort.signal, progress: () => started.resolve() },
-  );
-  await started.promise;
-  abort.abort();
-  expect(await running).toMatchObject({
-    isError: true,
-    content: expect.stringContaining('Cancelled by the user.') as string,
-  });
-  const child = Number(await readFile(join(folder, 'child'), 'utf8'));
-  await expect.poll(() => isAlive(child)).toBe(false);
-});
-
-test('a command over its time limit is stopped and says so', async () => {
-  const outcome = await run(runCommandTool, { command: 'sleep 1000', timeout_secs: 1 });
-  expect(outcome).toEqual({ isError: true, content: '(stopped: it ran longer than 1 s)' });
-});
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,0 +1,73 @@
+// Decides what is left of a terminal's output as plain text: no colours or cursor moves, and lines as they stood last.
+
+/** Titles and links up to their end; colours, cursor, erasing. One that is cut off at the end of the text is one too. */
+const ESCAPES =
+  /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[PX^_][^\u001b]*(?:\u001b\\)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g;
+const OTHER_CONTROLS = /[\u0000-\u0007\u000b\u000c\u000e-\u001f\u007f]/g;
+/** Longer ones are taken for complete when they come in pieces. */
+const LONGEST_ESCAPE = 256;
+
+/** A line that was written over (`\r`, as progress bars do) is given as it was at the end. */
+export function plainText(text: string): string {
+  const plain = text.replace(ESCAPES, '').replace(OTHER_CONTROLS, '').replace(/\r+\n/g, '\n');
+  return /[\r\b]/.test(plain) ? plain.split('\n').map(lastState).join('\n') : plain;
+}
+
+function lastState(line: string): string {
+  const text = line.split('\r').findLast((state) => state !== '') ?? '';
+  if (!text.includes('\b')) return text;
+  const left: string[] = [];
+  for (const character of text) {
+    if (character === '\b') left.pop();
+    else left.push(character);
+  }
+  return left.join('');
+}
+
+/** The same for text that comes in pieces, to be shown as it comes. */
+export class PlainTextStream {
+  #rest = '';
+
+  take(piece: string): string {
+    const text = this.#rest + piece;
+    const escape = text.lastIndexOf('\u001b');
+    const open = escape >= 0 && text.length - escape < LONGEST_ESCAPE && !isComplete(text.slice(escape));
+    this.#rest = open ? text.slice(escape) : '';
+    const plain = plainText(open ? text.slice(0, escape) : text);
+    // What is written over was shown before: it stays, and goes on below.
+    return /^\r[^\n]/.test(text) ? `\n${plain}` : plain;
+  }
+}
+
+function isComplete(escape: string): boolean {
+  return /^\u001b(?:\][^\u0007]*\u0007|\\|\[[0-?]*[ -/]*[@-~]|[ -/]*[0-OQ-WYZ`-~])/.test(escape);
+}
+
+/** Decodes a piece cut out of UTF-8: half a character at its beginning or end is left out. */
+export function decodePiece(bytes: Uint8Array): string {
+  let start = 0;
+  while (start < 3 && isContinuation(bytes[start])) start += 1;
+  const rest = bytes.subarray(start);
+  return new TextDecoder().decode(rest.subarray(0, wholeLength(rest)));
+}
+
+/** Without a character or an escape sequence at the end that is not complete: the rest of it is still to come. */
+export function completeLength(bytes: Uint8Array): number {
+  const length = wholeLength(bytes);
+  const escape = bytes.subarray(0, length).lastIndexOf(0x1b);
+  if (escape < 0 || length - escape > LONGEST_ESCAPE) return length;
+  return isComplete(new TextDecoder().decode(bytes.subarray(escape, length))) ? length : escape;
+}
+
+function wholeLength(bytes: Uint8Array): number {
+  let last = bytes.length - 1;
+  while (bytes.length - last < 4 && isContinuation(bytes[last])) last -= 1;
+  const first = bytes[last];
+  if (first === undefined || first < 0xc0) return bytes.length;
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  return last + length > bytes.length ? last : bytes.length;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}

@@ -1,0 +1,27 @@
+// The program that stands between the editor and one command: it survives the one and ends with the other.
+
+import { createSupervisor } from '../node/supervisor.ts';
+import { OWN_NODE_OPTIONS } from '../node/supervisorFiles.ts';
+
+/** An owner that does not listen any more must not keep us. */
+const EXIT_AFTER = 3000;
+
+const [folder = ''] = process.argv.slice(2);
+
+async function main(): Promise<void> {
+  const { ELECTRON_RUN_AS_NODE: _ours, [OWN_NODE_OPTIONS]: options, ...rest } = process.env;
+  const env = options === undefined ? rest : { ...rest, NODE_OPTIONS: options };
+  // Whoever started us may be gone before he has heard it.
+  process.stdout.on('error', () => undefined);
+  const supervisor = await createSupervisor({ folder, env, ready: () => process.stdout.write('ready\n') });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => supervisor.stop(signal));
+  await supervisor.run();
+  setTimeout(() => process.exit(0), EXIT_AFTER).unref();
+}
+
+function fail(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
+
+void main().catch(fail);

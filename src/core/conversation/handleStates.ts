@@ -1,0 +1,87 @@
+// Decides what the model knows of each handle: what its own calls showed it and what was queued for it. Told once, never twice.
+import { type EventOf, type LogEvent } from '../../protocol/event.ts';
+import { type NotificationDraft } from '../../protocol/notification.ts';
+
+export interface KnownHandle {
+  readonly name: string;
+  readonly started: EventOf<'handle_started'>;
+  /** Up to this byte its output was shown. */
+  readonly through: number;
+  /** That it has ended was shown or queued. */
+  readonly ended: boolean;
+  /** The last prompt that was shown or queued, by the size of the output at which it stood. */
+  readonly prompt?: number;
+}
+
+export class HandleStates {
+  readonly #known = new Map<string, KnownHandle>();
+
+  /** In the order in which they were started. */
+  get all(): readonly KnownHandle[] {
+    return [...this.#known.values()];
+  }
+
+  get(name: string): KnownHandle | undefined {
+    return this.#known.get(name);
+  }
+
+  /** Whether a `tool.*` notification would say what is known already, or is of an earlier handle of the same name. */
+  knows(draft: Pick<NotificationDraft, 'kind' | 'subject' | 'data'>): boolean {
+    const known = this.#of(draft);
+    if (known === undefined) return false;
+    if (known.ended || !isOfRun(draft, known)) return true;
+    return (
+      draft.kind.name === 'waiting' && draft.data?.['prompt'] !== undefined && draft.data['prompt'] === known.prompt
+    );
+  }
+
+  fold(event: LogEvent): void {
+    switch (event.type) {
+      case 'handle_started': {
+        // A name that is used again is that of the newest.
+        this.#known.delete(event.name);
+        this.#known.set(event.name, { name: event.name, started: event, through: 0, ended: event.ended === true });
+        return;
+      }
+      case 'forked':
+        // Handles stay with the original.
+        this.#known.clear();
+        return;
+      case 'tool_call_response':
+        for (const { name, state, through, prompt } of event.handles ?? []) {
+          const known = this.#known.get(name);
+          if (known === undefined) continue;
+          this.#set(known, {
+            through: Math.max(known.through, through ?? 0),
+            ended: known.ended || state === 'stopped',
+            ...(prompt !== undefined && { prompt }),
+          });
+        }
+        return;
+      case 'notification_queued': {
+        const { notification } = event;
+        const known = this.#of(notification);
+        if (known === undefined || !isOfRun(notification, known)) return;
+        const prompt = notification.data?.['prompt'];
+        if (notification.kind.name !== 'waiting') this.#set(known, { ended: true });
+        else if (typeof prompt === 'number') this.#set(known, { prompt });
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  #of({ kind, subject }: Pick<NotificationDraft, 'kind' | 'subject'>): KnownHandle | undefined {
+    if (kind.source !== 'tool' || subject?.startsWith('handle:') !== true) return undefined;
+    return this.#known.get(subject.slice('handle:'.length));
+  }
+
+  #set(known: KnownHandle, change: Partial<KnownHandle>): void {
+    this.#known.set(known.name, { ...known, ...change });
+  }
+}
+
+function isOfRun({ data }: Pick<NotificationDraft, 'data'>, { started }: KnownHandle): boolean {
+  return data?.['run'] === undefined || data['run'] === started.tool_call_id;
+}

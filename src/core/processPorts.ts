@@ -1,0 +1,72 @@
+// What the core needs of processes: commands that outlive the window which started them. Implemented in node/.
+import { type Disposable } from '../base/disposable.ts';
+import { type Event } from '../base/emitter.ts';
+import { type Result } from '../base/errors.ts';
+
+interface CommandToRun {
+  readonly conversation: string;
+  /** Known only once in its conversation: the id of the call. */
+  readonly run: string;
+  readonly command: string;
+  /** Where it runs, as the machine says it. */
+  readonly folder: string;
+  /** Its input stays open for what is typed later. */
+  readonly input: boolean;
+}
+
+export interface CommandEnd {
+  /** `unowned`: no window had it any more. */
+  readonly cause: 'exited' | 'stopped' | 'unowned' | 'not_started';
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** Who or what stopped it; why it could not be started. */
+  readonly reason?: string;
+  /** Processes that it had left running were ended with it. */
+  readonly left?: true;
+  /** Why not all of its output was kept. */
+  readonly outputProblem?: string;
+  /** RFC 3339. */
+  readonly at: string;
+  readonly milliseconds: number;
+}
+
+interface CommandStatus {
+  /** RFC 3339. */
+  readonly startedAt: string;
+  readonly inputOpen: boolean;
+  /** Bytes that it ever printed. */
+  readonly size: number;
+  /** The first of them that is still there. */
+  readonly kept: number;
+  readonly end?: CommandEnd;
+  /** Its supervisor is gone without having said how it ended. */
+  readonly lost?: true;
+}
+
+/** A command under its supervisor. Disposing of it lets go of it: it runs on, for a while. */
+export interface SupervisedCommand extends Disposable {
+  readonly command: string;
+  /** The supervisor's. */
+  readonly pid: number;
+  readonly startTime: string;
+  readonly status: CommandStatus;
+  readonly onDidChange: Event<void>;
+  /** Bytes of its output; `from` is later than asked for where they are not kept any more. */
+  read(from: number, limit: number): Promise<{ readonly from: number; readonly bytes: Uint8Array }>;
+  /** `last` closes its input behind the text. */
+  write(text: string, last?: boolean): Promise<Result<void>>;
+  /** Asks the whole tree to end, then leaves it no choice. `onDidChange` says when it has. */
+  stop(reason: string): void;
+  /** As Ctrl+C would. */
+  interrupt(): void;
+}
+
+export interface Supervision {
+  start(command: CommandToRun): Promise<Result<SupervisedCommand>>;
+  /** One that was started before, by this window or its former self; undefined if there is no trace of it. */
+  takeUp(conversation: string, run: string): Promise<SupervisedCommand | undefined>;
+  /** Every run of the conversation of which something is left. */
+  runs(conversation: string): Promise<readonly string[]>;
+  /** Forgets a run that has ended, with its output. */
+  remove(conversation: string, run: string): Promise<void>;
+}

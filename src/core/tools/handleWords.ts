@@ -1,0 +1,119 @@
+// Decides how a handle's state is said: to the model in results and notifications, truly and in few words.
+import { wholeCharacters } from '../../base/text.ts';
+import { type ShownHandle } from '../../protocol/event.ts';
+import { KINDS, type ShippedKind } from '../../protocol/kinds.ts';
+import { type NotificationDraft } from '../../protocol/notification.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { type CommandEnd } from '../processPorts.ts';
+import { type Handle } from './handle.ts';
+
+/** Of a whole notification, its last lines of output included. */
+const MESSAGE = 900;
+const COMMAND = 120;
+
+export function handleSubject(name: string): string {
+  return `handle:${name}`;
+}
+
+/** `ended with exit code 1 after 12 s`, `running for 3 min`, … */
+export function describeState(handle: Handle): string {
+  const { end, lost } = handle.process.status;
+  const time = describeDuration(handle.milliseconds);
+  if (lost === true) return 'cannot be followed any more: the process that supervised it is gone';
+  if (end !== undefined) return describeEnd(end);
+  if (handle.prompt === undefined) return `running for ${time}`;
+  return `running for ${time}; it seems to wait for input at: ${handle.prompt.line}`;
+}
+
+export function describeEnd(end: CommandEnd): string {
+  const time = describeDuration(end.milliseconds);
+  const left = end.left === true ? '; what it had left running in the background was ended with it' : '';
+  return `${whyEnded(end)} after ${time}${left}`;
+}
+
+function whyEnded({ cause, code, signal, reason }: CommandEnd): string {
+  switch (cause) {
+    case 'exited':
+      return code === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${code}`;
+    case 'stopped':
+      return `was stopped${reason === undefined ? '' : ` (${reason})`}`;
+    case 'unowned':
+      return 'was stopped because the window that had started it was closed';
+    case 'not_started':
+      return `could not be started (${reason ?? 'unknown reason'})`;
+  }
+}
+
+export function isSuccess({ end }: Handle['process']['status']): boolean {
+  return end?.cause === 'exited' && end.code === 0;
+}
+
+/** What there is to tell of its present state; undefined while it simply runs. */
+export async function draftOf(handle: Handle, name: string, at: string): Promise<NotificationDraft | undefined> {
+  if (handle.state === 'running') return undefined;
+  const { status } = handle.process;
+  const kind =
+    handle.state === 'waiting' ? 'waiting' : status.lost === true ? 'lost' : isSuccess(status) ? 'stopped' : 'failed';
+  const { level, origin } = KINDS[`tool.${kind}` satisfies ShippedKind];
+  const { prompt } = handle;
+  const subject = handleSubject(name);
+  return {
+    kind: { source: 'tool', name: kind },
+    level,
+    origin,
+    message: await messageOf(handle, name),
+    subject,
+    scopes: [subject],
+    data: {
+      tool: 'run_command',
+      run: handle.run,
+      ...(prompt !== undefined && { prompt: prompt.at }),
+      ...(status.end !== undefined && { exit_code: status.end.code, milliseconds: status.end.milliseconds }),
+    },
+    at: status.end?.at ?? at,
+  };
+}
+
+async function messageOf(handle: Handle, name: string): Promise<string> {
+  const command = shorten(handle.process.command.replace(/\s+/g, ' ').trim(), COMMAND);
+  const who = `The background command “${name}” (${command})`;
+  if (handle.prompt !== undefined) {
+    const rest = `: it has printed nothing for some seconds after\n${handle.prompt.line}\nhandle apply answers it.`;
+    return shorten(`${who} seems to wait for input${rest}`, MESSAGE);
+  }
+  const head =
+    handle.process.status.lost === true
+      ? `${who} ${describeState(handle)}. What was left of it was ended; how far it came is not known. handle fetch has its output.`
+      : `${who} ${describeState(handle)}.`;
+  const lines = await handle.lastLines(Math.max(0, MESSAGE - head.length - LAST_LINES.length));
+  return lines === '' ? shorten(head, MESSAGE) : shorten(`${head}${LAST_LINES}${lines}`, MESSAGE);
+}
+
+const LAST_LINES = '\nLast lines:\n';
+
+/** What a result shows is not told as well. In the same breath as the result, so that nothing slips in between. */
+export async function withdrawShown(log: ConversationLog, shown: readonly ShownHandle[]): Promise<void> {
+  const ids = shown.flatMap(({ name, state: now }) =>
+    OUTDATED[now].flatMap((kind) => log.state.pending.idsOf({ source: 'tool', name: kind }, handleSubject(name))),
+  );
+  if (ids.length > 0) await log.append({ type: 'notification_withdrawn', ids, reason: 'a call has returned it' });
+}
+
+/** One that ended after it was shown running still has to be told. */
+const OUTDATED: Readonly<Record<ShownHandle['state'], readonly string[]>> = {
+  running: ['waiting'],
+  waiting: ['waiting'],
+  stopped: ['waiting', 'stopped', 'failed', 'lost'],
+};
+
+function describeDuration(milliseconds: number): string {
+  const seconds = milliseconds / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+function shorten(text: string, length: number): string {
+  return text.length <= length ? text : `${wholeCharacters(text, length - 1)}…`;
+}

@@ -1,0 +1,337 @@
+// Decides which commands run for which conversation, and under which name the model knows each of them.
+import { type Clock } from '../../base/clock.ts';
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { Emitter } from '../../base/emitter.ts';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { type KnownHandle } from '../conversation/handleStates.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { type Log } from '../ports.ts';
+import { type SupervisedCommand, type Supervision } from '../processPorts.ts';
+import { Handle, type HandleChange } from './handle.ts';
+import { describeState, handleSubject } from './handleWords.ts';
+
+export interface HandlesDeps {
+  readonly supervision: Supervision;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface HandleRequest {
+  /** The call's id. */
+  readonly call: string;
+  readonly command: string;
+  readonly folder: string;
+  readonly input: boolean;
+  /** With a name it is a handle from the beginning. */
+  readonly name?: string | undefined;
+}
+
+/** What its tools see of a conversation's commands. */
+export interface ConversationHandles {
+  /** Those with a name, in the order in which they were started. */
+  readonly all: readonly Handle[];
+  get(name: string): Handle | undefined;
+  /** Why a new handle cannot have this name. */
+  whyNot(name: string): string | undefined;
+  /** Resolves once it runs and, if it has a name, that is in the log. */
+  start(request: HandleRequest): Promise<Result<Handle>>;
+  /** Makes a handle of a command that only its call knew. Returns its name. */
+  keep(handle: Handle): Promise<string>;
+  /** Forgets a command that has ended and that only its call knew. */
+  drop(handle: Handle): Promise<void>;
+  /** Up to this byte the model was shown its output. */
+  shownThrough(name: string): number;
+  /** The handle, also if a call beside this one is about to start it; undefined if none does. */
+  awaitStart(name: string, signal: AbortSignal): Promise<Handle | undefined>;
+}
+
+const HANDLE_NAME = /^[A-Za-z0-9][\w.-]{0,39}$/;
+/** Of those that have ended, so many stay with their output. */
+const ENDED_KEPT = 20;
+
+type NamedHandle = Handle & { readonly name: string };
+
+export class Handles implements Disposable {
+  readonly #deps: HandlesDeps;
+  readonly #byConversation = new Map<string, Conversation>();
+  readonly #emitter: Emitter<HandleChange>;
+
+  constructor(deps: HandlesDeps) {
+    this.#deps = deps;
+    this.#emitter = new Emitter((error) => deps.log.error('a listener of the handles failed', error));
+  }
+
+  /** Any change of any of them; also of those that only their call knows. */
+  get onDidChange(): Emitter<HandleChange>['event'] {
+    return this.#emitter.event;
+  }
+
+  /** Those with a name. */
+  list(conversation: string): readonly NamedHandle[] {
+    return this.#byConversation.get(conversation)?.all ?? [];
+  }
+
+  hasRunning(conversation: string): boolean {
+    return this.list(conversation).some((handle) => !handle.hasEnded);
+  }
+
+  of(log: ConversationLog): ConversationHandles {
+    const known = this.#byConversation.get(log.id);
+    if (known !== undefined) return known;
+    const created = new Conversation(this.#deps, log, (change) => this.#emitter.fire(change));
+    this.#byConversation.set(log.id, created);
+    return created;
+  }
+
+  /** What the log says was started: taken up where it runs, and told how it ended where it does not. */
+  async takeUp(log: ConversationLog): Promise<void> {
+    this.letGo(log.id);
+    this.of(log);
+    await this.#byConversation.get(log.id)?.takeUp();
+  }
+
+  /** By the call that waits for it; false if it does not run any more. */
+  moveToBackground(conversation: string, call: string): boolean {
+    const handle = this.#byConversation.get(conversation)?.byRun(call);
+    if (handle === undefined || handle.name !== undefined || handle.hasEnded) return false;
+    handle.moveToBackground();
+    return true;
+  }
+
+  /** Also one without a name. */
+  byRun(conversation: string, call: string): Handle | undefined {
+    return this.#byConversation.get(conversation)?.byRun(call);
+  }
+
+  async stopAll(conversation: string, reason: string): Promise<void> {
+    await Promise.all(this.list(conversation).map((handle) => handle.stop(reason)));
+  }
+
+  /** This window does not own the conversation any more, or ends: everything runs on for whoever takes it up. */
+  letGo(conversation: string): void {
+    this.#byConversation.get(conversation)?.dispose();
+    this.#byConversation.delete(conversation);
+  }
+
+  dispose(): void {
+    for (const id of [...this.#byConversation.keys()]) this.letGo(id);
+    this.#emitter.dispose();
+  }
+}
+
+class Conversation implements ConversationHandles, Disposable {
+  readonly #deps: HandlesDeps;
+  readonly #log: ConversationLog;
+  readonly #announce: (change: HandleChange) => void;
+  readonly #held = new DisposableStore();
+  readonly #named = new Map<string, NamedHandle>();
+  readonly #byRun = new Map<string, Handle>();
+  /** Names of handles that are just being started. */
+  readonly #reserved = new Set<string>();
+  readonly #onDidSettle: Emitter<void>;
+
+  constructor(deps: HandlesDeps, log: ConversationLog, announce: (change: HandleChange) => void) {
+    this.#deps = deps;
+    this.#log = log;
+    this.#announce = announce;
+    this.#onDidSettle = this.#held.add(new Emitter((error) => deps.log.error('a listener failed', error)));
+    this.#held.add(log.onDidAppend(({ event }) => event.type === 'tool_call_response' && this.#onDidSettle.fire()));
+  }
+
+  get all(): readonly NamedHandle[] {
+    return [...this.#named.values()];
+  }
+
+  get(name: string): NamedHandle | undefined {
+    return this.#named.get(name);
+  }
+
+  byRun(run: string): Handle | undefined {
+    return this.#byRun.get(run);
+  }
+
+  whyNot(name: string): string | undefined {
+    if (!HANDLE_NAME.test(name)) {
+      return `handle: “${name}” is no name for a handle: use up to 40 letters, digits, dots, hyphens and underscores.`;
+    }
+    const known = this.#named.get(name);
+    if (this.#reserved.has(name)) return `handle: another call just starts a handle “${name}”. Choose another name.`;
+    if (known === undefined || known.hasEnded) return undefined;
+    return `handle: there is a handle “${name}” already, ${describeState(known)}. Choose another name, or abort it first.`;
+  }
+
+  async start(request: HandleRequest): Promise<Result<Handle>> {
+    const { name } = request;
+    const problem = name === undefined ? undefined : this.whyNot(name);
+    if (problem !== undefined) return failed('name_taken', problem);
+    if (name !== undefined) this.#reserved.add(name);
+    try {
+      const { call: run, command, folder, input } = request;
+      const conversation = this.#log.id;
+      const started = await this.#deps.supervision.start({ conversation, run, command, folder, input });
+      if (!started.ok) return started;
+      const handle = this.#add(run, started.value);
+      if (name !== undefined) await this.#name(handle, name);
+      return succeeded(handle);
+    } finally {
+      if (name !== undefined) this.#reserved.delete(name);
+    }
+  }
+
+  async keep(handle: Handle): Promise<string> {
+    const name = this.#freeName(handle.process.command);
+    await this.#name(handle, name);
+    return name;
+  }
+
+  async drop(handle: Handle): Promise<void> {
+    this.#byRun.delete(handle.run);
+    this.#held.release(handle);
+    await this.#deps.supervision.remove(this.#log.id, handle.run);
+  }
+
+  shownThrough(name: string): number {
+    return Math.max(this.#named.get(name)?.through ?? 0, this.#log.state.handles.get(name)?.through ?? 0);
+  }
+
+  async awaitStart(name: string, signal: AbortSignal): Promise<Handle | undefined> {
+    for (;;) {
+      const handle = this.#named.get(name);
+      if (handle !== undefined || signal.aborted || !this.#isComing(name)) return handle;
+      await this.#settled(signal);
+    }
+  }
+
+  /** Whatever the log says was started, and whatever was started and never got into the log. */
+  async takeUp(): Promise<void> {
+    const { supervision } = this.#deps;
+    const left = new Set(await supervision.runs(this.#log.id));
+    for (const known of this.#log.state.handles.all) {
+      const run = known.started.tool_call_id;
+      if (!left.has(run) && known.ended) continue;
+      left.delete(run);
+      const process = (await supervision.takeUp(this.#log.id, run)) ?? lostCommand(known);
+      this.#register(this.#add(run, process), known.name);
+    }
+    // A call that was interrupted is answered as that: what it started must not go on unheard.
+    const report = (error: unknown) => this.#deps.log.error('an interrupted command could not be ended', error);
+    for (const run of left) void this.#endInterrupted(run).catch(report);
+    await this.#forgetOldest();
+    for (const handle of this.all) this.#announce({ type: 'state', handle });
+  }
+
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  #add(run: string, process: SupervisedCommand): Handle {
+    const { clock, log } = this.#deps;
+    const report = (error: unknown) => log.error('a command could not be followed', error);
+    const conversation = this.#log.id;
+    const handle = this.#held.add(new Handle({ conversation, run, process, clock, report, changed: this.#announce }));
+    this.#byRun.set(run, handle);
+    return handle;
+  }
+
+  /** On disk before anybody can call it by its name. */
+  async #name(handle: Handle, name: string): Promise<void> {
+    const earlier = this.#named.get(name);
+    const { pid, startTime } = handle.process;
+    // The result that names the new one says how the earlier one ended.
+    const outdated = earlier === undefined ? undefined : this.#withdrawAll(name);
+    const started = this.#log.append({
+      type: 'handle_started',
+      name,
+      pid,
+      start_time: startTime,
+      tool_call_id: handle.run,
+      ...(handle.hasEnded && { ended: true }),
+    });
+    await Promise.all([outdated, started]);
+    if (earlier !== undefined) await this.drop(earlier);
+    this.#register(handle, name);
+    this.#onDidSettle.fire();
+  }
+
+  #register(handle: Handle, name: string): void {
+    handle.setName(name);
+    this.#named.delete(name);
+    this.#named.set(name, handle as NamedHandle);
+  }
+
+  async #withdrawAll(name: string): Promise<void> {
+    const { pending } = this.#log.state;
+    const kinds = ['stopped', 'failed', 'waiting', 'lost'].map((kind) => ({ source: 'tool', name: kind }));
+    const ids = kinds.flatMap((kind) => pending.idsOf(kind, handleSubject(name)));
+    if (ids.length === 0) return;
+    await this.#log.append({ type: 'notification_withdrawn', ids, reason: 'its name was given to a new handle' });
+  }
+
+  /** A call of the same answer that has no result yet and would start it. */
+  #isComing(name: string): boolean {
+    return this.#log.state.turn.unanswered.some(({ request, approval }) => {
+      const args = approval?.arguments ?? request.arguments;
+      return args['background'] === true && args['handle'] === name;
+    });
+  }
+
+  #settled(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const done = () => resolve();
+    const listening = this.#onDidSettle.event(done);
+    signal.addEventListener('abort', done, { once: true });
+    return promise.finally(() => {
+      signal.removeEventListener('abort', done);
+      listening.dispose();
+    });
+  }
+
+  /** `npm run build` → `npm-run-build`, or `npm-run-build-2`. */
+  #freeName(command: string): string {
+    const words = command.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-+|-+$/g, '');
+    const base = words.slice(0, 24).replace(/-+$/, '') || 'command';
+    for (let number = 1; ; number++) {
+      const name = number === 1 ? base : `${base}-${number}`;
+      if (!this.#named.has(name) && !this.#reserved.has(name)) return name;
+    }
+  }
+
+  async #endInterrupted(run: string): Promise<void> {
+    const { supervision } = this.#deps;
+    const process = await supervision.takeUp(this.#log.id, run);
+    if (process !== undefined) {
+      const handle = this.#add(run, process);
+      await handle.stop('its call was interrupted');
+      this.#byRun.delete(run);
+      this.#held.release(handle);
+    }
+    await supervision.remove(this.#log.id, run);
+  }
+
+  async #forgetOldest(): Promise<void> {
+    const ended = this.all.filter(
+      (handle) => handle.hasEnded && this.#log.state.handles.get(handle.name)?.ended === true,
+    );
+    for (const handle of ended.slice(0, Math.max(0, ended.length - ENDED_KEPT))) {
+      this.#named.delete(handle.name);
+      await this.drop(handle);
+    }
+  }
+}
+
+/** Not even a trace is left of it. */
+function lostCommand({ started }: KnownHandle): SupervisedCommand {
+  const gone = failed('not_running', 'It does not run any more.');
+  return {
+    command: '',
+    pid: started.pid,
+    startTime: started.start_time,
+    status: { startedAt: started.timestamp, inputOpen: false, size: 0, kept: 0, lost: true },
+    onDidChange: () => ({ dispose: () => undefined }),
+    read: async () => ({ from: 0, bytes: new Uint8Array() }),
+    write: async () => gone,
+    stop: () => undefined,
+    interrupt: () => undefined,
+    dispose: () => undefined,
+  };
+}

@@ -1,0 +1,123 @@
+// Decides how a command's output is kept: in parts of one size, of which only the newest stay, so that no disk is filled.
+import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const PART_BYTES = 8 * 1024 * 1024;
+const PARTS_KEPT = 16;
+/** A part is named after the position of its first byte. */
+const PART = /^output\.(\d{15})$/;
+
+export interface OutputMeasure {
+  /** All that was ever printed. */
+  readonly size: number;
+  /** The first byte that is still there. */
+  readonly kept: number;
+}
+
+/** For the one process that writes it. Calls must follow one another. */
+export class OutputWriter {
+  readonly #folder: string;
+  readonly #partBytes: number;
+  readonly #parts: number[] = [];
+  #file: FileHandle | undefined;
+  #size = 0;
+
+  constructor(folder: string, partBytes = PART_BYTES) {
+    this.#folder = folder;
+    this.#partBytes = partBytes;
+  }
+
+  get measure(): OutputMeasure {
+    return { size: this.#size, kept: this.#parts[0] ?? 0 };
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    for (let done = 0; done < bytes.length; ) {
+      const file = await this.#current();
+      const room = (this.#parts.at(-1) ?? 0) + this.#partBytes - this.#size;
+      const { bytesWritten } = await file.write(bytes, done, Math.min(bytes.length - done, room));
+      done += bytesWritten;
+      this.#size += bytesWritten;
+    }
+  }
+
+  /** Durably. */
+  async close(): Promise<void> {
+    await this.#file?.datasync();
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  async #current(): Promise<FileHandle> {
+    const start = this.#parts.at(-1);
+    if (this.#file !== undefined && start !== undefined && this.#size < start + this.#partBytes) return this.#file;
+    await this.#file?.close();
+    this.#file = await open(join(this.#folder, partName(this.#size)), 'a', 0o600);
+    this.#parts.push(this.#size);
+    const oldest = this.#parts.length > PARTS_KEPT ? this.#parts.shift() : undefined;
+    if (oldest !== undefined) await rm(join(this.#folder, partName(oldest)), { force: true });
+    return this.#file;
+  }
+}
+
+/** From outside, at any moment. */
+export async function measureOutput(folder: string): Promise<OutputMeasure> {
+  const parts = await partsIn(folder);
+  const last = parts.at(-1);
+  if (last === undefined) return { size: 0, kept: 0 };
+  const { size } = await stat(join(folder, partName(last)));
+  return { size: last + size, kept: parts[0] ?? 0 };
+}
+
+/** At most `limit` bytes from this position on, or from the first that is still there. */
+export async function readOutput(
+  folder: string,
+  from: number,
+  limit: number,
+): Promise<{ from: number; bytes: Buffer }> {
+  const parts = await partsIn(folder);
+  const begin = Math.max(from, parts[0] ?? 0);
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for (const [index, start] of parts.entries()) {
+    const next = parts[index + 1];
+    if (length >= limit) break;
+    if (next !== undefined && next <= begin) continue;
+    const piece = await readPart(join(folder, partName(start)), Math.max(0, begin - start), limit - length);
+    // The oldest may be removed while it is read; a gap must not be papered over.
+    if (piece === undefined && next !== undefined) return readOutput(folder, next, limit);
+    if (piece === undefined) break;
+    pieces.push(piece);
+    length += piece.length;
+  }
+  return { from: begin, bytes: Buffer.concat(pieces) };
+}
+
+async function readPart(path: string, offset: number, limit: number): Promise<Buffer | undefined> {
+  const file = await open(path, 'r').catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const bytes = Buffer.alloc(Math.min(limit, Math.max(0, (await file.stat()).size - offset)));
+    let length = 0;
+    while (length < bytes.length) {
+      const { bytesRead } = await file.read(bytes, length, bytes.length - length, offset + length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    return bytes.subarray(0, length);
+  } finally {
+    await file.close();
+  }
+}
+
+async function partsIn(folder: string): Promise<number[]> {
+  const names = await readdir(folder).catch((): string[] => []);
+  return names
+    .flatMap((name) => PART.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+function partName(start: number): string {
+  return `output.${String(start).padStart(15, '0')}`;
+}

@@ -1,0 +1,207 @@
+// Decides what a window knows of a supervised command: what its supervisor says, and what the disk says once that is gone.
+import { rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { type Clock } from '../base/clock.ts';
+import { type Disposable } from '../base/disposable.ts';
+import { Emitter } from '../base/emitter.ts';
+import { failed, type Result, succeeded } from '../base/errors.ts';
+import { LineSplitter } from '../base/lines.ts';
+import { measureOutput, type OutputMeasure, readOutput } from './outputFile.ts';
+import { isSameBoot, ProcessTree, startTimeOf } from './processTree.ts';
+import {
+  type CommandEnd,
+  type FromSupervisor,
+  LINE_LIMIT,
+  type ProcessIdentity,
+  readMessage,
+  readState,
+  type SupervisorSpec,
+  type SupervisorState,
+  type ToSupervisor,
+} from './supervisorFiles.ts';
+
+export interface SupervisedDeps {
+  readonly clock: Clock;
+  report(what: string, error: unknown): void;
+  readonly folder: string;
+  readonly spec: SupervisorSpec;
+}
+
+interface Status extends OutputMeasure {
+  readonly startedAt: string;
+  readonly inputOpen: boolean;
+  readonly end?: CommandEnd;
+  readonly lost?: true;
+}
+
+const LOOK_AGAIN = 500;
+
+export class Supervised implements Disposable {
+  readonly #deps: SupervisedDeps;
+  readonly #emitter: Emitter<void>;
+  readonly #asked = new Map<number, (result: Result<void>) => void>();
+  #state: SupervisorState;
+  #measure: OutputMeasure;
+  #lost = false;
+  #socket: Socket | undefined;
+  #next = 0;
+  #again: Disposable | undefined;
+  #disposed = false;
+
+  private constructor(deps: SupervisedDeps, state: SupervisorState, measure: OutputMeasure) {
+    this.#deps = deps;
+    this.#state = state;
+    this.#measure = measure;
+    this.#emitter = new Emitter((error) => deps.report('a listener failed', error));
+  }
+
+  /** Resolves once it is known how the command stands now. */
+  static async follow(deps: SupervisedDeps, state: SupervisorState): Promise<Supervised> {
+    const supervised = new Supervised(deps, state, await measureOutput(deps.folder));
+    if (state.end === undefined) await supervised.#reach();
+    return supervised;
+  }
+
+  get command(): string {
+    return this.#deps.spec.command;
+  }
+
+  get pid(): number {
+    return this.#state.supervisor.pid;
+  }
+
+  get startTime(): string {
+    return this.#state.supervisor.startTime;
+  }
+
+  get status(): Status {
+    const { startedAt, inputOpen, end } = this.#state;
+    const status = { startedAt, inputOpen: inputOpen && !this.#lost, ...this.#measure };
+    return { ...status, ...(end !== undefined && { end }), ...(this.#lost && { lost: true as const }) };
+  }
+
+  get onDidChange(): Emitter<void>['event'] {
+    return this.#emitter.event;
+  }
+
+  read(from: number, limit: number): Promise<{ from: number; bytes: Uint8Array }> {
+    return readOutput(this.#deps.folder, from, limit);
+  }
+
+  write(text: string, last = false): Promise<Result<void>> {
+    if (this.#socket === undefined) return Promise.resolve(failed('not_running', 'It does not run any more.'));
+    const id = this.#next++;
+    return new Promise((resolve) => {
+      this.#asked.set(id, resolve);
+      this.#send({ type: 'input', id, text, last });
+    });
+  }
+
+  stop(reason: string): void {
+    this.#send({ type: 'stop', reason });
+  }
+
+  interrupt(): void {
+    this.#send({ type: 'interrupt' });
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    this.#again?.dispose();
+    this.#socket?.destroy();
+    this.#emitter.dispose();
+  }
+
+  #send(message: ToSupervisor): void {
+    this.#socket?.write(`${JSON.stringify(message)}\n`);
+  }
+
+  /** Connects; if that fails, looks at the disk and at the supervisor itself, and tries again while it lives. */
+  async #reach(): Promise<void> {
+    if (!(await this.#connect()) && !this.#disposed) await this.#lookAtDisk();
+  }
+
+  async #lookAtDisk(): Promise<void> {
+    const { folder, clock } = this.#deps;
+    this.#state = (await readState(folder)) ?? this.#state;
+    if (this.#state.end === undefined && !isAlive(this.#state.supervisor)) {
+      // It may have written its last word between our look and its end.
+      this.#state = (await readState(folder)) ?? this.#state;
+      if (this.#state.end === undefined) await this.#giveUp();
+    }
+    this.#measure = await measureOutput(folder);
+    if (this.#disposed) return;
+    this.#emitter.fire();
+    if (this.#state.end !== undefined || this.#lost) return;
+    this.#again = clock.after(LOOK_AGAIN, () => this.#reachAgain());
+  }
+
+  #reachAgain(): void {
+    void this.#reach().catch((error: unknown) => this.#deps.report('a command could not be followed', error));
+  }
+
+  /** The supervisor is gone without a word. Nobody else could end what it had started. */
+  async #giveUp(): Promise<void> {
+    const { process } = this.#state;
+    if (process !== undefined && isOurs(process)) await new ProcessTree(process.pid).end(true);
+    if (platformHasSocketFiles) rmSync(this.#deps.spec.socket, { force: true });
+    this.#lost = true;
+  }
+
+  /** Resolves once the supervisor has answered; false if it cannot be reached. */
+  #connect(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const socket = connect(this.#deps.spec.socket);
+      const lines = new LineSplitter(LINE_LIMIT);
+      socket.setEncoding('utf8');
+      socket.on('connect', () => socket.write(`${JSON.stringify({ type: 'hello', token: this.#deps.spec.token })}\n`));
+      socket.on('error', () => socket.destroy());
+      socket.on('data', (text: string) => {
+        const complete = lines.take(text);
+        if (complete === undefined) socket.destroy();
+        for (const line of complete ?? []) {
+          const message = readMessage(line);
+          if (message === undefined) continue;
+          this.#socket ??= socket;
+          this.#heard(message);
+          resolve(true);
+        }
+      });
+      socket.on('close', () => {
+        resolve(false);
+        if (this.#socket !== socket) return;
+        this.#socket = undefined;
+        for (const answer of this.#asked.values()) answer(failed('not_running', 'It does not run any more.'));
+        this.#asked.clear();
+        if (!this.#disposed && this.#state.end === undefined) this.#reachAgain();
+      });
+    });
+  }
+
+  #heard(message: FromSupervisor): void {
+    if (message.type === 'input_taken') {
+      const { id, problem } = message;
+      this.#asked.get(id)?.(problem === undefined ? succeeded(undefined) : failed('no_input', problem));
+      this.#asked.delete(id);
+      return;
+    }
+    if (message.type === 'state') this.#state = message.state;
+    this.#measure = { size: message.size, kept: message.kept };
+    this.#emitter.fire();
+  }
+}
+
+const platformHasSocketFiles = process.platform !== 'win32';
+
+function isAlive({ pid, startTime }: ProcessIdentity): boolean {
+  return startTimeOf(pid) === startTime;
+}
+
+/**
+ * The command itself may have ended and left others in its group. No other process gets a group's number while the group
+ * lives, so on the same start of the machine a group without its leader is still ours.
+ */
+function isOurs(process: ProcessIdentity): boolean {
+  const now = startTimeOf(process.pid);
+  return now === process.startTime || (now === undefined && isSameBoot(process.startTime));
+}

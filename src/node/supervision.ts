@@ -1,0 +1,160 @@
+// Decides how a window starts commands under supervisors, follows them, and takes them up again after its own end.
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { type Clock } from '../base/clock.ts';
+import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
+import { realFileSystem } from './fileSystem.ts';
+import { type ShellProgram } from './processTree.ts';
+import { Supervised } from './supervised.ts';
+import { OWN_NODE_OPTIONS, readSpec, readState, type SupervisorSpec, specFile, writeJson } from './supervisorFiles.ts';
+
+export interface UserShell {
+  readonly shell: ShellProgram;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export interface SupervisionDeps {
+  /** Starts a supervisor for the command in this folder; resolves once it runs and that is on disk. */
+  launch(folder: string, env: NodeJS.ProcessEnv): Promise<void>;
+  readonly clock: Clock;
+  report(what: string, error: unknown): void;
+  /** Where a conversation is kept. */
+  folderOf(conversation: string): Promise<string>;
+  userShell(): UserShell;
+  /** 30 s and 3 s unless a test is in a hurry. */
+  readonly unownedMilliseconds?: number;
+  readonly graceMilliseconds?: number;
+}
+
+interface Run {
+  readonly conversation: string;
+  readonly run: string;
+}
+
+const UNOWNED = 30_000;
+const GRACE = 3000;
+/** Longer ones fail or are silently cut. */
+const LONGEST_SOCKET = 100;
+
+export function createSupervision(deps: SupervisionDeps) {
+  const root = async (conversation: string) => join(await deps.folderOf(conversation), 'handles');
+  // A call's id may be anything that a model wrote; as a name it must be harmless and can be read back.
+  const folderOf = async ({ conversation, run }: Run) => join(await root(conversation), nameOf(run));
+  return {
+    start: async (
+      wanted: Run & { readonly command: string; readonly folder: string; readonly input: boolean },
+    ): Promise<Result<Supervised>> => {
+      if (wanted.command.includes('\0')) return failed('bad_command', 'The command contains a NUL character.');
+      try {
+        const folder = await folderOf(wanted);
+        await realFileSystem.makeFolder(folder);
+        const { shell, env } = deps.userShell();
+        const spec: SupervisorSpec = {
+          command: wanted.command,
+          shell,
+          folder: wanted.folder,
+          input: wanted.input,
+          token: randomBytes(16).toString('base64url'),
+          socket: await socketFor(folder),
+          unownedMilliseconds: deps.unownedMilliseconds ?? UNOWNED,
+          graceMilliseconds: deps.graceMilliseconds ?? GRACE,
+        };
+        await writeJson(folder, specFile, spec);
+        await deps.launch(folder, env);
+        const started = await takeUp(deps, folder);
+        return started === undefined
+          ? failed('not_started', 'The command could not be started: its supervisor said nothing.')
+          : succeeded(started);
+      } catch (error) {
+        return failed('not_started', `The command could not be started: ${describeError(error)}.`);
+      }
+    },
+    takeUp: async (conversation: string, run: string): Promise<Supervised | undefined> =>
+      takeUp(deps, await folderOf({ conversation, run })),
+    runs: async (conversation: string): Promise<readonly string[]> => {
+      const names = await readdir(await root(conversation)).catch((): string[] => []);
+      return names.flatMap((name) => runOf(name) ?? []);
+    },
+    remove: async (conversation: string, run: string): Promise<void> =>
+      rm(await folderOf({ conversation, run }), { recursive: true, force: true }),
+  };
+}
+
+async function takeUp(deps: SupervisionDeps, folder: string): Promise<Supervised | undefined> {
+  const spec = await readSpec(folder);
+  const state = spec && (await readState(folder));
+  if (spec === undefined || state === undefined) return undefined;
+  return Supervised.follow({ clock: deps.clock, report: deps.report, folder, spec }, state);
+}
+
+/** Supervisors as processes of their own, from this program file. */
+export function launchSupervisor(program: string, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const { NODE_OPTIONS: options, ...rest } = env;
+    const child = spawn(process.execPath, [program, folder], {
+      detached: true,
+      env: { ...rest, ELECTRON_RUN_AS_NODE: '1', ...(options !== undefined && { [OWN_NODE_OPTIONS]: options }) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+    let complaint = '';
+    const settle = (action: () => void) => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+      child.unref();
+      action();
+    };
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (complaint.length < 2000) complaint += chunk.toString('utf8');
+    });
+    child.stdout.once('data', () => settle(resolve));
+    child.once('error', (error) => settle(() => reject(error)));
+    child.once('exit', (code) =>
+      settle(() =>
+        reject(new Error(`its supervisor ended with ${code ?? 'a signal'}. ${complaint.split('\n')[0] ?? ''}`)),
+      ),
+    );
+  });
+}
+
+/** Short, private to the user, and not to be guessed. */
+async function socketFor(folder: string): Promise<string> {
+  const name = createHash('sha256').update(folder).update(randomBytes(8)).digest('hex').slice(0, 16);
+  if (process.platform === 'win32') return `\\\\.\\pipe\\earshot-${name}`;
+  const { uid } = userInfo();
+  const places = [process.env['XDG_RUNTIME_DIR'], tmpdir(), '/tmp'].filter(
+    (place) => place !== undefined && place !== '',
+  );
+  for (const place of places) {
+    const runtime = join(place ?? '', `earshot-${uid}`);
+    const socket = join(runtime, `${name}.sock`);
+    if (Buffer.byteLength(socket) <= LONGEST_SOCKET && (await isPrivate(runtime, uid))) return socket;
+  }
+  throw new Error('there is no private folder for a socket (XDG_RUNTIME_DIR, the folder for temporary files, /tmp)');
+}
+
+/** In a folder that all may write to, another may have been first. */
+async function isPrivate(folder: string, uid: number): Promise<boolean> {
+  try {
+    await mkdir(folder, { mode: 0o700 }).catch(() => undefined);
+    const found = await lstat(folder);
+    return found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0;
+  } catch {
+    return false;
+  }
+}
+
+const PREFIX = 'run-';
+
+function nameOf(run: string): string {
+  const name = PREFIX + Buffer.from(run, 'utf8').toString('hex');
+  if (name.length <= 200) return name;
+  throw new Error('the id of the call is too long');
+}
+
+function runOf(name: string): string | undefined {
+  return name.startsWith(PREFIX) ? Buffer.from(name.slice(PREFIX.length), 'hex').toString('utf8') : undefined;
+}

@@ -1,0 +1,292 @@
+// Decides the life of one supervised command: started, its output and end put on disk, fed, stopped, and ended when nobody owns it.
+import { type ChildProcess } from 'node:child_process';
+import { createServer, type Server, type Socket } from 'node:net';
+import { describeError } from '../base/errors.ts';
+import { LineSplitter } from '../base/lines.ts';
+import { OutputWriter } from './outputFile.ts';
+import { ProcessTree, spawnShell, startTimeOf } from './processTree.ts';
+import {
+  type CommandEnd,
+  type FromSupervisor,
+  LINE_LIMIT,
+  readRequest,
+  readSpec,
+  type SupervisorSpec,
+  type SupervisorState,
+  stateFile,
+  type ToSupervisor,
+  writeJson,
+} from './supervisorFiles.ts';
+
+/** What was printed and is not yet on disk; beyond it the command has to wait. */
+const MOST_QUEUED = 1024 * 1024;
+/** Input that the command has not read yet; beyond it more is refused. */
+const MOST_INPUT = 1024 * 1024;
+const ANNOUNCE_EVERY = 30;
+const LOOK_EVERY = 25;
+/** What a command leaves behind may end by itself for so long. */
+const LINGER = 500;
+/** Something outside its group may hold its output open for ever. */
+const LAST_OUTPUT = 300;
+
+export interface SupervisorDeps {
+  /** Where the owner has written what is to be run. */
+  readonly folder: string;
+  /** The command's. */
+  readonly env: NodeJS.ProcessEnv;
+  /** The command runs, or is known not to, and that is on disk. */
+  ready(): void;
+}
+
+export async function createSupervisor(deps: SupervisorDeps): Promise<Supervisor> {
+  const spec = await readSpec(deps.folder);
+  if (spec === undefined) throw new Error('there is no command to run');
+  return new Supervisor(deps, spec);
+}
+
+export class Supervisor {
+  readonly #deps: SupervisorDeps;
+  readonly #spec: SupervisorSpec;
+  readonly #output: OutputWriter;
+  readonly #server: Server;
+  readonly #owners = new Set<Socket>();
+  readonly #started = Date.now();
+  #state: SupervisorState;
+  #child: ChildProcess | undefined;
+  #tree: ProcessTree | undefined;
+  #queue: Buffer[] = [];
+  #queued = 0;
+  #writing: Promise<void> | undefined;
+  #outputProblem: string | undefined;
+  #announcing: NodeJS.Timeout | undefined;
+  #unowned: NodeJS.Timeout | undefined;
+  /** Why it is being stopped. */
+  #stopping: Pick<CommandEnd, 'cause' | 'reason'> | undefined;
+  #force: NodeJS.Timeout | undefined;
+  /** Something it had left running was ended. */
+  #left = false;
+
+  constructor(deps: SupervisorDeps, spec: SupervisorSpec) {
+    this.#deps = deps;
+    this.#spec = spec;
+    this.#output = new OutputWriter(deps.folder);
+    this.#server = createServer((socket) => this.#connected(socket));
+    this.#state = {
+      supervisor: { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' },
+      startedAt: new Date(this.#started).toISOString(),
+      inputOpen: spec.input,
+    };
+  }
+
+  /** Resolves once the command has ended and that is on disk. */
+  async run(): Promise<void> {
+    // Before the command: there is never one that cannot be reached.
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(this.#spec.socket, resolve);
+    });
+    this.#watchOwner();
+    const exit = await this.#command();
+    await this.#endLeftovers();
+    await this.#finish(exit);
+  }
+
+  /** Resolves when the command itself has ended, whatever it leaves behind. */
+  async #command(): Promise<Pick<CommandEnd, 'code' | 'signal'> | { readonly failed: string }> {
+    const child = (this.#child = spawnShell({ ...this.#spec, env: this.#deps.env }));
+    const exited = new Promise<Pick<CommandEnd, 'code' | 'signal'> | { failed: string }>((resolve) => {
+      child.once('error', (error) => resolve({ failed: describeError(error) }));
+      child.once('exit', (code, signal) => resolve({ code, signal }));
+    });
+    if (child.pid !== undefined) {
+      this.#tree = new ProcessTree(child.pid);
+      const process = { pid: child.pid, startTime: startTimeOf(child.pid) ?? '' };
+      this.#state = { ...this.#state, process };
+    }
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => this.#printed(chunk));
+    child.stdin?.on('error', () => this.#inputClosed());
+    child.stdin?.on('close', () => this.#inputClosed());
+    await writeJson(this.#deps.folder, stateFile, this.#state);
+    this.#deps.ready();
+    return exited;
+  }
+
+  #connected(socket: Socket): void {
+    const lines = new LineSplitter(LINE_LIMIT);
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => {
+      const complete = lines.take(text);
+      if (complete === undefined) socket.destroy();
+      for (const line of complete ?? []) this.#heard(socket, readRequest(line));
+    });
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      if (this.#owners.delete(socket)) this.#watchOwner();
+    });
+  }
+
+  #heard(socket: Socket, request: ToSupervisor | undefined): void {
+    const known = this.#owners.has(socket);
+    if (request === undefined || (!known && request.type !== 'hello')) {
+      socket.destroy();
+      return;
+    }
+    switch (request.type) {
+      case 'hello':
+        if (request.token !== this.#spec.token) {
+          socket.destroy();
+          return;
+        }
+        this.#owners.add(socket);
+        clearTimeout(this.#unowned);
+        return this.#say({ type: 'state', state: this.#state, ...this.#output.measure }, [socket]);
+      case 'input':
+        return this.#feed(socket, request);
+      case 'stop':
+        return this.stop(request.reason);
+      case 'interrupt':
+        return this.#tree?.interrupt();
+    }
+  }
+
+  #feed(socket: Socket, { id, text, last }: Extract<ToSupervisor, { type: 'input' }>): void {
+    const input = this.#child?.stdin ?? undefined;
+    const problem =
+      input === undefined || !input.writable
+        ? 'Its input is closed.'
+        : input.writableLength + text.length > MOST_INPUT
+          ? 'It does not read its input; what was sent before is still waiting.'
+          : undefined;
+    if (problem === undefined) {
+      input?.write(text);
+      if (last) input?.end();
+    }
+    this.#say({ type: 'input_taken', id, ...(problem !== undefined && { problem }) }, [socket]);
+  }
+
+  #inputClosed(): void {
+    if (!this.#state.inputOpen || this.#state.end !== undefined) return;
+    this.#state = { ...this.#state, inputOpen: false };
+    this.#say({ type: 'state', state: this.#state, ...this.#output.measure });
+  }
+
+  #printed(chunk: Buffer): void {
+    this.#queue.push(chunk);
+    this.#queued += chunk.length;
+    if (this.#queued > MOST_QUEUED) this.#eachStream((stream) => stream.pause());
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  /** A full disk must not hold up the command: what cannot be kept is dropped, and said at the end. */
+  async #write(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const bytes = Buffer.concat(this.#queue.splice(0));
+      this.#queued = 0;
+      try {
+        await this.#output.append(bytes);
+      } catch (error) {
+        this.#outputProblem ??= describeError(error);
+      }
+      this.#announce();
+      this.#eachStream((stream) => stream.resume());
+    }
+  }
+
+  #eachStream(action: (stream: NonNullable<ChildProcess['stdout']>) => void): void {
+    for (const stream of [this.#child?.stdout, this.#child?.stderr]) if (stream) action(stream);
+  }
+
+  #announce(): void {
+    this.#announcing ??= setTimeout(() => {
+      this.#announcing = undefined;
+      this.#say({ type: 'output', ...this.#output.measure });
+    }, ANNOUNCE_EVERY);
+  }
+
+  #say(message: FromSupervisor, to: Iterable<Socket> = this.#owners): void {
+    const line = `${JSON.stringify(message)}\n`;
+    for (const socket of to) socket.write(line);
+  }
+
+  #watchOwner(): void {
+    if (this.#owners.size > 0) return;
+    clearTimeout(this.#unowned);
+    this.#unowned = setTimeout(() => this.#stop({ cause: 'unowned' }), this.#spec.unownedMilliseconds);
+  }
+
+  stop(reason: string): void {
+    this.#stop({ cause: 'stopped', reason });
+  }
+
+  #stop(why: Pick<CommandEnd, 'cause' | 'reason'>): void {
+    if (this.#stopping !== undefined || this.#state.end !== undefined) return;
+    this.#stopping = why;
+    const tree = this.#tree;
+    if (tree === undefined) return;
+    void tree.end(false).catch(nextStepFollows);
+    this.#force = setTimeout(() => void tree.end(true).catch(nextStepFollows), this.#spec.graceMilliseconds);
+  }
+
+  /** What stayed in the command's group ends with it; whoever wants it to stay on makes a handle of it. */
+  async #endLeftovers(): Promise<void> {
+    const tree = this.#tree;
+    if (tree === undefined) return;
+    if (this.#stopping === undefined && (await gone(tree, LINGER))) return;
+    if (this.#stopping === undefined) {
+      await tree.end(false);
+      this.#left = true;
+    }
+    if (await gone(tree, this.#spec.graceMilliseconds)) return;
+    await tree.end(true);
+    await gone(tree, this.#spec.graceMilliseconds);
+  }
+
+  async #finish(exit: Pick<CommandEnd, 'code' | 'signal'> | { readonly failed: string }): Promise<void> {
+    clearTimeout(this.#force);
+    clearTimeout(this.#unowned);
+    const now = Date.now();
+    await this.#lastOutput();
+    clearTimeout(this.#announcing);
+    const failed = 'failed' in exit ? exit.failed : undefined;
+    const end: CommandEnd = {
+      ...('failed' in exit ? { code: null, signal: null } : exit),
+      ...(failed === undefined ? (this.#stopping ?? { cause: 'exited' }) : { cause: 'not_started', reason: failed }),
+      ...(this.#left && { left: true as const }),
+      ...(this.#outputProblem !== undefined && { outputProblem: this.#outputProblem }),
+      at: new Date(now).toISOString(),
+      milliseconds: now - this.#started,
+    };
+    const ended = { ...this.#state, inputOpen: false, end };
+    // On disk before anybody hears of it.
+    await writeJson(this.#deps.folder, stateFile, ended);
+    this.#state = ended;
+    this.#say({ type: 'state', state: this.#state, ...this.#output.measure });
+    this.#server.close();
+    for (const socket of this.#owners) socket.end();
+  }
+
+  async #lastOutput(): Promise<void> {
+    const streams = [this.#child?.stdout, this.#child?.stderr].filter((stream) => stream?.closed === false);
+    const ended = streams.map((stream) => new Promise((resolve) => stream?.once('close', resolve)));
+    await Promise.race([Promise.all(ended), new Promise((resolve) => setTimeout(resolve, LAST_OUTPUT))]);
+    this.#eachStream((stream) => stream.destroy());
+    await this.#writing;
+    await this.#output.close().catch((error: unknown) => {
+      this.#outputProblem ??= describeError(error);
+    });
+  }
+}
+
+async function gone(tree: ProcessTree, within: number): Promise<boolean> {
+  const until = Date.now() + within;
+  while (tree.isAlive) {
+    if (Date.now() > until) return false;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
+  }
+  return true;
+}
+
+/** Whoever could not be reached is told again, with less choice; nobody is there to hear of it in between. */
+function nextStepFollows(): void {}

@@ -1,0 +1,158 @@
+// What a supervisor and the window that owns it say to each other: two files beside the output, and lines over a private socket.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { realFileSystem } from './fileSystem.ts';
+import { type ShellProgram } from './processTree.ts';
+
+/** Written by the owner before the supervisor is started. */
+export interface SupervisorSpec {
+  readonly command: string;
+  readonly shell: ShellProgram;
+  readonly folder: string;
+  readonly input: boolean;
+  /** Whoever knows it may be owner. */
+  readonly token: string;
+  readonly socket: string;
+  /** Without an owner for so long, everything is ended. */
+  readonly unownedMilliseconds: number;
+  /** From asking the tree to end to leaving it no choice. */
+  readonly graceMilliseconds: number;
+}
+
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly startTime: string;
+}
+
+export interface CommandEnd {
+  /** `unowned`: no window had it any more. */
+  readonly cause: 'exited' | 'stopped' | 'unowned' | 'not_started';
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** Who or what stopped it; why it could not be started. */
+  readonly reason?: string;
+  /** Processes that it had left running were ended with it. */
+  readonly left?: true;
+  /** Why not all of its output was kept. */
+  readonly outputProblem?: string;
+  /** RFC 3339. */
+  readonly at: string;
+  readonly milliseconds: number;
+}
+
+/** Written by the supervisor, whole and durably, whenever it changes. */
+export interface SupervisorState {
+  readonly supervisor: ProcessIdentity;
+  /** The command itself; absent if it could not be started. */
+  readonly process?: ProcessIdentity;
+  /** RFC 3339. */
+  readonly startedAt: string;
+  readonly inputOpen: boolean;
+  readonly end?: CommandEnd;
+}
+
+export type ToSupervisor =
+  | { readonly type: 'hello'; readonly token: string }
+  | { readonly type: 'input'; readonly id: number; readonly text: string; readonly last: boolean }
+  | { readonly type: 'stop'; readonly reason: string }
+  | { readonly type: 'interrupt' };
+
+export type FromSupervisor =
+  | { readonly type: 'state'; readonly state: SupervisorState; readonly size: number; readonly kept: number }
+  | { readonly type: 'output'; readonly size: number; readonly kept: number }
+  | { readonly type: 'input_taken'; readonly id: number; readonly problem?: string };
+
+/** The variable that carries what is meant for the user's Node past ours. */
+export const OWN_NODE_OPTIONS = 'EARSHOT_NODE_OPTIONS';
+
+export const LINE_LIMIT = 4 * 1024 * 1024;
+
+export const specFile = 'spec.json';
+export const stateFile = 'state.json';
+
+export async function writeJson(folder: string, name: string, value: unknown): Promise<void> {
+  await realFileSystem.writeWhole(join(folder, name), new TextEncoder().encode(JSON.stringify(value)));
+}
+
+/** Undefined if it is not there or not what we write. */
+export async function readSpec(folder: string): Promise<SupervisorSpec | undefined> {
+  const value = await readJson(folder, specFile);
+  const good =
+    hasTexts(value, ['command', 'folder', 'token', 'socket']) &&
+    hasNumbers(value, ['unownedMilliseconds', 'graceMilliseconds']) &&
+    typeof value['input'] === 'boolean' &&
+    hasTexts(value['shell'], ['path']) &&
+    Array.isArray(value['shell']['args']);
+  return good ? (value as unknown as SupervisorSpec) : undefined;
+}
+
+export async function readState(folder: string): Promise<SupervisorState | undefined> {
+  return toState(await readJson(folder, stateFile));
+}
+
+/** A line of the other side; undefined for what cannot be understood. */
+export function readMessage(line: string): FromSupervisor | undefined {
+  const value = parse(line);
+  if (!isRecord(value)) return undefined;
+  if (value['type'] === 'input_taken' && hasNumbers(value, ['id'])) return value as unknown as FromSupervisor;
+  if (!hasNumbers(value, ['size', 'kept'])) return undefined;
+  if (value['type'] === 'output') return value as unknown as FromSupervisor;
+  const known = value['type'] === 'state' && toState(value['state']) !== undefined;
+  return known ? (value as unknown as FromSupervisor) : undefined;
+}
+
+export function readRequest(line: string): ToSupervisor | undefined {
+  const value = parse(line);
+  if (!isRecord(value)) return undefined;
+  switch (value['type']) {
+    case 'hello':
+      return hasTexts(value, ['token']) ? (value as unknown as ToSupervisor) : undefined;
+    case 'input': {
+      const good = hasNumbers(value, ['id']) && hasTexts(value, ['text']) && typeof value['last'] === 'boolean';
+      return good ? (value as unknown as ToSupervisor) : undefined;
+    }
+    case 'stop':
+      return hasTexts(value, ['reason']) ? (value as unknown as ToSupervisor) : undefined;
+    case 'interrupt':
+      return { type: 'interrupt' };
+    default:
+      return undefined;
+  }
+}
+
+function toState(value: unknown): SupervisorState | undefined {
+  if (!hasTexts(value, ['startedAt']) || !isIdentity(value['supervisor'])) return undefined;
+  if (value['process'] !== undefined && !isIdentity(value['process'])) return undefined;
+  const { end } = value;
+  if (end !== undefined && !(hasTexts(end, ['cause', 'at']) && hasNumbers(end, ['milliseconds']))) return undefined;
+  return value as unknown as SupervisorState;
+}
+
+function isIdentity(value: unknown): boolean {
+  return hasTexts(value, ['startTime']) && hasNumbers(value, ['pid']);
+}
+
+async function readJson(folder: string, name: string): Promise<unknown> {
+  const text = await readFile(join(folder, name), 'utf8').catch(() => '');
+  return parse(text);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function hasTexts(value: unknown, names: readonly string[]): value is Record<string, unknown> {
+  return isRecord(value) && names.every((name) => typeof value[name] === 'string');
+}
+
+function hasNumbers(value: unknown, names: readonly string[]): value is Record<string, unknown> {
+  return isRecord(value) && names.every((name) => Number.isFinite(value[name]));
+}

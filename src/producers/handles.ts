@@ -1,0 +1,54 @@
+// Watches the background commands: tells their owner when one ends, is lost, or seems to wait for input.
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { type Clock, type Log, type Producer, type Publisher } from '../core/ports.ts';
+import { type Handle } from '../core/tools/handle.ts';
+import { type Handles } from '../core/tools/handles.ts';
+import { draftOf, handleSubject } from '../core/tools/handleWords.ts';
+
+export interface HandlesProducerDeps {
+  readonly handles: Handles;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createHandlesProducer(deps: HandlesProducerDeps): Producer {
+  return { name: 'handles', start: (publisher) => new HandlesWatch(deps, publisher) };
+}
+
+class HandlesWatch implements Disposable {
+  readonly #deps: HandlesProducerDeps;
+  readonly #publisher: Publisher;
+  readonly #held = new DisposableStore();
+  /** Those of which it was said that they wait. */
+  readonly #waiting = new Set<Handle>();
+
+  constructor(deps: HandlesProducerDeps, publisher: Publisher) {
+    this.#deps = deps;
+    this.#publisher = publisher;
+    this.#held.add(deps.handles.onDidChange(({ type, handle }) => type === 'state' && this.#changed(handle)));
+  }
+
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  #changed(handle: Handle): void {
+    const { name } = handle;
+    if (name === undefined) return;
+    const report = (error: unknown) => this.#deps.log.error('a background command could not be told of', error);
+    if (handle.state !== 'waiting' && this.#waiting.delete(handle)) {
+      const kind = { source: 'tool', name: 'waiting' };
+      void this.#publisher.withdraw(kind, handleSubject(name), 'it went on', handle.conversation).catch(report);
+    }
+    if (handle.state === 'waiting') this.#waiting.add(handle);
+    if (handle.state !== 'running') void this.#tell(handle, name).catch(report);
+  }
+
+  /** Whether the model knows it already is decided where it is queued. */
+  async #tell(handle: Handle, name: string): Promise<void> {
+    const { state } = handle;
+    const draft = await draftOf(handle, name, new Date(this.#deps.clock.now()).toISOString());
+    // Reading its last lines took a moment.
+    if (draft !== undefined && handle.state === state) await this.#publisher.publish(draft, handle.conversation);
+  }
+}

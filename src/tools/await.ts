@@ -1,0 +1,95 @@
+// The tool await: waits for background commands, and returns early when something happens that should not wait.
+import * as z from 'zod';
+import { type ToolContext, type ToolOutcome } from '../core/ports.ts';
+import { type Handle } from '../core/tools/handle.ts';
+import { type ConversationHandles } from '../core/tools/handles.ts';
+import { describeState } from '../core/tools/handleWords.ts';
+import { answer, defineTool, refuse } from './defineTool.ts';
+
+const DEFAULT_SECONDS = 300;
+const LAST_LINES = 900;
+const names = z.array(z.string().min(1)).min(1).max(50);
+
+export const awaitTool = defineTool({
+  name: 'await',
+  description:
+    'Waits until one (any) or each (all) of the named handles has ended, also of those that a call beside this one starts. Without names, until any that runs now has ended. Returns early when the user writes, when a handle seems to wait for input, or when there is news that should not wait.',
+  effect: 'read',
+  arguments: {
+    any: names.optional().describe('Names of handles: the first that ends is enough'),
+    all: names.optional().describe('Names of handles: all must have ended'),
+    timeout_secs: z.int().min(1).max(3600).optional().describe(`At most so long; ${DEFAULT_SECONDS} if not given`),
+  },
+  whyNot: ({ any, all }) =>
+    any !== undefined && all !== undefined ? 'any, all: give one of them, not both.' : undefined,
+  run: async ({ any, all, timeout_secs: seconds = DEFAULT_SECONDS }, context) => {
+    const { handles } = context;
+    if (handles === undefined) return refuse('Commands cannot be run here, so there are no handles.');
+    const wanted =
+      any ?? all ?? handles.all.filter((handle) => !handle.hasEnded).flatMap((handle) => handle.name ?? []);
+    if (wanted.length === 0) return refuse('Nothing runs in the background, so there is nothing to wait for.');
+    return wait(handles, { names: [...new Set(wanted)], all: all !== undefined, seconds }, context);
+  },
+});
+
+interface Wait {
+  readonly names: readonly string[];
+  readonly all: boolean;
+  readonly seconds: number;
+}
+
+async function wait(handles: ConversationHandles, wanted: Wait, context: ToolContext): Promise<ToolOutcome> {
+  const done = new AbortController();
+  const limit = AbortSignal.timeout(wanted.seconds * 1000);
+  const signal = AbortSignal.any([context.signal, limit, done.signal]);
+  const news = context.news(signal).then((what) => {
+    if (what !== '') done.abort();
+    return what;
+  });
+  const found = await Promise.all(
+    wanted.names.map(async (name) => {
+      const handle = await handles.awaitStart(name, signal);
+      await handle?.until((now) => now.hasEnded || now.state === 'waiting', signal);
+      // One that asks something ends the wait for all: nobody else would answer it.
+      if (!wanted.all || handle === undefined || handle.state === 'waiting') done.abort();
+      return { name, handle };
+    }),
+  );
+  const cutShort = done.signal.aborted && !found.some(isEnough(wanted));
+  done.abort();
+  if (context.signal.aborted) return refuse('Cancelled by the user.');
+  const what = await news;
+  const missing = found.filter(({ handle }) => handle === undefined).map(({ name }) => name);
+  if (missing.length > 0 && what === '' && !limit.aborted) {
+    return refuse(`There is no handle ${missing.map((name) => `“${name}”`).join(', ')}. handle list shows them.`);
+  }
+  const reason =
+    cutShort && what !== ''
+      ? [`(Returned early: ${what}.)`]
+      : limit.aborted
+        ? [`(The ${wanted.seconds} s are over.)`]
+        : [];
+  return outcomeOf(found, reason);
+}
+
+interface Found {
+  readonly name: string;
+  readonly handle: Handle | undefined;
+}
+
+function isEnough({ all }: Wait): (found: Found) => boolean {
+  return ({ handle }) => handle?.state === 'waiting' || (!all && handle?.hasEnded === true);
+}
+
+async function outcomeOf(found: readonly Found[], reason: readonly string[]): Promise<ToolOutcome> {
+  const lines = await Promise.all(
+    found.map(async ({ name, handle }) => {
+      if (handle === undefined) return `${name}: not started yet.`;
+      const state = `${name}: ${describeState(handle)}.`;
+      const last = handle.hasEnded ? await handle.lastLines(LAST_LINES) : '';
+      return last === '' ? state : `${state}\nLast lines:\n${last}`;
+    }),
+  );
+  const shown = found.flatMap(({ name, handle }) => (handle === undefined ? [] : [handle.shown(name)]));
+  return { ...answer([...lines, ...reason].join('\n')), handles: shown };
+}

@@ -1,0 +1,67 @@
+// Decides how much of a command's output a result shows: all of it, or its beginning and its end with a pointer to the rest.
+import { completeLength, decodePiece, plainText } from '../base/terminalText.ts';
+import { type Handle } from '../core/tools/handle.ts';
+
+/** In characters; the whole result must stay under what run.ts lets through. */
+const TAIL = 20_000;
+/** Escape sequences take bytes that are not shown, so more is read than is shown. */
+const BYTES_FOR_ONE = 4;
+const PAGE_BYTES = 24_000;
+
+export interface OutputPart {
+  readonly text: string;
+  /** Bytes that it covers, from where to where. */
+  readonly from: number;
+  readonly through: number;
+  /** Something in between was left out. */
+  readonly cut: boolean;
+}
+
+/** Everything from this byte on, as far as it fits: the end is kept. */
+export async function newOutput({ process }: Handle, since: number, head = 0): Promise<OutputPart> {
+  const { size: printed, kept } = process.status;
+  const from = Math.max(since, kept);
+  const size = await completeEnd(process, from, printed);
+  const most = (head + TAIL) * BYTES_FOR_ONE;
+  if (size - from <= most) {
+    const text = await textOf(process, from, size);
+    if (text.length <= head + TAIL) return { text, from: since, through: size, cut: from > since };
+  }
+  const begin = head === 0 ? '' : (await textOf(process, from, from + head * BYTES_FOR_ONE)).slice(0, head);
+  const end = lastLines(await textOf(process, Math.max(from, size - TAIL * BYTES_FOR_ONE), size), TAIL);
+  const gap = '… (left out here) …\n';
+  return { text: begin === '' ? end : `${begin}\n${gap}${end}`, from: since, through: size, cut: true };
+}
+
+/** A page of it, for whoever wants what was left out. */
+export async function outputPage({ process }: Handle, from: number): Promise<OutputPart> {
+  const read = await process.read(from, PAGE_BYTES);
+  const length = read.from + read.bytes.length < process.status.size ? pageLength(read.bytes) : read.bytes.length;
+  const text = plainText(decodePiece(read.bytes.subarray(0, length)));
+  return { text, from: read.from, through: read.from + length, cut: read.from > from };
+}
+
+/** Whole lines where there are any, so that no escape sequence is cut in two. */
+function pageLength(bytes: Uint8Array): number {
+  const line = bytes.lastIndexOf(0x0a);
+  return line > 0 ? line + 1 : completeLength(bytes);
+}
+
+/** What comes in pieces is shown in whole ones, unless nothing more can come. */
+async function completeEnd(process: Handle['process'], from: number, to: number): Promise<number> {
+  const { status } = process;
+  if (status.end !== undefined || status.lost === true) return to;
+  const begin = Math.max(from, to - 300);
+  const { bytes } = await process.read(begin, to - begin);
+  return begin + completeLength(bytes);
+}
+
+async function textOf(process: Handle['process'], from: number, to: number): Promise<string> {
+  const { bytes } = await process.read(from, to - from);
+  return plainText(decodePiece(bytes));
+}
+
+function lastLines(text: string, length: number): string {
+  const cut = text.slice(-length);
+  return cut.length === text.length ? cut : cut.slice(cut.indexOf('\n') + 1);
+}

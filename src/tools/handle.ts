@@ -1,0 +1,115 @@
+// The tool handle: looks at background commands, fetches what is new of their output, types into them, ends them.
+import * as z from 'zod';
+import { describeFailure } from '../base/errors.ts';
+import { type ToolOutcome } from '../core/ports.ts';
+import { type Handle } from '../core/tools/handle.ts';
+import { type ConversationHandles } from '../core/tools/handles.ts';
+import { describeState } from '../core/tools/handleWords.ts';
+import { newOutput, type OutputPart, outputPage } from './commandOutput.ts';
+import { answer, defineTool, refuse } from './defineTool.ts';
+
+/** What it prints in answer is worth waiting for, but not long. */
+const REACTION_MILLISECONDS = 1500;
+const LAST_LINES = 900;
+
+export const handleTool = defineTool({
+  name: 'handle',
+  description:
+    'Works with background commands (handles). list shows all; fetch returns the output since the last fetch and the state, or a page of earlier output with from; apply types text into its input, followed by a line break; abort ends it with everything it started. To wait for one, use await.',
+  effect: 'execute',
+  // Whatever is typed into a shell is run.
+  effectFor: ({ action }) => (action === 'apply' ? 'execute' : 'read'),
+  arguments: {
+    action: z.enum(['list', 'fetch', 'apply', 'abort']),
+    name: z.string().optional().describe('The handle; not needed for list'),
+    from: z.int().min(0).optional().describe('For fetch: output from this byte on, in pages'),
+    text: z.string().max(100_000).optional().describe('For apply: what to type; empty is just the line break'),
+    no_newline: z.boolean().optional().describe('For apply: no line break after the text'),
+    end_input: z.boolean().optional().describe('For apply: nothing more will be typed; closes its input'),
+  },
+  touches: ({ action }) => (action === 'apply' ? { onlyOnce: true } : {}),
+  whyNot: ({ action, name, text }, { handles }) => {
+    if (action === 'list' || handles === undefined) return undefined;
+    if (name === undefined) return `name: ${action} needs the name of a handle. ${namesOf(handles)}`;
+    if (handles.get(name) === undefined) return `name: there is no handle “${name}”. ${namesOf(handles)}`;
+    return action === 'apply' && text === undefined
+      ? 'text: apply needs the text to type; it may be empty.'
+      : undefined;
+  },
+  run: async ({ action, name = '', from, text = '', no_newline: bare, end_input: last }, { handles, signal }) => {
+    if (handles === undefined) return refuse('Commands cannot be run here, so there are no handles.');
+    if (action === 'list') return list(handles);
+    const handle = handles.get(name);
+    if (handle === undefined) return refuse(`name: there is no handle “${name}”. ${namesOf(handles)}`);
+    switch (action) {
+      case 'fetch':
+        return from === undefined ? fetchNew(handle, name, handles) : fetchPage(handle, name, from);
+      case 'apply': {
+        const typed = bare === true || text.endsWith('\n') ? text : `${text}\n`;
+        return apply({ handle, name, handles, signal }, last === true && text === '' ? '' : typed, last === true);
+      }
+      case 'abort':
+        return abort(handle, name);
+    }
+  },
+});
+
+function namesOf(handles: ConversationHandles): string {
+  const names = handles.all.map((handle) => handle.name);
+  return names.length === 0 ? 'There are none.' : `There are: ${names.join(', ')}.`;
+}
+
+function list(handles: ConversationHandles): ToolOutcome {
+  const lines = handles.all.map(
+    (handle) => `${handle.name ?? ''}: ${describeState(handle)}. ${handle.process.command}`,
+  );
+  const shown = handles.all.flatMap((handle) => (handle.name === undefined ? [] : [handle.shown(handle.name)]));
+  return { ...answer(lines.length === 0 ? 'There are no handles.' : lines.join('\n')), handles: shown };
+}
+
+async function fetchNew(handle: Handle, name: string, handles: ConversationHandles): Promise<ToolOutcome> {
+  // Before the output is read: what is printed after that is new the next time.
+  const since = handles.shownThrough(name);
+  const part = await newOutput(handle, since);
+  const rest = part.cut ? `\n(More was printed since byte ${since}: fetch with from ${since} shows it in pages.)` : '';
+  const content = part.through === since ? 'Nothing new was printed.' : `${printed(part)}${rest}`;
+  return { ...answer(`${content}\n(${name}: ${describeState(handle)})`), handles: [handle.shown(name, part.through)] };
+}
+
+async function fetchPage(handle: Handle, name: string, from: number): Promise<ToolOutcome> {
+  const { size } = handle.process.status;
+  if (from > size) return refuse(`from: it has printed only ${size} bytes.`);
+  const part = await outputPage(handle, from);
+  const lost = part.cut ? [`(The first ${part.from} bytes are not kept any more.)`] : [];
+  const next = part.through < size ? [`(It goes on: from ${part.through}; ${size} bytes in all.)`] : [];
+  const content = [...lost, part.text, ...next, `(${name}: ${describeState(handle)})`].join('\n');
+  return { ...answer(content), handles: [handle.shown(name)] };
+}
+
+async function apply(
+  to: { handle: Handle; name: string; handles: ConversationHandles; signal: AbortSignal },
+  text: string,
+  last: boolean,
+): Promise<ToolOutcome> {
+  const { handle, name, handles, signal } = to;
+  if (handle.hasEnded) return refuse(`Nothing was typed: “${name}” ${describeState(handle)}.`);
+  const { size } = handle.process.status;
+  const written = await handle.write(text, last);
+  if (!written.ok) return refuse(`Nothing was typed: ${describeFailure(written.failure)}`);
+  const enough = AbortSignal.any([signal, AbortSignal.timeout(REACTION_MILLISECONDS)]);
+  await handle.until((one) => one.hasEnded || one.process.status.size > size, enough);
+  return fetchNew(handle, name, handles);
+}
+
+async function abort(handle: Handle, name: string): Promise<ToolOutcome> {
+  const before = handle.hasEnded;
+  await handle.stop('you aborted it');
+  const lines = await handle.lastLines(LAST_LINES);
+  const state = `${name}: ${describeState(handle)}${before ? '; it had ended before' : ''}.`;
+  const content = lines === '' ? state : `${state}\nLast lines:\n${lines}`;
+  return { ...answer(content), handles: [handle.shown(name)] };
+}
+
+function printed({ text }: OutputPart): string {
+  return text.trimEnd();
+}

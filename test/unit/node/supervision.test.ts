@@ -1,0 +1,264 @@
+// Commands under the real supervisor, with every kind of program that gives trouble. Real processes, nothing is made up.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startTimeOf } from '../../../src/node/processTree.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { shellProgram, userEnvironment } from '../../../src/node/shellProgram.ts';
+import { type Supervised } from '../../../src/node/supervised.ts';
+import { createSupervision, type SupervisionDeps } from '../../../src/node/supervision.ts';
+import { launchProcess } from '../../support/supervision.ts';
+
+let folder: string;
+const followed: Supervised[] = [];
+let runs = 0;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'earshot-supervision-'));
+});
+afterEach(async () => {
+  for (const one of followed.splice(0)) {
+    one.stop('the test ended');
+    await until(one, hasEnded);
+    one.dispose();
+  }
+  await rm(folder, { recursive: true });
+});
+
+function supervision(more: Partial<SupervisionDeps> = {}) {
+  return createSupervision({
+    launch: launchProcess,
+    clock: realClock,
+    report: (what, error) => expect([what, error]).toEqual([]),
+    folderOf: async (conversation) => join(folder, conversation),
+    userShell: () => ({ shell: shellProgram('/bin/sh'), env: userEnvironment(process.env) }),
+    graceMilliseconds: 300,
+    ...more,
+  });
+}
+
+async function start(command: string, more: Partial<SupervisionDeps> = {}, input = true): Promise<Supervised> {
+  const started = await supervision(more).start({ conversation: 'c', run: `r${runs++}`, command, folder, input });
+  if (!started.ok) throw new Error(started.failure.message);
+  followed.push(started.value);
+  return started.value;
+}
+
+const hasEnded = ({ status }: Supervised) => status.end !== undefined || status.lost === true;
+
+function until(one: Supervised, holds: (one: Supervised) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    if (holds(one)) return resolve();
+    const listening = one.onDidChange(() => {
+      if (!holds(one)) return;
+      listening.dispose();
+      resolve();
+    });
+  });
+}
+
+/** As a window's end does. */
+function letGo(one: Supervised): void {
+  followed.splice(followed.indexOf(one), 1);
+  one.dispose();
+}
+
+async function textOf(one: Supervised): Promise<string> {
+  const { bytes } = await one.read(0, one.status.size);
+  return Buffer.from(bytes).toString('utf8');
+}
+
+const printed = (text: string) => async (one: Supervised) => (await textOf(one)).includes(text);
+
+async function untilPrinted(one: Supervised, text: string): Promise<void> {
+  const seen = printed(text);
+  while (!(await seen(one))) {
+    const { size } = one.status;
+    await until(one, ({ status }) => status.size > size);
+  }
+}
+
+const pidFrom = async (name: string) => Number((await readFile(join(folder, name), 'utf8')).trim());
+const lives = (pid: number) => startTimeOf(pid) !== undefined;
+
+test('a command ends with its exit code, and what it printed is on disk', async () => {
+  const one = await start('echo out; echo err >&2; exit 3');
+  await until(one, hasEnded);
+  expect(one.status.end).toMatchObject({ cause: 'exited', code: 3, signal: null });
+  expect((await textOf(one)).split('\n').sort()).toEqual(['', 'err', 'out']);
+});
+
+test('a signal and a shell that is not there are told as what they are', async () => {
+  const killed = await start('kill -9 $$');
+  await until(killed, hasEnded);
+  expect(killed.status.end).toMatchObject({ cause: 'exited', code: null, signal: 'SIGKILL' });
+  const none = await start('true', { userShell: () => ({ shell: shellProgram('/no/such/shell'), env: {} }) });
+  await until(none, hasEnded);
+  expect(none.status.end).toMatchObject({ cause: 'not_started', reason: expect.stringContaining('ENOENT') as string });
+});
+
+test('a program that asks gets what is typed, line by line, until its input is closed', async () => {
+  const one = await start('printf "Name? "; read name; echo "Hello $name"; cat; echo over');
+  await untilPrinted(one, 'Name? ');
+  expect(await one.write('Ada\n')).toMatchObject({ ok: true });
+  await untilPrinted(one, 'Hello Ada');
+  expect(await one.write('more\n', true)).toMatchObject({ ok: true });
+  await until(one, hasEnded);
+  expect(await textOf(one)).toBe('Name? Hello Ada\nmore\nover\n');
+  expect(await one.write('too late\n')).toMatchObject({ ok: false });
+});
+
+test('without input a program reads nothing at once, and typing is refused', async () => {
+  const one = await start('cat; echo over; sleep 1000', {}, false);
+  await untilPrinted(one, 'over');
+  expect(one.status.inputOpen).toBe(false);
+  expect(await one.write('x')).toMatchObject({ ok: false, failure: { message: 'Its input is closed.' } });
+});
+
+test('one that ignores SIGTERM is ended all the same, with its grandchildren, also those that left its group', async () => {
+  const one = await start(
+    `trap '' TERM; (trap '' TERM; sleep 1000 & echo $! > inner; wait) & echo $! > outer; setsid sleep 1000 & echo $! > away; echo up; wait; sleep 1000`,
+  );
+  await untilPrinted(one, 'up');
+  await expect.poll(() => pidFrom('inner')).toBeGreaterThan(0);
+  const pids = await Promise.all(['outer', 'inner', 'away'].map(pidFrom));
+  expect(pids.every(lives)).toBe(true);
+  one.stop('enough');
+  await until(one, hasEnded);
+  expect(one.status.end).toMatchObject({ cause: 'stopped', reason: 'enough' });
+  expect(pids.filter(lives)).toEqual([]);
+});
+
+test('one that closes its output and lives on still runs, and is ended by stop', async () => {
+  const one = await start('echo $$ > pid; exec >&- 2>&-; sleep 1000');
+  await expect.poll(() => pidFrom('pid')).toBeGreaterThan(0);
+  const pid = await pidFrom('pid');
+  expect(hasEnded(one)).toBe(false);
+  one.stop('enough');
+  await until(one, hasEnded);
+  expect(lives(pid)).toBe(false);
+});
+
+test('what is left running in the background ends with the command and is said; a true daemon is left alone', async () => {
+  const one = await start('sleep 1000 & echo $! > left; (setsid sleep 1000 & echo $! > daemon); echo done');
+  await until(one, hasEnded);
+  expect(one.status.end).toMatchObject({ cause: 'exited', code: 0, left: true });
+  expect(lives(await pidFrom('left'))).toBe(false);
+  const daemon = await pidFrom('daemon');
+  expect(lives(daemon)).toBe(true);
+  process.kill(daemon, 'SIGKILL');
+});
+
+test('100 MB of output cost neither memory nor a byte of it', async () => {
+  const one = await start('head -c 104857600 /dev/zero | tr "\\0" "x"; echo; echo the end');
+  let most = 0;
+  const listening = one.onDidChange(() => {
+    most = Math.max(most, residentBytes(one.pid));
+  });
+  await until(one, hasEnded);
+  listening.dispose();
+  expect(one.status).toMatchObject({ size: 104857600 + 9, kept: 0, end: { code: 0 } });
+  const last = await one.read(104857600 - 5, 100);
+  expect(Buffer.from(last.bytes).toString()).toBe('xxxxx\nthe end\n');
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThan(200 * 1024 * 1024);
+});
+
+test('a window that comes back finds it running, with everything it printed, and can go on with it', async () => {
+  const run = `r${runs}`;
+  const one = await start('echo first; read line; echo "got $line"');
+  await untilPrinted(one, 'first');
+  letGo(one);
+  const again = await supervision().takeUp('c', run);
+  if (again === undefined) throw new Error('not found');
+  followed.push(again);
+  expect(hasEnded(again)).toBe(false);
+  expect(await textOf(again)).toBe('first\n');
+  await again.write('this\n');
+  await until(again, hasEnded);
+  expect(await textOf(again)).toBe('first\ngot this\n');
+});
+
+test('what ended while no window was there is known with its exit code', async () => {
+  const run = `r${runs}`;
+  const one = await start('read line; exit 7');
+  const { pid } = one;
+  await one.write('go\n');
+  letGo(one);
+  await expect.poll(() => lives(pid)).toBe(false);
+  const again = await supervision().takeUp('c', run);
+  expect(again?.status.end).toMatchObject({ cause: 'exited', code: 7 });
+  again?.dispose();
+});
+
+test('without an owner everything is ended after a while, and that is written down', async () => {
+  const run = `r${runs}`;
+  const one = await start('sleep 1000 & echo $! > child; wait', { unownedMilliseconds: 400 });
+  await expect.poll(() => pidFrom('child')).toBeGreaterThan(0);
+  const child = await pidFrom('child');
+  const { pid } = one;
+  letGo(one);
+  await expect.poll(() => lives(pid) || lives(child)).toBe(false);
+  const again = await supervision().takeUp('c', run);
+  expect(again?.status.end).toMatchObject({ cause: 'unowned' });
+  again?.dispose();
+});
+
+test('when the supervisor is killed the command is lost, and what it had started is ended', async () => {
+  const one = await start('sleep 1000 & echo $! > child; echo up; wait');
+  await untilPrinted(one, 'up');
+  const child = await pidFrom('child');
+  process.kill(one.pid, 'SIGKILL');
+  await until(one, hasEnded);
+  expect(one.status).toMatchObject({ lost: true, inputOpen: false });
+  await expect.poll(() => lives(child)).toBe(false);
+  expect(await textOf(one)).toBe('up\n');
+});
+
+test('whoever does not know the token is not let in', async () => {
+  const run = `r${runs}`;
+  const one = await start('sleep 1000');
+  const place = join(folder, 'c', 'handles', `run-${Buffer.from(run).toString('hex')}`, 'spec.json');
+  const spec = JSON.parse(await readFile(place, 'utf8')) as { token: string; socket: string };
+  const { connect } = await import('node:net');
+  const closed = new Promise((resolve) => {
+    const socket = connect(spec.socket);
+    socket.on('error', () => undefined);
+    socket.on('close', resolve);
+    socket.write(
+      `${JSON.stringify({ type: 'hello', token: 'guess' })}\n${JSON.stringify({ type: 'stop', reason: 'x' })}\n`,
+    );
+  });
+  await closed;
+  expect(hasEnded(one)).toBe(false);
+});
+
+test('it has the user’s environment without the editor’s own, and the folder it was given', async () => {
+  await writeFile(join(folder, 'here'), '');
+  const env = {
+    ...process.env,
+    MINE: 'yes',
+    VSCODE_PID: '1',
+    ELECTRON_RUN_AS_NODE: '1',
+    NODE_OPTIONS: '--no-warnings',
+  };
+  const settings = { FROM_SETTINGS: 'too', MINE: 'changed', HOME: null };
+  const one = await start('ls here; env', {
+    userShell: () => ({ shell: shellProgram('/bin/sh'), env: userEnvironment(env, settings) }),
+  });
+  await until(one, hasEnded);
+  const lines = (await textOf(one)).split('\n');
+  expect(lines[0]).toBe('here');
+  expect(lines).toEqual(expect.arrayContaining(['MINE=changed', 'FROM_SETTINGS=too', 'NODE_OPTIONS=--no-warnings']));
+  expect(lines.filter((line) => /^(VSCODE_|ELECTRON_|EARSHOT_|HOME=)/.test(line))).toEqual([]);
+});
+
+function residentBytes(pid: number): number {
+  try {
+    const { readFileSync } = process.getBuiltinModule('node:fs');
+    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096;
+  } catch {
+    return 0;
+  }
+}
