@@ -267,6 +267,7 @@ export interface ActiveCall {
 
 /** What live conversations are called, wait for and do. */
 export interface LiveConversations {
+  ids(): readonly string[];
   /** Empty while it has none. */
   title(conversation: string): string;
   /** What any of them watches for. */

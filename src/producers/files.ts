@@ -1,60 +1,133 @@
 // Watches the files that live conversations have seen, and tells each of them when its view is out of date.
-import { type FSWatcher, watch } from 'chokidar';
-import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
-import { fileAgainAsRead, fileChanged, fileDeleted, GONE } from '../core/notify/fileChange.ts';
-import { type Clock, type Log, type Producer, type Publisher, type SeenFile, type SeenFiles } from '../core/ports.ts';
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { fileAgainAsRead, fileChanged, fileDeleted } from '../core/notify/fileChange.ts';
+import { GONE } from '../core/notify/fileState.ts';
+import {
+  type Clock,
+  type LiveConversations,
+  type Log,
+  type Producer,
+  type ProducerHost,
+  type Publisher,
+  type SeenFile,
+  type SeenFiles,
+} from '../core/ports.ts';
+import { type EditorBuffers, type EditorFiles } from '../core/sourcePorts.ts';
 import { type Snapshots } from '../core/storagePorts.ts';
 import { type Workspace } from '../core/workspacePorts.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
+import { Authorship, type Change } from './authorship.ts';
+import { type DiskWatchDeps, WatchedPaths } from './diskWatch.ts';
+import { createExclusions, type Exclusions } from './exclusions.ts';
+import { type GitGate } from './gitGate.ts';
+import { Looks } from './looks.ts';
+import { Newcomers } from './newcomers.ts';
+import { WatchedGlobs } from './watchedGlobs.ts';
 
-/** Writers often write in several steps: a file is looked at once it was quiet for this long. */
 const QUIET_MILLISECONDS = 100;
+/** Some writers remove a file before they write it anew, and the editor's watcher tells later where it went. */
+const GONE_MILLISECONDS = 600;
 
 export interface FilesDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly snapshots: Snapshots;
   readonly workspace: Workspace;
+  /** Absent where there is no editor. */
+  readonly editorFiles?: EditorFiles;
+  readonly buffers?: EditorBuffers;
+  /** Closed while git is at work: what it does to many files is told as one. */
+  readonly gate?: GitGate;
+  /** What a test puts in the place of chokidar. */
+  readonly watch?: DiskWatchDeps['watch'];
 }
 
 export function createFilesProducer(deps: FilesDeps): Producer {
-  return { name: 'files', start: (publisher, seen) => new FilesWatch(deps, publisher, seen) };
+  return { name: 'files', start: (publisher, seen, host) => new FilesWatch(deps, publisher, seen, host) };
 }
+
+type View = SeenFile['by'][number];
 
 class FilesWatch implements Disposable {
   readonly #deps: FilesDeps;
   readonly #publisher: Publisher;
   readonly #seen: SeenFiles;
-  readonly #watcher: FSWatcher;
+  readonly #live: LiveConversations;
   readonly #held = new DisposableStore();
-  /** Watched files: the machine's path → ours. */
-  readonly #paths = new Map<string, string>();
+  readonly #watched: WatchedPaths;
+  readonly #authorship: Authorship;
+  readonly #looks: Looks;
+  readonly #newcomers: Newcomers;
+  readonly #exclusions: Exclusions;
+  readonly #globs: WatchedGlobs;
   /** What each conversation had seen when the file was last looked at. */
   readonly #lookedAt = new Map<string, string>();
-  readonly #quiet = new Map<string, Disposable>();
-  readonly #looking = new Map<string, Promise<void>>();
-  /** The watcher takes a moment to close and may still speak. */
-  #ended = false;
+  /** Conversations that were there when what is seen was last looked at. */
+  #known: ReadonlySet<string> = new Set();
+  /** Who was not there before, by path, until the file is looked at. */
+  readonly #unheard = new Map<string, readonly string[]>();
+  /** Gone at the last look; told if it still is at the next. */
+  readonly #missing = new Set<string>();
+  /** Looked at again when the call that edits them has ended. */
+  readonly #edited = new Map<string, number | undefined>();
   /** What was published and may still be held back, by conversation and path. */
   readonly #said = new Map<string, string>();
+  #following: Promise<void> = Promise.resolve();
+  #ended = false;
 
-  constructor(deps: FilesDeps, publisher: Publisher, seen: SeenFiles) {
+  constructor(deps: FilesDeps, publisher: Publisher, seen: SeenFiles, host: ProducerHost) {
     this.#deps = deps;
     this.#publisher = publisher;
     this.#seen = seen;
-    this.#watcher = watch([], { ignoreInitial: true, persistent: true, followSymlinks: true });
-    for (const event of ['add', 'change', 'unlink'] as const) {
-      this.#watcher.on(event, (absolute) => this.#touched(absolute));
+    this.#live = host.live;
+    const { clock, snapshots, workspace, log, editorFiles, buffers, watch } = deps;
+    const report = (error: unknown) => this.#report(error);
+    this.#authorship = this.#held.add(new Authorship({ clock, live: host.live, ...(buffers && { buffers }) }));
+    this.#exclusions = createExclusions(workspace);
+    this.#newcomers = new Newcomers({ clock, snapshots, workspace });
+    this.#looks = this.#held.add(
+      new Looks({
+        clock,
+        quietMilliseconds: QUIET_MILLISECONDS,
+        look: (path, touched) => this.#look(path, touched),
+        report,
+      }),
+    );
+    this.#watched = this.#held.add(
+      new WatchedPaths({
+        log,
+        broke: (error) => host.broke(error),
+        touched: (path, type) => this.#touched(path, type),
+        ...(watch && { watch }),
+        hasOther: editorFiles !== undefined,
+      }),
+    );
+    this.#globs = this.#held.add(
+      new WatchedGlobs({
+        clock,
+        workspace,
+        snapshots,
+        publisher,
+        authorship: this.#authorship,
+        exclusions: this.#exclusions,
+        watched: this.#watched,
+        live: host.live,
+        hasEditor: editorFiles !== undefined,
+        isSeen: (path) => seen.get(path) !== undefined,
+        report,
+      }),
+    );
+    if (editorFiles !== undefined) {
+      this.#held.add(editorFiles.onDidTouch(({ path, type }) => this.#touched(path, type)));
     }
-    this.#watcher.on('error', (error) => deps.log.error('watching files failed', error));
+    if (buffers !== undefined) this.#held.add(buffers.onDidSave((path) => this.#touched(path, 'changed')));
     this.#held.add(seen.onDidChange(() => this.#follow()));
-    this.#held.add(toDisposable(() => void this.#watcher.close().catch((error: unknown) => this.#report(error))));
+    this.#held.add(host.live.onDidChange(() => this.#callsChanged()));
     this.#follow();
   }
 
   dispose(): void {
     this.#ended = true;
-    for (const timer of this.#quiet.values()) timer.dispose();
     this.#held.dispose();
   }
 
@@ -64,92 +137,129 @@ class FilesWatch implements Disposable {
 
   /** Watches what is seen now, and looks at once at every file whose view moved: it may have changed before the watch. */
   #follow(): void {
-    void this.#followNow().catch((error: unknown) => this.#report(error));
+    this.#following = this.#following
+      .then(() => (this.#ended ? undefined : this.#followNow()))
+      .catch((error: unknown) => this.#report(error));
   }
 
   async #followNow(): Promise<void> {
     const files = this.#seen.all();
     const wanted = new Set(files.map((file) => file.path));
-    for (const [absolute, path] of this.#paths) {
+    const known = this.#known;
+    this.#known = new Set(this.#live.ids());
+    for (const path of [...this.#lookedAt.keys()]) {
       if (wanted.has(path)) continue;
-      this.#paths.delete(absolute);
       this.#lookedAt.delete(path);
-      this.#watcher.unwatch(absolute);
+      this.#watched.remove(path);
     }
     for (const file of files) {
       const view = JSON.stringify(file.by.map(({ conversation, hash }) => [conversation, hash]));
       if (this.#lookedAt.get(file.path) === view) continue;
       this.#lookedAt.set(file.path, view);
+      const joined = file.by.map(({ conversation }) => conversation).filter((id) => !known.has(id));
+      if (joined.length > 0) this.#unheard.set(file.path, joined);
       const resolved = await this.#deps.workspace.resolve(file.path);
       if (this.#ended) return;
       if (!resolved.ok) continue;
-      if (!this.#paths.has(resolved.value.absolute)) {
-        this.#paths.set(resolved.value.absolute, file.path);
-        this.#watcher.add(resolved.value.absolute);
-      }
-      this.#look(file.path);
+      this.#watched.add(file.path, resolved.value.absolute);
+      this.#looks.now(file.path);
     }
   }
 
-  #touched(absolute: string): void {
-    const path = this.#paths.get(absolute);
-    if (path === undefined || this.#ended) return;
-    this.#quiet.get(path)?.dispose();
-    const timer = this.#deps.clock.after(QUIET_MILLISECONDS, () => {
-      this.#quiet.delete(path);
-      this.#look(path);
-    });
-    this.#quiet.set(path, timer);
+  #touched(path: string, type: 'created' | 'changed' | 'deleted'): void {
+    if (type === 'created') this.#newcomers.add(path);
+    this.#exclusions.touched(path);
+    if (this.#globs.touched(path, type)) return;
+    if (this.#lookedAt.has(path)) this.#looks.soon(path, true);
+    // A folder that is gone says nothing of what was in it.
+    else if (type === 'deleted') for (const inside of this.#below(path)) this.#looks.soon(inside, true);
   }
 
-  /** One look at a time for each file, so that two never publish the same state. */
-  #look(path: string): void {
-    const before = this.#looking.get(path) ?? Promise.resolve();
-    const next = before.then(() => this.#compare(path)).catch((error: unknown) => this.#report(error));
-    this.#looking.set(path, next);
+  #below(folder: string): string[] {
+    return [...this.#lookedAt.keys()].filter((path) => path.startsWith(`${folder}/`));
   }
 
-  async #compare(path: string): Promise<void> {
-    const resolved = await this.#deps.workspace.resolve(path);
-    if (!resolved.ok) return;
-    const content = await this.#deps.workspace.read(resolved.value);
-    if (!content.ok && content.failure.code !== 'not_found') return;
+  #callsChanged(): void {
+    for (const path of this.#edited.keys()) {
+      if (this.#authorship.isBeingEdited(path)) continue;
+      this.#edited.delete(path);
+      this.#looks.soon(path, true);
+    }
+  }
+
+  async #look(path: string, touched: number | undefined): Promise<void> {
+    if (this.#authorship.isBeingEdited(path)) {
+      this.#edited.set(path, touched);
+      return;
+    }
+    const { content, git } = await this.#read(path);
+    if (content === undefined || this.#ended || (!content.ok && content.failure.code !== 'not_found')) return;
+    // What tools would read is the buffer: that it is not saved is the editor's news.
+    if (content.ok && content.value.unsaved) return;
     const bytes = content.ok ? content.value.bytes : undefined;
-    const now = bytes === undefined ? GONE : this.#deps.snapshots.hash(bytes);
-    // Kept before anyone is told: the carrier of the notification names it as seen.
-    if (bytes !== undefined) await this.#deps.snapshots.put(bytes);
-    for (const view of this.#seen.get(path)?.by ?? []) await this.#tell(path, view, now, bytes);
+    if (bytes === undefined && touched !== undefined && !this.#missing.has(path)) {
+      this.#missing.add(path);
+      this.#looks.soon(path, true, GONE_MILLISECONDS);
+      return;
+    }
+    this.#missing.delete(path);
+    const hash = bytes === undefined ? undefined : this.#deps.snapshots.hash(bytes);
+    const unheard = this.#unheard.get(path) ?? [];
+    this.#unheard.delete(path);
+    const views = this.#seen.get(path)?.by ?? [];
+    if (bytes !== undefined && views.some((view) => view.hash !== hash)) {
+      // Kept before anyone is told: the carrier of the notification names it as seen.
+      await this.#deps.snapshots.put(bytes);
+    }
+    const change = { path, hash, touched, git };
+    for (const view of views) {
+      await this.#tell({ ...change, unheard: unheard.includes(view.conversation) }, view, bytes);
+    }
   }
 
-  async #tell(path: string, view: SeenFile['by'][number], now: string, bytes: Uint8Array | undefined): Promise<void> {
+  /** What was read while git was at work is read again once it has finished and told of it. */
+  async #read(path: string) {
+    const { workspace, gate } = this.#deps;
+    for (let git = false; ; git = true) {
+      const resolved = await workspace.resolve(path);
+      const content = resolved.ok ? await workspace.read(resolved.value) : undefined;
+      if ((await gate?.passed()) !== 'during' || this.#ended) return { content, git };
+    }
+  }
+
+  async #tell(change: Change, view: View, bytes: Uint8Array | undefined): Promise<void> {
+    const { path } = change;
     const { conversation, hash } = view;
-    const told = this.#said.get(JSON.stringify([conversation, path])) ?? view.told;
+    const now = change.hash ?? GONE;
     const at = new Date(this.#deps.clock.now()).toISOString();
     const withdraw = (name: string, reason: string) =>
       this.#publisher.withdraw({ source: 'file', name }, `file:${path}`, reason, conversation);
     if (now === hash) {
-      const untold = [
-        await withdraw('changed', 'it is again as it was seen'),
-        await withdraw('deleted', 'it is there again, as it was seen'),
-      ];
-      if (told === undefined || told === hash || untold.includes(true)) return;
+      this.#said.delete(keyOf(conversation, path));
+      await withdraw('changed', 'it is again as it was seen');
+      await withdraw('deleted', 'it is there again, as it was seen');
+      const told = this.#seen.get(path)?.by.find((one) => one.conversation === conversation)?.told;
+      if (told === undefined || told === hash) return;
       this.#say({ ...fileAgainAsRead(path, now), at }, conversation, path, now);
       return;
     }
-    if (now === told) return;
+    if (now === (this.#said.get(keyOf(conversation, path)) ?? view.told)) return;
+    const author = this.#authorship.judge(change, conversation);
+    if (author === 'own') return;
     if (bytes === undefined) {
       await withdraw('changed', 'it was deleted');
-      this.#say({ ...fileDeleted(path), at }, conversation, path, now);
+      const elsewhere = await this.#newcomers.find(hash);
+      this.#say({ ...fileDeleted(path, author, elsewhere), at }, conversation, path, now);
       return;
     }
     await withdraw('deleted', 'it is there again');
     const before = await this.#deps.snapshots.get(hash);
-    this.#say({ ...fileChanged(path, before, bytes, now), at }, conversation, path, now);
+    this.#say({ ...fileChanged(path, before, { bytes, hash: now }, author), at }, conversation, path, now);
   }
 
   /** Not waited for: a calm publisher may hold it back, and the next look must be able to replace it or take it back. */
   #say(draft: NotificationDraft, conversation: string, path: string, hash: string): void {
-    const key = JSON.stringify([conversation, path]);
+    const key = keyOf(conversation, path);
     this.#said.set(key, hash);
     const settled = () => {
       if (this.#said.get(key) === hash) this.#said.delete(key);
@@ -159,4 +269,8 @@ class FilesWatch implements Disposable {
       .finally(settled)
       .catch((error: unknown) => this.#report(error));
   }
+}
+
+function keyOf(conversation: string, path: string): string {
+  return JSON.stringify([conversation, path]);
 }

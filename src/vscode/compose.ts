@@ -11,7 +11,6 @@ import { realFileSystem } from '../node/fileSystem.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
 import { createSupervision, launchSupervisor } from '../node/supervision.ts';
-import { createFilesProducer } from '../producers/files.ts';
 import { createHandlesProducer } from '../producers/handles.ts';
 import { createPermissions } from '../storage/permissions.ts';
 import { createStorage } from '../storage/storage.ts';
@@ -34,6 +33,7 @@ import { conversationCommands } from './conversationCommands.ts';
 import { createDrafts } from './drafts.ts';
 import { createModelChooser } from './models.ts';
 import { createOutput } from './output.ts';
+import { createProducers } from './producers.ts';
 import { findRipgrep } from './ripgrep.ts';
 import { createApiKeys } from './secrets.ts';
 import { SettingsReader } from './settings.ts';
@@ -115,7 +115,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       ...[createSearchTool({ ripgrep: findRipgrep }), todoTool, handleTool, awaitTool],
     ],
     producers: [
-      createFilesProducer({ clock: realClock, log, snapshots, workspace }),
+      ...createProducers({ clock: realClock, log, snapshots, workspace }),
       createHandlesProducer({ handles, clock: realClock, log }),
     ],
     handles,

@@ -27,7 +27,7 @@ function draftOf(number: number): NotificationDraft {
   return {
     kind: { source: 'file', name: 'changed' },
     level: 'warning',
-    message: `${path} changed on disk since you read it (+1 −1):\n@@ -10,3 +10,3 @@\n a\n-b${number}\n+c${number}\n d`,
+    message: `${path} changed since you read it (+1 −1):\n@@ -10,3 +10,3 @@\n a\n-b${number}\n+c${number}\n d`,
     subject: `file:${path}`,
     scopes: [`file:${path}`],
     data: { path, hash: String(number).padStart(64, '0'), complete: true },

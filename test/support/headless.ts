@@ -9,7 +9,7 @@ import { type Handles } from '../../src/core/tools/handles.ts';
 import { type FileSystem, realFileSystem } from '../../src/node/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
-import { createFilesProducer } from '../../src/producers/files.ts';
+import { createFilesProducer, type FilesDeps } from '../../src/producers/files.ts';
 import { createHandlesProducer } from '../../src/producers/handles.ts';
 import { readSettings, type SettingName } from '../../src/protocol/settings.ts';
 import { createStorage } from '../../src/storage/storage.ts';
@@ -55,6 +55,8 @@ export interface HeadlessOptions {
   readonly ports?: Partial<Ports>;
   /** How long a supervisor waits; shorter for tests in a hurry. */
   readonly supervisors?: NonNullable<TestHandlesOptions['supervisors']>;
+  /** Instead of that of files alone. */
+  readonly producers?: (deps: FilesDeps) => readonly Producer[];
   /** Lets a test look on at what the producer of files does. */
   readonly watchProducer?: (producer: Producer) => Producer;
 }
@@ -96,7 +98,9 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
       ...[handleTool, awaitTool],
     ],
     producers: [
-      (options.watchProducer ?? same)(createFilesProducer({ clock: realClock, log, snapshots, workspace })),
+      ...(options.producers?.({ clock: realClock, log, snapshots, workspace }) ?? [
+        (options.watchProducer ?? same)(createFilesProducer({ clock: realClock, log, snapshots, workspace })),
+      ]),
       createHandlesProducer({ handles, clock: realClock, log }),
     ],
     handles,

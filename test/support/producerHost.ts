@@ -6,6 +6,7 @@ export interface TestHost extends ProducerHost {
   readonly broken: unknown[];
   calls: readonly ActiveCall[];
   globs: readonly string[];
+  conversations: readonly string[];
   readonly titles: Map<string, string>;
   readonly changed: Emitter<void>;
 }
@@ -17,10 +18,12 @@ export function createTestHost(): TestHost {
     broken,
     calls: [],
     globs: [],
+    conversations: [],
     titles: new Map(),
     changed,
     broke: (error) => broken.push(error),
     live: {
+      ids: () => host.conversations,
       title: (conversation) => host.titles.get(conversation) ?? '',
       globs: () => new Set(host.globs),
       callsSince: (time) => host.calls.filter(({ ended = Number.POSITIVE_INFINITY }) => ended >= time),

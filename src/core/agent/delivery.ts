@@ -2,7 +2,7 @@
 import { type Carried, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { fileStateOf } from '../notify/fileChange.ts';
+import { fileStatesOf } from '../notify/fileState.ts';
 import { type FormatName } from '../notify/format/format.ts';
 import { formatBlock } from '../notify/format/formats.ts';
 import { type Outline, type Plan, planNotifications } from '../notify/plan.ts';
@@ -65,8 +65,7 @@ function chooseFormat(settings: Settings): FormatName {
 function movedBy(log: ConversationLog, plan: Plan): Moved {
   return plan.entries.flatMap((entry) => {
     const notification = log.state.pending.get(entry.id);
-    const state = notification && fileStateOf(notification);
-    const whole = state?.complete === true && notification?.message === entry.message;
-    return whole ? [{ path: state.path, hash: state.hash }] : [];
+    if (notification?.message !== entry.message) return [];
+    return fileStatesOf(notification).flatMap(({ path, hash, complete }) => (complete ? { path, hash } : []));
   });
 }

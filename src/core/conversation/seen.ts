@@ -1,24 +1,35 @@
 // Decides which bytes of each file the model was shown last, and which later state of it was told without being shown.
 import { type EventOf, type LogEvent } from '../../protocol/event.ts';
-import { fileStateOf } from '../notify/fileChange.ts';
+import { type Notification } from '../../protocol/notification.ts';
+import { fileStatesOf } from '../notify/fileState.ts';
 
 export interface SeenState {
   readonly hash: string;
   /** The newest state that a notification told of, pending or carried. */
   readonly told?: string;
+  /** The newest unsaved state that was told. Apart from `told`, since saving it is another fact. */
+  readonly unsaved?: string;
   /** A compaction took the bytes out of what the model reads: it must read them again before it replaces them. */
   readonly compacted?: true;
 }
 
+interface File extends SeenState {
+  readonly seq: number;
+  /** What was told and carried: what stands when a pending one is taken back. */
+  readonly carried?: { readonly told?: string; readonly unsaved?: string };
+}
+
+type Told = { readonly path: string; readonly hash: string; readonly as: 'told' | 'unsaved' };
+
 export class Seen {
-  readonly #files = new Map<string, SeenState & { readonly seq: number }>();
+  readonly #files = new Map<string, File>();
   /** Pending notifications by id, to forget what they told when they are withdrawn. */
-  readonly #tellers = new Map<string, string>();
+  readonly #tellers = new Map<string, readonly Told[]>();
 
   get(path: string): SeenState | undefined {
     const file = this.#files.get(path);
     if (file === undefined) return undefined;
-    const { seq: _, ...state } = file;
+    const { seq: _, carried: _carried, ...state } = file;
     return state;
   }
 
@@ -53,28 +64,40 @@ export class Seen {
     return true;
   }
 
-  #told(notification: { id: string; data?: Readonly<Record<string, unknown>> | undefined }): void {
-    const state = fileStateOf(notification);
-    const file = state && this.#files.get(state.path);
-    if (state === undefined || file === undefined) return;
-    this.#files.set(state.path, { ...file, told: state.hash });
-    this.#tellers.set(notification.id, state.path);
+  #told(notification: Notification): void {
+    const as = notification.kind.name === 'unsaved' ? 'unsaved' : 'told';
+    const told = fileStatesOf(notification).flatMap(({ path, hash }): Told[] => {
+      const file = this.#files.get(path);
+      if (file === undefined) return [];
+      this.#files.set(path, { ...file, [as]: hash });
+      return [{ path, hash, as }];
+    });
+    if (told.length > 0) this.#tellers.set(notification.id, told);
   }
 
   #untold(id: string): void {
-    const path = this.#tellers.get(id);
-    const file = path === undefined ? undefined : this.#files.get(path);
+    for (const { path, as } of this.#tellers.get(id) ?? []) {
+      const file = this.#files.get(path);
+      if (file === undefined) continue;
+      const { [as]: _, ...rest } = file;
+      const before = file.carried?.[as];
+      this.#files.set(path, before === undefined ? rest : { ...rest, [as]: before });
+    }
     this.#tellers.delete(id);
-    if (path === undefined || file === undefined) return;
-    const { told: _, ...rest } = file;
-    this.#files.set(path, rest);
   }
 
-  /** What was carried cannot be withdrawn any more. */
+  /** What was carried cannot be withdrawn any more; what settings filter was told to nobody. */
   #carried({ notifications }: EventOf<'chat_request' | 'tool_call_response'>): void {
     if (notifications === undefined || this.#tellers.size === 0) return;
     const { shown, merged, counted, filtered } = notifications;
-    for (const ids of [shown, merged, counted, filtered]) for (const id of ids) this.#tellers.delete(id);
+    for (const id of [...shown, ...merged, ...counted]) {
+      for (const { path, hash, as } of this.#tellers.get(id) ?? []) {
+        const file = this.#files.get(path);
+        if (file !== undefined) this.#files.set(path, { ...file, carried: { ...file.carried, [as]: hash } });
+      }
+      this.#tellers.delete(id);
+    }
+    for (const id of filtered) this.#tellers.delete(id);
   }
 
   #compacted(event: EventOf<'compaction'>): void {

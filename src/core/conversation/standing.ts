@@ -1,7 +1,7 @@
 // Decides what the model was told and is still true: the last carried state of each subject, unless it was good news.
 import { type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { type Notification } from '../../protocol/notification.ts';
-import { fileStateOf } from '../notify/fileChange.ts';
+import { fileStatesOf } from '../notify/fileState.ts';
 
 export interface StandingFact {
   readonly notification: Notification;
@@ -67,6 +67,6 @@ function keyOf({ kind, subject }: Notification): string {
 /** An exit code of 0, a resolved error, a server that is back, a file that is again as it was read. */
 function isGoodNews(notification: Notification, seenHash: (path: string) => string | undefined): boolean {
   if (notification.level === 'info') return true;
-  const state = fileStateOf(notification);
-  return state !== undefined && state.complete && seenHash(state.path) === state.hash;
+  const states = fileStatesOf(notification);
+  return states.length > 0 && states.every(({ path, hash, complete }) => complete && seenHash(path) === hash);
 }

@@ -1,61 +1,124 @@
 // Decides what is said of a file that is no longer as the model saw it: a bounded diff, else a summary. Pure.
 import { structuredPatch } from 'diff';
 import { decodeText } from '../../base/text.ts';
+import { KINDS } from '../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
+import { type Author, originOf, printAuthor } from './author.ts';
+import { GONE } from './fileState.ts';
+import { printPath } from './printPath.ts';
 
 const DIFF_LINES = 40;
 const DIFF_CHARACTERS = 1800;
 const LONGEST_COMPARED = 2_000_000;
 const MOST_EDITS = 2000;
-
-/** The hash that stands for a file that is not there. */
-export const GONE = 'gone';
-
-/** What a notification of ours says a file's state is; `complete` means that its whole difference is in the message. */
-export interface FileState {
-  readonly path: string;
-  readonly hash: string;
-  readonly complete: boolean;
-}
-
-export function fileStateOf(notification: {
-  readonly data?: Readonly<Record<string, unknown>> | undefined;
-}): FileState | undefined {
-  const { path, hash, complete } = notification.data ?? {};
-  if (typeof path !== 'string' || typeof hash !== 'string') return undefined;
-  return { path, hash, complete: complete === true };
-}
+const SEEN_NAMED = 20;
 
 type Draft = Omit<NotificationDraft, 'at'>;
 
-export function fileChanged(path: string, before: Uint8Array | undefined, after: Uint8Array, hash: string): Draft {
-  const difference = before === undefined ? undefined : compare(before, after);
-  const complete = difference?.diff !== undefined;
-  const counts = difference === undefined ? '' : ` (+${difference.added} −${difference.removed})`;
-  const rest = complete ? `:\n${difference.diff}` : ', too much to show here. Read it again before you rely on it.';
-  return draft('changed', path, `${path} changed on disk since you read it${counts}${rest}`, { path, hash, complete });
+/** What the file is now. */
+interface Now {
+  readonly bytes: Uint8Array;
+  readonly hash: string;
 }
 
-export function fileDeleted(path: string): Draft {
-  return draft('deleted', path, `${path}, which you read, is no longer there.`, { path, hash: GONE, complete: false });
+/** `before`: the bytes that the model saw; undefined if they are no longer known. */
+export function fileChanged(path: string, before: Uint8Array | undefined, now: Now, author?: Author): Draft {
+  const { counts, rest, complete } = describeDifference(before, now.bytes);
+  const message = `${printPath(path)} changed since you read it${counts}${printAuthor(author)}${rest}`;
+  return draft('changed', path, message, { path, hash: now.hash, complete }, author);
+}
+
+export function fileUnsaved(path: string, before: Uint8Array | undefined, now: Now): Draft {
+  const { counts, rest, complete } = describeDifference(before, now.bytes);
+  const message = `${printPath(path)} has unsaved changes in the editor since you read it${counts}${rest}`;
+  return draft('unsaved', path, message, { path, hash: now.hash, complete });
+}
+
+/** `sameBytesAt`: where a file with the bytes that the model saw has appeared. */
+export function fileDeleted(path: string, author?: Author, sameBytesAt?: string): Draft {
+  const there = sameBytesAt === undefined ? '' : ` A file with the same bytes appeared: ${printPath(sameBytesAt)}.`;
+  const message = `${printPath(path)}, which you read, is no longer there${printAuthor(author)}.${there}`;
+  return draft('deleted', path, message, { path, hash: GONE, complete: false }, author);
 }
 
 /** Told of a change without seeing it, then changed back. */
 export function fileAgainAsRead(path: string, hash: string): Draft {
-  return draft('changed', path, `${path} is again as you read it.`, { path, hash, complete: true });
+  return draft('changed', path, `${printPath(path)} is again as you read it.`, { path, hash, complete: true });
 }
 
-function draft(name: string, path: string, message: string, state: FileState): Draft {
-  const scope = `file:${path}`;
+/** Told of unsaved changes, which are gone. */
+export function fileNoLongerUnsaved(path: string, hash: string): Draft {
+  const message = `${printPath(path)} has no unsaved changes any more and is as you read it.`;
+  return draft('unsaved', path, message, { path, hash, complete: true });
+}
+
+/** A file or a folder; `files` are those in it that the model has seen, with the bytes it saw of each. */
+export function fileRenamed(
+  from: string,
+  to: string,
+  files: readonly { readonly from: string; readonly to: string; readonly hash: string }[],
+): Draft {
+  const single = files.length === 1 && files[0]?.from === from;
+  const named = files.slice(0, SEEN_NAMED).map((file) => printPath(file.to));
+  const more = files.length > SEEN_NAMED ? ` and ${files.length - SEEN_NAMED} more` : '';
+  const below = single ? '' : ` What you read of it is now: ${named.join(', ')}${more}.`;
+  const message = `${printPath(from)} was renamed to ${printPath(to)} in the editor.${below}`;
+  const states = files.flatMap((file) => [
+    { path: file.from, hash: GONE, complete: false },
+    // What was read of it is known by its new name from here on.
+    { path: file.to, hash: file.hash, complete: true },
+  ]);
+  return {
+    ...draft('renamed', from, message, { files: states }),
+    scopes: [from, ...files.flatMap((file) => [file.from, file.to])].map(scopeOf),
+  };
+}
+
+/** One that was never seen, but is watched for. */
+export function watchedFile(name: 'created' | 'changed' | 'deleted', path: string, author?: Author): Draft {
+  const happened = { created: 'was created', changed: 'changed', deleted: 'was deleted' }[name];
+  const message = `${printPath(path)}, which you watch for, ${happened}${printAuthor(author)}.`;
+  return { ...draft(name, path, message, {}, author), level: 'info' };
+}
+
+function draft(
+  name: 'changed' | 'deleted' | 'renamed' | 'unsaved' | 'created',
+  path: string,
+  message: string,
+  data: Readonly<Record<string, unknown>>,
+  author?: Author,
+): Draft {
+  const { level, origin } = KINDS[`file.${name}`];
   return {
     kind: { source: 'file', name },
-    level: 'warning',
+    level,
     message,
-    subject: scope,
-    scopes: [scope],
-    data: { ...state },
-    origin: 'filesystem',
+    subject: scopeOf(path),
+    scopes: [scopeOf(path)],
+    data: { ...data },
+    origin: author === undefined ? origin : originOf(author),
   };
+}
+
+function scopeOf(path: string): string {
+  return `file:${path}`;
+}
+
+interface Described {
+  readonly counts: string;
+  readonly rest: string;
+  /** The whole difference is in `rest`. */
+  readonly complete: boolean;
+}
+
+function describeDifference(before: Uint8Array | undefined, after: Uint8Array): Described {
+  const difference = before === undefined ? undefined : compare(before, after);
+  if (difference === 'binary') {
+    return { counts: '', rest: '; it is no text, so there is nothing to show.', complete: false };
+  }
+  const counts = difference === undefined ? '' : ` (+${difference.added} −${difference.removed})`;
+  if (difference?.diff !== undefined) return { counts, rest: `:\n${difference.diff}`, complete: true };
+  return { counts, rest: '; too much to show here. Read it again before you rely on it.', complete: false };
 }
 
 interface Difference {
@@ -65,11 +128,11 @@ interface Difference {
   readonly diff?: string;
 }
 
-/** Undefined if the two cannot be compared as text. */
-function compare(before: Uint8Array, after: Uint8Array): Difference | undefined {
+/** Undefined if it would take too long. */
+function compare(before: Uint8Array, after: Uint8Array): Difference | 'binary' | undefined {
   if (before.length + after.length > LONGEST_COMPARED) return undefined;
   const [old, now] = [decodeText(before), decodeText(after)];
-  if (old === undefined || now === undefined) return undefined;
+  if (old === undefined || now === undefined) return 'binary';
   const patch = structuredPatch('', '', old, now, '', '', { context: 2, maxEditLength: MOST_EDITS });
   // More edits than allowed.
   if (patch === undefined) return undefined;

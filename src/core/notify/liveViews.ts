@@ -69,6 +69,7 @@ export class LiveViews implements Disposable {
   };
 
   readonly live: LiveConversations = {
+    ids: () => [...this.#logs.keys()],
     title: (conversation) => this.#logs.get(conversation)?.log.state.summary.title ?? '',
     globs: () => new Set([...this.#logs.values()].flatMap(({ log }) => [...log.state.watches.globs])),
     callsSince: (time) =>

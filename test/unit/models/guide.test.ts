@@ -61,7 +61,7 @@ test('it reports what rode the result, also when that contains the end of a sect
   const block = [
     '<notifications shown="1" total="3" key="k">',
     '<notification source="file" name="changed" level="warning" origin="filesystem" at="12:00:00"><![CDATA[',
-    'a.ts changed on disk since you read it (+1 −0):',
+    'a.ts changed since you read it (+1 −0):',
     '+ a ]]]]><![CDATA[> b ``` c',
     ']]></notification>',
     '<more>2 task.ended: read_notifications lists them.</more>',
@@ -72,7 +72,7 @@ test('it reports what rode the result, also when that contains the end of a sect
     { role: 'tool', call: 'x', content: 'ok', block: { format: 'xml', text: block } },
   );
   expect(text).toContain('Meanwhile I was told:');
-  expect(text).toContain('`file.changed`: a.ts changed on disk');
+  expect(text).toContain('`file.changed`: a.ts changed');
   expect(text).toContain('````diff\n+ a ]]> b ``` c\n````');
   expect(text).toContain('And 2 task.ended');
 });

@@ -76,7 +76,7 @@ test('for any queue, withdrawals and settings: each id ends once over all carrie
 });
 
 const changed = (before: string, after: string): NotificationDraft => ({
-  ...fileChanged('a.ts', Buffer.from(before), Buffer.from(after), 'hash-of-after'),
+  ...fileChanged('a.ts', Buffer.from(before), { bytes: Buffer.from(after), hash: 'hash-of-after' }),
   at: '2026-01-01T00:00:00.000Z',
 });
 

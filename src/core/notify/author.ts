@@ -1,0 +1,58 @@
+// Decides how it is said who changed a file: only as far as it was observed.
+import { type NotificationDraft } from '../../protocol/notification.ts';
+import { printPath } from './printPath.ts';
+
+export type Author =
+  /** A person saved it in the editor. */
+  | { readonly type: 'user' }
+  /** While a command ran: the hearer's own, or that of the conversation with this title. */
+  | { readonly type: 'command'; readonly command: string; readonly of?: string }
+  | { readonly type: 'git' }
+  | { readonly type: 'conversation'; readonly title: string }
+  | { readonly type: 'outside' }
+  /** Nobody looked when it happened. */
+  | { readonly type: 'unheard' };
+
+const COMMAND_LIMIT = 80;
+
+/** `, by the user in the editor`; empty if nothing is known. */
+export function printAuthor(author: Author | undefined): string {
+  switch (author?.type) {
+    case undefined:
+      return '';
+    case 'user':
+      return ', by the user in the editor';
+    case 'command':
+      return author.of === undefined
+        ? `, while your command ${printCommand(author.command)} was running`
+        : `, while a command of ${printConversation(author.of)} was running`;
+    case 'git':
+      return ', during a git operation';
+    case 'conversation':
+      return `, by ${printConversation(author.title)}`;
+    case 'outside':
+      return ', outside the editor';
+    case 'unheard':
+      return ', while Earshot was not listening';
+  }
+}
+
+export function originOf(author: Author | undefined): NotificationDraft['origin'] {
+  if (author?.type === 'user') return 'editor';
+  return author?.type === 'conversation' ? 'agent' : 'filesystem';
+}
+
+/** On one line, cut, in backticks. */
+function printCommand(command: string): string {
+  const line = printPath(
+    command
+      .trim()
+      .replace(/\s*\n\s*/g, ' ⏎ ')
+      .replaceAll('`', 'ˋ'),
+  );
+  return `\`${line.length > COMMAND_LIMIT ? `${line.slice(0, COMMAND_LIMIT)}…` : line}\``;
+}
+
+function printConversation(title: string): string {
+  return title === '' ? 'another conversation' : `the conversation “${printPath(title)}”`;
+}

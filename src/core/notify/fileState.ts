@@ -1,0 +1,27 @@
+// Decides what a notification says of the state of files, by hash: what moves *seen* and *told* in the log.
+import { type Notification } from '../../protocol/notification.ts';
+
+/** The hash that stands for a file that is not there. */
+export const GONE = 'gone';
+
+/** `complete`: whoever reads the message knows the file's bytes. */
+export interface FileState {
+  readonly path: string;
+  readonly hash: string;
+  readonly complete: boolean;
+}
+
+/** One in `data` itself, or several in `data.files`. */
+export function fileStatesOf({ data }: Pick<Notification, 'data'>): readonly FileState[] {
+  if (data === undefined) return [];
+  const files = Array.isArray(data['files']) ? (data['files'] as unknown[]) : [data];
+  return files.flatMap((file) =>
+    isState(file) ? { path: file.path, hash: file.hash, complete: file.complete === true } : [],
+  );
+}
+
+function isState(value: unknown): value is Omit<FileState, 'complete'> & { readonly complete?: unknown } {
+  if (typeof value !== 'object' || value === null) return false;
+  const { path, hash } = value as { path?: unknown; hash?: unknown };
+  return typeof path === 'string' && typeof hash === 'string';
+}

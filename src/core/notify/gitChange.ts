@@ -1,0 +1,76 @@
+// Decides what is said when another commit or branch was checked out: one notification for all its files, naming the seen ones. Pure.
+import { KINDS } from '../../protocol/kinds.ts';
+import { type NotificationDraft } from '../../protocol/notification.ts';
+import { type Author, printAuthor } from './author.ts';
+import { type FileState, GONE } from './fileState.ts';
+import { printPath } from './printPath.ts';
+
+export const GIT_KIND = { source: 'git', name: 'head_changed' } as const;
+
+const NAMED = 20;
+
+export interface GitHead {
+  /** Undefined: no branch, a commit itself is checked out. */
+  readonly branch: string | undefined;
+  readonly commit: string;
+}
+
+export interface GitOperation {
+  readonly subject: string;
+  readonly before: GitHead;
+  readonly after: GitHead;
+  /** In words: `switched from a to b`. */
+  readonly what: string;
+  /** How many files differ between the two commits; undefined if that is not known. */
+  readonly files: number | undefined;
+  readonly conflicts: readonly string[];
+}
+
+/** `files`: those that this hearer has read and that are another way now than it knows; complete: as it read them. */
+export function gitHeadChanged(
+  operation: GitOperation,
+  files: readonly FileState[],
+  author: Author | undefined,
+): Omit<NotificationDraft, 'at'> {
+  const { before, after, what, conflicts, subject } = operation;
+  const moved = before.commit === after.commit ? '' : ` (${short(before.commit)} → ${short(after.commit)})`;
+  const by = author?.type === 'command' ? printAuthor(author) : '';
+  const message = [
+    `Git ${what}${moved}${by}.`,
+    ...(operation.files === undefined ? [] : [`${countFiles(operation.files)}.`]),
+    ...(conflicts.length === 0 ? [] : [`In conflict: ${list(conflicts.map(printPath))}.`]),
+    ...describeSeen(files),
+  ].join(' ');
+  const { level, origin } = KINDS['git.head_changed'];
+  const data = { files: [...files], before: { ...before }, after: { ...after } };
+  return { kind: GIT_KIND, level: conflicts.length > 0 ? 'error' : level, origin, subject, message, data };
+}
+
+function describeSeen(files: readonly FileState[]): string[] {
+  const changed = files.filter(({ complete }) => !complete);
+  const back = files.filter(({ complete }) => complete);
+  if (files.length === 0) return ['No file that you have read is affected.'];
+  const names = (states: readonly FileState[]) =>
+    list(states.map(({ path, hash }) => printPath(path) + (hash === GONE ? ' (gone)' : '')));
+  return [
+    ...(changed.length === 0
+      ? []
+      : [`Of what you have read, changed: ${names(changed)}. Read again before you rely on it.`]),
+    ...(back.length === 0 ? [] : [`Again as you read it: ${names(back)}.`]),
+  ];
+}
+
+function list(names: readonly string[]): string {
+  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
+  return `${names.slice(0, NAMED).join(', ')}${more}`;
+}
+
+function countFiles(number: number): string {
+  return number === 1
+    ? '1 file of the repository differs'
+    : `${number.toLocaleString('en')} files of the repository differ`;
+}
+
+function short(commit: string): string {
+  return commit === '' ? 'nothing' : commit.slice(0, 7);
+}

@@ -1,0 +1,44 @@
+// What producers are told by the editor, as plain data without a decision. Implemented in vscode/sources/.
+import { type Event } from '../base/emitter.ts';
+
+/** Paths here are as in FilePath: relative to the workspace. */
+export interface FileTouch {
+  readonly type: 'created' | 'changed' | 'deleted';
+  readonly path: string;
+}
+
+/** The editor's own watcher, in another process. It leaves out what `files.watcherExclude` names. */
+export interface EditorFiles {
+  readonly onDidTouch: Event<FileTouch>;
+}
+
+export interface Renamed {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What a person does with files in the editor, and what the editor does for them. */
+export interface EditorBuffers {
+  /** Files with unsaved changes. */
+  unsaved(): readonly string[];
+  /** The text of one was changed, saved, reverted or closed. */
+  readonly onDidChange: Event<string>;
+  readonly onDidSave: Event<string>;
+  readonly onDidRename: Event<readonly Renamed[]>;
+}
+
+export interface EndedCommand {
+  readonly terminal: string;
+  readonly commandLine: string;
+  /** Undefined: the shell did not say. */
+  readonly exitCode: number | undefined;
+  /** Where it ran, as the machine says it; undefined: the shell did not say. */
+  readonly folder: string | undefined;
+  /** The end of what it printed, with the terminal's controls. */
+  readonly output: string;
+}
+
+/** Terminals whose shell tells where a command begins and ends. What is typed into them is never read. */
+export interface Terminals {
+  readonly onDidEnd: Event<EndedCommand>;
+}

@@ -1,0 +1,75 @@
+// Decides who changed a file, as far as it was observed: a save in the editor, a call that made these very bytes, a command that ran.
+import { type Disposable } from '../base/disposable.ts';
+import { type Author } from '../core/notify/author.ts';
+import { type ActiveCall, type Clock, type LiveConversations } from '../core/ports.ts';
+import { type EditorBuffers } from '../core/sourcePorts.ts';
+
+/** Events come a little before or after what they are about. */
+const SLACK_MILLISECONDS = 1000;
+const SAVES_KEPT = 1000;
+
+/** What is known of a change before it is said to anybody. */
+export interface Change {
+  readonly path: string;
+  /** The hash of the new bytes; undefined: the file is gone. */
+  readonly hash: string | undefined;
+  /** When it was noticed; undefined: it was found, and nobody saw it happen. */
+  readonly touched: number | undefined;
+  /** It happened while nobody listened for this hearer. */
+  readonly unheard?: boolean;
+  readonly git?: boolean;
+}
+
+/** `own`: the hearer's own call did it and says so itself. */
+export type Verdict = Author | 'own' | undefined;
+
+export class Authorship implements Disposable {
+  readonly #live: LiveConversations;
+  readonly #saves = new Map<string, number>();
+  readonly #listening: Disposable | undefined;
+
+  constructor(deps: { readonly clock: Clock; readonly live: LiveConversations; readonly buffers?: EditorBuffers }) {
+    this.#live = deps.live;
+    this.#listening = deps.buffers?.onDidSave((path) => {
+      if (this.#saves.size >= SAVES_KEPT) this.#saves.clear();
+      this.#saves.set(path, deps.clock.now());
+    });
+  }
+
+  /** A call that changes just this file is under way: its own result says more than could be said now. */
+  isBeingEdited(path: string): boolean {
+    return this.#live
+      .callsSince(Number.POSITIVE_INFINITY)
+      .some(({ ended, paths }) => ended === undefined && paths.includes(path));
+  }
+
+  judge({ path, hash, touched, git, unheard }: Change, hearer: string): Verdict {
+    const since = (touched ?? 0) - SLACK_MILLISECONDS;
+    const calls = this.#live.callsSince(since).toReversed();
+    const maker = calls.find(({ made }) => made.has(path) && made.get(path) === hash);
+    if (maker !== undefined) {
+      return maker.conversation === hearer ? 'own' : this.#conversation(maker);
+    }
+    if (unheard === true) return { type: 'unheard' };
+    if (touched === undefined) return undefined;
+    if ((this.#saves.get(path) ?? 0) >= since) return { type: 'user' };
+    if (git === true) return { type: 'git' };
+    const commands = calls.filter(({ command, started }) => command !== undefined && started <= touched);
+    const command = commands.find(({ conversation }) => conversation === hearer) ?? commands[0];
+    if (command?.command === undefined) return { type: 'outside' };
+    const own = command.conversation === hearer;
+    return {
+      type: 'command',
+      command: command.command,
+      ...(!own && { of: this.#live.title(command.conversation) }),
+    };
+  }
+
+  dispose(): void {
+    this.#listening?.dispose();
+  }
+
+  #conversation({ conversation }: ActiveCall): Author {
+    return { type: 'conversation', title: this.#live.title(conversation) };
+  }
+}

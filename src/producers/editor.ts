@@ -1,0 +1,167 @@
+// Tells of what a person does with seen files in the editor before it is on disk: unsaved changes, and other names.
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { fileNoLongerUnsaved, fileRenamed, fileUnsaved } from '../core/notify/fileChange.ts';
+import {
+  type Clock,
+  type Log,
+  type Producer,
+  type ProducerHost,
+  type Publisher,
+  type SeenFile,
+  type SeenFiles,
+} from '../core/ports.ts';
+import { type EditorBuffers, type Renamed } from '../core/sourcePorts.ts';
+import { type Snapshots } from '../core/storagePorts.ts';
+import { type Workspace } from '../core/workspacePorts.ts';
+import { type NotificationDraft } from '../protocol/notification.ts';
+import { Authorship } from './authorship.ts';
+import { Looks } from './looks.ts';
+
+/** Whoever types is not interrupted after every letter. */
+const QUIET_MILLISECONDS = 700;
+const UNSAVED = { source: 'file', name: 'unsaved' } as const;
+
+export interface EditorDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly snapshots: Snapshots;
+  readonly workspace: Workspace;
+  readonly buffers: EditorBuffers;
+}
+
+export function createEditorProducer(deps: EditorDeps): Producer {
+  return { name: 'editor', start: (publisher, seen, host) => new EditorWatch(deps, publisher, seen, host) };
+}
+
+type View = SeenFile['by'][number];
+
+class EditorWatch implements Disposable {
+  readonly #deps: EditorDeps;
+  readonly #publisher: Publisher;
+  readonly #seen: SeenFiles;
+  readonly #host: ProducerHost;
+  readonly #held = new DisposableStore();
+  readonly #authorship: Authorship;
+  readonly #looks: Looks;
+  /** What was published and may still be held back, by conversation and path. */
+  readonly #said = new Map<string, string>();
+
+  constructor(deps: EditorDeps, publisher: Publisher, seen: SeenFiles, host: ProducerHost) {
+    this.#deps = deps;
+    this.#publisher = publisher;
+    this.#seen = seen;
+    this.#host = host;
+    const { clock, buffers } = deps;
+    this.#authorship = this.#held.add(new Authorship({ clock, live: host.live }));
+    this.#looks = this.#held.add(
+      new Looks({
+        clock,
+        quietMilliseconds: QUIET_MILLISECONDS,
+        look: (path) => this.#look(path),
+        report: (error) => this.#report(error),
+      }),
+    );
+    this.#held.add(buffers.onDidChange((path) => this.#changed(path)));
+    this.#held.add(
+      buffers.onDidSave((path) => {
+        if (this.#seen.get(path) !== undefined) this.#looks.now(path);
+      }),
+    );
+    this.#held.add(buffers.onDidRename((renamed) => this.#renamed(renamed)));
+    this.#held.add(seen.onDidChange(() => this.#lookAtAll()));
+    // An edit of its own in a buffer is known to be that only when the call has ended.
+    this.#held.add(host.live.onDidChange(() => this.#lookAtAll()));
+    this.#lookAtAll();
+  }
+
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  #report(error: unknown): void {
+    this.#deps.log.error('looking at an unsaved file failed', error);
+  }
+
+  #lookAtAll(): void {
+    for (const path of this.#deps.buffers.unsaved()) this.#changed(path);
+  }
+
+  #changed(path: string): void {
+    if (this.#seen.get(path) !== undefined) this.#looks.soon(path, true);
+  }
+
+  async #look(path: string): Promise<void> {
+    if (this.#authorship.isBeingEdited(path)) return;
+    const { workspace, snapshots } = this.#deps;
+    const resolved = await workspace.resolve(path);
+    const content = resolved.ok ? await workspace.read(resolved.value) : undefined;
+    if (content?.ok !== true) return;
+    const { bytes, unsaved } = content.value;
+    const hash = snapshots.hash(bytes);
+    const views = this.#seen.get(path)?.by ?? [];
+    if (unsaved && views.some((view) => view.hash !== hash)) await snapshots.put(bytes);
+    for (const view of views) {
+      if (unsaved && view.hash !== hash) await this.#tell(path, view, { bytes, hash });
+      else await this.#takeBack(path, view, hash);
+    }
+  }
+
+  async #tell(path: string, view: View, now: { bytes: Uint8Array; hash: string }): Promise<void> {
+    const { conversation, hash } = view;
+    if (now.hash === (this.#said.get(keyOf(conversation, path)) ?? view.unsaved)) return;
+    if (this.#authorship.judge({ path, hash: now.hash, touched: undefined }, conversation) === 'own') return;
+    const before = await this.#deps.snapshots.get(hash);
+    this.#say(fileUnsaved(path, before, now), conversation, path, now.hash);
+  }
+
+  /** It was saved, or is as the model knows it. */
+  async #takeBack(path: string, { conversation }: View, hash: string): Promise<void> {
+    this.#said.delete(keyOf(conversation, path));
+    await this.#publisher.withdraw(UNSAVED, `file:${path}`, 'there are no unsaved changes any more', conversation);
+    const view = this.#seen.get(path)?.by.find((one) => one.conversation === conversation);
+    // If it was saved otherwise, that it changed is told by whoever watches the disk.
+    if (view?.unsaved === undefined || view.unsaved === hash || view.hash !== hash) return;
+    this.#say(fileNoLongerUnsaved(path, hash), conversation, path, hash);
+  }
+
+  #say(draft: Omit<NotificationDraft, 'at'>, conversation: string, path: string, hash: string): void {
+    const key = keyOf(conversation, path);
+    this.#said.set(key, hash);
+    this.#publish(draft, conversation, () => {
+      if (this.#said.get(key) === hash) this.#said.delete(key);
+    });
+  }
+
+  /** Not waited for: a calm publisher may hold it back. */
+  #publish(draft: Omit<NotificationDraft, 'at'>, conversation: string, settled = () => {}): void {
+    const at = new Date(this.#deps.clock.now()).toISOString();
+    void this.#publisher
+      .publish({ ...draft, at }, conversation)
+      .finally(settled)
+      .catch((error: unknown) => this.#report(error));
+  }
+
+  #renamed(renamed: readonly Renamed[]): void {
+    const { live } = this.#host;
+    const movers = live.callsSince(Number.POSITIVE_INFINITY);
+    for (const { from, to } of renamed) {
+      for (const conversation of live.ids()) {
+        const own = movers.some((call) => call.conversation === conversation && call.paths.includes(from));
+        const files = own ? [] : this.#seenBelow(from, to, conversation);
+        if (files.length > 0) this.#publish(fileRenamed(from, to, files), conversation);
+      }
+    }
+  }
+
+  #seenBelow(from: string, to: string, conversation: string) {
+    return this.#seen.all().flatMap(({ path, by }) => {
+      const view = by.find((one) => one.conversation === conversation);
+      if (view === undefined || (path !== from && !path.startsWith(`${from}/`))) return [];
+      return [{ from: path, to: `${to}${path.slice(from.length)}`, hash: view.hash }];
+    });
+  }
+}
+
+function keyOf(conversation: string, path: string): string {
+  return JSON.stringify([conversation, path]);
+}

@@ -1,0 +1,163 @@
+// Tells every live conversation once when git made other files of the workspace, and which of those it has read.
+import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
+import { type FileState, GONE } from '../core/notify/fileState.ts';
+import { GIT_KIND, type GitHead, type GitOperation, gitHeadChanged } from '../core/notify/gitChange.ts';
+import {
+  type Clock,
+  type Log,
+  type Producer,
+  type ProducerHost,
+  type Publisher,
+  type SeenFiles,
+} from '../core/ports.ts';
+import { type Snapshots } from '../core/storagePorts.ts';
+import { type Workspace } from '../core/workspacePorts.ts';
+import { Authorship } from './authorship.ts';
+import { type GitGate, type Passed } from './gitGate.ts';
+import { GitRepository, type Settled } from './gitRepository.ts';
+import { findGitFolder } from './gitState.ts';
+
+export interface GitDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly snapshots: Snapshots;
+  readonly workspace: Workspace;
+  readonly gate: GitGate;
+}
+
+export function createGitProducer(deps: GitDeps): Producer {
+  return { name: 'git', start: (publisher, seen, host) => new GitWatch(deps, publisher, seen, host) };
+}
+
+class GitWatch implements Disposable {
+  readonly #deps: GitDeps;
+  readonly #publisher: Publisher;
+  readonly #seen: SeenFiles;
+  readonly #host: ProducerHost;
+  readonly #held = new DisposableStore();
+  readonly #authorship: Authorship;
+  readonly #repositories: GitRepository[] = [];
+  readonly #opening: Promise<void>;
+  /** What each conversation believes is checked out, while it has not been told otherwise. */
+  readonly #believes = new Map<string, GitHead>();
+
+  constructor(deps: GitDeps, publisher: Publisher, seen: SeenFiles, host: ProducerHost) {
+    this.#deps = deps;
+    this.#publisher = publisher;
+    this.#seen = seen;
+    this.#host = host;
+    this.#authorship = this.#held.add(new Authorship({ clock: deps.clock, live: host.live }));
+    this.#held.add(toDisposable(() => deps.gate.keep(undefined)));
+    deps.gate.keep(() => this.#passed());
+    this.#opening = this.#open().catch((error: unknown) => host.broke(error));
+  }
+
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  async #open(): Promise<void> {
+    const { workspace, clock, log } = this.#deps;
+    const found = await Promise.all(workspace.folders.map(({ absolute }) => findGitFolder(absolute)));
+    const folders = new Map(found.flatMap((folder) => (folder === undefined ? [] : [[folder.own, folder]])));
+    for (const folder of folders.values()) {
+      const repository = await GitRepository.open({
+        folder,
+        clock,
+        trusted: workspace.trusted,
+        settled: (settled) => this.#settled(folder.tree, settled),
+        report: (error) => log.error('looking at what git did failed', error),
+        broke: (error) => this.#host.broke(error),
+      });
+      // It may have been stopped meanwhile: then this ends at once too.
+      this.#held.add(repository);
+      this.#repositories.push(repository);
+    }
+  }
+
+  async #passed(): Promise<Passed> {
+    await this.#opening;
+    const all = await Promise.all(this.#repositories.map((repository) => repository.passed()));
+    return all.includes('during') ? 'during' : 'free';
+  }
+
+  async #settled(tree: string, settled: Settled): Promise<void> {
+    const { clock, gate } = this.#deps;
+    gate.worked(settled.since, clock.now());
+    const now = await this.#readSeen();
+    const told = this.#host.live.ids().map((conversation) => this.#tell(tree, settled, now, conversation));
+    await Promise.all(told);
+  }
+
+  /** Every file that anybody has seen, by hash. What has unsaved changes is as its buffer is, whatever git did. */
+  async #readSeen(): Promise<ReadonlyMap<string, string>> {
+    const { workspace, snapshots } = this.#deps;
+    const hashes = new Map<string, string>();
+    for (const { path } of this.#seen.all()) {
+      const file = await workspace.resolve(path);
+      const content = file.ok ? await workspace.read(file.value) : undefined;
+      if (content?.ok === true && !content.value.unsaved) {
+        await snapshots.put(content.value.bytes);
+        hashes.set(path, snapshots.hash(content.value.bytes));
+      } else if (content?.ok === false && content.failure.code === 'not_found') hashes.set(path, GONE);
+    }
+    return hashes;
+  }
+
+  async #tell(
+    tree: string,
+    settled: Settled,
+    hashes: ReadonlyMap<string, string>,
+    conversation: string,
+  ): Promise<void> {
+    const subject = `git:${tree}`;
+    const key = JSON.stringify([conversation, subject]);
+    // What it did not hear yet is replaced by where all of it led.
+    const pending = await this.#publisher.withdraw(GIT_KIND, subject, 'git went on', conversation);
+    const before = (pending ? this.#believes.get(key) : undefined) ?? settled.before;
+    this.#believes.set(key, before);
+    const { after } = settled;
+    await this.#withdrawFiles(this.#affected(conversation, hashes), conversation);
+    // What nobody heard of was just taken back: only now is it known what there is to tell.
+    const files = this.#affected(conversation, hashes);
+    const roundTrip = pending && before.branch === after.branch && before.commit === after.commit;
+    if (roundTrip && files.length === 0 && settled.conflicts.length === 0) return;
+    const combined = pending && before.branch !== after.branch;
+    const operation: GitOperation = {
+      subject,
+      before,
+      after,
+      what: combined ? `switched from ${nameOf(before)} to ${nameOf(after)}` : settled.what,
+      files: pending ? undefined : settled.files,
+      conflicts: settled.conflicts,
+    };
+    const change = { path: '', hash: '', touched: settled.since };
+    const author = this.#authorship.judge(change, conversation);
+    const draft = gitHeadChanged(operation, files, author === 'own' ? undefined : author);
+    const at = new Date(this.#deps.clock.now()).toISOString();
+    await this.#publisher.publish({ ...draft, at }, conversation);
+  }
+
+  /** Complete: what it was told to be otherwise and is again as it read it. */
+  #affected(conversation: string, hashes: ReadonlyMap<string, string>): FileState[] {
+    const states = [...hashes].flatMap(([path, hash]): FileState[] => {
+      const view = this.#seen.get(path)?.by.find((one) => one.conversation === conversation);
+      if (view === undefined || hash === (view.told ?? view.hash)) return [];
+      return [{ path, hash, complete: hash === view.hash }];
+    });
+    return states.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  /** One for all: what was to be told of each alone is said here. */
+  async #withdrawFiles(files: readonly FileState[], conversation: string): Promise<void> {
+    for (const { path } of files) {
+      for (const name of ['changed', 'deleted']) {
+        await this.#publisher.withdraw({ source: 'file', name }, `file:${path}`, 'git changed it', conversation);
+      }
+    }
+  }
+}
+
+function nameOf({ branch, commit }: GitHead): string {
+  return branch ?? `commit ${commit.slice(0, 7)}`;
+}

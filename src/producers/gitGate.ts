@@ -1,0 +1,34 @@
+// Decides when a change of a file may be told by itself: not while git is at work, which tells of all its files at once.
+
+/** `during`: something of git was at work when it was asked, and is over now. */
+export type Passed = 'free' | 'during';
+
+/** What git touches is noticed a while after it has finished. */
+const ECHO_MILLISECONDS = 3000;
+const KEPT = 20;
+
+/** Shared by the producers of files and of git; open while the latter does not run. */
+export class GitGate {
+  #wait: (() => Promise<Passed>) | undefined;
+  readonly #worked: { readonly from: number; readonly to: number }[] = [];
+
+  passed(): Promise<Passed> {
+    return this.#wait === undefined ? Promise.resolve('free') : this.#wait();
+  }
+
+  /** Undefined: nobody knows, so it is open. */
+  keep(wait: (() => Promise<Passed>) | undefined): void {
+    this.#wait = wait;
+  }
+
+  /** An operation that was told of as a whole. */
+  worked(from: number, to: number): void {
+    this.#worked.push({ from, to: to + ECHO_MILLISECONDS });
+    if (this.#worked.length > KEPT) this.#worked.shift();
+  }
+
+  /** Whether what was noticed at this moment belongs to such an operation. */
+  covers(time: number): boolean {
+    return this.#worked.some(({ from, to }) => time >= from - ECHO_MILLISECONDS && time <= to);
+  }
+}

@@ -1,0 +1,49 @@
+// Decides in words what git did between two states of a repository; plain commits change no file and are nothing to tell. Pure.
+import { type GitState } from './gitState.ts';
+
+/** `log`: what HEAD's log says was done meanwhile. Undefined: nothing that changes what the files are. */
+export function describeGit(before: GitState, after: GitState, log: readonly string[]): string | undefined {
+  if (after.underWay !== before.underWay) return describeUnderWay(before, after, log);
+  if (after.branch !== before.branch) return `switched from ${nameOf(before)} to ${nameOf(after)}`;
+  if (after.stash !== before.stash) return log.some(isReset) ? 'stashed changes away' : 'took stashed changes out';
+  if (after.commit === before.commit) return undefined;
+  const done = log.map(describeStep).filter((step) => step !== undefined);
+  if (log.length > 0 && done.length === 0) return undefined;
+  return done.at(-1)?.(after) ?? `moved ${nameOf(after)} to another commit`;
+}
+
+function describeUnderWay(before: GitState, after: GitState, log: readonly string[]): string | undefined {
+  if (after.underWay !== undefined) return `began a ${after.underWay}, which is not finished`;
+  const ended = `ended the ${before.underWay ?? ''}`;
+  const aborted = after.commit === before.commit || log.some(isReset);
+  return aborted ? `${ended}: it was given up` : ended;
+}
+
+const STEPS: readonly (readonly [RegExp, (match: RegExpExecArray) => (after: GitState) => string])[] = [
+  [/^pull\b/, () => (after) => `pulled into ${nameOf(after)}`],
+  [/^merge ([^:]+)/, (match) => (after) => `merged ${match[1] ?? ''} into ${nameOf(after)}`],
+  [/^rebase\b/, () => (after) => `rebased ${nameOf(after)}`],
+  [/^reset: moving to (.*)/, (match) => (after) => `reset ${nameOf(after)} to ${match[1] ?? ''}`],
+  [/^cherry-pick\b/, () => (after) => `cherry-picked onto ${nameOf(after)}`],
+  [/^revert\b/, () => (after) => `reverted a commit on ${nameOf(after)}`],
+  [/^am\b/, () => (after) => `applied patches to ${nameOf(after)}`],
+  [/^(checkout|clone|initial pull|merge)\b/, () => (after) => `checked out ${nameOf(after)}`],
+];
+
+/** Undefined for a commit: the files were as they are before it. */
+function describeStep(line: string): ((after: GitState) => string) | undefined {
+  if (/^commit\b/.test(line)) return undefined;
+  for (const [pattern, describe] of STEPS) {
+    const match = pattern.exec(line);
+    if (match !== null) return describe(match);
+  }
+  return (after) => `moved ${nameOf(after)} to another commit`;
+}
+
+function isReset(line: string): boolean {
+  return line.startsWith('reset:');
+}
+
+function nameOf({ branch, commit }: GitState): string {
+  return branch ?? `commit ${commit.slice(0, 7)}`;
+}

@@ -1,0 +1,24 @@
+// Which producers there are, each joined with what the editor says.
+import { type Clock, type Log, type Producer } from '../core/ports.ts';
+import { type Snapshots } from '../core/storagePorts.ts';
+import { type Workspace } from '../core/workspacePorts.ts';
+import { createEditorProducer } from '../producers/editor.ts';
+import { createFilesProducer } from '../producers/files.ts';
+import { createGitProducer } from '../producers/git.ts';
+import { GitGate } from '../producers/gitGate.ts';
+import { editorBuffers } from './sources/buffers.ts';
+import { editorFiles } from './sources/files.ts';
+
+export function createProducers(deps: {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly snapshots: Snapshots;
+  readonly workspace: Workspace;
+}): readonly Producer[] {
+  const gate = new GitGate();
+  return [
+    createFilesProducer({ ...deps, editorFiles, buffers: editorBuffers, gate }),
+    createGitProducer({ ...deps, gate }),
+    createEditorProducer({ ...deps, buffers: editorBuffers }),
+  ];
+}
