@@ -2,6 +2,7 @@
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { failed, type Result, succeeded } from '../base/errors.ts';
+import { type ShippedKind } from '../protocol/kinds.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { HandOver } from './agent/handOver.ts';
 import { type TurnRequest } from './agent/loop.ts';
@@ -19,6 +20,8 @@ import { type Ports, type Publisher } from './ports.ts';
 import { ToolRegistry } from './tools/registry.ts';
 import { Turns } from './turns.ts';
 
+const TASK_ENDED = 'task.ended' satisfies ShippedKind;
+
 export class Earshot implements Disposable, Publisher {
   readonly #ports: Ports;
   readonly #hearing: Hearing;
@@ -32,7 +35,11 @@ export class Earshot implements Disposable, Publisher {
 
   constructor(ports: Ports) {
     this.#ports = ports;
-    this.#hearing = new Hearing({ ids: ports.ids, mend: (id) => this.#mend(id) });
+    this.#hearing = new Hearing({
+      ids: ports.ids,
+      mend: (id) => this.#mend(id),
+      onlyOwn: (kind) => kind === TASK_ENDED && ports.settings()['notifications.tasks'] === 'own',
+    });
     const report = (error: unknown) => ports.log.error('a listener failed', error);
     this.#onDidChange = this.#held.add(new Emitter(report));
     const changed = (change: ConversationChange) => this.#onDidChange.fire(change);

@@ -123,6 +123,8 @@ export interface Touched {
   readonly url?: string;
   /** Consent to this call says nothing about the next one. */
   readonly onlyOnce?: true;
+  /** The name of a task of the editor. */
+  readonly task?: string;
 }
 
 /** Arguments arrive parsed by `parse`. Expected failures are outcomes with `isError`; a throw is a bug. */
@@ -140,7 +142,7 @@ export interface Tool<Arguments = unknown> {
   /** What a call would touch, as the model wrote it: what approvals look at. */
   touches?(args: Arguments): Touched;
   /** Why a call cannot succeed, before anybody is asked for it. */
-  whyNot?(args: Arguments, context: Pick<ToolContext, 'handles'>): string | undefined;
+  whyNot?(args: Arguments, context: Pick<ToolContext, 'handles'>): string | undefined | Promise<string | undefined>;
   run(args: Arguments, context: ToolContext): Promise<ToolOutcome>;
 }
 

@@ -49,6 +49,7 @@ export const settingSchemas = {
   'notifications.kinds': z.record(z.string(), switchesSchema).default({}),
   'notifications.producers': z.partialRecord(z.enum(PRODUCER_NAMES), z.boolean()).default({}),
   'notifications.levels': z.record(z.string(), levelSchema).default({}),
+  'notifications.tasks': z.enum(['all', 'own']).default('all'),
   'notifications.ignoredPaths': z.array(z.string().min(1).max(1000)).default([]),
   'notifications.activation': z.enum(['interrupt', 'wake', 'passive']).default('interrupt'),
   'notifications.format': z.enum(['auto', ...FORMATS]).default('auto'),

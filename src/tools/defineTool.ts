@@ -19,7 +19,10 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   /** What a call would touch; approvals look at it. */
   touches?(args: z.infer<z.ZodObject<Shape>>): Touched;
   /** Why a call cannot succeed, before anybody is asked for it. */
-  whyNot?(args: z.infer<z.ZodObject<Shape>>, context: Pick<ToolContext, 'handles'>): string | undefined;
+  whyNot?(
+    args: z.infer<z.ZodObject<Shape>>,
+    context: Pick<ToolContext, 'handles'>,
+  ): string | undefined | Promise<string | undefined>;
   run(args: z.infer<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutcome>;
 }): Tool {
   const schema = z.strictObject(tool.arguments);

@@ -12,6 +12,7 @@ import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
 import { createSupervision, launchSupervisor } from '../node/supervision.ts';
 import { createHandlesProducer } from '../producers/handles.ts';
+import { createTasksProducer } from '../producers/tasks.ts';
 import { createPermissions } from '../storage/permissions.ts';
 import { createStorage } from '../storage/storage.ts';
 import { createUserFiles } from '../storage/userFiles.ts';
@@ -22,6 +23,7 @@ import { listFilesTool } from '../tools/listFiles.ts';
 import { readFileTool } from '../tools/readFile.ts';
 import { readNotificationsTool } from '../tools/readNotifications.ts';
 import { runCommandTool } from '../tools/runCommand.ts';
+import { createRunTaskTool } from '../tools/runTask.ts';
 import { createSearchTool } from '../tools/search.ts';
 import { todoTool } from '../tools/todo.ts';
 import { watchTool } from '../tools/watch.ts';
@@ -39,6 +41,7 @@ import { createApiKeys } from './secrets.ts';
 import { SettingsReader } from './settings.ts';
 import { userShell } from './shell.ts';
 import { StatusBar } from './statusBar.ts';
+import { EditorTasks } from './tasks.ts';
 import { createWorkspace } from './workspace.ts';
 
 const CLEAN_UP_AFTER = 5 * 60_000;
@@ -54,6 +57,7 @@ export interface Composed extends Disposable {
 export function compose(context: vscode.ExtensionContext): Composed {
   const held = new DisposableStore();
   const log = held.add(createOutput());
+  const report = (what: string) => (error: unknown) => log.error(what, error);
   const settings = held.add(new SettingsReader());
   const workspace = createWorkspace();
   // With no folder open there is no workspace storage.
@@ -86,6 +90,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     obstacles: [],
     todo: [],
   };
+  const tasks = held.add(new EditorTasks(realClock, report('a task could not be followed')));
   const frontend = held.add(new ChatFrontend(realClock, head, (error) => log.error('a listener failed', error)));
   const handles = held.add(
     new Handles({
@@ -113,10 +118,12 @@ export function compose(context: vscode.ExtensionContext): Composed {
     tools: [
       ...[readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool],
       ...[createSearchTool({ ripgrep: findRipgrep }), todoTool, handleTool, awaitTool],
+      createRunTaskTool({ tasks, clock: realClock }),
     ],
     producers: [
       ...createProducers({ clock: realClock, log, snapshots, workspace }),
       createHandlesProducer({ handles, clock: realClock, log }),
+      createTasksProducer({ tasks, clock: realClock, log }),
     ],
     handles,
     permissions: createPermissions({ files: realFileSystem, folder, log }),
@@ -147,7 +154,6 @@ export function compose(context: vscode.ExtensionContext): Composed {
     keys,
     report: (error: unknown) => log.error('a message could not be shown', error),
   };
-  const report = (what: string) => (error: unknown) => log.error(what, error);
   held.add(
     new ChatView({
       extension: context.extensionUri,

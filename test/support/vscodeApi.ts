@@ -13,7 +13,7 @@ export async function startedExtension(): Promise<TestApi> {
 }
 
 /** Waits, looking again and again, until the condition holds; says what it last saw when it gives up. */
-async function eventually<T>(look: () => T | Promise<T>, holds: (value: T) => boolean): Promise<T> {
+export async function eventually<T>(look: () => T | Promise<T>, holds: (value: T) => boolean): Promise<T> {
   const end = Date.now() + 30_000;
   for (;;) {
     const value = await look();

@@ -94,7 +94,8 @@ function listed(settings: Settings, { command }: Touched): boolean {
 }
 
 /** A command is remembered by its words where they are certain, else by its exact text; anything else by its tool. */
-function alwaysFor(name: string, { command }: Touched): Always {
+function alwaysFor(name: string, { command, task }: Touched): Always {
+  if (task !== undefined) return { rule: `task:${task}`, label: `the task ${task}` };
   if (command === undefined) return { rule: `tool:${name}`, label: name };
   const words = parseCommand(command);
   return { rule: words === undefined ? `line:${command}` : `words:${JSON.stringify(words)}`, label: command.trim() };

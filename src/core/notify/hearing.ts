@@ -21,6 +21,8 @@ export interface HearingDeps {
   readonly ids: Ids;
   /** Resolves once a log that could not be written can be written again; rejects while it cannot. */
   mend(conversation: string): Promise<void>;
+  /** Whether a kind is heard only by those whose own acts subscribed them to what it is about. */
+  onlyOwn?(kind: string): boolean;
 }
 
 export class Hearing implements Outlet {
@@ -51,8 +53,9 @@ export class Hearing implements Outlet {
 
   /** Those that would have it queued, this window's own conversations only. */
   listeners(draft: NotificationDraft, addressed: Addressed): readonly string[] {
-    const ofKind = kindScope(printKind(draft.kind));
-    const scopes = draft.scopes === undefined ? [ofKind] : [...draft.scopes, ofKind];
+    const kind = printKind(draft.kind);
+    const scopes = [...(draft.scopes ?? [])];
+    if (this.#deps.onlyOwn?.(kind) !== true) scopes.push(kindScope(kind));
     const found: string[] = [];
     for (const id of this.#dispatcher.listeners({ scopes }, addressed)) {
       if (this.#logs.get(id)?.owned === true) found.push(id);
@@ -86,13 +89,14 @@ export class Hearing implements Outlet {
   }
 }
 
-/** The scopes that the log itself gives: seeing a file subscribes to it, so do starting a handle and watching a glob. */
+/** The scopes that the log itself gives: seeing a file subscribes to it, so do starting a handle, running a task and watching a glob. */
 class OwnScopes implements Disposable {
   readonly #log: ConversationLog;
   readonly #subscribe: (scope: string) => Disposable;
   readonly #held = new Map<string, Disposable>();
   #globs: ReadonlySet<string> = new Set();
   #handles: ReadonlySet<string> = new Set();
+  #tasks: ReadonlySet<string> = new Set();
 
   constructor(log: ConversationLog, subscribe: (scope: string) => Disposable) {
     this.#log = log;
@@ -119,9 +123,10 @@ class OwnScopes implements Disposable {
     for (const scope of [...this.#held.keys()]) this.#remove(scope);
   }
 
-  #takeActs({ globs, handles }: ConversationLog['state']['watches']): void {
+  #takeActs({ globs, handles, tasks }: ConversationLog['state']['watches']): void {
     this.#globs = this.#exchange(this.#globs, globs, GLOB_SCOPE);
     this.#handles = this.#exchange(this.#handles, handles, 'handle:');
+    this.#tasks = this.#exchange(this.#tasks, tasks, 'task:');
   }
 
   /** The sets are replaced whole when they change, so usually there is nothing to do. */

@@ -1,7 +1,8 @@
-// Decides what a conversation's own acts subscribe it to: watched globs and handles, from the log, so that they survive a restart.
-import { type LogEvent } from '../../protocol/event.ts';
+// Decides what a conversation's own acts subscribe it to: watched globs, handles and tasks, from the log, so that they survive a restart.
+import { type EventOf, type LogEvent } from '../../protocol/event.ts';
 
 export const WATCH_TOOL = 'watch';
+export const RUN_TASK_TOOL = 'run_task';
 
 export interface WatchArguments {
   readonly add?: readonly string[] | undefined;
@@ -11,7 +12,9 @@ export interface WatchArguments {
 export class Watches {
   #globs: ReadonlySet<string> = new Set();
   #handles: ReadonlySet<string> = new Set();
+  #tasks: ReadonlySet<string> = new Set();
   readonly #asked = new Map<string, WatchArguments>();
+  readonly #askedTasks = new Map<string, unknown>();
 
   /** Replaced whole when it changes. */
   get globs(): ReadonlySet<string> {
@@ -23,19 +26,24 @@ export class Watches {
     return this.#handles;
   }
 
+  /** Names of the tasks it ran, as it called them. Replaced whole when it changes. */
+  get tasks(): ReadonlySet<string> {
+    return this.#tasks;
+  }
+
   fold(event: LogEvent): void {
     switch (event.type) {
       case 'tool_call_request':
         if (event.name === WATCH_TOOL) this.#asked.set(event.id, event.arguments);
+        if (event.name === RUN_TASK_TOOL) this.#askedTasks.set(event.id, event.arguments['name']);
         return;
       case 'approval':
-        if (event.arguments !== undefined && this.#asked.has(event.tool_call_id)) {
-          this.#asked.set(event.tool_call_id, event.arguments);
-        }
+        this.#approved(event);
         return;
       case 'tool_call_response': {
         const asked = this.#asked.get(event.id);
         this.#asked.delete(event.id);
+        this.#askedTasks.delete(event.id);
         if (asked !== undefined && !event.is_error) this.#globs = applyWatch(this.#globs, asked);
         return;
       }
@@ -49,6 +57,13 @@ export class Watches {
       default:
         return;
     }
+  }
+
+  #approved({ tool_call_id: call, action, arguments: changed }: EventOf<'approval'>): void {
+    if (changed !== undefined && this.#asked.has(call)) this.#asked.set(call, changed);
+    if (action === 'reject' || !this.#askedTasks.has(call)) return;
+    const name = changed?.['name'] ?? this.#askedTasks.get(call);
+    if (typeof name === 'string' && !this.#tasks.has(name)) this.#tasks = new Set([...this.#tasks, name]);
   }
 }
 

@@ -98,7 +98,7 @@ async function execute(
   const parsed = tool.parse(request.arguments);
   if (!parsed.ok) return refusal(`${request.name} was not run: ${describeFailure(parsed.failure)}`);
   const handles = deps.handles?.of(deps.log);
-  const impossible = tool.whyNot?.(parsed.value, { ...(handles !== undefined && { handles }) });
+  const impossible = await tool.whyNot?.(parsed.value, { ...(handles !== undefined && { handles }) });
   if (impossible !== undefined) return refusal(impossible);
   const hidden = await readHidden(deps.workspace);
   const permission = await permit(deps, tool, { request, arguments: parsed.value, hidden }, signal);

@@ -1,0 +1,55 @@
+// What the core needs of the editor's tasks: which there are, running one, and hearing of the end of every one. Implemented in vscode/.
+import { type Event } from '../base/emitter.ts';
+import { type Result } from '../base/errors.ts';
+
+export interface TaskInfo {
+  /** As the editor prints it: `check`, `npm: build`. */
+  readonly name: string;
+  /** Only where several folders are open. */
+  readonly folder?: string;
+  readonly detail?: string;
+  /** It goes on by itself, such as a watcher. */
+  readonly background: boolean;
+}
+
+export interface TaskProblem {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  readonly severity: 'error' | 'warning' | 'info';
+  readonly message: string;
+}
+
+export interface TaskEnd {
+  readonly task: TaskInfo;
+  /** A background task has finished a round, as its problem matcher says, and goes on. */
+  readonly goesOn: boolean;
+  /** Absent: it was stopped, or has no process of its own. */
+  readonly exitCode?: number;
+  readonly milliseconds: number;
+  /** What changed among the editor's problems while it ran; only of tasks that have problem matchers. */
+  readonly problems: readonly TaskProblem[];
+  /** The conversation that ran it and is told by the result of its call. */
+  readonly toldTo?: string;
+}
+
+export interface RunningTask {
+  /** Its end, or the first round of a background task. Undefined: a background task that cannot say when it is ready. */
+  readonly finished: Promise<TaskEnd | undefined>;
+  /** The last part of what it printed, without terminal controls. */
+  output(): string;
+  stop(): void;
+  /** Nobody waits any more: what it comes to is news, also to the conversation that ran it. */
+  leave(): void;
+}
+
+export interface Tasks {
+  list(): Promise<Result<readonly TaskInfo[]>>;
+  /** Resolves once it is started. `task` is one that was listed. */
+  run(
+    task: TaskInfo,
+    options: { readonly conversation: string; onOutput(text: string): void },
+  ): Promise<Result<RunningTask>>;
+  /** Of every task of the window, whoever ran it. */
+  readonly onDidEnd: Event<TaskEnd>;
+}

@@ -1,0 +1,130 @@
+// The tool run_task: runs one of the editor's tasks by its name and returns what came of it.
+import * as z from 'zod';
+import { describeFailure } from '../base/errors.ts';
+import { RUN_TASK_TOOL } from '../core/notify/watches.ts';
+import { type Clock, type Tool, type ToolOutcome } from '../core/ports.ts';
+import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../core/taskPorts.ts';
+import { defineTool, refuse } from './defineTool.ts';
+
+const DEFAULT_SECONDS = 300;
+const MOST_LISTED = 60;
+const MOST_PROBLEMS = 50;
+
+interface Wanted {
+  readonly name: string;
+  readonly folder?: string | undefined;
+}
+
+export function createRunTaskTool({ tasks, clock }: { readonly tasks: Tasks; readonly clock: Clock }): Tool {
+  return defineTool({
+    name: RUN_TASK_TOOL,
+    description:
+      'Runs a task of the editor (tasks.json, npm scripts and what extensions offer) by its name and waits for its output, exit code and problems. Of a background task it waits for the first round. A wrong name gets the list of tasks. What still runs after the time limit goes on, and you are told of its end.',
+    effect: 'execute',
+    arguments: {
+      name: z.string().trim().min(1).max(500).describe('The name as the editor prints it: check, npm: build'),
+      folder: z.string().min(1).max(500).optional().describe('Which folder’s, where several are open'),
+      timeout_secs: z.int().min(1).max(3600).optional().describe(`How long to wait; ${DEFAULT_SECONDS} if not given`),
+    },
+    touches: ({ name }) => ({ task: name }),
+    whyNot: async (wanted) => {
+      const found = await find(tasks, wanted);
+      return typeof found === 'string' ? found : undefined;
+    },
+    run: async (wanted, { conversation, signal, progress }) => {
+      const task = await find(tasks, wanted);
+      if (typeof task === 'string') return refuse(task);
+      const started = await tasks.run(task, { conversation, onOutput: progress });
+      if (!started.ok) return refuse(describeFailure(started.failure));
+      const seconds = wanted.timeout_secs ?? DEFAULT_SECONDS;
+      return outcomeOf(await waitFor(clock, started.value, seconds, signal), started.value, task, seconds);
+    },
+  });
+}
+
+/** The task, or why it cannot be said which one is meant. */
+async function find(tasks: Tasks, { name, folder }: Wanted): Promise<TaskInfo | string> {
+  const listed = await tasks.list();
+  if (!listed.ok) return describeFailure(listed.failure);
+  const there = listed.value.filter((task) => folder === undefined || task.folder === folder);
+  const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
+  // What is exactly that; else what differs only in case or in who provides it.
+  const exact = there.filter((task) => task.name === name);
+  const found = exact.length > 0 ? exact : there.filter((task) => same(task.name, name) || same(bareName(task), name));
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  if (only !== undefined)
+    return `name: “${name}” may be any of these. Call it again with the whole name.\n${print(found)}`;
+  if (listed.value.length === 0) return `name: there is no task “${name}”, and no other task either.`;
+  return `name: there is no task “${name}”. These are there:\n${print(listed.value)}`;
+}
+
+function bareName({ name }: TaskInfo): string {
+  return name.slice(name.indexOf(': ') + 1).trim();
+}
+
+function print(tasks: readonly TaskInfo[]): string {
+  const lines = tasks.slice(0, MOST_LISTED).map(({ name, folder, detail, background }) => {
+    const more = [folder && `folder ${folder}`, background && 'background', detail].filter((one) => one);
+    return more.length === 0 ? `- ${name}` : `- ${name} (${more.join('; ')})`;
+  });
+  return [...lines, ...(tasks.length > MOST_LISTED ? [`and ${tasks.length - MOST_LISTED} more`] : [])].join('\n');
+}
+
+type Waited = { type: 'finished'; end: TaskEnd | undefined } | { type: 'too_long' } | { type: 'cancelled' };
+
+function waitFor(clock: Clock, running: RunningTask, seconds: number, signal: AbortSignal): Promise<Waited> {
+  return new Promise((resolve, reject) => {
+    const finish = (waited: Waited) => {
+      timer.dispose();
+      signal.removeEventListener('abort', cancel);
+      resolve(waited);
+    };
+    const cancel = () => {
+      running.stop();
+      finish({ type: 'cancelled' });
+    };
+    const timer = clock.after(seconds * 1000, () => {
+      running.leave();
+      finish({ type: 'too_long' });
+    });
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+    running.finished.then((end) => finish({ type: 'finished', end }), reject);
+  });
+}
+
+function outcomeOf(waited: Waited, running: RunningTask, { name }: TaskInfo, seconds: number): ToolOutcome {
+  const output = running.output();
+  const outcome = (isError: boolean, ...lines: string[]): ToolOutcome => ({
+    content: [output, ...lines].filter((part) => part !== '').join('\n'),
+    isError,
+  });
+  switch (waited.type) {
+    case 'cancelled':
+      return outcome(true, 'Cancelled by the user.');
+    case 'too_long':
+      return outcome(false, `(“${name}” still runs after ${seconds} s and goes on; you will be told when it ends.)`);
+    case 'finished': {
+      const { end } = waited;
+      if (end === undefined)
+        return outcome(false, `(“${name}” runs in the background; nothing says when it is ready.)`);
+      const problems = printProblems(end.problems);
+      const time = `${(end.milliseconds / 1000).toFixed(1)} s`;
+      if (end.goesOn) {
+        return outcome(false, problems, `(First round done after ${time}; “${name}” goes on in the background.)`);
+      }
+      const how = end.exitCode === undefined ? 'ended without an exit code' : `exit code ${end.exitCode}`;
+      return outcome(end.exitCode !== undefined && end.exitCode !== 0, problems, `(${how}, ${time})`);
+    }
+  }
+}
+
+function printProblems(problems: readonly TaskProblem[]): string {
+  if (problems.length === 0) return '';
+  const lines = problems
+    .slice(0, MOST_PROBLEMS)
+    .map(({ path, line, column, severity, message }) => `${path}:${line}:${column} ${severity}: ${message}`);
+  const more = problems.length > MOST_PROBLEMS ? [`and ${problems.length - MOST_PROBLEMS} more`] : [];
+  return ['Problems reported while it ran:', ...lines, ...more].join('\n');
+}

@@ -1,0 +1,132 @@
+// What run_task says of tasks that are stopped, take too long or fail to start, and what the producer tells of each end.
+import { expect, test } from 'vitest';
+import { Emitter } from '../../../src/base/emitter.ts';
+import { failed, succeeded } from '../../../src/base/errors.ts';
+import { type TaskEnd, type TaskInfo, type Tasks } from '../../../src/core/taskPorts.ts';
+import { createTasksProducer } from '../../../src/producers/tasks.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { createRunTaskTool } from '../../../src/tools/runTask.ts';
+import { recordingLog } from '../../support/headless.ts';
+import { createManualClock } from '../../support/manualClock.ts';
+import { type ScriptedAnswer } from '../../support/scriptedServer.ts';
+import { beginWalk, type Walked } from '../../support/walking.ts';
+
+const watch: TaskInfo = { name: 'npm: watch', background: true };
+const slow: TaskInfo = { name: 'slow', background: false };
+const done: ScriptedAnswer = { text: ['Done.'] };
+const call = (values: object): ScriptedAnswer => ({ calls: [{ id: 'a', name: 'run_task', arguments: values }] });
+
+/** The editor's side, moved by hand. */
+function begin(answers: readonly ScriptedAnswer[], settings: Record<string, unknown> = {}) {
+  const clock = createManualClock();
+  const ended = new Emitter<TaskEnd>((error) => expect(error).toBeUndefined());
+  const acts: string[] = [];
+  const started = Promise.withResolvers<void>();
+  const finished = Promise.withResolvers<TaskEnd | undefined>();
+  const tasks: Tasks = {
+    list: async () => succeeded([slow, watch]),
+    run: async (task, { conversation }) => {
+      if (task === watch) return failed('running', 'The task “npm: watch” is running already.');
+      acts.push(conversation);
+      return succeeded({
+        get finished() {
+          started.resolve();
+          return finished.promise;
+        },
+        output: () => 'so far',
+        stop: () => acts.push('stop'),
+        leave: () => acts.push('leave'),
+      });
+    },
+    onDidEnd: ended.event,
+  };
+  const walk = beginWalk(answers, {
+    settings,
+    ports: {
+      clock,
+      tools: [createRunTaskTool({ tasks, clock })],
+      producers: [createTasksProducer({ tasks, clock, log: recordingLog([]) })],
+    },
+  });
+  return { walk, clock, ended, acts, started: started.promise };
+}
+
+async function eventsOf<T extends LogEvent['type']>({ headless, id }: Walked, type: T) {
+  const lines = (await headless.events(id)).trimEnd().split('\n');
+  const events = lines.map((line) => JSON.parse(line) as LogEvent);
+  return events.filter((event): event is Extract<LogEvent, { type: T }> => event.type === type);
+}
+
+const end = (more: Partial<TaskEnd>): TaskEnd => ({
+  task: slow,
+  goesOn: false,
+  milliseconds: 1234,
+  problems: [],
+  ...more,
+});
+
+test('what takes longer than its limit goes on, and nobody waits for it any more', async () => {
+  const { walk, clock, acts, started } = begin([call({ name: 'slow', timeout_secs: 7 }), done]);
+  const walked = await walk;
+  await walked.headless.earshot.send(walked.id, 'Go on.');
+  await started;
+  clock.advance(7000);
+  await walked.headless.earshot.settled(walked.id);
+  expect(acts).toEqual([walked.id, 'leave']);
+  const [response] = await eventsOf(walked, 'tool_call_response');
+  expect(response).toMatchObject({ is_error: false });
+  expect(response?.content).toBe('so far\n(“slow” still runs after 7 s and goes on; you will be told when it ends.)');
+});
+
+test('stop ends it', async () => {
+  const { walk, acts, started } = begin([call({ name: 'slow' }), done]);
+  const walked = await walk;
+  await walked.headless.earshot.send(walked.id, 'Go on.');
+  await started;
+  await walked.headless.earshot.stop(walked.id);
+  expect(acts).toEqual([walked.id, 'stop']);
+  expect((await eventsOf(walked, 'tool_call_response'))[0]?.content).toContain('Cancelled by the user.');
+});
+
+test('a name without its provider is understood, and one that runs already is refused', async () => {
+  const { walk } = begin([call({ name: 'Watch' }), done]);
+  const walked = await walk;
+  await walked.go();
+  expect((await eventsOf(walked, 'tool_call_response'))[0]?.content).toBe('The task “npm: watch” is running already.');
+});
+
+test('set to its own, it hears only of what it has run, under any of its names', async () => {
+  const { walk, ended } = begin([call({ name: 'watch' }), done], { 'notifications.tasks': 'own' });
+  const walked = await walk;
+  ended.fire(end({ exitCode: 0 }));
+  ended.fire(end({ task: watch, exitCode: 1 }));
+  await walked.go();
+  expect(await eventsOf(walked, 'notification_queued')).toEqual([]);
+  ended.fire(end({ exitCode: 0 }));
+  ended.fire(end({ task: watch, exitCode: 1 }));
+  await walked.headless.earshot.shutDown();
+  const queued = await eventsOf(walked, 'notification_queued');
+  expect(queued.map(({ notification }) => [notification.subject, notification.level])).toEqual([
+    ['task:npm: watch', 'error'],
+  ]);
+});
+
+test('a background task is news when its problems change, not at each round', async () => {
+  const { walk, ended, clock } = begin([]);
+  const walked = await walk;
+  const round = (...messages: string[]) => {
+    const problem = { path: 'a.ts', line: 1, column: 2, severity: 'error' } as const;
+    ended.fire(end({ task: watch, goesOn: true, problems: messages.map((message) => ({ ...problem, message })) }));
+    clock.advance(3000);
+  };
+  round();
+  round('x');
+  round('x');
+  round();
+  await walked.headless.earshot.shutDown();
+  const queued = await eventsOf(walked, 'notification_queued');
+  expect(queued.map(({ notification: { level, message } }) => [level, message.split('\n').at(-1)])).toEqual([
+    ['error', 'a.ts:1:2 error: x'],
+    ['info', 'It reports no problems any more.'],
+  ]);
+});

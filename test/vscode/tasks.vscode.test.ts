@@ -1,0 +1,196 @@
+// The editor's real tasks: run by the tool with output, exit code and problems; their ends told once, to whom they are news.
+import * as assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { type TaskEnd } from '../../src/core/taskPorts.ts';
+import { createOpenAiModel } from '../../src/models/openai.ts';
+import { realClock } from '../../src/node/realClock.ts';
+import { createTasksProducer } from '../../src/producers/tasks.ts';
+import { type LogEvent } from '../../src/protocol/event.ts';
+import { createRunTaskTool } from '../../src/tools/runTask.ts';
+import { EditorTasks } from '../../src/vscode/tasks.ts';
+import { type Headless, recordingLog, startHeadless } from '../support/headless.ts';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+
+const matcher = {
+  owner: 'tea',
+  fileLocation: ['relative', '${workspaceFolder}'],
+  pattern: {
+    regexp: '^(.+):(\\d+):(\\d+): (error|warning): (.+)$',
+    file: 1,
+    line: 2,
+    column: 3,
+    severity: 4,
+    message: 5,
+  },
+};
+const rounds = { activeOnStart: true, beginsPattern: '^begin', endsPattern: '^end' };
+// The editor prints the command line when it fails: there it must not look like what it prints.
+const fault = `printf 'src/menu.ts:2:3: %s: Too bitter\\n' error`;
+const extra = [
+  { label: 'brew', type: 'shell', command: `printf 'steam\\n'`, problemMatcher: [] },
+  { label: 'taste', type: 'shell', command: `${fault}; exit 3`, problemMatcher: matcher },
+  {
+    label: 'simmer',
+    type: 'shell',
+    command: `${fault}; echo end; sleep 600`,
+    isBackground: true,
+    problemMatcher: { ...matcher, owner: 'simmer', background: rounds },
+  },
+  { label: 'twice', type: 'shell', command: 'true', problemMatcher: [] },
+  { label: 'Twice', type: 'shell', command: 'true', problemMatcher: [] },
+];
+
+describe('the tasks', function () {
+  checkLeaks();
+  this.timeout(120_000);
+  let tasks: EditorTasks;
+  let server: ScriptedServer;
+  let headless: Headless;
+  let conversation: string;
+  const errors: string[] = [];
+
+  before(async () => {
+    const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+    assert.ok(folder);
+    const file = vscode.Uri.joinPath(folder, '.vscode', 'tasks.json');
+    const before = await vscode.workspace.fs.readFile(file);
+    const known = JSON.parse(new TextDecoder().decode(before)) as { tasks: unknown[] };
+    const more = JSON.stringify({ ...known, tasks: [...known.tasks, ...extra] });
+    await vscode.workspace.fs.writeFile(file, new TextEncoder().encode(more));
+    await eventually(
+      async () => (await vscode.tasks.fetchTasks()).map(({ name }) => name),
+      (names) => names.includes('Twice'),
+    );
+  });
+
+  beforeEach(async () => {
+    const log = recordingLog(errors);
+    tasks = new EditorTasks(realClock, (error) => log.error('a task', error));
+    server = await startScriptedServer();
+    headless = await startHeadless({
+      model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
+      ports: {
+        tools: [createRunTaskTool({ tasks, clock: realClock })],
+        producers: [createTasksProducer({ tasks, clock: realClock, log })],
+      },
+    });
+    const opened = await headless.earshot.create();
+    assert.ok(opened.ok);
+    conversation = opened.value.log.id;
+  });
+
+  afterEach(async () => {
+    for (const { task } of vscode.tasks.taskExecutions) await stopped(task.name);
+    await headless.end();
+    await server.stop();
+    tasks.dispose();
+    assert.deepEqual(errors, []);
+  });
+
+  const call = (values: object): ScriptedAnswer => ({
+    calls: [{ id: `c${++calls}`, name: 'run_task', arguments: values }],
+  });
+  let calls = 0;
+
+  /** The results of the calls that the model made, one after another. */
+  async function results(...wanted: object[]): Promise<string[]> {
+    server.script(...wanted.map(call), { text: ['Done.'] });
+    await headless.earshot.send(conversation, 'Go on.');
+    await headless.earshot.settled(conversation);
+    return (await events('tool_call_response')).map(({ content }) => content);
+  }
+
+  async function events<T extends LogEvent['type']>(type: T) {
+    const lines = (await headless.events(conversation)).trimEnd().split('\n');
+    const all = lines.map((line) => JSON.parse(line) as LogEvent);
+    return all.filter((event): event is Extract<LogEvent, { type: T }> => event.type === type);
+  }
+
+  async function run(name: string): Promise<TaskEnd> {
+    const task = (await vscode.tasks.fetchTasks()).find((one) => one.name === name);
+    assert.ok(task);
+    const ended = new Promise<TaskEnd>((resolve) => {
+      const listening = tasks.onDidEnd((end) => {
+        if (end.task.name !== name) return;
+        listening.dispose();
+        resolve(end);
+      });
+    });
+    await vscode.tasks.executeTask(task);
+    return ended;
+  }
+
+  async function stopped(name: string): Promise<void> {
+    const execution = vscode.tasks.taskExecutions.find(({ task }) => task.name === name);
+    execution?.terminate();
+    await eventually(
+      () => vscode.tasks.taskExecutions.some(({ task }) => task.name === name),
+      (running) => !running,
+    );
+  }
+
+  it('are listed by the names that the editor prints', async () => {
+    const listed = await tasks.list();
+    assert.ok(listed.ok);
+    const names = listed.value.map(({ name }) => name);
+    for (const name of ['check', 'brew', 'npm: test']) assert.ok(names.includes(name), `${name} in ${names.join()}`);
+    assert.equal(listed.value.find(({ name }) => name === 'simmer')?.background, true);
+  });
+
+  it('run with their output, exit code and what their matchers found; the result tells it, no notification', async () => {
+    const [good, bad] = await results({ name: 'brew' }, { name: 'taste' });
+    assert.match(good ?? '', /^steam\n\(exit code 0, \d+\.\d s\)$/);
+    assert.match(bad ?? '', /Problems reported while it ran:\nsrc\/menu\.ts:2:3 error: Too bitter\n\(exit code 3, /);
+    assert.deepEqual(
+      (await events('tool_call_response')).map(({ is_error: failed }) => failed),
+      [false, true],
+    );
+    assert.deepEqual(await events('notification_queued'), []);
+    assert.deepEqual(
+      headless.frontend.asked.map(({ always }) => always),
+      ['the task brew', 'the task taste'],
+    );
+  });
+
+  it('that nobody can mean get the list before anybody is asked', async () => {
+    const [unknown, ambiguous] = await results({ name: 'stir' }, { name: 'TWICE' });
+    assert.match(unknown ?? '', /there is no task “stir”\. These are there:\n[^]*- check \(Looks for type errors\)/);
+    assert.match(ambiguous ?? '', /may be any of these[^]*- twice\n- Twice$/);
+    assert.deepEqual(headless.frontend.asked, []);
+  });
+
+  it('in the background give their first round, then go on; their end is news', async () => {
+    const [first] = await results({ name: 'simmer' });
+    assert.match(first ?? '', /Too bitter[^]*First round done after .* goes on in the background\.\)$/);
+    assert.ok(vscode.tasks.taskExecutions.some(({ task }) => task.name === 'simmer'));
+    assert.deepEqual(await events('notification_queued'), []);
+    await stopped('simmer');
+    const [told] = await eventually(
+      () => events('notification_queued'),
+      (queued) => queued.length > 0,
+    );
+    assert.match(told?.notification.message ?? '', /^The background task “simmer” was ended after/);
+  });
+
+  it('that the user runs are told once, with exit code, duration and level', async () => {
+    const good = await run('brew');
+    const bad = await run('taste');
+    assert.deepEqual([good.exitCode, good.toldTo, bad.exitCode], [0, undefined, 3]);
+    const queued = await eventually(
+      () => events('notification_queued'),
+      (all) => all.length >= 2,
+    );
+    assert.deepEqual(
+      queued.map(({ notification: { subject, level } }) => [subject, level]),
+      [
+        ['task:brew', 'info'],
+        ['task:taste', 'error'],
+      ],
+    );
+    assert.match(
+      queued[1]?.notification.message ?? '',
+      /^The task “taste” ended with exit code 3 after \d+\.\d s\.\nProblems reported while it ran:\nsrc\/menu\.ts:2:3 error: Too bitter$/,
+    );
+  });
+});
