@@ -10,6 +10,7 @@ import { Captures } from './checkpoints/captures.ts';
 import { ConversationLog } from './conversation/log.ts';
 import { type Opening, openOrFollow } from './conversation/opening.ts';
 import { type Folded } from './conversation/project.ts';
+import { OwnEdits } from './files/ownEdits.ts';
 import { type ConversationChange, type Live, type LiveConversation, storageFailure, viewLive } from './live.ts';
 import { type Subscription } from './notify/dispatcher.ts';
 import { Hearing } from './notify/hearing.ts';
@@ -48,7 +49,7 @@ export class Earshot implements Disposable, Publisher {
     this.#turns = new Turns({ ports, registry, changed });
     this.#ownership = new Ownership({
       ports,
-      join: (log) => this.#hear(log),
+      join: (live) => this.#hear(live),
       turns: this.#turns,
       changed,
       isOpen: (live) => this.#live.get(live.log.id) === live,
@@ -178,17 +179,20 @@ export class Earshot implements Disposable, Publisher {
       isRunning: () => live.turn !== undefined,
       giveUp: () => this.#ownership.giveUp(live),
     });
+    const edits = new OwnEdits();
     const { checkpoints } = this.#ports;
     const captures = checkpoints && new Captures({ ...this.#ports, checkpoints, log, output });
     const live: Live = {
       log,
       held: new DisposableStore(),
       handOver,
+      edits,
       ...(owner && { owner }),
       ...(captures && { captures }),
     };
     this.#live.set(id, live);
     live.held.add(log.onDidAppend((folded) => this.#appended(live, folded)));
+    live.held.add(log.onDidReset(() => edits.clear()));
     live.held.add(log.onDidReset(() => this.#onDidChange.fire({ conversation: id, reset: true })));
     return live;
   }
@@ -201,10 +205,10 @@ export class Earshot implements Disposable, Publisher {
   }
 
   /** Only the owner hears, and only what it has seen is worth watching. */
-  #hear(log: ConversationLog): Disposable {
+  #hear({ log, edits }: Live): Disposable {
     const held = new DisposableStore();
     held.add(this.#hearing.join(log));
-    held.add(this.#views.join(log));
+    held.add(this.#views.join(log, edits));
     return held;
   }
 

@@ -5,6 +5,7 @@ import { type HandOver } from './agent/handOver.ts';
 import { type Captures } from './checkpoints/captures.ts';
 import { type ConversationLog } from './conversation/log.ts';
 import { type Folded } from './conversation/project.ts';
+import { type OwnEdits } from './files/ownEdits.ts';
 import { type HeldLock, type Owner } from './storagePorts.ts';
 
 export interface ConversationChange {
@@ -39,6 +40,8 @@ export interface Live {
   readonly handOver: HandOver;
   /** Absent: nothing is captured. */
   readonly captures?: Captures;
+  /** What its running calls know and change of files. */
+  readonly edits: OwnEdits;
   lock?: HeldLock;
   /** Who writes it, where this window only follows. */
   owner?: Owner;

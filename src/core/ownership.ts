@@ -1,7 +1,6 @@
 // Decides how a conversation passes between windows: taken up here, given up to another that said *Continue here*.
 import { type Disposable } from '../base/disposable.ts';
 import { failed, type Result, succeeded } from '../base/errors.ts';
-import { type ConversationLog } from './conversation/log.ts';
 import { type ConversationChange, type Live, storageFailure } from './live.ts';
 import { type Ports } from './ports.ts';
 import { type HeldLock } from './storagePorts.ts';
@@ -12,7 +11,7 @@ export interface OwnershipDeps {
   readonly turns: Turns;
   changed(change: ConversationChange): void;
   /** From here on it hears, and what it has seen is watched, until it is disposed. */
-  join(log: ConversationLog): Disposable;
+  join(live: Live): Disposable;
   isOpen(live: Live): boolean;
   close(id: string): Promise<void>;
 }
@@ -30,7 +29,7 @@ export class Ownership {
     const { log } = live;
     if (lock !== undefined) live.lock = lock;
     if (log.state.turn.key === '') await log.append({ type: 'conversation_started', key: ports.ids.key() });
-    live.hearing = this.#deps.join(log);
+    live.hearing = this.#deps.join(live);
     await ports.handles?.takeUp(log);
     await turns.takeUp(live, lock?.handedOver === true);
     if (lock !== undefined) live.held.add(lock.onDidRequest(() => live.handOver.request()));

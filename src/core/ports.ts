@@ -3,7 +3,7 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { type Event } from '../base/emitter.ts';
 import { type Failure, type Result } from '../base/errors.ts';
-import { type ShownHandle, type Usage } from '../protocol/event.ts';
+import { type SeenPart, type ShownHandle, type Usage } from '../protocol/event.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { type Settings } from '../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../protocol/tool.ts';
@@ -76,12 +76,29 @@ export interface Model {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
 
+/** What the model was shown last of a file. */
+export interface SeenView {
+  /** Absent: there was no such file, or the bytes are lost. */
+  readonly bytes?: Uint8Array;
+  /** It was shown that there is no such file. */
+  readonly gone: boolean;
+  /** Only this of it was shown; absent: all. */
+  readonly part?: SeenPart;
+  /** It is no longer in what the model reads. */
+  readonly compacted: boolean;
+  /** Whether these are the bytes that were shown. */
+  is(bytes: Uint8Array): boolean;
+}
+
 export interface ToolContext {
   readonly conversation: string;
   readonly signal: AbortSignal;
+  /** Bytes that are overwritten through it are kept first. */
   readonly workspace: Workspace;
   /** Whether a file's text is kept from the model until somebody allows it: `.earshotignore`, secrets. `path` as in FilePath. */
   hides(path: string): boolean;
+  /** Undefined: the conversation has seen nothing of it. */
+  seen(file: FilePath): Promise<SeenView | undefined>;
   /** Shows output on the card while the tool runs; the model gets only the result. */
   progress(text: string): void;
   /** Puts a question to the user and waits, as long as it takes. Undefined: the turn was stopped. */
@@ -102,11 +119,19 @@ export interface ToolOutcome {
   readonly content: string;
   readonly isError: boolean;
   /** Files whose bytes the model is shown by this result. */
-  readonly seen?: readonly { readonly file: FilePath; readonly bytes: Uint8Array }[];
+  readonly seen?: readonly ShownFile[];
   /** Files that the call changed: their bytes before and after; absent: there was no such file. */
   readonly changes?: readonly ChangedFile[];
   /** What the result shows of handles: it is not told again. */
   readonly handles?: readonly ShownHandle[];
+}
+
+export interface ShownFile {
+  readonly file: FilePath;
+  /** Absent: it is shown that there is no such file. */
+  readonly bytes?: Uint8Array;
+  /** Only these lines; absent: all. */
+  readonly part?: SeenPart;
 }
 
 export interface ChangedFile {
@@ -219,7 +244,11 @@ export interface Frontend {
 export interface SeenFile {
   readonly path: string;
   /** What each live conversation that has seen the file was shown last, and what it was told of since. */
-  readonly by: readonly ({ readonly conversation: string } & SeenState)[];
+  readonly by: readonly ({
+    readonly conversation: string;
+    /** A call of its own that is not answered yet changes the file. */
+    readonly changing?: true;
+  } & SeenState)[];
 }
 
 /** Which files are worth watching, and against what a change is measured. */

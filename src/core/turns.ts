@@ -73,8 +73,8 @@ export class Turns {
 
   #turnDeps(live: Live): TurnDeps {
     const { ports, registry } = this.#deps;
-    const { log, captures, handOver: frontend } = live;
-    return { log, registry, ports: { ...ports, frontend }, ...(captures && { captures }) };
+    const { log, edits, captures, handOver: frontend } = live;
+    return { log, registry, edits, ports: { ...ports, frontend }, ...(captures && { captures }) };
   }
 
   /** `started` is what must be on disk before the first model call. */

@@ -4,7 +4,11 @@ import { isPlainNotification, notificationSchema } from './notification.ts';
 
 export const EVENT_VERSION = 1;
 
-const seenSchema = z.array(z.strictObject({ path: z.string(), hash: z.string() }));
+/** `part`: only these lines were shown, of so many; without it, the whole file. */
+const seenPartSchema = z.strictObject({ ranges: z.array(z.tuple([z.int(), z.int()])), of: z.int() });
+export type SeenPart = z.infer<typeof seenPartSchema>;
+
+const seenSchema = z.array(z.strictObject({ path: z.string(), hash: z.string(), part: seenPartSchema.optional() }));
 
 /** What a call did to files, by the hashes of their bytes; without `before` it made the file, without `after` it removed it. */
 const changesSchema = z.array(

@@ -1,7 +1,7 @@
 // The tool list_files: names what is in a folder, level by level, without what nobody wants to see.
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
-import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
+import { type FilePath, type FolderEntry, type Workspace } from '../core/workspacePorts.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
 const MOST = 500;
@@ -9,7 +9,8 @@ const PASSED_OVER = new Set(['.git', 'node_modules', '.hg', '.svn', '__pycache__
 
 export const listFilesTool = defineTool({
   name: 'list_files',
-  description: 'Lists the files and folders below a folder of the workspace, nearest first, at most 500.',
+  description:
+    'Lists the files and folders below a folder of the workspace, nearest first, at most 500. A name in quotes has unusual characters and is written as in JSON.',
   effect: 'read',
   arguments: {
     path: z.string().optional().describe('Folder relative to the workspace; without it, the whole workspace'),
@@ -43,16 +44,29 @@ async function walk(workspace: Workspace, roots: readonly FilePath[], signal: Ab
     const entries = await workspace.list(folder);
     if (!entries.ok) {
       if (roots.includes(folder)) return { ok: false, reason: describeFailure(entries.failure) };
+      passedOver.push(printName(`${folder.path}/`));
       continue;
     }
     for (const entry of [...entries.value].sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = folder.path === '' ? entry.name : `${folder.path}/${entry.name}`;
       if (names.length >= MOST) return { ok: true, names, passedOver, more: true };
-      names.push(entry.kind === 'folder' ? `${path}/` : path);
+      names.push(printEntry(path, entry.kind));
       if (entry.kind !== 'folder') continue;
-      if (PASSED_OVER.has(entry.name)) passedOver.push(`${path}/`);
-      else queue.push({ path, absolute: `${folder.absolute}/${entry.name}` });
+      const below = PASSED_OVER.has(entry.name) ? undefined : await workspace.resolve(path);
+      if (below?.ok === true) queue.push(below.value);
+      else passedOver.push(printName(`${path}/`));
     }
   }
   return { ok: true, names, passedOver, more: false };
+}
+
+function printEntry(path: string, kind: FolderEntry['kind']): string {
+  if (kind === 'folder') return printName(`${path}/`);
+  // Links are named, not followed: one may lead round in a circle.
+  return kind === 'link' ? `${printName(path)} (link)` : printName(path);
+}
+
+/** A line break in a name must not look like two names. */
+function printName(path: string): string {
+  return /^["\s]|\s$|\p{Cc}|[\u2028\u2029]/u.test(path) ? JSON.stringify(path) : path;
 }

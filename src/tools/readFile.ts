@@ -1,7 +1,7 @@
 // The tool read_file: shows a text file, or some of its lines, as the editor has it.
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
-import { decodeText } from '../base/text.ts';
+import { wholeCharacters } from '../base/text.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
 const LINES_AT_ONCE = 1000;
@@ -10,7 +10,7 @@ const CHARACTERS_AT_ONCE = 28_000;
 export const readFileTool = defineTool({
   name: 'read_file',
   description:
-    'Reads a text file of the workspace, with unsaved changes if it is open in an editor. You are told if it changes later. Long files come in parts: ask on with first_line.',
+    'Reads a text file of the workspace, exactly as it is, with unsaved changes if it is open in an editor. You are told if it changes later. Long files come in parts: ask on with first_line.',
   effect: 'read',
   arguments: {
     path: z.string().min(1).describe('Path relative to the workspace, for example src/app.ts'),
@@ -19,39 +19,78 @@ export const readFileTool = defineTool({
   },
   touches: ({ path }) => ({ paths: [path] }),
   run: async ({ path, first_line: first = 1, last_line: last }, { workspace }) => {
+    if (last !== undefined && last < first) return refuse(`last_line: ${last} is before first_line ${first}.`);
     const file = await workspace.resolve(path);
     if (!file.ok) return refuse(describeFailure(file.failure));
     const content = await workspace.read(file.value);
     if (!content.ok) return refuse(describeFailure(content.failure));
     const { bytes, unsaved } = content.value;
-    const text = decodeText(bytes);
+    const text = await workspace.decode(file.value, bytes);
     if (text === undefined) return refuse(`${file.value.path} is not a text file (${bytes.length} bytes).`);
     const part = cutLines(text, first, last);
-    if (part === undefined) return refuse(`${file.value.path} has fewer than ${first} lines.`);
+    if (part === undefined) return refuse(`first_line: ${file.value.path} has only ${countLines(text)} lines.`);
     const notes = [
       ...(unsaved ? [`(${file.value.path} has unsaved changes in the editor; this is how it looks there.)`] : []),
       part.text,
+      ...(part.cut === undefined ? [] : [`(Line ${part.cut} is too long to show whole: search can look into it.)`]),
       ...(part.next === undefined ? [] : [`(It goes on: first_line ${part.next}.)`]),
     ];
-    // A part that was shown is a view of the whole: any later change of the file is told.
-    return { ...answer(notes.join('\n')), seen: [{ file: file.value, bytes }] };
+    // Any later change of the file is told, also of what was not shown; to replace the whole, the whole must be seen.
+    const shown = part.whole ? {} : { part: { ranges: part.range, of: part.of } };
+    return { ...answer(notes.join('\n')), seen: [{ file: file.value, bytes, ...shown }] };
   },
 });
 
 interface Part {
   readonly text: string;
+  /** The lines that are whole in it; none if the only one is not. */
+  readonly range: [number, number][];
+  readonly of: number;
+  readonly whole: boolean;
+  /** The line that is cut. */
+  readonly cut?: number;
   readonly next?: number;
 }
 
+/** Only the wanted lines are ever taken apart: a file may be very long. */
 function cutLines(text: string, first: number, last: number | undefined): Part | undefined {
-  const lines = text.split('\n');
-  if (first > lines.length) return undefined;
-  const end = Math.min(lines.length, last ?? lines.length, first - 1 + LINES_AT_ONCE);
-  let shown = lines.slice(first - 1, end).join('\n');
-  let next = end < lines.length && end !== last ? end + 1 : undefined;
-  if (shown.length > CHARACTERS_AT_ONCE) {
-    shown = shown.slice(0, CHARACTERS_AT_ONCE);
-    next = first + shown.split('\n').length - 1;
+  const of = countLines(text);
+  if (first > of) return undefined;
+  const start = startOfLine(text, first);
+  let line = first;
+  let end = endOfLine(text, start);
+  const wanted = Math.min(of, last ?? of, first - 1 + LINES_AT_ONCE);
+  while (line < wanted && endOfLine(text, end + 1) - start <= CHARACTERS_AT_ONCE) {
+    end = endOfLine(text, end + 1);
+    line += 1;
   }
-  return next === undefined ? { text: shown } : { text: shown, next };
+  const isCut = end - start > CHARACTERS_AT_ONCE;
+  const shown = isCut ? `${wholeCharacters(text.slice(start, end), CHARACTERS_AT_ONCE)}…` : text.slice(start, end);
+  const next = line < (last ?? of) && line < of ? line + 1 : undefined;
+  return {
+    text: shown,
+    range: isCut ? [] : [[first, line]],
+    of,
+    whole: first === 1 && line === of && !isCut,
+    ...(isCut && { cut: line }),
+    ...(next !== undefined && { next }),
+  };
+}
+
+/** What follows the last line break counts as a line, also if it is empty. */
+function countLines(text: string): number {
+  let count = 1;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}
+
+function startOfLine(text: string, line: number): number {
+  let start = 0;
+  for (let count = 1; count < line; count += 1) start = text.indexOf('\n', start) + 1;
+  return start;
+}
+
+function endOfLine(text: string, start: number): number {
+  const end = text.indexOf('\n', start);
+  return end === -1 ? text.length : end;
 }

@@ -18,9 +18,8 @@ import { createStorage } from '../storage/storage.ts';
 import { createUserFiles } from '../storage/userFiles.ts';
 import { askUserTool } from '../tools/askUser.ts';
 import { awaitTool } from '../tools/await.ts';
+import { fileTools } from '../tools/fileTools.ts';
 import { handleTool } from '../tools/handle.ts';
-import { listFilesTool } from '../tools/listFiles.ts';
-import { readFileTool } from '../tools/readFile.ts';
 import { readNotificationsTool } from '../tools/readNotifications.ts';
 import { runCommandTool } from '../tools/runCommand.ts';
 import { createRunTaskTool } from '../tools/runTask.ts';
@@ -116,7 +115,8 @@ export function compose(context: vscode.ExtensionContext): Composed {
     workspace,
     frontend,
     tools: [
-      ...[readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool],
+      ...fileTools,
+      ...[runCommandTool, watchTool, readNotificationsTool, askUserTool],
       ...[createSearchTool({ ripgrep: findRipgrep }), todoTool, handleTool, awaitTool],
       createRunTaskTool({ tasks, clock: realClock }),
     ],

@@ -13,6 +13,7 @@ export interface FolderWorkspace extends Workspace {
 }
 
 export function createFolderWorkspace(folder: string): FolderWorkspace {
+  let changing: Promise<unknown> = Promise.resolve();
   const workspace: FolderWorkspace = {
     folders: [{ path: '', absolute: folder }],
     trusted: true,
@@ -32,13 +33,21 @@ export function createFolderWorkspace(folder: string): FolderWorkspace {
     decode: async (_file, bytes) => decodeBytes(bytes)?.text,
     encode: async (_file, text, like) =>
       encodeText(text, (like === undefined ? undefined : decodeBytes(like)?.encoding) ?? 'utf8'),
-    apply: async (edits, options = {}) => {
-      if (!workspace.trusted) return failed('untrusted', 'The workspace is not trusted, so nothing in it is changed.');
-      const problem = await whyNot(edits);
-      if (problem !== undefined) return problem;
-      const applied: AppliedEdit[] = [];
-      for (const edit of edits) applied.push(...(await applyOne(edit, options.exact === true ? undefined : workspace)));
-      return succeeded(applied);
+    apply: (edits, options = {}) => {
+      const apply = async (): Promise<Result<readonly AppliedEdit[]>> => {
+        if (!workspace.trusted)
+          return failed('untrusted', 'The workspace is not trusted, so nothing in it is changed.');
+        const problem = await whyNot(edits);
+        if (problem !== undefined) return problem;
+        const applied: AppliedEdit[] = [];
+        for (const edit of edits) {
+          applied.push(...(await applyOne(edit, options.exact === true ? undefined : workspace)));
+        }
+        return succeeded(applied);
+      };
+      const applied = changing.then(apply);
+      changing = applied.catch(() => undefined);
+      return applied;
     },
   };
   return workspace;

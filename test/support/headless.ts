@@ -15,9 +15,8 @@ import { readSettings, type SettingName } from '../../src/protocol/settings.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { askUserTool } from '../../src/tools/askUser.ts';
 import { awaitTool } from '../../src/tools/await.ts';
+import { fileTools } from '../../src/tools/fileTools.ts';
 import { handleTool } from '../../src/tools/handle.ts';
-import { listFilesTool } from '../../src/tools/listFiles.ts';
-import { readFileTool } from '../../src/tools/readFile.ts';
 import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
 import { runCommandTool } from '../../src/tools/runCommand.ts';
 import { todoTool } from '../../src/tools/todo.ts';
@@ -94,7 +93,8 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     workspace,
     frontend,
     tools: [
-      ...[readFileTool, listFilesTool, runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool],
+      ...fileTools,
+      ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool],
       ...[handleTool, awaitTool],
     ],
     producers: [

@@ -2,6 +2,7 @@
 import { type Carried, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { HARDLY } from '../files/seenPart.ts';
 import { fileStatesOf } from '../notify/fileState.ts';
 import { type FormatName } from '../notify/format/format.ts';
 import { formatBlock } from '../notify/format/formats.ts';
@@ -66,6 +67,12 @@ function movedBy(log: ConversationLog, plan: Plan): Moved {
   return plan.entries.flatMap((entry) => {
     const notification = log.state.pending.get(entry.id);
     if (notification?.message !== entry.message) return [];
-    return fileStatesOf(notification).flatMap(({ path, hash, complete }) => (complete ? { path, hash } : []));
+    return fileStatesOf(notification).flatMap(({ path, hash, complete }) => {
+      if (!complete) return [];
+      // A diff shows nothing of what the model never saw or no longer has.
+      const before = log.state.seen.get(path);
+      const hardly = before?.part !== undefined || before?.compacted === true;
+      return { path, hash, ...(hardly && { part: HARDLY }) };
+    });
   });
 }

@@ -4,6 +4,7 @@ import { type EventOf } from '../../protocol/event.ts';
 import { type Captures } from '../checkpoints/captures.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { INTERRUPTED } from '../conversation/transcript.ts';
+import { type OwnEdits } from '../files/ownEdits.ts';
 import { type Ports } from '../ports.ts';
 import { withdrawShown } from '../tools/handleWords.ts';
 import { type ToolRegistry } from '../tools/registry.ts';
@@ -22,6 +23,7 @@ import { mendInstruction } from './schemaPrompts.ts';
 export interface TurnDeps {
   readonly log: ConversationLog;
   readonly registry: ToolRegistry;
+  readonly edits: OwnEdits;
   readonly ports: Ports;
   /** Absent: nothing is captured. */
   readonly captures?: Captures;
@@ -112,10 +114,10 @@ function doesNotFit(misfit: string): Failure {
   };
 }
 
-function runDeps({ log, registry, ports, captures }: TurnDeps): ToolRunDeps {
+function runDeps({ log, registry, edits, ports, captures }: TurnDeps): ToolRunDeps {
   const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles } = ports;
   const shared = { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles };
-  return { log, registry, output: ports.log, captures, ...shared };
+  return { log, registry, edits, output: ports.log, captures, ...shared };
 }
 
 /** Runs the calls of one answer side by side. The response that completes the batch is the carrier. */
@@ -141,7 +143,10 @@ async function respond(deps: TurnDeps, response: ToolResponse): Promise<void> {
   const withdrawn = withdrawShown(deps.log, response.handles ?? []);
   const completes = deps.log.state.turn.unanswered.length === 1;
   const carrying = completes ? collectFor(deps) : undefined;
-  const seen = [...(response.seen ?? []), ...(carrying?.seen ?? [])];
+  // What a call showed is newer than a diff that was written before it.
+  const own = deps.edits.settle(response.seen ?? []);
+  const told = (carrying?.seen ?? []).filter(({ path }) => deps.edits.newest(path) === undefined);
+  const seen = [...told, ...own];
   const responded = deps.log.append({ ...response, ...carrying, ...(seen.length > 0 && { seen }) });
   await Promise.all([withdrawn, responded]);
 }

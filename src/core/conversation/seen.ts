@@ -1,10 +1,13 @@
 // Decides which bytes of each file the model was shown last, and which later state of it was told without being shown.
-import { type EventOf, type LogEvent } from '../../protocol/event.ts';
+import { type EventOf, type LogEvent, type SeenPart } from '../../protocol/event.ts';
 import { type Notification } from '../../protocol/notification.ts';
+import { joinParts } from '../files/seenPart.ts';
 import { fileStatesOf } from '../notify/fileState.ts';
 
 export interface SeenState {
   readonly hash: string;
+  /** Only these lines of the bytes were shown; absent: all. */
+  readonly part?: SeenPart;
   /** The newest state that a notification told of, pending or carried. */
   readonly told?: string;
   /** The newest unsaved state that was told. Apart from `told`, since saving it is another fact. */
@@ -60,7 +63,10 @@ export class Seen {
 
   #moved({ seen, seq }: EventOf<'chat_request' | 'tool_call_response' | 'compaction'>): boolean {
     if (seen === undefined || seen.length === 0) return false;
-    for (const { path, hash } of seen) this.#files.set(path, { hash, seq });
+    for (const { path, hash, part } of seen) {
+      const whole = viewAfter(this.#files.get(path), { hash, ...(part && { part }) });
+      this.#files.set(path, { ...whole, seq });
+    }
     return true;
   }
 
@@ -105,4 +111,12 @@ export class Seen {
       if (file.seq <= event.through) this.#files.set(path, { ...file, compacted: true });
     }
   }
+}
+
+/** What is known of a file after one more view of it: parts of the same bytes add up, other bytes begin anew. */
+export function viewAfter(before: SeenState | undefined, { hash, part }: SeenState): SeenState {
+  if (part === undefined) return { hash };
+  const same = before?.hash === hash && before.compacted !== true;
+  const joined = same ? before.part && joinParts(before.part, part) : joinParts(part, part);
+  return { hash, ...(joined && { part: joined }) };
 }

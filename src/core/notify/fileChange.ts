@@ -1,16 +1,13 @@
 // Decides what is said of a file that is no longer as the model saw it: a bounded diff, else a summary. Pure.
-import { structuredPatch } from 'diff';
 import { decodeText } from '../../base/text.ts';
 import { KINDS } from '../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
+import { type Difference, differenceOf, LONGEST_COMPARED } from '../files/difference.ts';
 import { type Author, originOf, printAuthor } from './author.ts';
 import { GONE } from './fileState.ts';
 import { printPath } from './printPath.ts';
 
-const DIFF_LINES = 40;
-const DIFF_CHARACTERS = 1800;
-const LONGEST_COMPARED = 2_000_000;
-const MOST_EDITS = 2000;
+const SHOWN = { lines: 40, characters: 1800 };
 const SEEN_NAMED = 20;
 
 type Draft = Omit<NotificationDraft, 'at'>;
@@ -121,27 +118,9 @@ function describeDifference(before: Uint8Array | undefined, after: Uint8Array): 
   return { counts, rest: '; too much to show here. Read it again before you rely on it.', complete: false };
 }
 
-interface Difference {
-  readonly added: number;
-  readonly removed: number;
-  /** Absent if it is too long. */
-  readonly diff?: string;
-}
-
 /** Undefined if it would take too long. */
 function compare(before: Uint8Array, after: Uint8Array): Difference | 'binary' | undefined {
   if (before.length + after.length > LONGEST_COMPARED) return undefined;
   const [old, now] = [decodeText(before), decodeText(after)];
-  if (old === undefined || now === undefined) return 'binary';
-  const patch = structuredPatch('', '', old, now, '', '', { context: 2, maxEditLength: MOST_EDITS });
-  // More edits than allowed.
-  if (patch === undefined) return undefined;
-  const lines = patch.hunks.flatMap((hunk) => [
-    `@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`,
-    ...hunk.lines,
-  ]);
-  const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
-  const diff = lines.join('\n');
-  const fits = lines.length <= DIFF_LINES && diff.length <= DIFF_CHARACTERS;
-  return { added: count('+'), removed: count('-'), ...(fits && { diff }) };
+  return old === undefined || now === undefined ? 'binary' : differenceOf(old, now, SHOWN);
 }

@@ -2,6 +2,7 @@
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { type OwnEdits } from '../files/ownEdits.ts';
 import { type LiveConversations, type SeenFile, type SeenFiles } from '../ports.ts';
 import { type ToolRegistry } from '../tools/registry.ts';
 import { Activity } from './activity.ts';
@@ -9,6 +10,7 @@ import { Activity } from './activity.ts';
 interface Listened {
   readonly log: ConversationLog;
   readonly activity: Activity;
+  readonly edits: OwnEdits;
 }
 
 export class LiveViews implements Disposable {
@@ -24,10 +26,10 @@ export class LiveViews implements Disposable {
   }
 
   /** From here on it is among them, until it is disposed. */
-  join(log: ConversationLog): Disposable {
+  join(log: ConversationLog, edits: OwnEdits): Disposable {
     const held = new DisposableStore();
     const activity = new Activity(log.id, this.#registry);
-    this.#logs.set(log.id, { log, activity });
+    this.#logs.set(log.id, { log, activity, edits });
     held.add(
       toDisposable(() => {
         this.#logs.delete(log.id);
@@ -37,6 +39,7 @@ export class LiveViews implements Disposable {
     let { globs } = log.state.watches;
     held.add(
       log.onDidAppend(({ event, seenMoved }) => {
+        if (event.type === 'tool_call_response') edits.release(event.id);
         if (seenMoved) this.#onDidChangeSeen.fire();
         const changed = activity.take(event) || globs !== log.state.watches.globs;
         ({ globs } = log.state.watches);
@@ -59,9 +62,10 @@ export class LiveViews implements Disposable {
       return [...paths].flatMap((path) => this.seen.get(path) ?? []);
     },
     get: (path) => {
-      const by = [...this.#logs.values()].flatMap(({ log }): SeenFile['by'] => {
+      const by = [...this.#logs.values()].flatMap(({ log, edits }): SeenFile['by'] => {
         const state = log.state.seen.get(path);
-        return state === undefined ? [] : [{ conversation: log.id, ...state }];
+        const changing = edits.isChanging(path) && { changing: true as const };
+        return state === undefined ? [] : [{ conversation: log.id, ...state, ...changing }];
       });
       return by.length === 0 ? undefined : { path, by };
     },

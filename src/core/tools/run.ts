@@ -9,6 +9,7 @@ import { inquire } from '../agent/inquiries.ts';
 import { whyProtected } from '../agent/protectedFiles.ts';
 import { type Captures } from '../checkpoints/captures.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { type OwnEdits } from '../files/ownEdits.ts';
 import { notificationHistory } from '../notify/history.ts';
 import { maskKey } from '../notify/key.ts';
 import { lookalikeIn } from '../notify/lookalike.ts';
@@ -25,6 +26,7 @@ import {
 import { type ProblemTelling } from '../problemPorts.ts';
 import { type Snapshots, type Store } from '../storagePorts.ts';
 import { type Workspace } from '../workspacePorts.ts';
+import { inTurn, keepViews, ownWorkspace, seenView } from './fileViews.ts';
 import { type Handles } from './handles.ts';
 import { awaitNews } from './news.ts';
 import { effectOf, type ToolRegistry } from './registry.ts';
@@ -33,6 +35,8 @@ import { withProblems } from './settling.ts';
 export interface ToolRunDeps {
   readonly log: ConversationLog;
   readonly registry: ToolRegistry;
+  /** What its running calls know and change of files. */
+  readonly edits: OwnEdits;
   readonly workspace: Workspace;
   readonly frontend: Frontend;
   readonly snapshots: Snapshots;
@@ -58,18 +62,9 @@ export async function runTool(
   request: EventOf<'tool_call_request'>,
   signal: AbortSignal,
 ): Promise<ToolResponse> {
+  deps.edits.begin(request.id, []);
   const outcome = await execute(deps, request, signal);
-  // The bytes are on disk before the event that names them.
-  const seen = await Promise.all(
-    (outcome.seen ?? []).map(async ({ file, bytes }) => ({ path: file.path, hash: await deps.snapshots.put(bytes) })),
-  );
-  const changes = await Promise.all(
-    (outcome.changes ?? []).map(async ({ file, before, after }) => ({
-      path: file.path,
-      ...(before !== undefined && { before: await deps.snapshots.put(before) }),
-      ...(after !== undefined && { after: await deps.snapshots.put(after) }),
-    })),
-  );
+  const { seen, changes } = await keepViews(deps, outcome);
   const content = bound(maskKey(outcome.content, deps.log.state.turn.key));
   await tellOfLookalike(deps, request, content);
   return {
@@ -109,7 +104,8 @@ async function execute(
   const context: ToolContext = {
     conversation: deps.log.id,
     signal,
-    workspace: viewFor(deps.workspace, hidden, new Set(permission.letIn)),
+    workspace: ownWorkspace(viewFor(deps.workspace, hidden, new Set(permission.letIn)), deps, request.id),
+    seen: (file) => seenView(deps, file),
     hides: (path) => hidden.hides(path) || whyProtected(path, true) !== undefined,
     call: request.id,
     ...(handles !== undefined && { handles }),
@@ -122,7 +118,8 @@ async function execute(
       return read.ok ? succeeded(notificationHistory(read.value.events)) : read;
     },
   };
-  const run = () => withProblems(deps, effect, signal, () => tool.run(permission.arguments, context));
+  const call = () => inTurn(deps, request.id, effect, () => tool.run(permission.arguments, context));
+  const run = () => withProblems(deps, effect, signal, call);
   try {
     // What changes something waits until the workspace is captured as it was before the turn.
     if (effect === 'edit') await deps.captures?.turnTaken();

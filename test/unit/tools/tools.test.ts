@@ -31,7 +31,7 @@ test('read_file shows the text and says which bytes were seen', async () => {
   await writeFile(join(folder, 'a.txt'), 'one\ntwo\n');
   const outcome = await run(readFileTool, { path: 'a.txt' });
   expect(outcome.content).toBe('one\ntwo\n');
-  expect(outcome.seen?.map(({ file, bytes }) => [file.path, Buffer.from(bytes).toString()])).toEqual([
+  expect(outcome.seen?.map(({ file, bytes }) => [file.path, Buffer.from(bytes ?? []).toString()])).toEqual([
     ['a.txt', 'one\ntwo\n'],
   ]);
 });

@@ -1,0 +1,56 @@
+// Decides how the difference of two texts is shown: hunks within bounds, else counts; line endings in a word of their own. Pure.
+import { structuredPatch } from 'diff';
+
+/** Of both texts together. */
+export const LONGEST_COMPARED = 2_000_000;
+const MOST_EDITS = 2000;
+
+export interface DifferenceLimits {
+  readonly lines: number;
+  readonly characters: number;
+}
+
+export interface Difference {
+  readonly added: number;
+  readonly removed: number;
+  /** Everything that differs; absent if it is too long. */
+  readonly diff?: string;
+}
+
+/** Undefined if there is too much to compare. */
+export function differenceOf(before: string, after: string, limits: DifferenceLimits): Difference | undefined {
+  if (before.length + after.length > LONGEST_COMPARED) return undefined;
+  const endings = changedEndings(before, after);
+  const [old, now] = endings === undefined ? [before, after] : [withLf(before), withLf(after)];
+  const patch = structuredPatch('', '', old, now, '', '', { context: 2, maxEditLength: MOST_EDITS });
+  // More edits than allowed.
+  if (patch === undefined) return undefined;
+  const lines = patch.hunks.flatMap((hunk) => [
+    `@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`,
+    ...hunk.lines,
+  ]);
+  const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+  const diff = [...(endings === undefined ? [] : [endings]), ...lines].join('\n');
+  const fits = lines.length <= limits.lines && diff.length <= limits.characters;
+  return { added: count('+'), removed: count('-'), ...(fits && { diff }) };
+}
+
+/** As a diff of lines it would be all lines, and look like none. */
+function changedEndings(before: string, after: string): string | undefined {
+  const [old, now] = [endingOf(before), endingOf(after)];
+  if (old === now || old === undefined || now === undefined) return undefined;
+  return `(Line endings: ${old} before, ${now} now.)`;
+}
+
+/** How the lines of a text end; undefined if it has but one. */
+export function endingOf(text: string): 'LF' | 'CRLF' | 'mixed' | undefined {
+  const lf = text.split('\n').length - 1;
+  if (lf === 0) return undefined;
+  const crlf = text.split('\r\n').length - 1;
+  if (crlf === 0) return 'LF';
+  return crlf === lf ? 'CRLF' : 'mixed';
+}
+
+function withLf(text: string): string {
+  return text.replaceAll('\r\n', '\n');
+}

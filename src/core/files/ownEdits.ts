@@ -1,0 +1,78 @@
+// Decides what a conversation knows of files while its calls still run: what they showed or changed counts before the log says it.
+import { type SeenPart } from '../../protocol/event.ts';
+import { type SeenState, viewAfter } from '../conversation/seen.ts';
+
+interface View {
+  readonly path: string;
+  readonly hash: string;
+  readonly part?: SeenPart | undefined;
+}
+
+export class OwnEdits {
+  /** The files that each running call changes. */
+  readonly #changing = new Map<string, Set<string>>();
+  /** The newest view of each file that calls of this batch had, until all of them are answered. */
+  readonly #newest = new Map<string, SeenState>();
+  /** The last of those that change files one after the other. */
+  #last: Promise<void> = Promise.resolve();
+  readonly #leaving = new Map<string, () => void>();
+
+  /** Calls that change files take turns, so that each knows what the one before has done. Resolves when it is this one's. */
+  async enter(call: string): Promise<void> {
+    const before = this.#last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#leaving.set(call, resolve);
+    this.#last = promise;
+    await before;
+  }
+
+  /** Nothing if it had not entered. */
+  leave(call: string): void {
+    this.#leaving.get(call)?.();
+    this.#leaving.delete(call);
+  }
+
+  /** From here until it is released, what happens to these files is this call's own doing. */
+  begin(call: string, paths: readonly string[]): void {
+    const changing = this.#changing.get(call) ?? new Set();
+    for (const path of paths) changing.add(path);
+    this.#changing.set(call, changing);
+  }
+
+  /** A call has ended with these views; its answer is not in the log yet. */
+  moved(call: string, views: readonly View[], inLog: (path: string) => SeenState | undefined): void {
+    this.begin(call, []);
+    for (const { path, hash, part } of views) {
+      const before = this.#newest.get(path) ?? inLog(path);
+      this.#newest.set(path, viewAfter(before, { hash, ...(part && { part }) }));
+    }
+  }
+
+  isChanging(path: string): boolean {
+    return [...this.#changing.values()].some((paths) => paths.has(path));
+  }
+
+  newest(path: string): SeenState | undefined {
+    return this.#newest.get(path);
+  }
+
+  /** An answer may come into the log after that of a later call: the newest view of a file is the one that counts. */
+  settle<V extends View>(views: readonly V[]): { path: string; hash: string; part?: SeenPart }[] {
+    return views.map(({ path, hash, part }) => {
+      const newest = this.#newest.get(path);
+      if (newest !== undefined) return { path, hash: newest.hash, ...(newest.part && { part: newest.part }) };
+      return { path, hash, ...(part && { part }) };
+    });
+  }
+
+  /** Its answer is in the log. */
+  release(call: string): void {
+    this.#changing.delete(call);
+    if (this.#changing.size === 0) this.#newest.clear();
+  }
+
+  clear(): void {
+    this.#changing.clear();
+    this.#newest.clear();
+  }
+}

@@ -1,0 +1,26 @@
+// Decides what parts of a file make a whole: lines that were shown one after the other, of the same bytes. Pure.
+import { type SeenPart } from '../../protocol/event.ts';
+
+/** Of the bytes only what an edit or a diff showed of them. */
+export const HARDLY: SeenPart = { ranges: [], of: 0 };
+
+/** Both together; undefined once every line was shown. */
+export function joinParts(one: SeenPart, other: SeenPart): SeenPart | undefined {
+  const of = Math.max(one.of, other.of);
+  const ranges: [number, number][] = [];
+  for (const [first, last] of [...one.ranges, ...other.ranges].sort(([a], [b]) => a - b)) {
+    const before = ranges.at(-1);
+    if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last);
+    else ranges.push([first, last]);
+  }
+  const [only] = ranges;
+  const whole = ranges.length === 1 && only !== undefined && only[0] <= 1 && only[1] >= of;
+  return whole ? undefined : { ranges, of };
+}
+
+/** In words: `lines 1–40 and 90–99 of 120`. */
+export function printPart({ ranges, of }: SeenPart): string {
+  if (ranges.length === 0) return 'only small parts';
+  const parts = ranges.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`));
+  return `only lines ${parts.join(', ')} of ${of}`;
+}

@@ -1,0 +1,107 @@
+// Decides whether a file may be changed by a model that has seen these bytes of it, and what it is told if not. Pure.
+import { type SeenPart } from '../../protocol/event.ts';
+import { type Difference, differenceOf } from './difference.ts';
+import { HARDLY, printPart } from './seenPart.ts';
+
+/** A refusal may show more than a notification: the model asked. */
+const SHOWN = { lines: 200, characters: 8000 };
+
+/** What the model was shown last, compared with what is there now. */
+export interface SeenOf {
+  /** These are the bytes that are there. */
+  readonly current: boolean;
+  /** It was shown that there is no file. */
+  readonly gone: boolean;
+  /** Absent: no text, or lost. */
+  readonly text?: string | undefined;
+  readonly part?: SeenPart | undefined;
+  readonly compacted: boolean;
+}
+
+export type Verdict =
+  | { readonly allowed: true }
+  /** `shown`: the reason shows all that is new, so that the model has seen what is there now. */
+  | { readonly allowed: false; readonly reason: string; readonly shown: boolean };
+
+const ALLOWED: Verdict = { allowed: true };
+
+/** The whole file is to be replaced. `now`: its text; undefined if it is no text. */
+export function judgeWrite(path: string, seen: SeenOf | undefined, now: string | undefined): Verdict {
+  if (seen === undefined) {
+    return refused(`${path} exists and you have not read it. Nothing was written. Read it first, or use edit_file.`);
+  }
+  if (!seen.current) return changedSince(path, seen, now, 'Nothing was written.');
+  if (seen.compacted) {
+    return refused(
+      `What you read of ${path} is no longer in this conversation. Nothing was written. Read it again first.`,
+    );
+  }
+  if (seen.part === undefined) return ALLOWED;
+  return refused(
+    `You have seen ${printPart(seen.part)} of ${path}. Nothing was written. Read the rest first, or use edit_file.`,
+  );
+}
+
+/** A file is to be made where none is. */
+export function judgeNew(path: string, seen: SeenOf | undefined): Verdict {
+  if (seen === undefined || seen.gone) return ALLOWED;
+  return {
+    allowed: false,
+    reason: `${path} was deleted or renamed since you read it. Nothing was written. If it is to be there again, call this again.`,
+    shown: true,
+  };
+}
+
+/** Exact texts are to be replaced. `misfit`: why they do not fit; where they do, it is no matter what else has changed. */
+export function judgeEdit(path: string, seen: SeenOf | undefined, now: string, misfit: string | undefined): Verdict {
+  if (misfit === undefined) return ALLOWED;
+  if (seen === undefined || seen.current) return refused(`Nothing was changed. ${misfit}`);
+  return changedSince(path, seen, now, `Nothing was changed. ${misfit}\n`);
+}
+
+/** It is to be moved or deleted. What the model never saw it has no wrong idea of. */
+export function judgeRemoval(path: string, seen: SeenOf | undefined, now: string | undefined): Verdict {
+  if (seen === undefined || seen.current) return ALLOWED;
+  return changedSince(path, seen, now, 'Nothing was done.');
+}
+
+/** What else is new in a file in which the texts to replace still fitted; undefined if nothing is or nothing was known. */
+export function newsBeside(
+  path: string,
+  seen: SeenOf | undefined,
+  now: string,
+): { readonly note: string; readonly shown: boolean } | undefined {
+  if (seen === undefined || seen.current || seen.gone) return undefined;
+  const difference = seen.text === undefined ? undefined : differenceOf(seen.text, now, SHOWN);
+  const { words, shown } = print(difference);
+  return { note: `${path} had also changed since you read it${words}`, shown };
+}
+
+/** How much of a file the model knows after it was shown a difference to what it knew. */
+export function partAfter(seen: SeenOf | undefined, shown: boolean): SeenPart | undefined {
+  const knewAll = seen !== undefined && seen.part === undefined && !seen.compacted && !seen.gone;
+  return knewAll && (seen.current || shown) ? undefined : HARDLY;
+}
+
+function changedSince(path: string, seen: SeenOf, now: string | undefined, done: string): Verdict {
+  if (seen.gone) return refused(`${path} is there again since you were told that it is not. ${done} Read it first.`);
+  const comparable = seen.text !== undefined && now !== undefined;
+  const { words, shown } = print(comparable ? differenceOf(seen.text, now, SHOWN) : undefined);
+  const next = shown ? 'If your change is still right, make it again on this.' : 'Read it again first.';
+  return {
+    allowed: false,
+    reason: `${done}${done.endsWith('\n') ? '' : ' '}${path} has changed since you read it${words}\n${next}`,
+    shown,
+  };
+}
+
+function print(difference: Difference | undefined): { words: string; shown: boolean } {
+  if (difference === undefined) return { words: ', too much to show here.', shown: false };
+  const counts = ` (+${difference.added} −${difference.removed})`;
+  if (difference.diff === undefined) return { words: `${counts}, too much to show here.`, shown: false };
+  return { words: `${counts}:\n${difference.diff}`, shown: true };
+}
+
+function refused(reason: string): Verdict {
+  return { allowed: false, reason, shown: false };
+}

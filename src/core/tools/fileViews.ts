@@ -1,0 +1,121 @@
+// Decides what a running call knows of files and leaves behind: what its conversation has seen, bytes kept before they are overwritten, views for the log.
+import { type EventOf } from '../../protocol/event.ts';
+import { type Effect } from '../../protocol/tool.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { type OwnEdits } from '../files/ownEdits.ts';
+import { fileStatesOf, GONE } from '../notify/fileState.ts';
+import { type SeenView, type ToolOutcome } from '../ports.ts';
+import { type Snapshots } from '../storagePorts.ts';
+import { type FileEdit, type FilePath, type Workspace } from '../workspacePorts.ts';
+
+export interface FileViewDeps {
+  readonly log: ConversationLog;
+  readonly snapshots: Snapshots;
+  readonly edits: OwnEdits;
+}
+
+type Response = EventOf<'tool_call_response'>;
+type Views = NonNullable<Response['seen']>;
+type Changes = NonNullable<Response['changes']>;
+
+/** What the conversation was shown last of a file, its calls that still run included. */
+export async function seenView({ log, snapshots, edits }: FileViewDeps, file: FilePath): Promise<SeenView | undefined> {
+  const state = edits.newest(file.path) ?? log.state.seen.get(file.path);
+  if (state === undefined) return undefined;
+  const { hash, part, compacted } = state;
+  const bytes = hash === GONE ? undefined : await snapshots.get(hash);
+  return {
+    gone: hash === GONE,
+    compacted: compacted === true,
+    ...(bytes && { bytes }),
+    ...(part && { part }),
+    is: (other) => snapshots.hash(other) === hash,
+  };
+}
+
+/** The workspace as a call sees it: what it overwrites is kept first, and is not told to it as news. */
+export function ownWorkspace(workspace: Workspace, { snapshots, edits }: FileViewDeps, call: string): Workspace {
+  const own = Object.create(workspace) as { -readonly [K in keyof Workspace]: Workspace[K] };
+  own.apply = async (list, options) => {
+    await Promise.all(list.map(({ from }) => from && snapshots.put(from)));
+    edits.begin(call, list.flatMap(touchedBy));
+    return workspace.apply(list, options);
+  };
+  return own;
+}
+
+function touchedBy(edit: FileEdit): string[] {
+  const files = edit.type === 'move' ? [edit.file, edit.to] : [edit.file];
+  return files.flatMap(({ path, real }) => (real === undefined ? [path] : [path, real]));
+}
+
+/** Calls that change files take turns; what each has shown or changed is known to the next. */
+export async function inTurn(
+  { log, snapshots, edits }: FileViewDeps,
+  call: string,
+  effect: Effect,
+  run: () => Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  if (effect === 'edit') await edits.enter(call);
+  try {
+    const outcome = await run();
+    const views = (outcome.seen ?? []).map(({ file, bytes, part }) => ({
+      path: file.path,
+      hash: bytes === undefined ? GONE : snapshots.hash(bytes),
+      part,
+    }));
+    edits.moved(call, views, (path) => log.state.seen.get(path));
+    return outcome;
+  } finally {
+    edits.leave(call);
+  }
+}
+
+/** The bytes are on disk before the event that names them. */
+export async function keepViews(
+  { log, snapshots }: FileViewDeps,
+  outcome: ToolOutcome,
+): Promise<{ seen: Views; changes: Changes }> {
+  const hashOf = async (bytes: Uint8Array | undefined) => (bytes === undefined ? GONE : snapshots.put(bytes));
+  const seen = await Promise.all(
+    (outcome.seen ?? []).map(async ({ file, bytes, part }) => ({
+      path: file.path,
+      hash: await hashOf(bytes),
+      ...(part && {
+        part: { ranges: part.ranges.map(([first, last]): [number, number] => [first, last]), of: part.of },
+      }),
+    })),
+  );
+  const changes = await Promise.all(
+    (outcome.changes ?? []).map(async ({ file, before, after }) => ({
+      path: file.path,
+      ...(before !== undefined && { before: await snapshots.put(before) }),
+      ...(after !== undefined && { after: await snapshots.put(after) }),
+    })),
+  );
+  await withdrawShown(log, seen, changes);
+  return { seen, changes };
+}
+
+/** What a call shows or starts from is no news any more: it would be told twice in one breath. */
+async function withdrawShown(log: ConversationLog, seen: Views, changes: Changes): Promise<void> {
+  const ids = seen.flatMap(({ path, hash, part }) => {
+    if (part !== undefined) return [];
+    const shown = new Set([
+      hash,
+      ...changes.flatMap((change) => (change.path === path ? (change.before ?? GONE) : [])),
+    ]);
+    return ['changed', 'deleted']
+      .flatMap((name) => log.state.pending.idsOf({ source: 'file', name }, `file:${path}`))
+      .filter((id) => {
+        const pending = log.state.pending.newest(id);
+        // Of those that a newer one replaced nothing is shown anyway.
+        return (
+          pending === undefined || fileStatesOf(pending).some((state) => state.path === path && shown.has(state.hash))
+        );
+      });
+  });
+  if (ids.length > 0) {
+    await log.append({ type: 'notification_withdrawn', ids, reason: 'it was shown with the result of a call' });
+  }
+}

@@ -1,0 +1,53 @@
+// Decides an edit of one file: every text to replace must be there, and be the only one where the file is not as the model saw it.
+import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { replaceTexts } from '../../core/files/replacements.ts';
+import { judgeEdit, newsBeside, partAfter } from '../../core/files/staleGuard.ts';
+import { type ToolContext, type ToolOutcome } from '../../core/ports.ts';
+import { refuse } from '../defineTool.ts';
+import { refuseUnseen, takeUpExisting, untilItHolds } from './opened.ts';
+import { editOutcome } from './result.ts';
+
+interface TextEdit {
+  readonly old_text: string;
+  readonly new_text: string;
+  readonly replace_all?: boolean | undefined;
+}
+
+export function editFile(path: string, edits: readonly TextEdit[], context: ToolContext): Promise<ToolOutcome> {
+  return untilItHolds(() => attempt(path, edits, context));
+}
+
+async function attempt(path: string, edits: readonly TextEdit[], context: ToolContext): Promise<Result<ToolOutcome>> {
+  const opened = await takeUpExisting(path, context);
+  if (!opened.ok) return succeeded(refuse(describeFailure(opened.failure)));
+  const { file, bytes, text, seen } = opened.value;
+  if (text === undefined) return succeeded(refuse(`${file.path} is not a text file (${bytes.length} bytes).`));
+  const fit = replaceTexts(
+    text,
+    edits.map((one) => ({ oldText: one.old_text, newText: one.new_text, everywhere: one.replace_all === true })),
+  );
+  const known = seen?.current === true;
+  const misfit = fit.ok ? (known || fit.value.single ? undefined : SEVERAL_UNSEEN) : fit.misfit;
+  const verdict = judgeEdit(file.path, seen, text, misfit);
+  if (!verdict.allowed) return succeeded(refuseUnseen(verdict, opened.value));
+  if (!fit.ok) throw new Error('a text that does not fit was let through');
+  const to = await context.workspace.encode(file, fit.value.text, bytes);
+  if (to === undefined)
+    return failed('encoding', `${file.path} cannot hold new_text in its encoding.`, 'Use plain characters.');
+  const news = newsBeside(file.path, seen, text);
+  const applied = await context.workspace.apply([{ type: 'write', file, from: bytes, to }]);
+  if (!applied.ok) return applied;
+  const part = partAfter(seen, news?.shown ?? true);
+  const said = [describe(file.path, fit.value.lines), ...(news === undefined ? [] : [news.note])].join('\n');
+  return succeeded(await editOutcome(context.workspace, applied.value, [{ file, said, text: fit.value.text, part }]));
+}
+
+const SEVERAL_UNSEEN = 'A text to replace is there more than once in a file that you have not seen as it is now.';
+
+function describe(path: string, lines: readonly (readonly number[])[]): string {
+  const all = lines.flat();
+  const shown = all.slice(0, 10).join(', ');
+  const what =
+    all.length === 1 ? `Replaced one text in ${path}, line` : `Replaced ${all.length} texts in ${path}, lines`;
+  return `${what} ${shown}${all.length > 10 ? ' …' : ''}.`;
+}

@@ -1,0 +1,68 @@
+// Decides how a tool takes up a file that it may change: what is there, as text, and what the model has seen of it.
+import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { partAfter, type SeenOf, type Verdict } from '../../core/files/staleGuard.ts';
+import { type ToolContext, type ToolOutcome } from '../../core/ports.ts';
+import { type FilePath, NOT_FOUND, STALE } from '../../core/workspacePorts.ts';
+import { refuse } from '../defineTool.ts';
+
+type Files = Pick<ToolContext, 'workspace' | 'seen'>;
+
+export interface OpenedFile {
+  readonly there: true;
+  readonly file: FilePath;
+  readonly bytes: Uint8Array;
+  /** Undefined: it is no text. */
+  readonly text: string | undefined;
+  readonly seen: SeenOf | undefined;
+}
+
+/** `there: false`: nothing has this name. */
+export type Taken = OpenedFile | { readonly there: false; readonly file: FilePath; readonly seen: SeenOf | undefined };
+
+export async function takeUp(path: string, { workspace, seen }: Files): Promise<Result<Taken>> {
+  const resolved = await workspace.resolve(path);
+  if (!resolved.ok) return resolved;
+  const file = resolved.value;
+  const view = await seen(file);
+  const content = await workspace.read(file);
+  if (!content.ok) {
+    if (content.failure.code !== NOT_FOUND) return content;
+    const known = view && { current: view.gone, gone: view.gone, part: view.part, compacted: view.compacted };
+    return succeeded({ there: false, file, seen: known });
+  }
+  const { bytes } = content.value;
+  const known = view && {
+    current: view.is(bytes),
+    gone: view.gone,
+    text: view.bytes && (await workspace.decode(file, view.bytes)),
+    part: view.part,
+    compacted: view.compacted,
+  };
+  return succeeded({ there: true, file, bytes, text: await workspace.decode(file, bytes), seen: known });
+}
+
+export async function takeUpExisting(path: string, files: Files): Promise<Result<OpenedFile>> {
+  const taken = await takeUp(path, files);
+  if (!taken.ok) return taken;
+  if (taken.value.there) return succeeded(taken.value);
+  const { file, seen } = taken.value;
+  const since = seen === undefined || seen.gone ? 'does not exist' : 'was deleted or renamed since you read it';
+  return failed(NOT_FOUND, `${file.path} ${since}.`, 'list_files shows what is there.');
+}
+
+/** A refusal that shows all that is new is a view of what is there now: the model can go on from it. */
+export function refuseUnseen(verdict: Extract<Verdict, { allowed: false }>, taken: Taken): ToolOutcome {
+  if (!verdict.shown) return refuse(verdict.reason);
+  const part = taken.there ? partAfter(taken.seen, true) : undefined;
+  const shown = { file: taken.file, ...(taken.there && { bytes: taken.bytes }), ...(part && { part }) };
+  return { ...refuse(verdict.reason), seen: [shown] };
+}
+
+/** Others change files too: what was looked at may be another thing a moment later, and is looked at again. */
+export async function untilItHolds(attempt: () => Promise<Result<ToolOutcome>>): Promise<ToolOutcome> {
+  for (let times = 1; ; times += 1) {
+    const result = await attempt();
+    if (result.ok) return result.value;
+    if (result.failure.code !== STALE || times === 3) return refuse(describeFailure(result.failure));
+  }
+}

@@ -1,0 +1,115 @@
+// Decides a patch of several files: each is judged as by its own tool before any is changed.
+import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
+import { type FilePatch, parsePatch } from '../../core/files/patch.ts';
+import { fitHunks } from '../../core/files/patchFit.ts';
+import { judgeEdit, judgeNew, judgeRemoval, newsBeside, partAfter } from '../../core/files/staleGuard.ts';
+import { type ShownFile, type ToolContext, type ToolOutcome } from '../../core/ports.ts';
+import { type FileEdit } from '../../core/workspacePorts.ts';
+import { refuse } from '../defineTool.ts';
+import { type OpenedFile, refuseUnseen, takeUp, takeUpExisting, untilItHolds } from './opened.ts';
+import { editOutcome, type Intended } from './result.ts';
+
+/** What one file's part of the patch comes to. */
+interface Planned {
+  readonly edits: readonly FileEdit[];
+  readonly intended: readonly Intended[];
+  /** Old names of files that move. */
+  readonly gone: readonly ShownFile[];
+}
+
+export async function applyPatch(input: string, context: ToolContext): Promise<ToolOutcome> {
+  const parsed = parsePatch(input);
+  if (!parsed.ok) return refuse(describeFailure(parsed.failure));
+  const paths = parsed.value.flatMap((patch) => [
+    patch.path,
+    ...(patch.type === 'update' && patch.to !== undefined ? [patch.to] : []),
+  ]);
+  const twice = paths.find((path, index) => paths.indexOf(path) !== index);
+  if (twice !== undefined)
+    return refuse(`input: the patch names ${twice} twice. Nothing was changed. Put its hunks together.`);
+  return untilItHolds(() => attempt(parsed.value, context));
+}
+
+async function attempt(patches: readonly FilePatch[], context: ToolContext): Promise<Result<ToolOutcome>> {
+  const planned: Planned[] = [];
+  for (const patch of patches) {
+    const plan = await planFile(patch, context);
+    if ('content' in plan) return succeeded({ ...plan, content: `${patch.path}: ${plan.content}` });
+    planned.push(plan);
+  }
+  const applied = await context.workspace.apply(planned.flatMap(({ edits }) => edits));
+  if (!applied.ok) return applied;
+  const outcome = await editOutcome(
+    context.workspace,
+    applied.value,
+    planned.flatMap(({ intended }) => intended),
+  );
+  const gone = planned.flatMap((plan) => plan.gone);
+  return succeeded({ ...outcome, seen: [...gone, ...(outcome.seen ?? [])] });
+}
+
+async function planFile(patch: FilePatch, context: ToolContext): Promise<Planned | ToolOutcome> {
+  if (patch.type === 'add') return planAdd(patch, context);
+  const opened = await takeUpExisting(patch.path, context);
+  if (!opened.ok) return refuse(describeFailure(opened.failure));
+  if (patch.type === 'update') return planUpdate(patch, opened.value, context);
+  const { file, bytes, text, seen } = opened.value;
+  const verdict = judgeRemoval(file.path, seen, text);
+  if (!verdict.allowed) return refuseUnseen(verdict, opened.value);
+  return {
+    edits: [{ type: 'delete', file, from: bytes }],
+    intended: [{ file, said: `Deleted ${file.path}.` }],
+    gone: [],
+  };
+}
+
+async function planAdd(
+  patch: Extract<FilePatch, { type: 'add' }>,
+  context: ToolContext,
+): Promise<Planned | ToolOutcome> {
+  const taken = await takeUp(patch.path, context);
+  if (!taken.ok) return refuse(describeFailure(taken.failure));
+  const { file, seen, there } = taken.value;
+  if (there) return refuse('it exists already. Nothing was changed. Use “*** Update File: ”.');
+  const verdict = judgeNew(file.path, seen);
+  if (!verdict.allowed) return refuseUnseen(verdict, taken.value);
+  const to = await context.workspace.encode(file, patch.content);
+  if (to === undefined) return refuse('it cannot hold this content in its encoding. Nothing was changed.');
+  const intended = { file, said: `Made ${file.path}.`, text: patch.content };
+  return { edits: [{ type: 'write', file, to }], intended: [intended], gone: [] };
+}
+
+async function planUpdate(
+  patch: Extract<FilePatch, { type: 'update' }>,
+  opened: OpenedFile,
+  context: ToolContext,
+): Promise<Planned | ToolOutcome> {
+  const { file, bytes, text, seen } = opened;
+  if (text === undefined) return refuse(`it is not a text file (${bytes.length} bytes). Nothing was changed.`);
+  const fit = fitHunks(text, patch.hunks);
+  const known = seen?.current === true;
+  const misfit = fit.ok ? (known || fit.exact ? undefined : INEXACT_UNSEEN) : fit.misfit;
+  const verdict = judgeEdit(file.path, seen, text, misfit);
+  if (!verdict.allowed) return refuseUnseen(verdict, opened);
+  if (!fit.ok) throw new Error('a hunk that does not fit was let through');
+  const to = await context.workspace.encode(file, fit.text, bytes);
+  if (to === undefined) return refuse('it cannot hold the new text in its encoding. Nothing was changed.');
+  const news = newsBeside(file.path, seen, text);
+  const part = partAfter(seen, news?.shown ?? true);
+  const write: FileEdit[] = patch.hunks.length === 0 ? [] : [{ type: 'write', file, from: bytes, to }];
+  const beside = news === undefined ? [] : [news.note];
+  if (patch.to === undefined) {
+    const said = [`Updated ${file.path}.`, ...beside].join('\n');
+    return { edits: write, intended: [{ file, said, text: fit.text, part }], gone: [] };
+  }
+  const target = await context.workspace.resolve(patch.to);
+  if (!target.ok) return refuse(describeFailure(target.failure));
+  const said = [`Updated ${file.path} and moved it to ${target.value.path}.`, ...beside].join('\n');
+  return {
+    edits: [...write, { type: 'move', file, to: target.value, from: write.length === 0 ? bytes : to }],
+    intended: [{ file: target.value, said, text: fit.text, part }],
+    gone: [{ file }],
+  };
+}
+
+const INEXACT_UNSEEN = 'A hunk does not fit word for word and only once, and you have not seen the file as it is now.';

@@ -1,0 +1,74 @@
+// Decides what a tool says after it has changed files: what became of each, what the editor did beyond it, what is seen now.
+import { differenceOf } from '../../core/files/difference.ts';
+import { HARDLY } from '../../core/files/seenPart.ts';
+import { type ChangedFile, type ShownFile, type ToolContext, type ToolOutcome } from '../../core/ports.ts';
+import { type AppliedEdit, type FilePath } from '../../core/workspacePorts.ts';
+import { type SeenPart } from '../../protocol/event.ts';
+import { answer } from '../defineTool.ts';
+
+const SHOWN = { lines: 80, characters: 4000 };
+
+/** What was meant for one file. */
+export interface Intended {
+  readonly file: FilePath;
+  /** What happened, for the model: `Replaced 1 text in src/a.ts, line 10.` */
+  readonly said: string;
+  /** Absent: it is no text, or gone. */
+  readonly text?: string | undefined;
+  /** What the model knows of the file, once it knows this; absent: all of it. */
+  readonly part?: SeenPart | undefined;
+}
+
+export async function editOutcome(
+  workspace: ToolContext['workspace'],
+  applied: readonly AppliedEdit[],
+  intended: readonly Intended[],
+): Promise<ToolOutcome> {
+  const notes: string[] = [];
+  const seen: ShownFile[] = [];
+  const changes = netChanges(applied);
+  for (const { file, said, text, part } of intended) {
+    const after = applied.findLast((edit) => edit.file.path === file.path);
+    notes.push(said);
+    if (after?.unsaved === true) {
+      notes.push(`${file.path} has unsaved changes of the user in the editor: it was changed there and is not saved.`);
+    }
+    const beyond = await beyondEdit(workspace, file, text, after?.after);
+    if (beyond !== undefined) notes.push(beyond.note);
+    const known = beyond?.shown === false ? HARDLY : part;
+    seen.push({ file, ...(after?.after && { bytes: after.after }), ...(known && { part: known }) });
+  }
+  return { ...answer(notes.join('\n')), seen, changes };
+}
+
+/** What formatters and the like did while saving. */
+async function beyondEdit(
+  workspace: ToolContext['workspace'],
+  file: FilePath,
+  meant: string | undefined,
+  after: Uint8Array | undefined,
+): Promise<{ note: string; shown: boolean } | undefined> {
+  const now = meant === undefined || after === undefined ? undefined : await workspace.decode(file, after);
+  if (meant === undefined || now === undefined || now === meant) return undefined;
+  const difference = differenceOf(meant, now, SHOWN);
+  if (difference?.diff === undefined) {
+    const note = `When ${file.path} was saved, the editor changed more of it than can be shown. Read it again before you rely on it.`;
+    return { note, shown: false };
+  }
+  const { added, removed, diff } = difference;
+  return {
+    note: `When ${file.path} was saved, the editor also changed this (+${added} −${removed}):\n${diff}`,
+    shown: true,
+  };
+}
+
+/** A file that was written and then moved is one change of the old name and one of the new. */
+function netChanges(applied: readonly AppliedEdit[]): readonly ChangedFile[] {
+  const net = new Map<string, ChangedFile>();
+  for (const { file, before, after } of applied) {
+    const first = net.get(file.path);
+    const start = first === undefined ? before : first.before;
+    net.set(file.path, { file, ...(start && { before: start }), ...(after && { after }) });
+  }
+  return [...net.values()];
+}

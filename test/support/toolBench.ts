@@ -1,0 +1,76 @@
+// Calls of tools as a conversation makes them, one at a time or side by side: the real life of a call and a real log, without a model.
+import { type ConversationLog } from '../../src/core/conversation/log.ts';
+import { OwnEdits } from '../../src/core/files/ownEdits.ts';
+import { type Tool } from '../../src/core/ports.ts';
+import { type Snapshots, type Store } from '../../src/core/storagePorts.ts';
+import { ToolRegistry } from '../../src/core/tools/registry.ts';
+import { runTool, type ToolResponse } from '../../src/core/tools/run.ts';
+import { type Workspace } from '../../src/core/workspacePorts.ts';
+import { realIds } from '../../src/node/realIds.ts';
+import { readSettings } from '../../src/protocol/settings.ts';
+import { fileTools } from '../../src/tools/fileTools.ts';
+import { recordingLog } from './headless.ts';
+import { createMemoryLog } from './memoryLog.ts';
+import { TestFrontend } from './testFrontend.ts';
+
+export interface ToolBench {
+  readonly log: ConversationLog;
+  readonly edits: OwnEdits;
+  readonly frontend: TestFrontend;
+  /** Errors that went to the log: bugs. */
+  readonly errors: readonly string[];
+  call(name: string, args: Readonly<Record<string, unknown>>): Promise<ToolResponse>;
+  /** What was seen of it last, as text. */
+  seen(path: string): Promise<string | undefined>;
+}
+
+export async function createToolBench(
+  workspace: Workspace,
+  snapshots: Snapshots,
+  more: readonly Tool[] = [],
+): Promise<ToolBench> {
+  const { log, clock } = await createMemoryLog();
+  const edits = new OwnEdits();
+  const frontend = new TestFrontend();
+  const errors: string[] = [];
+  const { settings } = readSettings(() => undefined);
+  const unused = new Proxy({} as Store, {
+    get: () => () => {
+      throw new Error('these tools do not look into the store');
+    },
+  });
+  const deps = {
+    log,
+    registry: new ToolRegistry([...fileTools, ...more]),
+    edits,
+    workspace,
+    frontend,
+    snapshots,
+    output: recordingLog(errors),
+    clock,
+    ids: realIds,
+    store: unused,
+    settings: () => settings,
+  };
+  return {
+    log,
+    edits,
+    frontend,
+    errors,
+    call: async (name, args) => {
+      const id = realIds.ulid();
+      const request = await log.append({ type: 'tool_call_request', id, name, arguments: { ...args } });
+      if (request.type !== 'tool_call_request') throw new Error('another event was written');
+      const response = await runTool(deps, request, new AbortController().signal);
+      const seen = edits.settle(response.seen ?? []);
+      await log.append({ ...response, ...(seen.length > 0 && { seen }) });
+      edits.release(id);
+      return response;
+    },
+    seen: async (path) => {
+      const state = log.state.seen.get(path);
+      const bytes = state && (await snapshots.get(state.hash));
+      return bytes && new TextDecoder().decode(bytes);
+    },
+  };
+}
