@@ -88,5 +88,9 @@ export interface Workspace {
 export interface Buffers {
   /** Files whose buffers have changes that are not saved. */
   unsaved(): Promise<readonly FilePath[]>;
+  /** What is on disk, whatever the buffer has. Undefined if there is no such file. */
+  readBeneath(file: FilePath): Promise<Uint8Array | undefined>;
+  /** On disk only: the buffer keeps what is not saved. Fails with the code `stale` if the disk has other bytes than `from`. */
+  writeBeneath(file: FilePath, from: Uint8Array | undefined, to: Uint8Array | undefined): Promise<Result<void>>;
   readonly onDidSave: Event<{ readonly file: FilePath; readonly bytes: Uint8Array }>;
 }

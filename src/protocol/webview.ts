@@ -1,5 +1,6 @@
 // The two directions between the host and the chat page. The page imports types only; the host parses what comes from it.
 import * as z from 'zod';
+import { type ChangesView, changesMessages } from './changesView.ts';
 import { type Level } from './notification.ts';
 import { type TodoItem } from './todo.ts';
 
@@ -33,6 +34,7 @@ export const fromPageSchema = z.discriminatedUnion('type', [
     answer: z.union([z.string().max(100_000), z.array(z.string().max(100_000)).max(100)]),
   }),
   z.strictObject({ type: z.literal('open_file'), path: z.string().max(5000), line: z.int().positive().optional() }),
+  ...changesMessages,
   z.strictObject({ type: z.literal('show_log') }),
   /** The conversation is open in another window and is wanted here. */
   z.strictObject({ type: z.literal('continue_here') }),
@@ -125,6 +127,7 @@ export type TranscriptItem =
       readonly level: 'info' | 'warning' | 'error';
       readonly text: string;
       readonly nextStep?: string;
+      readonly action?: { readonly label: string; readonly message: FromPage };
     };
 
 /** What stands over the transcript while something keeps the chat from working fully. */
@@ -148,6 +151,8 @@ export interface ChatState {
   readonly pending: { readonly count: number; readonly worst: Level | null };
   /** Null: nothing has been counted yet. */
   readonly meter: Meter | null;
+  /** What the agent changed and nobody has decided on; null or absent: nothing. */
+  readonly changes?: ChangesView | null;
   readonly obstacles: readonly Obstacle[];
   /** What the model says is to be done. */
   readonly todo: readonly TodoItem[];

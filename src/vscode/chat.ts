@@ -15,6 +15,7 @@ import { type ChatFrontend } from './chatFrontend.ts';
 import { type Drafts } from './drafts.ts';
 import { toUri } from './fileUris.ts';
 import { readMeter } from './meter.ts';
+import { type ReviewController } from './review.ts';
 import { type SettingsReader } from './settings.ts';
 import { type StatusBarState } from './statusBar.ts';
 
@@ -144,7 +145,7 @@ export class Chat implements Disposable {
     if (this.#shown !== undefined) await this.#deps.earshot.stop(this.#shown);
   }
 
-  readonly handlers: Omit<FromPageHandlers, 'ready'> = {
+  readonly handlers: Omit<FromPageHandlers, 'ready' | keyof ReviewController['handlers']> = {
     draft: ({ text }) => this.#deps.drafts.write(text),
     send: ({ text }) => this.#send(text),
     stop: () => this.stop(),

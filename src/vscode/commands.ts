@@ -14,6 +14,14 @@ const COMMAND_IDS = [
   'earshot.forkConversation',
   'earshot.exportConversation',
   'earshot.deleteConversation',
+  'earshot.reviewChanges',
+  'earshot.keepChanges',
+  'earshot.undoChanges',
+  'earshot.keepFile',
+  'earshot.undoFile',
+  'earshot.keepChange',
+  'earshot.undoChange',
+  'earshot.restore',
 ] as const;
 export type CommandId = (typeof COMMAND_IDS)[number];
 

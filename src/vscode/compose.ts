@@ -35,6 +35,8 @@ import { createDrafts } from './drafts.ts';
 import { createModelChooser } from './models.ts';
 import { createOutput } from './output.ts';
 import { createProducers } from './producers.ts';
+import { ReviewController } from './review.ts';
+import { createBuffers } from './reviewBuffers.ts';
 import { findRipgrep } from './ripgrep.ts';
 import { createApiKeys } from './secrets.ts';
 import { SettingsReader } from './settings.ts';
@@ -59,6 +61,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const report = (what: string) => (error: unknown) => log.error(what, error);
   const settings = held.add(new SettingsReader());
   const workspace = createWorkspace();
+  const buffers = held.add(createBuffers(workspace, log));
   // With no folder open there is no workspace storage.
   const folder = (context.storageUri ?? context.globalStorageUri).fsPath;
   const { store, lock, snapshots, checkpoints, folderOf, cleanUp } = createStorage({
@@ -113,6 +116,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     snapshots,
     checkpoints,
     workspace,
+    buffers,
     frontend,
     tools: [
       ...fileTools,
@@ -133,6 +137,8 @@ export function compose(context: vscode.ExtensionContext): Composed {
     model,
   });
   const statusBar = held.add(new StatusBar());
+  const changed = { earshot, frontend, workspace, buffers, snapshots, checkpoints, clock: realClock, log };
+  const review = held.add(new ReviewController({ ...changed, shown: () => chat.shown }));
   const chat = held.add(
     new Chat({
       clock: realClock,
@@ -145,7 +151,10 @@ export function compose(context: vscode.ExtensionContext): Composed {
       drafts: createDrafts({ files: realFileSystem, folder, log }),
       log,
       model,
-      onStatus: (state) => statusBar.update(state),
+      onStatus: (state) => {
+        statusBar.update(state);
+        review.chatChanged();
+      },
     }),
   );
   const library = new Library({ store, lock, clock: realClock, ids: realIds, handles }, earshot);
@@ -158,7 +167,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     new ChatView({
       extension: context.extensionUri,
       frontend,
-      handlers: chat.handlers,
+      handlers: { ...chat.handlers, ...review.handlers },
       log,
       onFreshPage: () => void chat.restoreDraft().catch(report('the draft cannot be given back')),
     }),
@@ -175,6 +184,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       'earshot.chooseModel': async () => (await import('./modelCommands.ts')).chooseModel(modelCommands),
       'earshot.setApiKey': async () => (await import('./modelCommands.ts')).setApiKey(modelCommands),
       ...conversationCommands({ library, store, clock: realClock, chat }),
+      ...review.commands,
     }),
   );
   // Long after the start, and never in anybody's way.

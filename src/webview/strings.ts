@@ -127,6 +127,28 @@ export const strings = {
   tokens: (count: number) => `≈ ${count} ${count === 1 ? 'token' : 'tokens'}`,
   receipts: { carried: 'In the log', accepted: 'The model has it' },
 
+  changes: 'Changed files',
+  filesChanged: (count: number) => (count === 1 ? '1 file changed' : `${count} files changed`),
+  changesSpoken: (count: number, added: number, removed: number) =>
+    `Earshot changed ${count === 1 ? '1 file' : `${count} files`}: ${added} lines added, ${removed} removed.`,
+  countsSpoken: (added: number, removed: number) => `${added} added, ${removed} removed`,
+  moreFiles: (count: number) => `and ${count} more: Review shows all of them`,
+  changeKinds: { created: 'new', deleted: 'deleted' },
+  changesClash: 'You changed the same lines since: it can be kept, but not undone as a whole.',
+  keep: 'Keep',
+  undo: 'Undo',
+  review: 'Review',
+  keepAllTitle: 'Keep all changes',
+  undoAllTitle: 'Undo all changes',
+  reviewAllTitle: 'Show all changes in the editor',
+  undoWaits: 'Changes can be undone when the turn has ended',
+  keepOne: (what: string) => `Keep changes of ${what}`,
+  undoOne: (what: string) => `Undo changes of ${what}`,
+  reviewFileTitle: (what: string) => `Show changes of ${what}`,
+  partsOf: (count: number, name: string) => `${count} changes of ${name}`,
+  partAt: (name: string, line: number) => `${name}, line ${line}`,
+  restoreTitle: 'Restore files to before this turn',
+
   helloTitle: 'Hello, I am Earshot.',
   hello: 'Tell me what you would like to do in this folder.',
   helloHears:

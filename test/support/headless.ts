@@ -28,6 +28,7 @@ import { TestFrontend } from './testFrontend.ts';
 export interface Headless {
   readonly earshot: Earshot;
   readonly handles: Handles;
+  readonly ports: Ports;
   readonly frontend: TestFrontend;
   /** The workspace's folder. */
   readonly folder: string;
@@ -112,6 +113,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
   return {
     earshot,
     handles,
+    ports,
     frontend,
     folder,
     storage,

@@ -4,6 +4,7 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { type ChangedFile, type Clock, type Log, type ToolOutcome } from '../ports.ts';
 import { type CheckpointBytes, type CheckpointDifference, type Checkpoints, type Snapshots } from '../storagePorts.ts';
 import { type Buffers, type FilePath, type Workspace } from '../workspacePorts.ts';
+import { sameBytes } from './byteLines.ts';
 
 /** Whoever waits for a capture waits no longer than this; then it is said that there is none. */
 const LIMIT_MILLISECONDS = 60_000;
@@ -169,9 +170,4 @@ function changeOf(
   if (before !== undefined && old === undefined) return [];
   if (old !== undefined && now !== undefined && sameBytes(old, now)) return [];
   return [{ file, ...(old !== undefined && { before: old }), ...(now !== undefined && { after: now }) }];
-}
-
-function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }

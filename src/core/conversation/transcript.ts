@@ -39,6 +39,8 @@ export class Transcript {
         return event.outcome === 'succeeded' && event.purpose === undefined ? this.#accept() : [];
       case 'checkpoint_taken':
         return this.#checkpoint(event);
+      case 'changes_reviewed':
+        return this.#reviewed(event);
       case 'turn_ended':
         return this.#turnEnded(event);
       default:
@@ -130,6 +132,28 @@ export class Transcript {
     return [this.#set({ type: 'notice', id, level: 'warning', text, ...(nextStep !== undefined && { nextStep }) })];
   }
 
+  /** What was undone can be brought back from where it stands in the conversation. */
+  #reviewed(event: EventOf<'changes_reviewed'>): readonly TranscriptItem[] {
+    const names = listed(event.files.map(({ path }) => path));
+    switch (event.action) {
+      case 'keep':
+        return [];
+      case 'bring_back': {
+        const before = this.#items.get(event.of ?? '');
+        if (before?.type !== 'notice') return [];
+        const { action: _, ...notice } = before;
+        return [this.#set({ ...notice, text: `${notice.text} Taken back.` })];
+      }
+      case 'undo':
+      case 'restore': {
+        const text = event.action === 'undo' ? `You undid changes of ${names}.` : `You restored ${names}.`;
+        const message = { type: 'bring_back', decision: event.event_id } as const;
+        const action = { label: 'Take back', message };
+        return [this.#set({ type: 'notice', id: event.event_id, level: 'info', text, action })];
+      }
+    }
+  }
+
   #turnEnded(event: EventOf<'turn_ended'>): readonly TranscriptItem[] {
     return [...this.#lost(), ...this.#end(event)];
   }
@@ -151,6 +175,13 @@ export class Transcript {
     const { message, nextStep } = event.failure ?? { message: 'The turn ended with an error.' };
     return [this.#set({ ...notice, level: 'error', text: message, ...(nextStep !== undefined && { nextStep }) })];
   }
+}
+
+const LISTED = 3;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - LISTED;
+  return more > 0 ? `${names.slice(0, LISTED).join(', ')} and ${more} more` : names.join(', ');
 }
 
 /** Whether a call waits for an approval is not in the log: the frontend that is asked knows. */

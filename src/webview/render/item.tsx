@@ -3,6 +3,7 @@ import { unreachable } from '../../base/errors.ts';
 import { memo } from '../memo.ts';
 import type { NoticeItem, PageItem, RequestItem } from '../state.ts';
 import { strings } from '../strings.ts';
+import { useActions } from './actions.ts';
 import { Answer } from './answer.tsx';
 import { Carried } from './carried.tsx';
 import { Icon } from './icons.tsx';
@@ -28,6 +29,7 @@ function draw(item: PageItem) {
 }
 
 function Request({ item }: { readonly item: RequestItem }) {
+  const actions = useActions();
   const automated = item.source === 'system';
   return (
     <article class={`request request-${item.source}`} aria-label={automated ? strings.automatedEvent : strings.you}>
@@ -36,6 +38,15 @@ function Request({ item }: { readonly item: RequestItem }) {
           <Icon name="bell" /> {strings.automatedEvent}
         </p>
       )}
+      <button
+        type="button"
+        class="icon-button request-restore"
+        title={strings.restoreTitle}
+        aria-label={strings.restoreTitle}
+        onClick={() => actions.post({ type: 'restore', request: item.id })}
+      >
+        <Icon name="restore" />
+      </button>
       {item.text !== '' && <div class="request-text">{item.text}</div>}
       {item.carried !== undefined && <Carried carried={item.carried} />}
     </article>
@@ -43,6 +54,8 @@ function Request({ item }: { readonly item: RequestItem }) {
 }
 
 function Notice({ item }: { readonly item: NoticeItem }) {
+  const actions = useActions();
+  const { action } = item;
   return (
     <div class={`notice level-${item.level}`}>
       <Icon name={item.level} />
@@ -52,6 +65,11 @@ function Notice({ item }: { readonly item: NoticeItem }) {
           {item.text}
         </p>
         {item.nextStep !== undefined && <p class="next-step">{item.nextStep}</p>}
+        {action !== undefined && (
+          <button type="button" class="secondary" onClick={() => actions.post(action.message)}>
+            {action.label}
+          </button>
+        )}
       </div>
     </div>
   );

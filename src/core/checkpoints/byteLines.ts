@@ -1,0 +1,48 @@
+// Decides what the lines of a file are without losing a byte of it: each byte is one character, whatever the encoding.
+
+const CHUNK = 8192;
+/** Longer files are taken as a whole. */
+const LONGEST = 5_000_000;
+const LOOKED_AT = 8192;
+
+/** Undefined for what is no text, or too long to be taken apart. Joined, they are the bytes again. */
+export function byteLines(bytes: Uint8Array): string[] | undefined {
+  if (bytes.length > LONGEST) return undefined;
+  const little = bytes[0] === 0xff && bytes[1] === 0xfe;
+  const wide = little || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  if (!wide && bytes.subarray(0, LOOKED_AT).includes(0)) return undefined;
+  const text = asCharacters(bytes);
+  const end = wide ? (little ? '\n\0' : '\0\n') : '\n';
+  const lines: string[] = [];
+  let start = 0;
+  for (let at = text.indexOf(end); at !== -1; ) {
+    // Half of one character and half of the next are no line end.
+    const isEnd = !wide || at % 2 === 0;
+    const next = isEnd ? at + end.length : at + 1;
+    if (isEnd) {
+      lines.push(text.slice(start, next));
+      start = next;
+    }
+    at = text.indexOf(end, next);
+  }
+  if (start < text.length) lines.push(text.slice(start));
+  return lines;
+}
+
+export function joinLines(lines: readonly string[]): Uint8Array {
+  const text = lines.join('');
+  const bytes = new Uint8Array(text.length);
+  for (let index = 0; index < text.length; index += 1) bytes[index] = text.charCodeAt(index);
+  return bytes;
+}
+
+function asCharacters(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  return text;
+}
+
+export function sameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.length === other.length && one.every((byte, index) => byte === other[index]);
+}

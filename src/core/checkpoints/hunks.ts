@@ -1,0 +1,59 @@
+// Decides which parts of a file differ from what it was, and what it is without, or with only, one of them. Pure.
+import { diffArrays } from 'diff';
+import { byteLines, joinLines } from './byteLines.ts';
+
+export interface Hunk {
+  /** Lines before it, in the old and in the present file. */
+  readonly oldStart: number;
+  readonly start: number;
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+}
+
+export interface Difference {
+  readonly added: number;
+  readonly removed: number;
+  /** Undefined where it is no text, or too different to be taken apart. */
+  readonly hunks?: readonly Hunk[];
+}
+
+const MOST_EDITS = 4000;
+
+/** Undefined bytes are no file. */
+export function differenceOf(old: Uint8Array | undefined, present: Uint8Array | undefined): Difference {
+  const [oldLines, lines] = [byteLines(old ?? nothing), byteLines(present ?? nothing)];
+  if (oldLines === undefined || lines === undefined) return { added: 0, removed: 0 };
+  const parts = diffArrays(oldLines, lines, { maxEditLength: MOST_EDITS });
+  if (parts === undefined) return { added: lines.length, removed: oldLines.length };
+  const hunks: Hunk[] = [];
+  let [oldAt, at] = [0, 0];
+  let open: { oldStart: number; start: number; removed: string[]; added: string[] } | undefined;
+  for (const { value, added, removed } of parts) {
+    if (added || removed) {
+      open ??= { oldStart: oldAt, start: at, removed: [], added: [] };
+      open[added ? 'added' : 'removed'].push(...value);
+    } else if (open !== undefined) {
+      hunks.push(open);
+      open = undefined;
+    }
+    if (!added) oldAt += value.length;
+    if (!removed) at += value.length;
+  }
+  if (open !== undefined) hunks.push(open);
+  const count = (side: 'added' | 'removed') => hunks.reduce((sum, hunk) => sum + hunk[side].length, 0);
+  return { added: count('added'), removed: count('removed'), hunks };
+}
+
+/** The present file as it would be had the hunk never been made. */
+export function withoutHunk(present: Uint8Array, hunk: Hunk): Uint8Array {
+  const lines = byteLines(present) ?? [];
+  return joinLines(lines.toSpliced(hunk.start, hunk.added.length, ...hunk.removed));
+}
+
+/** The old file with this hunk made to it. */
+export function withHunk(old: Uint8Array, hunk: Hunk): Uint8Array {
+  const lines = byteLines(old) ?? [];
+  return joinLines(lines.toSpliced(hunk.oldStart, hunk.removed.length, ...hunk.added));
+}
+
+const nothing = new Uint8Array();

@@ -1,0 +1,166 @@
+// Decides what restoring the workspace to before a turn would do, does what of it was chosen, and can take that back.
+import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { type ChangedTurn, type Step } from '../conversation/changes.ts';
+import { type CheckpointDifference, type Checkpoints } from '../storagePorts.ts';
+import { type Captures } from './captures.ts';
+import { busy, changesSomething, type PutBack, planPutBack, planReplace, putBack } from './putBack.ts';
+import { appendTo, type ReviewDeps, type Reviewed, whyStays } from './review.ts';
+
+export interface RestoreDeps extends ReviewDeps {
+  readonly checkpoints?: Checkpoints | undefined;
+  /** Captures the workspace before anything is restored. */
+  captures(): Captures | undefined;
+}
+
+/** One line of what restoring would do. */
+export interface RestoreEntry extends PutBack {
+  /** `agent`: its own changes. `others`: changed since, by the user or anything else that runs; restored only if chosen. */
+  readonly by: 'agent' | 'others';
+}
+
+export interface RestorePlan {
+  readonly turn: ChangedTurn;
+  readonly entries: readonly RestoreEntry[];
+  /** Why nothing is known of what others changed. */
+  readonly othersUnknown?: string;
+}
+
+/** More than these of others are not looked at one by one. */
+const MOST_OTHERS = 500;
+
+export async function planRestore(deps: RestoreDeps, request: string): Promise<Result<RestorePlan>> {
+  const live = deps.live();
+  if (live === undefined) return failed('not_open', 'This conversation is not open.', 'Open it first.');
+  if (live.running) return busy();
+  const turns = live.log.state.changes.since(request);
+  const [turn] = turns;
+  if (turn === undefined) return failed('no_turn', 'There is no such turn in this conversation.');
+  const byPath = groupByPath(turns.flatMap(({ steps }) => steps));
+  const own = await Promise.all(
+    [...byPath].map(async ([path, steps]) => ({ ...(await planPutBack(deps, path, steps)), by: 'agent' as const })),
+  );
+  const others = await planOthers(deps, turn, new Set(byPath.keys()));
+  const entries = [...own, ...(others.ok ? others.value : [])].filter(({ outcome }) => outcome !== 'same');
+  return succeeded({ turn, entries, ...(!others.ok && { othersUnknown: others.failure.message }) });
+}
+
+/** What differs from the checkpoint and is not the agent's own doing. */
+async function planOthers(
+  deps: RestoreDeps,
+  { checkpoint }: ChangedTurn,
+  own: ReadonlySet<string>,
+): Promise<Result<readonly RestoreEntry[]>> {
+  const { checkpoints, workspace } = deps;
+  if (checkpoints === undefined || checkpoint === undefined) {
+    return failed('no_checkpoint', 'The workspace was not captured before this turn.');
+  }
+  const { signal } = new AbortController();
+  const now = await checkpoints.take({ folders: workspace.folders, also: [], keep: false, signal });
+  const compared = now.ok ? await checkpoints.compare(checkpoint.name, now.value.name, signal) : now;
+  if (!compared.ok) return compared;
+  const differences = compared.value.filter(({ file }) => !own.has(file.path)).slice(0, MOST_OTHERS);
+  const bytes = await checkpoints.read(
+    differences.flatMap(({ before }) => before ?? []),
+    signal,
+  );
+  const unsaved = [...checkpoint.unsaved].filter(([path]) => !own.has(path));
+  const found = await Promise.all([
+    ...differences.filter(({ file }) => !checkpoint.unsaved.has(file.path)).map((one) => onDisk(deps, one, bytes)),
+    ...unsaved.map(([path, hash]) => inBuffer(deps, path, hash)),
+  ]);
+  return succeeded(found.map((put) => ({ ...put, by: 'others' as const })));
+}
+
+function onDisk(
+  deps: RestoreDeps,
+  { file, before }: CheckpointDifference,
+  bytes: ReadonlyMap<string, Uint8Array>,
+): Promise<PutBack> {
+  return planReplace(deps, file, before && bytes.get(before.key));
+}
+
+async function inBuffer(deps: RestoreDeps, path: string, hash: string): Promise<PutBack> {
+  const file = await deps.workspace.resolve(path);
+  const bytes = await deps.snapshots.get(hash);
+  if (!file.ok || bytes === undefined) return { path, outcome: 'impossible', reason: 'Its bytes are no longer kept.' };
+  return planReplace(deps, file.value, bytes);
+}
+
+/** Those that are done unless somebody chooses otherwise: the agent's own changes, as far as they do not clash. */
+export function isChosen(entry: RestoreEntry): boolean {
+  return entry.by === 'agent' && changesSomething(entry);
+}
+
+/** Only the chosen ones; of a clash that was chosen, the bytes before the turn. The workspace is captured first. */
+export async function restore(
+  deps: RestoreDeps,
+  plan: RestorePlan,
+  chosen: readonly RestoreEntry[],
+): Promise<Result<Reviewed>> {
+  const live = deps.live();
+  if (live === undefined || live.running) return busy();
+  const puts = await Promise.all(chosen.map((entry) => forced(deps, plan, entry)));
+  const doable = puts.filter(changesSomething);
+  const stayed = plan.entries.filter((entry) => !chosen.includes(entry)).flatMap((entry) => whyStays(entry) ?? []);
+  if (doable.length === 0) return succeeded({ done: [], stayed });
+  await deps.captures()?.take('restore', new AbortController().signal);
+  const last = plan.turn.seq;
+  const through = Math.max(last, ...live.log.state.changes.since(plan.turn.request).flatMap(lastStep));
+  const files = await Promise.all(doable.map(async (put) => ({ ...(await around(deps, put)), through })));
+  const done = await putBack(deps, doable);
+  if (!done.ok) return done;
+  const written = await appendTo(live, { type: 'changes_reviewed', action: 'restore', of: plan.turn.request, files });
+  return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed }) : written;
+}
+
+async function forced(deps: RestoreDeps, plan: RestorePlan, entry: RestoreEntry): Promise<PutBack> {
+  if (entry.outcome !== 'clash' || entry.file === undefined) return entry;
+  const steps = deps.live()?.log.state.changes.since(plan.turn.request) ?? [];
+  const first = steps.flatMap((turn) => turn.steps).find((step) => step.path === entry.path);
+  const target = first?.before === undefined ? undefined : await deps.snapshots.get(first.before);
+  return planReplace(deps, entry.file, target);
+}
+
+function lastStep(turn: ChangedTurn): readonly number[] {
+  const last = turn.steps.at(-1);
+  return last === undefined ? [] : [last.seq];
+}
+
+/** Takes an undoing or a restoring back; what was changed since stays, as with any undoing. */
+export async function bringBack(deps: RestoreDeps, decision: string): Promise<Result<Reviewed>> {
+  const live = deps.live();
+  if (live === undefined || live.running) return busy();
+  const event = live.log.state.changes.decision(decision);
+  if (event === undefined) return failed('no_decision', 'That was taken back already.');
+  const puts = await Promise.all(
+    event.files.map(({ path, before, after }) => {
+      const step: Step = { seq: event.seq, path, ...(before && { before }), ...(after && { after }) };
+      return planPutBack(deps, path, [step]);
+    }),
+  );
+  const doable = puts.filter((put) => changesSomething(put) || put.outcome === 'same');
+  const stayed = puts.flatMap((put) => whyStays(put) ?? []);
+  if (doable.length === 0) return succeeded({ done: [], stayed });
+  const files = await Promise.all(doable.map(async (put) => ({ ...(await around(deps, put)), through: event.seq })));
+  const done = await putBack(deps, doable.filter(changesSomething));
+  if (!done.ok) return done;
+  const written = await appendTo(live, { type: 'changes_reviewed', action: 'bring_back', of: decision, files });
+  return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed }) : written;
+}
+
+async function around(
+  { snapshots }: RestoreDeps,
+  { path, present, target }: PutBack,
+): Promise<{ path: string; before?: string; after?: string }> {
+  return {
+    path,
+    ...(present !== undefined && { before: await snapshots.put(present) }),
+    ...(target !== undefined && { after: await snapshots.put(target) }),
+  };
+}
+
+function groupByPath(steps: readonly Step[]): ReadonlyMap<string, readonly Step[]> {
+  const byPath = new Map<string, Step[]>();
+  for (const step of steps) byPath.set(step.path, [...(byPath.get(step.path) ?? []), step]);
+  return byPath;
+}

@@ -1,0 +1,199 @@
+// Decides how the agent's changes are reviewed: what differs, what keeping or undoing a file or a part of one does.
+import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { type EventDraft } from '../../protocol/event.ts';
+import { type Step } from '../conversation/changes.ts';
+import { type LiveConversation, storageFailure } from '../live.ts';
+import { type Difference, differenceOf, type Hunk, withHunk, withoutHunk } from './hunks.ts';
+import { busy, changesSomething, type PutBack, type PutBackDeps, planPutBack, putBack } from './putBack.ts';
+
+export interface ReviewDeps extends PutBackDeps {
+  /** The conversation whose changes are reviewed. */
+  live(): LiveConversation | undefined;
+}
+
+/** One file with changes that nobody has decided on. */
+export interface ReviewedFile extends Difference {
+  readonly path: string;
+  readonly kind: 'changed' | 'created' | 'deleted';
+  /** Changed by others in the same lines since, so that it can be kept but not undone as a whole. */
+  readonly clash: boolean;
+  /** Names what was compared: a decision about another state is refused. */
+  readonly version: string;
+}
+
+/** What was done, and the files that stayed as they are with the reason. */
+export interface Reviewed {
+  readonly done: readonly string[];
+  readonly stayed: readonly { readonly path: string; readonly reason: string }[];
+}
+
+type Files = Extract<EventDraft, { type: 'changes_reviewed' }>['files'];
+
+interface Compared {
+  readonly plan: PutBack;
+  readonly through: number;
+  /** The bytes without the agent's changes, as far as they can be told. */
+  readonly base?: Uint8Array;
+}
+
+export class Review {
+  readonly #deps: ReviewDeps;
+
+  constructor(deps: ReviewDeps) {
+    this.#deps = deps;
+  }
+
+  get #open(): ReadonlyMap<string, readonly Step[]> {
+    return this.#deps.live()?.log.state.changes.open ?? new Map<string, readonly Step[]>();
+  }
+
+  /** Those that differ from what they were, in the order in which they were first changed. */
+  async files(): Promise<readonly ReviewedFile[]> {
+    const files = await Promise.all([...this.#open.keys()].map((path) => this.file(path)));
+    return files.filter((file) => file !== undefined);
+  }
+
+  async file(path: string): Promise<ReviewedFile | undefined> {
+    const compared = await this.#compare(path);
+    if (compared === undefined || compared.plan.outcome === 'same') return undefined;
+    const { plan, base, through } = compared;
+    const { present } = plan;
+    const kind = present === undefined ? 'deleted' : base === undefined ? 'created' : 'changed';
+    const clash = plan.outcome === 'clash' || plan.outcome === 'impossible';
+    return { path, kind, clash, version: this.#version(compared, through), ...differenceOf(base, present) };
+  }
+
+  /** What the file would be without the agent's changes; undefined if there would be none, or nothing is to be reviewed. */
+  async base(path: string): Promise<Uint8Array | undefined> {
+    return (await this.#compare(path))?.base;
+  }
+
+  /** Without paths: everything that is to be reviewed. */
+  async keep(paths: readonly string[] = [...this.#open.keys()]): Promise<Result<Reviewed>> {
+    const files = paths.flatMap((path) => {
+      const last = this.#open.get(path)?.at(-1);
+      return last === undefined ? [] : [{ path, through: last.seq }];
+    });
+    if (files.length === 0) return nothingToReview();
+    const written = await this.#append({ type: 'changes_reviewed', action: 'keep', files });
+    return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed: [] }) : written;
+  }
+
+  async undo(paths: readonly string[] = [...this.#open.keys()]): Promise<Result<Reviewed>> {
+    const live = this.#deps.live();
+    if (live?.running === true) return busy();
+    const all = (await Promise.all(paths.map((path) => this.#compare(path)))).filter((one) => one !== undefined);
+    if (all.length === 0) return nothingToReview();
+    const stayed = all.flatMap(({ plan }) => whyStays(plan) ?? []);
+    const doable = all.filter(({ plan }) => plan.outcome === 'same' || changesSomething(plan));
+    if (doable.length === 0) return succeeded({ done: [], stayed });
+    const files = await Promise.all(
+      doable.map(async (one) => ({ ...(await this.#around(one)), through: one.through })),
+    );
+    const done = await putBack(
+      this.#deps,
+      doable.filter(({ plan }) => changesSomething(plan)).map(({ plan }) => plan),
+    );
+    if (!done.ok) return done;
+    const written = await this.#append({ type: 'changes_reviewed', action: 'undo', files });
+    return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed }) : written;
+  }
+
+  /** The part stays and is not shown any more; the rest is still to be reviewed. */
+  keepHunk(path: string, version: string, index: number): Promise<Result<Reviewed>> {
+    return this.#hunk(path, version, index, 'keep', ({ base, plan }, hunk) => ({
+      before: withHunk(base ?? new Uint8Array(), hunk),
+      after: plan.present ?? new Uint8Array(),
+    }));
+  }
+
+  undoHunk(path: string, version: string, index: number): Promise<Result<Reviewed>> {
+    return this.#hunk(path, version, index, 'undo', ({ base, plan }, hunk) => ({
+      before: base ?? new Uint8Array(),
+      after: withoutHunk(plan.present ?? new Uint8Array(), hunk),
+    }));
+  }
+
+  async #hunk(
+    path: string,
+    version: string,
+    index: number,
+    action: 'keep' | 'undo',
+    decide: (compared: Compared, hunk: Hunk) => { before: Uint8Array; after: Uint8Array },
+  ): Promise<Result<Reviewed>> {
+    if (this.#deps.live()?.running === true && action === 'undo') return busy();
+    const compared = await this.#compare(path);
+    const hunks = compared && differenceOf(compared.base, compared.plan.present).hunks;
+    const hunk = hunks?.[index];
+    if (compared === undefined || hunk === undefined || this.#version(compared, compared.through) !== version) {
+      return failed('moved_on', `${path} is another by now.`, 'Look at its changes again.');
+    }
+    // The last part is the whole file; a file that is to go or to come has no parts.
+    if (hunks?.length === 1 || compared.base === undefined || compared.plan.present === undefined) {
+      return action === 'keep' ? this.keep([path]) : this.undo([path]);
+    }
+    const { snapshots } = this.#deps;
+    const { file, present } = compared.plan;
+    const rest = decide(compared, hunk);
+    const hashes = { before: await snapshots.put(rest.before), after: await snapshots.put(rest.after) };
+    const around = { before: await snapshots.put(present), after: hashes.after };
+    if (action === 'undo') {
+      const put: PutBack = { ...compared.plan, outcome: 'merged', target: rest.after };
+      const done = file === undefined ? busy() : await putBack(this.#deps, [put]);
+      if (!done.ok) return done;
+    }
+    const decision = { path, through: compared.through, rest: hashes, ...(action === 'undo' && around) };
+    const written = await this.#append({ type: 'changes_reviewed', action, files: [decision] });
+    return written.ok ? succeeded({ done: [path], stayed: [] }) : written;
+  }
+
+  async #compare(path: string): Promise<Compared | undefined> {
+    const steps = this.#open.get(path);
+    const last = steps?.at(-1);
+    if (steps === undefined || last === undefined) return undefined;
+    const plan = await planPutBack(this.#deps, path, steps);
+    const isClean = plan.outcome !== 'clash' && plan.outcome !== 'impossible';
+    const first = steps[0]?.before;
+    const base = isClean ? plan.target : first === undefined ? undefined : await this.#deps.snapshots.get(first);
+    return { plan, through: last.seq, ...(base !== undefined && { base }) };
+  }
+
+  /** Its bytes around the decision, kept before they are named. */
+  async #around({ plan }: Compared): Promise<Omit<Files[number], 'through'>> {
+    const { snapshots } = this.#deps;
+    return {
+      path: plan.path,
+      ...(plan.present !== undefined && { before: await snapshots.put(plan.present) }),
+      ...(plan.target !== undefined && { after: await snapshots.put(plan.target) }),
+    };
+  }
+
+  #version({ base, plan }: Compared, through: number): string {
+    const { snapshots } = this.#deps;
+    const name = (bytes: Uint8Array | undefined) => (bytes === undefined ? 'none' : snapshots.hash(bytes).slice(0, 16));
+    return `${through}-${name(base)}-${name(plan.present)}`;
+  }
+
+  async #append(draft: EventDraft): Promise<Result<void>> {
+    return appendTo(this.#deps.live(), draft);
+  }
+}
+
+export async function appendTo(live: LiveConversation | undefined, draft: EventDraft): Promise<Result<void>> {
+  if (live === undefined) return failed('not_open', 'This conversation is not open.', 'Open it first.');
+  try {
+    await live.log.append(draft);
+    return succeeded(undefined);
+  } catch (error) {
+    return storageFailure(error);
+  }
+}
+
+export function whyStays({ path, outcome, reason }: PutBack): { path: string; reason: string } | undefined {
+  if (outcome === 'clash') return { path, reason: 'It was changed since, in the same lines: your bytes stay.' };
+  return outcome === 'impossible' ? { path, reason: reason ?? 'It cannot be undone.' } : undefined;
+}
+
+function nothingToReview(): Result<Reviewed> {
+  return failed('nothing', 'There are no changes to review.');
+}

@@ -1,0 +1,269 @@
+// Decides how a person reviews what the agent changed: the bar's content, the diff editors, what each button and command does.
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { describeFailure, type Result } from '../base/errors.ts';
+import { type RestoreDeps } from '../core/checkpoints/restore.ts';
+import { type Review, type Reviewed, type ReviewedFile } from '../core/checkpoints/review.ts';
+import { type Earshot } from '../core/earshot.ts';
+import { type Clock, type Log } from '../core/ports.ts';
+import { type Checkpoints, type Snapshots } from '../core/storagePorts.ts';
+import { type Buffers, type Workspace } from '../core/workspacePorts.ts';
+import { type FromPageHandlers } from '../protocol/webview.ts';
+import { type ChatFrontend } from './chatFrontend.ts';
+import { type CommandHandlers } from './commands.ts';
+import { absoluteOf, toUri } from './fileUris.ts';
+import { beforeUri, goneUri, ReviewContent } from './reviewContent.ts';
+
+export interface ReviewControllerDeps {
+  readonly earshot: Earshot;
+  readonly frontend: ChatFrontend;
+  readonly workspace: Workspace;
+  readonly buffers: Buffers;
+  readonly snapshots: Snapshots;
+  readonly checkpoints: Checkpoints;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The conversation that the chat shows. */
+  shown(): string | undefined;
+}
+
+type ReviewMessage = 'review_changes' | 'keep_changes' | 'undo_changes' | 'restore' | 'bring_back';
+type ReviewCommand =
+  | 'earshot.reviewChanges'
+  | 'earshot.keepChanges'
+  | 'earshot.undoChanges'
+  | 'earshot.keepFile'
+  | 'earshot.undoFile'
+  | 'earshot.keepChange'
+  | 'earshot.undoChange'
+  | 'earshot.restore';
+
+const SOON_MILLISECONDS = 150;
+const CONTEXT = 'earshot.changedFiles';
+
+export class ReviewController implements Disposable {
+  readonly #deps: ReviewControllerDeps;
+  readonly #held = new DisposableStore();
+  readonly #content: ReviewContent;
+  #waiting: Disposable | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #listed: ReadonlySet<string> = new Set();
+  #shown: string | undefined;
+
+  constructor(deps: ReviewControllerDeps) {
+    this.#deps = deps;
+    this.#content = this.#held.add(
+      new ReviewContent({ workspace: deps.workspace, base: async (path) => (await this.#review()).base(path) }),
+    );
+    this.#held.add(
+      deps.earshot.onDidChange(({ conversation, folded }) => {
+        if (conversation !== deps.shown()) return;
+        if (folded === undefined || folded.changesMoved) this.refreshSoon();
+      }),
+    );
+    const touched = (uri: vscode.Uri) => {
+      if (this.#listed.has(uri.toString())) this.refreshSoon();
+    };
+    this.#held.add(vscode.workspace.onDidChangeTextDocument(({ document }) => touched(document.uri)));
+    this.#held.add(vscode.workspace.onDidSaveTextDocument((document) => touched(document.uri)));
+    this.#held.add(vscode.workspace.onDidCreateFiles(({ files }) => files.forEach(touched)));
+    this.#held.add(vscode.workspace.onDidDeleteFiles(({ files }) => files.forEach(touched)));
+    this.#held.add(
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        if (focused && this.#listed.size > 0) this.refreshSoon();
+      }),
+    );
+  }
+
+  /** The chat may show another conversation by now. */
+  chatChanged(): void {
+    if (this.#deps.shown() !== this.#shown) this.refreshSoon();
+  }
+
+  refreshSoon(): void {
+    this.#waiting ??= this.#held.add(
+      this.#deps.clock.after(SOON_MILLISECONDS, () => {
+        if (this.#waiting !== undefined) this.#held.release(this.#waiting);
+        this.#waiting = undefined;
+        const report = (error: unknown) => this.#deps.log.error('the changes could not be compared', error);
+        this.#looking = this.#looking.then(() => this.#refresh()).catch(report);
+      }),
+    );
+  }
+
+  readonly handlers: Pick<FromPageHandlers, ReviewMessage> = {
+    review_changes: ({ path, line }) => (path === undefined ? this.#showAll() : this.#showOne(path, line)),
+    keep_changes: async ({ path, hunk }) => {
+      const review = await this.#review();
+      if (path === undefined) return this.#tell(await review.keep());
+      await this.#tell(await (hunk ? review.keepHunk(path, hunk.version, hunk.index) : review.keep([path])));
+    },
+    undo_changes: async ({ path, hunk }) => {
+      const review = await this.#review();
+      if (path === undefined) return this.#undoAll();
+      await this.#tell(await (hunk ? review.undoHunk(path, hunk.version, hunk.index) : review.undo([path])));
+    },
+    restore: async ({ request }) => (await import('./reviewRestore.ts')).restoreTo(await this.#restoring(), request),
+    bring_back: async ({ decision }) => {
+      const { bringBack } = await import('../core/checkpoints/restore.ts');
+      await this.#tell(await bringBack(await this.#restoreDeps(), decision));
+    },
+  };
+
+  readonly commands: Pick<CommandHandlers, ReviewCommand> = {
+    'earshot.reviewChanges': () => this.#showAll(),
+    'earshot.keepChanges': async () => this.#tell(await (await this.#review()).keep()),
+    'earshot.undoChanges': () => this.#undoAll(),
+    'earshot.keepFile': () => this.#onActive(async (review, { path }) => review.keep([path])),
+    'earshot.undoFile': () => this.#onActive(async (review, { path }) => review.undo([path])),
+    'earshot.keepChange': () =>
+      this.#onHunk((review, { path, version }, index) => review.keepHunk(path, version, index)),
+    'earshot.undoChange': () =>
+      this.#onHunk((review, { path, version }, index) => review.undoHunk(path, version, index)),
+    'earshot.restore': async () => (await import('./reviewRestore.ts')).chooseTurn(await this.#restoring()),
+  };
+
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  #live() {
+    const shown = this.#deps.shown();
+    return shown === undefined ? undefined : this.#deps.earshot.get(shown);
+  }
+
+  async #review(): Promise<Review> {
+    const { Review: Loaded } = await import('../core/checkpoints/review.ts');
+    return new Loaded({ ...this.#deps, live: () => this.#live() });
+  }
+
+  async #restoreDeps(): Promise<RestoreDeps> {
+    const { Captures } = await import('../core/checkpoints/captures.ts');
+    const live = () => this.#live();
+    const captures = () => {
+      const log = live()?.log;
+      return log && new Captures({ ...this.#deps, log, output: this.#deps.log });
+    };
+    return { ...this.#deps, live, captures };
+  }
+
+  async #restoring() {
+    return { deps: await this.#restoreDeps(), tell: (result: Result<Reviewed>) => this.#tell(result) };
+  }
+
+  async #refresh(): Promise<void> {
+    this.#shown = this.#deps.shown();
+    const isEmpty = (this.#live()?.log.state.changes.open.size ?? 0) === 0;
+    if (isEmpty && this.#listed.size === 0) {
+      this.#deps.frontend.setHead({ changes: null });
+      return;
+    }
+    const files = isEmpty ? [] : await (await this.#review()).files();
+    const { viewChanges } = await import('./reviewView.ts');
+    this.#deps.frontend.setHead({ changes: viewChanges(files) });
+    const uris = await Promise.all(files.map(({ path }) => this.#uriOf(path)));
+    this.#listed = new Set(uris.flatMap((uri) => uri?.toString() ?? []));
+    this.#content.refresh();
+    await vscode.commands.executeCommand(
+      'setContext',
+      CONTEXT,
+      uris.flatMap((uri) => uri?.fsPath ?? []),
+    );
+  }
+
+  async #uriOf(path: string): Promise<vscode.Uri | undefined> {
+    const file = await this.#deps.workspace.resolve(path);
+    return file.ok ? toUri(file.value) : undefined;
+  }
+
+  async #showOne(path: string, line?: number): Promise<void> {
+    const uri = await this.#uriOf(path);
+    const file = await (await this.#review()).file(path);
+    if (uri === undefined || file === undefined) return this.#nothing();
+    const at = new vscode.Position(Math.max(0, (line ?? firstLine(file)) - 1), 0);
+    const right = file.kind === 'deleted' ? goneUri(path) : uri;
+    const options: vscode.TextDocumentShowOptions = { preview: true, selection: new vscode.Range(at, at) };
+    await vscode.commands.executeCommand('vscode.diff', beforeUri(path), right, titleOf(file), options);
+  }
+
+  async #showAll(): Promise<void> {
+    const files = await (await this.#review()).files();
+    if (files.length === 0) return this.#nothing();
+    const resources = await Promise.all(
+      files.map(async ({ path, kind }) => {
+        const uri = (await this.#uriOf(path)) ?? goneUri(path);
+        const before = kind === 'created' ? undefined : beforeUri(path);
+        return [uri, before, kind === 'deleted' ? undefined : uri];
+      }),
+    );
+    await vscode.commands.executeCommand('vscode.changes', vscode.l10n.t('Earshot’s changes'), resources);
+  }
+
+  async #undoAll(): Promise<void> {
+    const files = await (await this.#review()).files();
+    if (files.length === 0) return this.#nothing();
+    if (files.length > 1) {
+      const undo = vscode.l10n.t('Undo');
+      const detail = files.map(({ path }) => path).join('\n');
+      const question = vscode.l10n.t('Undo Earshot’s changes of {0} files?', files.length);
+      if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, undo)) !== undo) return;
+    }
+    await this.#tell(await (await this.#review()).undo(files.map(({ path }) => path)));
+  }
+
+  async #onActive(act: (review: Review, file: ReviewedFile) => Promise<Result<Reviewed>>): Promise<void> {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    const resolved = uri && (await this.#deps.workspace.resolve(absoluteOf(uri)));
+    const review = await this.#review();
+    const file = resolved?.ok === true ? await review.file(resolved.value.path) : undefined;
+    if (file === undefined) return this.#nothing();
+    await this.#tell(await act(review, file));
+  }
+
+  async #onHunk(act: (review: Review, file: ReviewedFile, index: number) => Promise<Result<Reviewed>>): Promise<void> {
+    const line = vscode.window.activeTextEditor?.selection.active.line ?? 0;
+    await this.#onActive(async (review, file) => act(review, file, nearest(file, line)));
+  }
+
+  /** What happened, where it is not what was asked for. */
+  async #tell(result: Result<Reviewed>): Promise<void> {
+    this.refreshSoon();
+    if (!result.ok) {
+      await vscode.window.showWarningMessage(describeFailure(result.failure));
+      return;
+    }
+    const { stayed } = result.value;
+    const [first] = stayed;
+    if (first === undefined) return;
+    const lines = stayed.map(({ path, reason }) => `${path}: ${reason}`).join('\n');
+    const show = vscode.l10n.t('Show');
+    const text = stayed.length === 1 ? lines : vscode.l10n.t('{0} files stay as they are. {1}', stayed.length, lines);
+    if ((await vscode.window.showWarningMessage(text, show)) === show) await this.#showOne(first.path);
+  }
+
+  async #nothing(): Promise<void> {
+    await vscode.window.showInformationMessage(vscode.l10n.t('There are no changes to review here.'));
+  }
+}
+
+function titleOf({ path, kind }: ReviewedFile): string {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const words = {
+    changed: vscode.l10n.t('changed by Earshot'),
+    created: vscode.l10n.t('made by Earshot'),
+    deleted: vscode.l10n.t('deleted by Earshot'),
+  };
+  return `${name} (${words[kind]})`;
+}
+
+function firstLine({ hunks }: ReviewedFile): number {
+  return (hunks?.[0]?.start ?? 0) + 1;
+}
+
+/** The part of the file that the line is in, or else the nearest one. */
+function nearest({ hunks = [] }: ReviewedFile, line: number): number {
+  const distances = hunks.map(({ start, added }) =>
+    Math.max(start - line, line - (start + Math.max(1, added.length) - 1), 0),
+  );
+  return Math.max(0, distances.indexOf(Math.min(...distances)));
+}

@@ -1,0 +1,53 @@
+// What the user types and saves in the editor, and the disk below it, behind the Buffers port.
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { Emitter } from '../base/emitter.ts';
+import { failed, succeeded } from '../base/errors.ts';
+import { type Log } from '../core/ports.ts';
+import { type Buffers, type FilePath, STALE, type Workspace } from '../core/workspacePorts.ts';
+import { bytesOf, isSame } from './fileEncoding.ts';
+import { attempt } from './fileFailures.ts';
+import { absoluteOf, contentUri } from './fileUris.ts';
+
+export function createBuffers(workspace: Workspace, log: Log): Buffers & Disposable {
+  const held = new DisposableStore();
+  const report = (error: unknown) => log.error('a saved file was not noticed', error);
+  const onDidSave = held.add(new Emitter<{ file: FilePath; bytes: Uint8Array }>(report));
+  const pathOf = async (document: vscode.TextDocument): Promise<FilePath | undefined> => {
+    const file = await workspace.resolve(absoluteOf(document.uri));
+    return file.ok ? file.value : undefined;
+  };
+  held.add(
+    vscode.workspace.onDidSaveTextDocument((document) => {
+      const saved = async () => {
+        const [file, bytes] = await Promise.all([pathOf(document), bytesOf(document)]);
+        if (file !== undefined) onDidSave.fire({ file, bytes });
+      };
+      void saved().catch(report);
+    }),
+  );
+  const readBeneath = async (file: FilePath) => {
+    const read = await attempt(file, 'read', async () => vscode.workspace.fs.readFile(await contentUri(file)));
+    return read.ok ? read.value : undefined;
+  };
+  return {
+    unsaved: async () => {
+      const dirty = vscode.workspace.textDocuments.filter((document) => document.isDirty && !document.isUntitled);
+      const files = await Promise.all(dirty.map(pathOf));
+      return files.filter((file) => file !== undefined);
+    },
+    onDidSave: (listener) => onDidSave.event(listener),
+    readBeneath,
+    writeBeneath: async (file, from, to) => {
+      if (!isSame(await readBeneath(file), from))
+        return failed(STALE, `${file.path} has changed.`, 'Look at it again.');
+      const uri = await contentUri(file);
+      const written = await attempt(file, 'written', async () => {
+        if (to === undefined) await vscode.workspace.fs.delete(uri, { useTrash: false });
+        else await vscode.workspace.fs.writeFile(uri, to);
+      });
+      return written.ok ? succeeded(undefined) : written;
+    },
+    dispose: () => held.dispose(),
+  };
+}

@@ -1,0 +1,56 @@
+// The left side of a review: each file as it would be without the agent's changes, as a document that cannot be edited.
+import * as vscode from 'vscode';
+import { type Disposable } from '../base/disposable.ts';
+import { type Workspace } from '../core/workspacePorts.ts';
+
+const SCHEME = 'earshot-before';
+
+export interface ReviewContentDeps {
+  readonly workspace: Workspace;
+  /** Undefined: there would be no such file. */
+  base(path: string): Promise<Uint8Array | undefined>;
+}
+
+export class ReviewContent implements vscode.TextDocumentContentProvider, Disposable {
+  readonly #deps: ReviewContentDeps;
+  readonly #onDidChange = new vscode.EventEmitter<vscode.Uri>();
+  readonly #registration: vscode.Disposable;
+
+  constructor(deps: ReviewContentDeps) {
+    this.#deps = deps;
+    this.#registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
+  }
+
+  readonly onDidChange = this.#onDidChange.event;
+
+  async provideTextDocumentContent({ path, query }: vscode.Uri): Promise<string> {
+    const name = path.slice(1);
+    if (query === EMPTY) return '';
+    const [file, bytes] = await Promise.all([this.#deps.workspace.resolve(name), this.#deps.base(name)]);
+    if (!file.ok || bytes === undefined) return '';
+    const text = await this.#deps.workspace.decode(file.value, bytes);
+    return text ?? vscode.l10n.t('This is no text: {0} bytes.', bytes.length);
+  }
+
+  /** Something was kept, undone or changed: what is shown is read again. */
+  refresh(): void {
+    const shown = vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === SCHEME);
+    for (const { uri } of shown) this.#onDidChange.fire(uri);
+  }
+
+  dispose(): void {
+    this.#registration.dispose();
+    this.#onDidChange.dispose();
+  }
+}
+
+const EMPTY = 'gone';
+
+export function beforeUri(path: string): vscode.Uri {
+  return vscode.Uri.from({ scheme: SCHEME, path: `/${path}` });
+}
+
+/** Stands in for a file that is not there any more. */
+export function goneUri(path: string): vscode.Uri {
+  return vscode.Uri.from({ scheme: SCHEME, path: `/${path}`, query: EMPTY });
+}

@@ -1,0 +1,241 @@
+// Decides how the agent's changes are listed above the composer: files, counts and parts, each to be looked at, kept or undone.
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { ChangedFileView, ChangesView, HunkView } from '../../protocol/changesView.ts';
+import type { FromPage } from '../../protocol/webview.ts';
+import { strings } from '../strings.ts';
+import { useActions } from './actions.ts';
+import { Icon, type IconName } from './icons.tsx';
+import { visibleText } from './visibleText.ts';
+
+/** So few files are listed without being asked for. */
+const FEW = 4;
+
+interface Properties {
+  readonly changes: ChangesView;
+  /** Nothing can be undone while the agent works on the same files. */
+  readonly running: boolean;
+}
+
+export function ChangedFiles({ changes, running }: Properties) {
+  const actions = useActions();
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const id = useId();
+  const bar = useRef<HTMLElement>(null);
+  const acted = useRef(false);
+  const open = chosen ?? changes.count <= FEW;
+  useEffect(() => {
+    // Whoever decided from the keyboard stood on a button that is gone now.
+    if (!acted.current || document.activeElement !== document.body) return;
+    acted.current = false;
+    bar.current?.querySelector<HTMLElement>('.changes-toggle')?.focus();
+  }, [changes]);
+  useEffect(
+    () => () => {
+      if (acted.current && document.activeElement === document.body) actions.focusComposer();
+    },
+    [],
+  );
+  const post = (message: FromPage) => {
+    acted.current = message.type !== 'review_changes';
+    actions.post(message);
+  };
+  const summary = strings.filesChanged(changes.count);
+  return (
+    <section class="changes" aria-label={strings.changes} ref={bar}>
+      <div class="changes-head">
+        <button
+          type="button"
+          class="changes-toggle"
+          aria-expanded={open}
+          aria-controls={id}
+          onClick={() => setChosen(!open)}
+        >
+          <Icon name={open ? 'chevron-down' : 'chevron-right'} />
+          <span class="changes-summary">{summary}</span>
+          <Counts added={changes.added} removed={changes.removed} />
+        </button>
+        <button
+          type="button"
+          class="primary"
+          title={strings.keepAllTitle}
+          onClick={() => post({ type: 'keep_changes' })}
+        >
+          {strings.keep}
+        </button>
+        <button
+          type="button"
+          class="secondary"
+          title={running ? strings.undoWaits : strings.undoAllTitle}
+          aria-disabled={running}
+          onClick={() => !running && post({ type: 'undo_changes' })}
+        >
+          {strings.undo}
+        </button>
+        <button
+          type="button"
+          class="secondary"
+          title={strings.reviewAllTitle}
+          onClick={() => post({ type: 'review_changes' })}
+        >
+          {strings.review}
+        </button>
+      </div>
+      <ul id={id} class="changes-files" hidden={!open}>
+        {open && changes.files.map((file) => <File key={file.path} file={file} running={running} post={post} />)}
+        {open && changes.count > changes.files.length && (
+          <li class="quiet small">{strings.moreFiles(changes.count - changes.files.length)}</li>
+        )}
+      </ul>
+      <span class="hidden" role="status">
+        {strings.changesSpoken(changes.count, changes.added, changes.removed)}
+      </span>
+    </section>
+  );
+}
+
+interface RowProperties {
+  readonly running: boolean;
+  readonly post: (message: FromPage) => void;
+}
+
+function File({ file, running, post }: RowProperties & { readonly file: ChangedFileView }) {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  const { path, kind, hunks } = file;
+  const name = visibleText(path);
+  const cut = name.lastIndexOf('/') + 1;
+  return (
+    <li class={`changes-file kind-${kind}`}>
+      <div class="changes-row">
+        {hunks === undefined ? (
+          <span class="changes-indent" />
+        ) : (
+          <IconButton
+            icon={open ? 'chevron-down' : 'chevron-right'}
+            label={strings.partsOf(hunks.length, name)}
+            expanded={open}
+            controls={id}
+            act={() => setOpen(!open)}
+          />
+        )}
+        <button
+          type="button"
+          class="changes-name"
+          title={strings.reviewFileTitle(name)}
+          onClick={() => post({ type: 'review_changes', path })}
+        >
+          <span class="changes-base">{name.slice(cut)}</span>
+          <span class="changes-folder">{name.slice(0, cut).replace(/\/$/, '')}</span>
+        </button>
+        <span class="changes-kind">{kind === 'changed' ? '' : strings.changeKinds[kind]}</span>
+        {file.uncounted === undefined && <Counts added={file.added} removed={file.removed} />}
+        <Decide
+          running={running}
+          clash={file.clash === true}
+          what={name}
+          keep={() => post({ type: 'keep_changes', path })}
+          undo={() => post({ type: 'undo_changes', path })}
+        />
+      </div>
+      {file.clash === true && <p class="changes-clash">{strings.changesClash}</p>}
+      {hunks !== undefined && (
+        <ul id={id} class="changes-hunks" hidden={!open}>
+          {open &&
+            hunks.map((hunk, index) => (
+              <HunkRow
+                key={`${file.version} ${index}`}
+                hunk={hunk}
+                name={name}
+                running={running}
+                show={() => post({ type: 'review_changes', path, line: hunk.line })}
+                keep={() => post({ type: 'keep_changes', path, hunk: { version: file.version, index } })}
+                undo={() => post({ type: 'undo_changes', path, hunk: { version: file.version, index } })}
+              />
+            ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+interface HunkProperties {
+  readonly hunk: HunkView;
+  readonly name: string;
+  readonly running: boolean;
+  readonly show: () => void;
+  readonly keep: () => void;
+  readonly undo: () => void;
+}
+
+function HunkRow({ hunk, name, running, show, keep, undo }: HunkProperties) {
+  const what = strings.partAt(name, hunk.line);
+  return (
+    <li class="changes-row">
+      <button type="button" class="changes-name" title={strings.reviewFileTitle(what)} onClick={show}>
+        <span class="changes-line">{hunk.line}</span>
+        <code>{visibleText(hunk.text)}</code>
+      </button>
+      <Counts added={hunk.added} removed={hunk.removed} />
+      <Decide running={running} clash={false} what={what} keep={keep} undo={undo} />
+    </li>
+  );
+}
+
+interface DecideProperties {
+  readonly running: boolean;
+  readonly clash: boolean;
+  readonly what: string;
+  readonly keep: () => void;
+  readonly undo: () => void;
+}
+
+function Decide({ running, clash, what, keep, undo }: DecideProperties) {
+  return (
+    <span class="changes-decide">
+      <IconButton icon="check" label={strings.keepOne(what)} act={keep} />
+      {!clash && (
+        <IconButton
+          icon="undo"
+          label={running ? strings.undoWaits : strings.undoOne(what)}
+          disabled={running}
+          act={undo}
+        />
+      )}
+    </span>
+  );
+}
+
+interface IconButtonProperties {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly act: () => void;
+  readonly expanded?: boolean;
+  readonly controls?: string;
+  readonly disabled?: boolean;
+}
+
+/** Not `disabled`, which would drop the keyboard's place. */
+function IconButton({ icon, label, act, expanded, controls, disabled = false }: IconButtonProperties) {
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      title={label}
+      aria-label={label}
+      aria-disabled={disabled}
+      {...(expanded === undefined ? {} : { 'aria-expanded': expanded })}
+      {...(controls === undefined ? {} : { 'aria-controls': controls })}
+      onClick={() => !disabled && act()}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+function Counts({ added, removed }: { readonly added: number; readonly removed: number }) {
+  return (
+    <span class="changes-counts" aria-label={strings.countsSpoken(added, removed)} role="img">
+      <span class="changes-added">+{added}</span> <span class="changes-removed">−{removed}</span>
+    </span>
+  );
+}

@@ -1,0 +1,47 @@
+// The review of a walked conversation's changes, with the real parts: workspace, snapshots, checkpoints.
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Result } from '../../src/base/errors.ts';
+import { Captures } from '../../src/core/checkpoints/captures.ts';
+import { type RestoreDeps } from '../../src/core/checkpoints/restore.ts';
+import { Review } from '../../src/core/checkpoints/review.ts';
+import { type Ports } from '../../src/core/ports.ts';
+import { type Walked } from './walking.ts';
+
+export interface Reviewing {
+  readonly review: Review;
+  readonly deps: RestoreDeps;
+  put(path: string, text: string): Promise<void>;
+  /** Undefined if there is none. */
+  text(path: string): Promise<string | undefined>;
+  remove(path: string): Promise<void>;
+}
+
+export function reviewing({ headless, id }: Pick<Walked, 'headless' | 'id'>): Reviewing {
+  const { earshot, ports, folder } = headless;
+  const live = () => earshot.get(id);
+  const captures = () => {
+    const { checkpoints } = ports;
+    const log = live()?.log;
+    return checkpoints && log && new Captures({ ...ports, checkpoints, log, output: ports.log });
+  };
+  const deps: RestoreDeps = { ...partsOf(ports), live, captures };
+  return {
+    review: new Review(deps),
+    deps,
+    put: (path, text) => writeFile(join(folder, path), text),
+    text: (path) => readFile(join(folder, path), 'utf8').catch(() => undefined),
+    remove: (path) => rm(join(folder, path)),
+  };
+}
+
+function partsOf({ workspace, buffers, snapshots, checkpoints }: Ports) {
+  return { workspace, buffers, snapshots, checkpoints };
+}
+
+/** The value, or a failed test that says why there is none. */
+export async function value<T>(result: Promise<Result<T>>): Promise<T> {
+  const settled = await result;
+  if (!settled.ok) throw new Error(settled.failure.message);
+  return settled.value;
+}
