@@ -82,7 +82,12 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     ...parts,
   });
   const { settings } = readSettings((name) => options.settings?.[name]);
-  const handles = createTestHandles({ storage, log, ...(options.supervisors && { supervisors: options.supervisors }) });
+  const handles = createTestHandles({
+    storage,
+    log,
+    clock: options.ports?.clock ?? realClock,
+    ...(options.supervisors && { supervisors: options.supervisors }),
+  });
   const ports: Ports = {
     clock: realClock,
     ids: realIds,
@@ -127,6 +132,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
       return start(root, options);
     },
     end: async () => {
+      await Promise.all(handles.busy.map((id) => handles.stopAll(id, 'the test ended')));
       await earshot.shutDown();
       await checkpoints.close();
       handles.dispose();

@@ -4,7 +4,7 @@ import { type ConversationLog } from '../../src/core/conversation/log.ts';
 import { type Model, type Ports } from '../../src/core/ports.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { type ModelOptions, type SettingName } from '../../src/protocol/settings.ts';
-import { type Headless, startHeadless } from './headless.ts';
+import { type Headless, type HeadlessOptions, startHeadless } from './headless.ts';
 import { createManualClock, type ManualClock } from './manualClock.ts';
 import { printWalk } from './printWalk.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from './scriptedServer.ts';
@@ -29,6 +29,7 @@ export interface WalkOptions {
   readonly ports?: Partial<Ports>;
   readonly trusted?: boolean;
   readonly checkpoints?: boolean;
+  readonly supervisors?: NonNullable<HeadlessOptions['supervisors']>;
   /** Files that are not of the test's own making are watched only where it wants that. */
   readonly watching?: boolean;
 }
@@ -48,6 +49,7 @@ export async function beginWalk(answers: readonly ScriptedAnswer[], options: Wal
     ...(options.settings !== undefined && { settings: options.settings }),
     ...(options.trusted !== undefined && { trusted: options.trusted }),
     ...(options.checkpoints !== undefined && { checkpoints: options.checkpoints }),
+    ...(options.supervisors !== undefined && { supervisors: options.supervisors }),
     ports: { clock, ...(options.watching !== true && { producers: [] }), ...options.ports },
   });
   ends.push(() => headless.end());

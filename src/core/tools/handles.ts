@@ -71,6 +71,11 @@ export class Handles implements Disposable {
     return this.#byConversation.get(conversation)?.all ?? [];
   }
 
+  /** Conversations in which something runs that outlives its call. */
+  get busy(): readonly string[] {
+    return [...this.#byConversation.keys()].filter((id) => this.hasRunning(id));
+  }
+
   hasRunning(conversation: string): boolean {
     return this.list(conversation).some((handle) => !handle.hasEnded);
   }
