@@ -1,14 +1,15 @@
 // Decides which conversations are live and joins them with the dispatcher, the producers and the loop.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
-import { failed, type Result, succeeded } from '../base/errors.ts';
+import { type Failure, failed, type Result, succeeded } from '../base/errors.ts';
 import { type ShippedKind } from '../protocol/kinds.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { HandOver } from './agent/handOver.ts';
-import { type TurnRequest } from './agent/loop.ts';
+import { type AcceptedText, acceptText, type GivenAttachment } from './agent/userText.ts';
 import { Captures } from './checkpoints/captures.ts';
 import { ConversationLog } from './conversation/log.ts';
 import { type Opening, openOrFollow } from './conversation/opening.ts';
+import { type QueuedText } from './conversation/pending.ts';
 import { type Folded } from './conversation/project.ts';
 import { OwnEdits } from './files/ownEdits.ts';
 import { type ConversationChange, type Live, type LiveConversation, storageFailure, viewLive } from './live.ts';
@@ -19,7 +20,16 @@ import { Producers } from './notify/producers.ts';
 import { Ownership, unsubscribe } from './ownership.ts';
 import { type Ports, type Publisher } from './ports.ts';
 import { ToolRegistry } from './tools/registry.ts';
-import { Turns } from './turns.ts';
+import { type Taken, Turns } from './turns.ts';
+
+interface Attached {
+  readonly attachments?: readonly GivenAttachment[];
+}
+
+interface Sent extends Attached {
+  /** JSON Schema of the answer that is wanted. */
+  readonly schema?: Readonly<Record<string, unknown>>;
+}
 
 const TASK_ENDED = 'task.ended' satisfies ShippedKind;
 
@@ -57,7 +67,10 @@ export class Earshot implements Disposable, Publisher {
     });
     const { seen, live } = this.#views;
     this.producers = this.#held.add(new Producers({ ...ports, outlet: this.#hearing, seen, live }));
-    const listening = ports.onDidChangeSettings?.(() => this.producers.refresh());
+    const listening = ports.onDidChangeSettings?.(() => {
+      this.producers.refresh();
+      this.reconsider();
+    });
     if (listening !== undefined) this.#held.add(listening);
   }
 
@@ -105,9 +118,41 @@ export class Earshot implements Disposable, Publisher {
   }
 
   /** Starts a turn with the user's words. Resolves once they are on disk, not when the turn ends. */
-  async send(id: string, content: string, options: Omit<TurnRequest, 'content'> = {}): Promise<Result<void>> {
+  async send(id: string, content: string, options: Sent = {}): Promise<Result<void>> {
+    return this.#withText(id, content, options, (live, text) => this.#turns.send(live, text, options.schema));
+  }
+
+  /** Words that wait for the next tool's result while a turn runs; if none does, they begin one. */
+  async queue(id: string, content: string, options: Attached = {}): Promise<Result<Taken>> {
+    return this.#withText(id, content, options, (live, text) => this.#turns.say(live, text, 'queue'));
+  }
+
+  /** Words that break off what goes on and are the next request. */
+  async interrupt(id: string, content: string, options: Attached = {}): Promise<Result<Taken>> {
+    return this.#withText(id, content, options, (live, text) => this.#turns.say(live, text, 'interrupt'));
+  }
+
+  /** Queued words, as long as no request has carried them. */
+  async takeBack(id: string, text: string): Promise<Result<QueuedText>> {
     const live = this.#live.get(id);
-    return live === undefined ? notOpen() : this.#turns.send(live, { content, ...options });
+    return live === undefined ? notOpen() : this.#turns.takeBack(live, text);
+  }
+
+  /** *Deliver now*: tells the model what waits, whatever the limits say. */
+  async deliverNow(id: string): Promise<Result<void>> {
+    const live = this.#live.get(id);
+    return live === undefined ? notOpen() : this.#turns.deliverNow(live);
+  }
+
+  /** Words that were queued and found no turn to carry them are offered to the frontend again. */
+  async giveBack(id: string): Promise<void> {
+    const live = this.#live.get(id);
+    if (live?.log.owned === true && live.turn === undefined) await this.#turns.giveBack(live);
+  }
+
+  /** Settings, or what a model may do, changed: what was held back may act now. */
+  reconsider(): void {
+    for (const live of this.#live.values()) live.activator?.look();
   }
 
   /** Resolves once the running turn, if any, has ended. */
@@ -116,9 +161,9 @@ export class Earshot implements Disposable, Publisher {
     if (live !== undefined) await this.#turns.stop(live);
   }
 
-  /** Resolves once the running turn, if any, has ended by itself. */
+  /** Resolves once nothing runs any more by itself; a turn that follows another at once counts too. */
   async settled(id: string): Promise<void> {
-    await this.#live.get(id)?.turn?.ended;
+    for (let turn = this.#live.get(id)?.turn; turn !== undefined; turn = this.#live.get(id)?.turn) await turn.ended;
   }
 
   async close(id: string): Promise<void> {
@@ -142,8 +187,9 @@ export class Earshot implements Disposable, Publisher {
     await Promise.all(
       [...this.#live.values()].map(async (live) => {
         live.taking?.abort();
+        unsubscribe(live);
         await live.log.close();
-        live.turn?.abort.abort();
+        live.turn?.control.stop();
         live.naming?.abort.abort();
         await live.turn?.ended;
         await live.naming?.ended;
@@ -197,6 +243,18 @@ export class Earshot implements Disposable, Publisher {
     return live;
   }
 
+  async #withText<T>(
+    id: string,
+    typed: string,
+    { attachments }: Attached,
+    action: (live: Live, text: AcceptedText) => Promise<Result<T>>,
+  ): Promise<Result<T>> {
+    const live = this.#live.get(id);
+    if (live === undefined) return notOpen();
+    const accepted = await acceptText(this.#ports, typed, attachments);
+    return accepted.ok ? action(live, accepted.value) : accepted;
+  }
+
   #release(live: Live): void {
     this.#live.delete(live.log.id);
     unsubscribe(live);
@@ -225,6 +283,6 @@ export class Earshot implements Disposable, Publisher {
   }
 }
 
-function notOpen(): Result<void> {
+function notOpen(): { ok: false; failure: Failure } {
   return failed('not_open', 'This conversation is not open.', 'Start a new chat.');
 }

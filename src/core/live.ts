@@ -1,7 +1,10 @@
 // What this window knows of one live conversation beyond its log: who writes it, what runs in it, what it is subscribed to.
 import { type Disposable, type DisposableStore } from '../base/disposable.ts';
 import { type Failure, FailureError } from '../base/errors.ts';
+import { type HeldReason } from '../protocol/webview.ts';
+import { type Activator } from './agent/activator.ts';
 import { type HandOver } from './agent/handOver.ts';
+import { type TurnControl } from './agent/turnControl.ts';
 import { type Captures } from './checkpoints/captures.ts';
 import { type ConversationLog } from './conversation/log.ts';
 import { type Folded } from './conversation/project.ts';
@@ -26,12 +29,8 @@ export interface LiveConversation {
   /** False: another window writes it, and this one follows. */
   readonly owned: boolean;
   readonly owner?: Owner;
-}
-
-/** Something that goes on beside whatever comes next, until it ends or is given up. */
-interface Running {
-  readonly abort: AbortController;
-  readonly ended: Promise<void>;
+  /** Why something pending that would wake or interrupt the model waits. */
+  readonly heldBack?: HeldReason;
 }
 
 export interface Live {
@@ -50,15 +49,24 @@ export interface Live {
   mending?: Promise<void>;
   /** Its subscriptions, while this window writes it. */
   hearing?: Disposable;
-  turn?: Running;
+  /** While this window writes it. */
+  activator?: Activator;
+  turn?: { readonly control: TurnControl; readonly ended: Promise<void> };
   /** Asking for a title goes on beside whatever comes next; once in each window. */
-  naming?: Running;
+  naming?: { readonly abort: AbortController; readonly ended: Promise<void> };
 }
 
 export function viewLive(live: Live): LiveConversation {
-  const { log, owner } = live;
-  const running = live.turn !== undefined;
-  return { log, damage: log.damage, running, owned: log.owned, ...(owner !== undefined && { owner }) };
+  const { log, owner, activator } = live;
+  const heldBack = activator?.held;
+  return {
+    log,
+    damage: log.damage,
+    running: live.turn !== undefined,
+    owned: log.owned,
+    ...(owner !== undefined && { owner }),
+    ...(heldBack !== undefined && { heldBack }),
+  };
 }
 
 /** What the disk or the lock refused is told; anything else is a bug. */

@@ -30,6 +30,7 @@ export class Ownership {
     if (lock !== undefined) live.lock = lock;
     if (log.state.turn.key === '') await log.append({ type: 'conversation_started', key: ports.ids.key() });
     live.hearing = this.#deps.join(live);
+    turns.listen(live);
     await ports.handles?.takeUp(log);
     await turns.takeUp(live, lock?.handedOver === true);
     if (lock !== undefined) live.held.add(lock.onDidRequest(() => live.handOver.request()));
@@ -84,7 +85,7 @@ export class Ownership {
   async #becomeFollower(live: Live): Promise<void> {
     const { id } = live.log;
     const closed = live.log.closeFile();
-    live.turn?.abort.abort();
+    live.turn?.control.stop();
     live.naming?.abort.abort();
     unsubscribe(live);
     await closed;
@@ -105,6 +106,8 @@ export class Ownership {
 export function unsubscribe(live: Live): void {
   live.hearing?.dispose();
   delete live.hearing;
+  live.activator?.dispose();
+  delete live.activator;
 }
 
 function closedMeanwhile(): Result<void> {

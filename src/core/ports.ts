@@ -8,6 +8,7 @@ import { type NotificationDraft } from '../protocol/notification.ts';
 import { type Settings } from '../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../protocol/tool.ts';
 import { type ModelMessage } from './conversation/messages.ts';
+import { type QueuedText } from './conversation/pending.ts';
 import { type SeenState } from './conversation/seen.ts';
 import { type NotificationRecord } from './notify/history.ts';
 import { type ProblemTelling } from './problemPorts.ts';
@@ -38,6 +39,8 @@ export type ModelRequest = {
   readonly tools: readonly ToolDescription[];
   /** JSON Schema of the answer that is wanted; a model that cannot hold to it ignores it. */
   readonly schema?: Readonly<Record<string, unknown>>;
+  /** The bytes of an image that a message names; undefined if they are gone. */
+  image?(hash: string): Promise<Uint8Array | undefined>;
 };
 
 export type ModelPart =
@@ -72,6 +75,8 @@ export interface Model {
   readonly prices?: Prices;
   /** It follows rules and cannot write a title or a summary. */
   readonly ruleBased?: true;
+  /** False: it may be asked only on the user's own doing, as long as the user has not consented to more. Absent: always. */
+  mayAskUnbidden?(): boolean;
   /** Never throws; ends with `finished` or `failed`, or with nothing once the signal is aborted. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
@@ -239,6 +244,8 @@ export interface Frontend {
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
   /** The same for a question. */
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer>;
+  /** The user's words that no request will carry. Resolves to whether they are kept there now, also over a crash. */
+  giveBack(conversation: string, texts: readonly QueuedText[]): Promise<boolean>;
 }
 
 export interface SeenFile {

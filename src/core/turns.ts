@@ -1,7 +1,12 @@
-// Decides when a turn begins and ends in a live conversation, and what is mended before it.
+// Decides when a turn begins and ends in a live conversation, and what becomes of words and notifications around its end.
 import { type Failure, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
-import { cycleDeps, recoverTurn, runTurn, startTurn, type TurnDeps, type TurnRequest } from './agent/loop.ts';
+import { Activator } from './agent/activator.ts';
+import { cycleDeps, recoverTurn, runTurn, type TurnDeps } from './agent/loop.ts';
+import { beginQueuedTurn, beginSystemTurn, beginUserTurn } from './agent/requests.ts';
 import { nameConversation } from './agent/titles.ts';
+import { TurnControl } from './agent/turnControl.ts';
+import { type AcceptedText } from './agent/userText.ts';
+import { type QueuedText } from './conversation/pending.ts';
 import { type ConversationChange, type Live, storageFailure } from './live.ts';
 import { type Ports } from './ports.ts';
 import { type ToolRegistry } from './tools/registry.ts';
@@ -12,6 +17,9 @@ export interface TurnsDeps {
   changed(change: ConversationChange): void;
 }
 
+/** What became of words: they began a turn, or wait to be carried by the one that runs. */
+export type Taken = 'started' | 'queued';
+
 export class Turns {
   readonly #deps: TurnsDeps;
 
@@ -20,33 +28,87 @@ export class Turns {
   }
 
   /** Starts a turn with the user's words. Resolves once they are on disk, not when the turn ends. */
-  async send(live: Live, request: TurnRequest): Promise<Result<void>> {
-    const unusable = request.schema && (await import('./agent/structured.ts')).whyUnusable(request.schema);
+  async send(live: Live, text: AcceptedText, schema?: Readonly<Record<string, unknown>>): Promise<Result<void>> {
+    const unusable = schema && (await import('./agent/structured.ts')).whyUnusable(schema);
     if (unusable !== undefined) {
       return failed('bad_schema', `schema: it cannot be used: ${unusable}.`, 'Send it again with a plain JSON Schema.');
     }
-    try {
-      await this.mend(live);
-    } catch (error) {
-      return storageFailure(error);
-    }
-    if (live.turn !== undefined) {
-      return failed('running', 'The agent is still working.', 'Wait for it to end, or stop it.');
-    }
-    try {
-      const started = startTurn(this.#turnDeps(live), request);
-      this.#run(live, started);
-      await started;
+    return this.#attempt(live, async () => {
+      if (live.turn !== undefined) {
+        return failed('running', 'The agent is still working.', 'Queue it, interrupt, or stop the turn.');
+      }
+      await this.#start(live, beginUserTurn(this.#turnDeps(live), { ...text, ...(schema && { schema }) }));
       return succeeded(undefined);
-    } catch (error) {
-      return storageFailure(error);
-    }
+    });
+  }
+
+  /**
+   * Words while a turn runs: on disk at once, carried by the next tool's result; `interrupt` breaks off what goes on and
+   * makes them the next request. If nothing runs (any more), they begin a turn.
+   */
+  async say(live: Live, text: AcceptedText, how: 'queue' | 'interrupt'): Promise<Result<Taken>> {
+    return this.#attempt(live, async () => {
+      const { turn } = live;
+      if (turn === undefined) {
+        await this.#start(live, beginUserTurn(this.#turnDeps(live), text));
+        return succeeded('started');
+      }
+      if (how === 'interrupt' && live.handOver.asking > 0) {
+        return failed(
+          'asked',
+          'Your answer is waited for.',
+          'Answer it, reject it with this reason, or queue the text.',
+        );
+      }
+      const { content, attachments = [] } = text;
+      const kept = live.log.append({
+        type: 'user_text_queued',
+        content,
+        ...(attachments.length > 0 && { attachments: [...attachments] }),
+      });
+      live.activator?.userWrote();
+      if (how === 'interrupt') turn.control.interrupt('user');
+      await kept;
+      return succeeded('queued');
+    });
+  }
+
+  /** Only what no request has carried yet can be taken back. */
+  async takeBack(live: Live, id: string): Promise<Result<QueuedText>> {
+    return this.#attempt(live, async () => {
+      const text = live.log.state.pending.text(id);
+      if (text === undefined) return failed('carried', 'The model was told this already.');
+      await live.log.append({ type: 'user_text_withdrawn', ids: [id], reason: 'taken back' });
+      return succeeded(text);
+    });
+  }
+
+  /** *Deliver now*: the user's own act, free of limits. What tools are about to return carries it anyway. */
+  async deliverNow(live: Live): Promise<Result<void>> {
+    return this.#attempt(live, async () => {
+      if (live.log.state.pending.count === 0) return failed('nothing_pending', 'Nothing waits to be told.');
+      if (live.turn === undefined) await this.#start(live, beginSystemTurn(this.#turnDeps(live), 'user'), false);
+      else if (doing(live) === 'answering') live.turn.control.interrupt('event');
+      return succeeded(undefined);
+    });
   }
 
   /** Resolves once the running turn, if any, has ended. */
   async stop(live: Live): Promise<void> {
-    live.turn?.abort.abort();
+    live.turn?.control.stop();
     await live.turn?.ended;
+  }
+
+  /** From here on what is queued may wake the model. */
+  listen(live: Live): void {
+    live.activator = new Activator({
+      log: live.log,
+      ports: this.#deps.ports,
+      doing: () => doing(live),
+      wake: () => this.#run(live, beginSystemTurn(this.#turnDeps(live), 'system')),
+      interrupt: () => live.turn?.control.interrupt('event'),
+      changed: () => this.#deps.changed({ conversation: live.log.id }),
+    });
   }
 
   /** Goes on with a turn that was handed over between two cycles or waits for an approval; others are ended. */
@@ -54,6 +116,18 @@ export class Turns {
     const { turn } = live.log.state;
     const between = handedOver && turn.isOpen && turn.unanswered.length === 0;
     if (between || (await recoverTurn(this.#turnDeps(live)))) this.#run(live);
+    else await this.giveBack(live);
+    live.activator?.look();
+  }
+
+  /** What no turn will carry any more returns to whoever wrote it; what nobody takes stays pending. */
+  async giveBack(live: Live): Promise<void> {
+    const { log } = live;
+    for (let { texts } = log.state.pending; texts.length > 0; { texts } = log.state.pending) {
+      if (!(await live.handOver.giveBack(log.id, texts))) return;
+      const ids = texts.map((text) => text.id);
+      await log.append({ type: 'user_text_withdrawn', ids, reason: 'the turn ended before it was told' });
+    }
   }
 
   /** After a failed write. The turn that it ended is still open in the log: it is recovered as after a restart. */
@@ -71,6 +145,21 @@ export class Turns {
     await live.mending;
   }
 
+  async #attempt<T>(live: Live, action: () => Promise<Result<T>>): Promise<Result<T>> {
+    try {
+      await this.mend(live);
+      return await action();
+    } catch (error) {
+      return storageFailure(error);
+    }
+  }
+
+  async #start(live: Live, started: Promise<void>, written = true): Promise<void> {
+    if (written) live.activator?.userWrote();
+    this.#run(live, started);
+    await started;
+  }
+
   #turnDeps(live: Live): TurnDeps {
     const { ports, registry } = this.#deps;
     const { log, edits, captures, handOver: frontend } = live;
@@ -79,25 +168,39 @@ export class Turns {
 
   /** `started` is what must be on disk before the first model call. */
   #run(live: Live, started: Promise<void> = Promise.resolve()): void {
-    const abort = new AbortController();
+    const control = new TurnControl();
     let failure: Failure | undefined;
     const turn = async () => {
+      let done = false;
       try {
         await started;
-        const end = await runTurn(this.#turnDeps(live), abort.signal);
-        if (end.outcome === 'done') this.#name(live);
+        const end = await runTurn(this.#turnDeps(live), control);
+        done = end.outcome === 'done' && !control.isStopped;
+        if (done) this.#name(live);
+        else await this.giveBack(live);
       } catch (error) {
         // Nothing more can be written; after the window's end nobody needs to hear of it.
         if (!(error instanceof FailureError)) this.#deps.ports.log.error('the turn failed unexpectedly', error);
         else if (error.failure.code === 'storage') failure = error.failure;
       } finally {
-        delete live.turn;
-        this.#deps.changed({ conversation: live.log.id, ...(failure !== undefined && { failure }) });
-        live.handOver.check();
+        this.#ended(live, done, failure);
       }
     };
-    live.turn = { abort, ended: turn() };
+    live.turn = { control, ended: turn() };
     this.#deps.changed({ conversation: live.log.id });
+  }
+
+  /** From here to the look at what is pending there is no await: whatever was queued before is seen, whatever comes later looks itself. */
+  #ended(live: Live, done: boolean, failure: Failure | undefined): void {
+    delete live.turn;
+    if (live.handOver.check() || !live.log.owned) return this.#tell(live, failure);
+    if (done && live.log.state.pending.texts.length > 0) this.#run(live, beginQueuedTurn(this.#turnDeps(live)));
+    else if (failure === undefined) live.activator?.look();
+    this.#tell(live, failure);
+  }
+
+  #tell(live: Live, failure: Failure | undefined): void {
+    this.#deps.changed({ conversation: live.log.id, ...(failure !== undefined && { failure }) });
   }
 
   #name(live: Live): void {
@@ -108,4 +211,9 @@ export class Turns {
     });
     live.naming = { abort, ended };
   }
+}
+
+function doing({ turn, log }: Live): 'nothing' | 'answering' | 'busy' {
+  if (turn === undefined) return 'nothing';
+  return turn.control.phase === 'tools' || log.state.turn.unanswered.length > 0 ? 'busy' : 'answering';
 }

@@ -6,7 +6,13 @@ import { type FileSystem } from '../node/fileSystem.ts';
 import { CAREFUL, type EndpointProfile, hintsIn, shippedProfile } from './profile.ts';
 
 /** What a request can do without. */
-const OPTIONAL_PARAMETERS = ['response_format', 'stream_options', 'temperature', 'reasoning_effort'] as const;
+const OPTIONAL_PARAMETERS = [
+  'response_format',
+  'stream_options',
+  'temperature',
+  'reasoning_effort',
+  'image_url',
+] as const;
 export type OptionalParameter = (typeof OPTIONAL_PARAMETERS)[number];
 
 export interface EndpointKnowledge {
@@ -34,7 +40,10 @@ export function lessonsIn(
   const named = OPTIONAL_PARAMETERS.filter(
     (parameter) =>
       !without.includes(parameter) &&
-      (refusal.parameter?.startsWith(parameter) === true || refusal.text.includes(parameter)),
+      (refusal.parameter?.startsWith(parameter) === true ||
+        refusal.text.includes(parameter) ||
+        // Servers name what they cannot do rather than the part that asked for it.
+        (parameter === 'image_url' && /\b(images?|vision|multi-?modal)\b/i.test(refusal.text))),
   );
   return [
     ...named.map((parameter) => ({ knowledge: { profile, without: [...without, parameter] }, guessed: false })),

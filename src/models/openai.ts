@@ -79,7 +79,8 @@ async function learn(
   const { status, text, parameter } = readRefusal(error, 0);
   if (status !== 400 && status !== 422 && status !== 500) return undefined;
   const { requestBody } = await import('./openaiBody.ts');
-  const print = (known: EndpointKnowledge) => JSON.stringify(requestBody(options, request, known));
+  const images = await (await import('./images.ts')).loadImages(request);
+  const print = (known: EndpointKnowledge) => JSON.stringify(requestBody(options, request, known, images));
   const refused = print(knowledge);
   // Another form that gives the same bytes would be refused again; a server's own fault is no reason to guess.
   return lessonsIn(knowledge, { text, parameter }).find(

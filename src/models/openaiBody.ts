@@ -3,20 +3,21 @@ import { type ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/
 import { type ModelRequest } from '../core/ports.ts';
 import { type EndpointKnowledge, type OptionalParameter } from './endpointMemory.ts';
 import { type OpenAiOptions } from './openai.ts';
-import { toWireMessages, toWireTools } from './openaiWire.ts';
+import { type Images, toWireMessages, toWireTools } from './openaiWire.ts';
 import { endpointLabel } from './profile.ts';
 
 export function requestBody(
   { baseUrl, model, options = {} }: OpenAiOptions,
   request: ModelRequest,
   { profile, without }: EndpointKnowledge,
+  images: Images = new Map(),
 ): ChatCompletionCreateParamsStreaming {
   const tools = toWireTools(request);
   const takes = (parameter: OptionalParameter) => !without.includes(parameter);
   const limit = endpointLabel(baseUrl) === 'OpenAI' ? 'max_completion_tokens' : 'max_tokens';
   return {
     model,
-    messages: toWireMessages(request, profile),
+    messages: toWireMessages(request, profile, takes('image_url') ? images : undefined),
     ...(tools.length > 0 && { tools }),
     ...(options.temperature !== undefined && takes('temperature') && { temperature: options.temperature }),
     ...(options.reasoningEffort !== undefined &&

@@ -3,6 +3,7 @@ import OpenAI from 'openai';
 import { type ModelPart, type ModelRequest } from '../core/ports.ts';
 import { type EndpointKnowledge } from './endpointMemory.ts';
 import { StreamError } from './explain.ts';
+import { loadImages } from './images.ts';
 import { type OpenAiOptions } from './openai.ts';
 import { requestBody } from './openaiBody.ts';
 import { StreamAccumulator } from './openaiStream.ts';
@@ -18,8 +19,9 @@ export async function* requestChunks(
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart> {
   const client = clientFor(options, (await options.apiKey()) ?? 'none');
+  const images = await loadImages(request);
   const response = await client.chat.completions
-    .create(requestBody(options, request, knowledge), { signal })
+    .create(requestBody(options, request, knowledge, images), { signal })
     .asResponse();
   const type = response.headers.get('content-type') ?? '';
   const accumulator = new StreamAccumulator();

@@ -1,9 +1,11 @@
 // Decides how our messages look to an OpenAI-compatible endpoint of a given profile. Pure.
 import {
+  type ChatCompletionContentPart,
   type ChatCompletionContentPartText,
   type ChatCompletionMessageParam,
   type ChatCompletionMessageToolCall,
 } from 'openai/resources/chat/completions';
+import { type ImageReference } from '../core/conversation/attachments.ts';
 import { type ModelMessage } from '../core/conversation/messages.ts';
 import { type ModelRequest } from '../core/ports.ts';
 import { placeBlock } from './placeBlock.ts';
@@ -11,7 +13,8 @@ import { type EndpointProfile } from './profile.ts';
 
 /** A message before the endpoint's own rules are applied: one role, text parts, perhaps calls. */
 export type WireMessage =
-  | { readonly role: 'system' | 'user'; readonly parts: readonly string[] }
+  | { readonly role: 'system'; readonly parts: readonly string[] }
+  | { readonly role: 'user'; readonly parts: readonly string[]; readonly images?: readonly ImageReference[] }
   | { readonly role: 'assistant'; readonly parts: readonly string[]; readonly calls: readonly WireCall[] }
   | { readonly role: 'tool'; readonly call: string; readonly parts: readonly string[] };
 
@@ -26,16 +29,35 @@ const BRIDGE = 'I have the result.';
 /** What stands first where an endpoint wants a user to begin. */
 const OPENING = 'Go on from here.';
 
-export function toWireMessages(request: ModelRequest, profile: EndpointProfile): ChatCompletionMessageParam[] {
-  const placed = request.messages.flatMap((message) => placeBlock(toWire(message), blockOf(message)));
+/** What stands over images that came with words in a tool's result, which can hold no image itself. */
+const IMAGES_ABOVE = 'Attached to the user’s message above:';
+
+/** The images of a request as data URLs, by their hash. Absent: the endpoint takes none. */
+export type Images = ReadonlyMap<string, string>;
+
+export function toWireMessages(
+  request: ModelRequest,
+  profile: EndpointProfile,
+  images?: Images,
+): ChatCompletionMessageParam[] {
+  const placed = request.messages.flatMap((message) => [
+    ...placeBlock(toWire(message), blockOf(message)),
+    ...imagesBehind(message),
+  ]);
   const shaped = bridge(merge(placed.map((message) => demote(message, profile))), profile);
-  return [{ role: profile.systemRole, content: request.system }, ...shaped.map((message) => print(message, profile))];
+  const printed = shaped.map((message) => print(message, profile, images));
+  return [{ role: profile.systemRole, content: request.system }, ...printed];
+}
+
+function imagesBehind(message: ModelMessage): WireMessage[] {
+  if (message.role !== 'tool' || message.images === undefined) return [];
+  return [{ role: 'user', parts: [IMAGES_ABOVE], images: message.images }];
 }
 
 function toWire(message: ModelMessage): WireMessage {
   switch (message.role) {
     case 'user':
-      return { role: 'user', parts: partsOf(message.content) };
+      return { role: 'user', parts: partsOf(message.content), ...(message.images && { images: message.images }) };
     case 'tool':
       return { role: 'tool', call: message.call, parts: partsOf(message.content) };
     case 'assistant':
@@ -69,7 +91,10 @@ function merge(messages: readonly WireMessage[]): WireMessage[] {
 
 function join(first: WireMessage, second: WireMessage): WireMessage | undefined {
   const parts = [...first.parts, ...second.parts];
-  if (first.role === 'user' && second.role === 'user') return { role: 'user', parts };
+  if (first.role === 'user' && second.role === 'user') {
+    const images = [...(first.images ?? []), ...(second.images ?? [])];
+    return { role: 'user', parts, ...(images.length > 0 && { images }) };
+  }
   if (first.role === 'system' && second.role === 'system') return { role: 'system', parts };
   if (first.role !== 'assistant' || second.role !== 'assistant' || first.calls.length > 0) return undefined;
   return { role: 'assistant', parts, calls: second.calls };
@@ -88,13 +113,13 @@ function bridge(messages: readonly WireMessage[], profile: EndpointProfile): Wir
 const opening: WireMessage = { role: 'user', parts: [OPENING] };
 const bridging: WireMessage = { role: 'assistant', parts: [BRIDGE], calls: [] };
 
-function print(message: WireMessage, profile: EndpointProfile): ChatCompletionMessageParam {
+function print(message: WireMessage, profile: EndpointProfile, images?: Images): ChatCompletionMessageParam {
   const text = message.parts.join('\n\n');
   switch (message.role) {
     case 'system':
       return { role: profile.systemRole, content: text };
     case 'user':
-      return { role: 'user', content: text };
+      return { role: 'user', content: message.images === undefined ? text : withImages(text, message.images, images) };
     case 'tool': {
       const apart = profile.toolContent === 'parts' && message.parts.length > 1;
       return { role: 'tool', tool_call_id: message.call, content: apart ? message.parts.map(textPart) : text };
@@ -104,6 +129,20 @@ function print(message: WireMessage, profile: EndpointProfile): ChatCompletionMe
       return { role: 'assistant', content: text === '' ? null : text, ...(calls.length > 0 && { tool_calls: calls }) };
     }
   }
+}
+
+/** An image that cannot be shown is said to be missing, so that nobody talks of what was not seen. */
+function withImages(text: string, wanted: readonly ImageReference[], images: Images | undefined) {
+  const missing = images === undefined ? 'this model takes no images' : 'its bytes are gone';
+  const parts = wanted.map(({ hash, name }): ChatCompletionContentPart => {
+    const url = images?.get(hash);
+    return url === undefined
+      ? textPart(`(${name} is not shown: ${missing}.)`)
+      : { type: 'image_url', image_url: { url } };
+  });
+  return images === undefined
+    ? [text, ...parts.map((part) => (part.type === 'text' ? part.text : ''))].join('\n\n')
+    : [textPart(text), ...parts];
 }
 
 function textPart(text: string): ChatCompletionContentPartText {

@@ -47,6 +47,9 @@ const attachmentSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('image'), media_type: z.string(), hash: z.string(), name: z.string().optional() }),
 ]);
 
+/** Files are there as the model reads them; an image's bytes are a snapshot. */
+export type Attachment = z.infer<typeof attachmentSchema>;
+
 const usageSchema = z.strictObject({
   input_tokens: z.int(),
   output_tokens: z.int(),
@@ -124,6 +127,8 @@ const bodies = {
   },
   inquiry_response: { id: z.string(), answer: z.union([z.string(), z.array(z.string())]), by: z.string() },
   user_text_queued: { content: z.string(), attachments: z.array(attachmentSchema).optional() },
+  /** Taken back by the user, or given back because the turn ended before it was carried. */
+  user_text_withdrawn: { ids: z.array(z.string()).min(1), reason: z.string() },
   notification_queued: { notification: notificationSchema },
   notification_withdrawn: { ids: z.array(z.string()).min(1), reason: z.string() },
   /**

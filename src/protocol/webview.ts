@@ -14,7 +14,28 @@ export const fromPageSchema = z.discriminatedUnion('type', [
   }),
   /** What is typed and not sent, a moment after each change. */
   z.strictObject({ type: z.literal('draft'), text: z.string().max(2_000_000) }),
-  z.strictObject({ type: z.literal('send'), text: z.string().min(1).max(1_000_000) }),
+  /** While a turn runs the words are queued. What is attached goes with them. */
+  z.strictObject({ type: z.literal('send'), text: z.string().max(1_000_000) }),
+  /** While a turn runs: breaks off what goes on, and is the next request. */
+  z.strictObject({ type: z.literal('interrupt'), text: z.string().max(1_000_000) }),
+  /** Queued words that nobody has carried yet, by their id. */
+  z.strictObject({ type: z.literal('take_back'), id: z.string().max(100) }),
+  /** Tells the model now what waits to be told. */
+  z.strictObject({ type: z.literal('deliver_now') }),
+  z.strictObject({
+    type: z.literal('attach_image'),
+    name: z.string().max(300),
+    media_type: z.string().max(100),
+    /** Base64. */
+    data: z.string().max(14_000_000),
+    /** A small picture of it, for the page itself. */
+    preview: z
+      .string()
+      .max(60_000)
+      .regex(/^data:image\/(png|jpeg|webp);base64,[A-Za-z0-9+/=]*$/)
+      .optional(),
+  }),
+  z.strictObject({ type: z.literal('detach'), id: z.string().max(5000) }),
   z.strictObject({ type: z.literal('stop') }),
   z.strictObject({ type: z.literal('new_chat') }),
   z.strictObject({
@@ -56,7 +77,41 @@ export interface CarriedView {
   readonly tokens: number;
   /** Carried: it is in the log. Accepted: a request that held it was answered. */
   readonly receipt: 'carried' | 'accepted';
+  /** How many of the user's own messages are in it. */
+  readonly texts: number;
 }
+
+/** Words that wait for the running turn to carry them. */
+interface QueuedView {
+  readonly id: string;
+  readonly text: string;
+  /** Names of what is attached. */
+  readonly attachments: readonly string[];
+}
+
+/** What the composer will send besides the text. */
+export interface AttachmentView {
+  /** An image's hash, or a file's path. */
+  readonly id: string;
+  readonly kind: 'image' | 'file';
+  readonly name: string;
+  /** A small picture as a data URL. */
+  readonly preview?: string;
+}
+
+/** Why something pending that would wake or interrupt the model waits. */
+export type HeldReason =
+  /** The user has not written to this conversation in this window. */
+  | 'not_written'
+  /** The last turn ended so. */
+  | 'stopped'
+  | 'error'
+  /** So many automated requests came since the user's last word. */
+  | 'in_a_row'
+  | 'aborted_lately'
+  | 'woken_lately'
+  /** The model may be asked only on the user's own doing. */
+  | 'model';
 
 export type ToolState = 'approval' | 'question' | 'running' | 'done' | 'failed' | 'rejected' | 'interrupted';
 
@@ -97,6 +152,10 @@ export type TranscriptItem =
       readonly id: string;
       readonly source: 'user' | 'system';
       readonly text: string;
+      /** Names of what was attached. */
+      readonly attachments?: readonly string[];
+      /** Written while a turn ran, and carried by the tool's result before it. */
+      readonly meanwhile?: true;
       readonly carried?: CarriedView;
     }
   | {
@@ -149,6 +208,11 @@ export interface ChatState {
   /** False: nothing can be sent (no storage, no folder); an obstacle says why. */
   readonly canSend: boolean;
   readonly pending: { readonly count: number; readonly worst: Level | null };
+  /** Null: nothing is held back. */
+  readonly heldBack: HeldReason | null;
+  /** Oldest first. */
+  readonly queued: readonly QueuedView[];
+  readonly attachments: readonly AttachmentView[];
   /** Null: nothing has been counted yet. */
   readonly meter: Meter | null;
   /** What the agent changed and nobody has decided on; null or absent: nothing. */

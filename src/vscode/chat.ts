@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { describeFailure, type Failure } from '../base/errors.ts';
 import { countDeliverable } from '../core/agent/delivery.ts';
+import { nameOf } from '../core/conversation/attachments.ts';
 import { worse } from '../core/conversation/transcript.ts';
 import { type Earshot } from '../core/earshot.ts';
 import { type LiveConversation } from '../core/live.ts';
@@ -12,6 +13,7 @@ import { type Workspace } from '../core/workspacePorts.ts';
 import { type Level } from '../protocol/notification.ts';
 import { type FromPageHandlers, type Obstacle } from '../protocol/webview.ts';
 import { type ChatFrontend } from './chatFrontend.ts';
+import { type Composing } from './composing.ts';
 import { type Drafts } from './drafts.ts';
 import { toUri } from './fileUris.ts';
 import { readMeter } from './meter.ts';
@@ -32,6 +34,7 @@ export interface ChatDeps {
   readonly settings: SettingsReader;
   readonly ids: Ids;
   readonly drafts: Drafts;
+  readonly composing: Composing;
   readonly log: Log & { show(): void };
   model(): Model;
   onStatus(state: StatusBarState): void;
@@ -61,6 +64,7 @@ export class Chat implements Disposable {
       }),
     );
     this.#held.add(settings.onDidChange(() => this.refresh()));
+    frontend.returnTo((texts) => deps.composing.giveBack(texts));
     this.#held.add(earshot.producers.onDidChange(() => this.refresh()));
     this.#held.add(vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()));
     this.#held.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()));
@@ -135,19 +139,21 @@ export class Chat implements Disposable {
     this.refresh();
   }
 
-  /** Gives a page that was just loaded what was typed before. */
-  async restoreDraft(): Promise<void> {
-    const text = await this.#deps.drafts.read();
-    if (text !== '') this.#deps.frontend.restoreDraft(text);
-  }
-
   async stop(): Promise<void> {
     if (this.#shown !== undefined) await this.#deps.earshot.stop(this.#shown);
   }
 
   readonly handlers: Omit<FromPageHandlers, 'ready' | keyof ReviewController['handlers']> = {
     draft: ({ text }) => this.#deps.drafts.write(text),
-    send: ({ text }) => this.#send(text),
+    send: ({ text }) => this.#say(text, 'queue'),
+    interrupt: ({ text }) => this.#say(text, 'interrupt'),
+    take_back: ({ id }) => this.#takeBack(id),
+    deliver_now: () => this.deliverNow(),
+    attach_image: async (message) => {
+      const attached = await this.#deps.composing.attach(message);
+      if (!attached.ok) this.#notice('warning', describeFailure(attached.failure));
+    },
+    detach: ({ id }) => this.#deps.composing.detach(id),
     stop: () => this.stop(),
     new_chat: () => this.newChat(),
     answer_approval: ({ call, type: _type, ...given }) => {
@@ -185,6 +191,12 @@ export class Chat implements Disposable {
       // A failed write may succeed now; what could not even be opened cannot be written.
       canSend: live === undefined ? this.#storage === undefined : live.owned,
       pending: { count: pending.count, worst: pending.worst },
+      heldBack: live?.heldBack ?? null,
+      queued: (live?.log.state.pending.texts ?? []).map(({ id, content: text, attachments = [] }) => ({
+        id,
+        text,
+        attachments: attachments.map(nameOf),
+      })),
       meter: live === undefined ? null : readMeter(live.log.state, model, this.#deps.settings.current),
       obstacles: this.#obstacles(workspace, live),
       todo: live?.log.state.todo.items ?? [],
@@ -221,14 +233,17 @@ export class Chat implements Disposable {
     }
     this.#storage = undefined;
     frontend.show(target, opened.value.log.state.transcript.items);
+    await earshot.giveBack(target);
   }
 
-  async #send(text: string): Promise<void> {
-    const { earshot, frontend } = this.#deps;
+  /** The page may be a moment behind: whether the words begin a turn or are queued is decided by what runs now. */
+  async #say(text: string, how: 'queue' | 'interrupt'): Promise<void> {
+    const { earshot, frontend, composing } = this.#deps;
     await this.#change(async () => {
       if (this.#shown === undefined) await this.#show(undefined);
     });
-    const sent = this.#shown === undefined ? undefined : await earshot.send(this.#shown, text);
+    const { attachments, giveBack } = composing.take();
+    const sent = this.#shown === undefined ? undefined : await earshot[how](this.#shown, text, { attachments });
     if (sent?.ok === true) {
       this.#storage = undefined;
       this.refresh();
@@ -236,9 +251,26 @@ export class Chat implements Disposable {
     }
     // Nothing that was typed is lost.
     frontend.restoreDraft(text);
+    giveBack();
     const failure = sent?.failure ?? this.#storage;
     if (failure?.code === 'storage') this.#storage = failure;
     else if (failure !== undefined) this.#notice('warning', describeFailure(failure));
+    this.refresh();
+  }
+
+  async #takeBack(id: string): Promise<void> {
+    if (this.#shown === undefined) return;
+    const taken = await this.#deps.earshot.takeBack(this.#shown, id);
+    if (taken.ok) await this.#deps.composing.giveBack([taken.value]);
+    else this.#notice('info', describeFailure(taken.failure));
+    this.refresh();
+  }
+
+  /** Tells the model of the shown conversation what waits, whatever the limits say. */
+  async deliverNow(): Promise<void> {
+    const told = this.#shown === undefined ? undefined : await this.#deps.earshot.deliverNow(this.#shown);
+    if (told === undefined) this.#notice('info', 'There is no conversation that could be told anything.');
+    else if (!told.ok) this.#notice('info', describeFailure(told.failure));
     this.refresh();
   }
 

@@ -2,6 +2,7 @@
 import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
+import { type QueuedText } from '../core/conversation/pending.ts';
 import { type Folded } from '../core/conversation/project.ts';
 import {
   type ApprovalAnswer,
@@ -32,6 +33,7 @@ export class ChatFrontend implements Frontend, Disposable {
   readonly #questions = new OpenRequests<InquiryRequest, InquiryAnswer>(({ call }) => this.#asked(call));
   #changes: Change[] = [];
   #flushing: Disposable | undefined;
+  #keepReturned: ((texts: readonly QueuedText[]) => Promise<void>) | undefined;
   readonly #onDidChangeApprovals: Emitter<void>;
 
   constructor(clock: Clock, head: ChatHead, report: (error: unknown) => void) {
@@ -112,6 +114,18 @@ export class ChatFrontend implements Frontend, Disposable {
 
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
     return this.#questions.open(request.id, request, signal);
+  }
+
+  /** Whoever has the composer takes the words of the shown conversation; those of others wait until they are shown. */
+  async giveBack(conversation: string, texts: readonly QueuedText[]): Promise<boolean> {
+    if (conversation !== this.#conversation || this.#keepReturned === undefined) return false;
+    await this.#keepReturned(texts);
+    return true;
+  }
+
+  /** Resolves once the words are kept. */
+  returnTo(keep: (texts: readonly QueuedText[]) => Promise<void>): void {
+    this.#keepReturned = keep;
   }
 
   /** The first answer wins; false if nothing was open under this id. */

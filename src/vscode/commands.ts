@@ -6,6 +6,7 @@ const COMMAND_IDS = [
   'earshot.openChat',
   'earshot.newChat',
   'earshot.stop',
+  'earshot.deliverNow',
   'earshot.showLog',
   'earshot.chooseModel',
   'earshot.setApiKey',

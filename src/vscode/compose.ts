@@ -30,6 +30,7 @@ import { Chat } from './chat.ts';
 import { ChatFrontend } from './chatFrontend.ts';
 import { ChatView } from './chatView.ts';
 import { registerCommands } from './commands.ts';
+import { Composing } from './composing.ts';
 import { conversationCommands } from './conversationCommands.ts';
 import { createDrafts } from './drafts.ts';
 import { createModelChooser } from './models.ts';
@@ -88,6 +89,9 @@ export function compose(context: vscode.ExtensionContext): Composed {
     running: false,
     canSend: true,
     pending: { count: 0, worst: null },
+    heldBack: null,
+    queued: [],
+    attachments: [],
     meter: null,
     obstacles: [],
     todo: [],
@@ -139,6 +143,8 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const statusBar = held.add(new StatusBar());
   const changed = { earshot, frontend, workspace, buffers, snapshots, checkpoints, clock: realClock, log };
   const review = held.add(new ReviewController({ ...changed, shown: () => chat.shown }));
+  const drafts = createDrafts({ files: realFileSystem, folder, log });
+  const composing = new Composing({ drafts, snapshots, frontend, log });
   const chat = held.add(
     new Chat({
       clock: realClock,
@@ -148,7 +154,8 @@ export function compose(context: vscode.ExtensionContext): Composed {
       workspace,
       settings,
       ids: realIds,
-      drafts: createDrafts({ files: realFileSystem, folder, log }),
+      drafts,
+      composing,
       log,
       model,
       onStatus: (state) => {
@@ -169,7 +176,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       frontend,
       handlers: { ...chat.handlers, ...review.handlers },
       log,
-      onFreshPage: () => void chat.restoreDraft().catch(report('the draft cannot be given back')),
+      onFreshPage: () => void composing.restoreText().catch(report('the draft cannot be given back')),
     }),
   );
   held.add(
@@ -180,6 +187,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       },
       'earshot.newChat': () => chat.newChat(),
       'earshot.stop': () => chat.stop(),
+      'earshot.deliverNow': () => chat.deliverNow(),
       'earshot.showLog': () => log.show(),
       'earshot.chooseModel': async () => (await import('./modelCommands.ts')).chooseModel(modelCommands),
       'earshot.setApiKey': async () => (await import('./modelCommands.ts')).setApiKey(modelCommands),
@@ -190,7 +198,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
   // Long after the start, and never in anybody's way.
   held.add(realClock.after(CLEAN_UP_AFTER, () => void cleanUp().catch(report('the clean-up failed'))));
   return {
-    ready: chat.restore(),
+    ready: composing.restore().then(() => chat.restore()),
     earshot,
     close: async () => {
       await earshot.shutDown();

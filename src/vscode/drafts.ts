@@ -1,4 +1,4 @@
-// Keeps what is typed and not yet sent in a file: the editor's own memory lives in the browser and may be a reload behind.
+// Keeps what is typed or attached and not yet sent in files: the editor's own memory lives in the browser and may be a reload behind.
 import { join } from 'node:path';
 import { type Log } from '../core/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
@@ -7,11 +7,30 @@ export interface Drafts {
   read(): Promise<string>;
   /** Resolves once it is kept; the newest wins. */
   write(text: string): Promise<void>;
+  /** What is attached, as whoever wrote it wrote it. */
+  readAttachments(): Promise<string>;
+  writeAttachments(text: string): Promise<void>;
 }
 
-export function createDrafts(deps: { files: FileSystem; folder: string; log: Log }): Drafts {
-  const { files, folder, log } = deps;
-  const path = join(folder, 'draft.txt');
+interface DraftDeps {
+  readonly files: FileSystem;
+  readonly folder: string;
+  readonly log: Log;
+}
+
+export function createDrafts(deps: DraftDeps): Drafts {
+  const text = keepFile(deps, 'draft.txt');
+  const attachments = keepFile(deps, 'draft-attachments.json');
+  return {
+    read: text.read,
+    write: text.write,
+    readAttachments: attachments.read,
+    writeAttachments: attachments.write,
+  };
+}
+
+function keepFile({ files, folder, log }: DraftDeps, name: string): Pick<Drafts, 'read' | 'write'> {
+  const path = join(folder, name);
   let newest: string | undefined;
   let writing: Promise<void> | undefined;
   const writeNewest = async () => {
@@ -30,6 +49,7 @@ export function createDrafts(deps: { files: FileSystem; folder: string; log: Log
   return {
     read: async () => {
       try {
+        await writing;
         return Buffer.from((await files.read(path)) ?? []).toString('utf8');
       } catch (error) {
         log.error('the draft cannot be read', error);

@@ -1,4 +1,5 @@
 // A Frontend that answers approvals as a test says and remembers what was drawn.
+import { type QueuedText } from '../../src/core/conversation/pending.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -21,6 +22,14 @@ export class TestFrontend implements Frontend {
   answerQuestion: (request: InquiryRequest, signal: AbortSignal) => Promise<InquiryAnswer> = async () => {
     throw new Error('a question that the test did not expect');
   };
+  /** What came back, oldest first; `takesBack` says whether it is kept. */
+  readonly givenBack: QueuedText[] = [];
+  takesBack = true;
+
+  async giveBack(_conversation: string, texts: readonly QueuedText[]): Promise<boolean> {
+    if (this.takesBack) this.givenBack.push(...texts);
+    return this.takesBack;
+  }
 
   render(_conversation: string, drawn: Drawn): void {
     this.drawn.push(drawn);

@@ -1,5 +1,5 @@
 // Decides what a carrier carries. Called in the same breath as the carrier's append, so that nothing slips in between.
-import { type Carried, type EventOf } from '../../protocol/event.ts';
+import { type Attachment, type Carried, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { HARDLY } from '../files/seenPart.ts';
@@ -8,11 +8,20 @@ import { type FormatName } from '../notify/format/format.ts';
 import { formatBlock } from '../notify/format/formats.ts';
 import { type Outline, type Plan, planNotifications } from '../notify/plan.ts';
 import { estimateTokens } from '../notify/tokens.ts';
+import { type Ports } from '../ports.ts';
 
 export interface DeliveryOptions {
   readonly settings: Settings;
   readonly contextWindow: number;
+  /** The user's words are the carrier's own content: the block does not say them again. */
+  readonly textsAsContent?: boolean;
+  /** Of what was attached to the user's words; absent: none of it counts as seen. */
+  hash?(bytes: Uint8Array): string;
 }
+
+export type DeliveryPorts = Pick<Ports, 'settings' | 'model' | 'snapshots'>;
+
+const encoder = new TextEncoder();
 
 type Moved = NonNullable<EventOf<'chat_request'>['seen']>;
 
@@ -22,7 +31,7 @@ export function collect(log: ConversationLog, options: DeliveryOptions): { carri
   if (pending.isEmpty) return undefined;
   const format = chooseFormat(options.settings);
   const { notifications, texts } = pending;
-  const print = (outline: Outline, withTexts = true) =>
+  const print = (outline: Outline, withTexts = options.textsAsContent !== true) =>
     formatBlock(format, { plan: outline, texts: withTexts ? texts : [], key: turn.key });
   const plan = planNotifications({
     pending: notifications,
@@ -43,8 +52,33 @@ export function collect(log: ConversationLog, options: DeliveryOptions): { carri
       counted: [...counted],
       filtered: [...filtered],
     },
-    seen: movedBy(log, plan),
+    seen: [...movedBy(log, plan), ...texts.flatMap((text) => seenIn(text.attachments ?? [], options.hash))],
   };
+}
+
+/** What a carrier that is appended now carries, as its fields. */
+export function collectFor(
+  deps: { readonly log: ConversationLog; readonly ports: DeliveryPorts },
+  textsAsContent = false,
+): Pick<EventOf<'chat_request'>, 'notifications' | 'seen'> {
+  const { settings, model, snapshots } = deps.ports;
+  const collected = collect(deps.log, {
+    settings: settings(),
+    contextWindow: model().contextWindow,
+    textsAsContent,
+    hash: (bytes) => snapshots.hash(bytes),
+  });
+  if (collected === undefined) return {};
+  const { carried, seen } = collected;
+  return { notifications: carried, ...(seen.length > 0 && { seen }) };
+}
+
+/** A file whose whole text stands behind the user's words was shown; its snapshot was taken when they were accepted. */
+export function seenIn(attachments: readonly Attachment[], hash: DeliveryOptions['hash']): Moved {
+  if (hash === undefined) return [];
+  return attachments.flatMap((one) =>
+    one.type === 'file_content' ? [{ path: one.path, hash: hash(encoder.encode(one.content)) }] : [],
+  );
 }
 
 /** What plan would deliver now: the status bar's number. */

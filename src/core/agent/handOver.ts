@@ -1,5 +1,6 @@
 // Decides when a conversation is handed over to a window that said *Continue here*: at a cycle's end, or when nothing runs.
 import { type ConversationLog } from '../conversation/log.ts';
+import { type QueuedText } from '../conversation/pending.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -33,12 +34,21 @@ export class HandOver implements Frontend {
     this.check();
   }
 
-  /** Called when a turn has ended. */
-  check(): void {
+  /** How many approvals and questions are open. */
+  get asking(): number {
+    return this.#asking;
+  }
+
+  giveBack(conversation: string, texts: readonly QueuedText[]): Promise<boolean> {
+    return this.#deps.frontend.giveBack(conversation, texts);
+  }
+
+  /** Called when a turn has ended. Returns whether another window has it from now on. */
+  check(): boolean {
     const unanswered = this.#deps.log.state.turn.unanswered.length;
     // The user who is asked is in the other window now: the question is asked again there.
     const waits = unanswered > 0 && this.#asking === unanswered;
-    if (!this.#deps.isRunning() || waits) this.#giveUp();
+    return (!this.#deps.isRunning() || waits) && this.#giveUp();
   }
 
   /** Called when the results of a cycle are complete. */
@@ -68,9 +78,10 @@ export class HandOver implements Frontend {
     }
   }
 
-  #giveUp(): void {
-    if (!this.#requested || !this.#deps.log.owned) return;
+  #giveUp(): boolean {
+    if (!this.#requested || !this.#deps.log.owned) return false;
     this.#requested = false;
     this.#deps.giveUp();
+    return true;
   }
 }

@@ -12,13 +12,14 @@ import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
 import { waitedForAnswer } from './approvals.ts';
 import { compact, isNearlyFull } from './compaction.ts';
 import { type CycleDeps } from './cycle.ts';
-import { collect } from './delivery.ts';
+import { collectFor } from './delivery.ts';
 import { readHidden } from './ignoreFile.ts';
 import { limitReached, usedBy } from './limits.ts';
-import { callModel } from './modelCall.ts';
-import { expandPrompt } from './promptFiles.ts';
+import { callModel, type Tries } from './modelCall.ts';
 import { Prompting } from './prompting.ts';
+import { appendInterruption } from './requests.ts';
 import { mendInstruction } from './schemaPrompts.ts';
+import { type TurnControl } from './turnControl.ts';
 
 export interface TurnDeps {
   readonly log: ConversationLog;
@@ -37,48 +38,36 @@ export interface TurnEnd {
   readonly failure?: Failure;
 }
 
-export interface TurnRequest {
-  readonly content: string;
-  /** JSON Schema of the answer that is wanted. */
-  readonly schema?: Readonly<Record<string, unknown>>;
-}
-
-/** Puts the user's request into the log, with what is pending. Resolves once it is on disk. */
-export async function startTurn(deps: TurnDeps, request: TurnRequest): Promise<void> {
-  const { workspace, userFiles } = deps.ports;
-  const content = await expandPrompt(request.content, workspace, userFiles);
-  const wanted = request.schema === undefined ? {} : { schema: { ...request.schema } };
-  const started = deps.log.append({ type: 'turn_started', source: 'user' });
-  const carrying = collectFor(deps);
-  const requested = deps.log.append({ type: 'chat_request', content, source: 'user', ...wanted, ...carrying });
-  await Promise.all([started, requested]);
-}
-
 /** Runs the turn that the log says is open to its end. Rejects only if the log cannot be written. */
-export async function runTurn(deps: TurnDeps, signal: AbortSignal): Promise<TurnEnd> {
-  deps.captures?.beginTurn(signal);
-  const end = await cycles(deps, signal);
+export async function runTurn(deps: TurnDeps, control: TurnControl): Promise<TurnEnd> {
+  deps.captures?.beginTurn(control.stopped);
+  const end = await cycles(deps, control);
+  control.enter('between');
   await deps.log.append({ type: 'turn_ended', ...end });
   return end;
 }
 
-async function cycles(deps: TurnDeps, signal: AbortSignal): Promise<TurnEnd> {
+async function cycles(deps: TurnDeps, control: TurnControl): Promise<TurnEnd> {
   const { log, ports } = deps;
   const prompting = new Prompting(deps);
   const usedBefore = usedBy(log.state.spent, ports.settings());
   let mended = false;
   try {
     // Not empty only after a restart: what waited for an approval then.
-    await runCalls(deps, await waitingCalls(deps), signal);
-    while (!signal.aborted) {
+    await runCalls(deps, await waitingCalls(deps), control);
+    while (!control.isStopped) {
+      control.enter('between');
       const limit = limitReached(usedBefore, usedBy(log.state.spent, ports.settings()), ports.settings());
       if (limit !== undefined) return { outcome: 'error', failure: limit };
       const model = ports.model();
       const cycle = cycleDeps(deps);
       await prompting.refresh();
-      if (isNearlyFull(log, model, () => prompting.overhead)) await compact(cycle, model.contextWindow, signal);
-      const outcome = await callModel(cycle, () => prompting.request(), signal);
-      if (outcome.type === 'aborted') break;
+      if (isNearlyFull(log, model, () => prompting.overhead)) {
+        await compact(cycle, model.contextWindow, control.enter('answering'));
+      }
+      const outcome = await callModel(cycle, () => prompting.request(), triesOf(deps, control));
+      // Broken off: the next call begins with what was wanted instead.
+      if (outcome.type === 'aborted') continue;
       if (outcome.type === 'failed') return { outcome: 'error', failure: outcome.failure };
       if (outcome.misfit !== undefined) {
         if (mended) return { outcome: 'error', failure: doesNotFit(outcome.misfit) };
@@ -87,7 +76,7 @@ async function cycles(deps: TurnDeps, signal: AbortSignal): Promise<TurnEnd> {
         continue;
       }
       if (outcome.calls.length === 0) return { outcome: 'done' };
-      const running = runCalls(deps, outcome.calls, signal);
+      const running = runCalls(deps, outcome.calls, control);
       // If the disk refuses the answer, the turn ends, but not while one of its tools still runs.
       await Promise.allSettled([outcome.kept, running]);
       await Promise.all([outcome.kept, running]);
@@ -99,6 +88,19 @@ async function cycles(deps: TurnDeps, signal: AbortSignal): Promise<TurnEnd> {
     const message = `Earshot failed unexpectedly: ${describeError(error)}`;
     return { outcome: 'error', failure: { code: 'bug', message, nextStep: 'The log has details: Earshot: Show Log.' } };
   }
+}
+
+function triesOf(deps: TurnDeps, control: TurnControl): Tries {
+  return {
+    begin: async () => {
+      control.enter('between');
+      for (let wanted = control.take(); wanted !== undefined; wanted = control.take()) {
+        if (!(await appendInterruption(deps, wanted))) control.stop();
+      }
+      return control.enter('answering');
+    },
+    wait: () => control.enter('waiting'),
+  };
 }
 
 export function cycleDeps({ log, ports }: TurnDeps): CycleDeps {
@@ -121,14 +123,15 @@ function runDeps({ log, registry, edits, ports, captures }: TurnDeps): ToolRunDe
 }
 
 /** Runs the calls of one answer side by side. The response that completes the batch is the carrier. */
-async function runCalls(deps: TurnDeps, calls: readonly CallRequest[], signal: AbortSignal): Promise<void> {
+async function runCalls(deps: TurnDeps, calls: readonly CallRequest[], control: TurnControl): Promise<void> {
   const running = runDeps(deps);
+  const signal = control.enter('tools');
   await Promise.all(
     calls.map(async (call) => {
       const response = await runTool(running, call, signal).catch((error: unknown) =>
         unlessStopped(error, call, signal),
       );
-      await respond(deps, response);
+      await respond(deps, response, control.isStopped || control.wanted === 'user');
     }),
   );
 }
@@ -139,24 +142,21 @@ function unlessStopped(error: unknown, call: CallRequest, signal: AbortSignal): 
   return { type: 'tool_call_response', id: call.id, content: 'Cancelled by the user.', is_error: true };
 }
 
-async function respond(deps: TurnDeps, response: ToolResponse): Promise<void> {
+/**
+ * `cutShort`: no answer follows. Then the user's words, and with them all that waits, are left for the request that cut
+ * the calls short, or for the composer.
+ */
+async function respond(deps: TurnDeps, response: ToolResponse, cutShort = false): Promise<void> {
   const withdrawn = withdrawShown(deps.log, response.handles ?? []);
-  const completes = deps.log.state.turn.unanswered.length === 1;
-  const carrying = completes ? collectFor(deps) : undefined;
+  const { turn, pending } = deps.log.state;
+  const carries = turn.unanswered.length === 1 && !(cutShort && pending.texts.length > 0);
+  const carrying = carries ? collectFor(deps) : undefined;
   // What a call showed is newer than a diff that was written before it.
   const own = deps.edits.settle(response.seen ?? []);
   const told = (carrying?.seen ?? []).filter(({ path }) => deps.edits.newest(path) === undefined);
   const seen = [...told, ...own];
   const responded = deps.log.append({ ...response, ...carrying, ...(seen.length > 0 && { seen }) });
   await Promise.all([withdrawn, responded]);
-}
-
-function collectFor(deps: TurnDeps) {
-  const { ports } = deps;
-  const collected = collect(deps.log, { settings: ports.settings(), contextWindow: ports.model().contextWindow });
-  if (collected === undefined) return undefined;
-  const { carried, seen } = collected;
-  return { notifications: carried, ...(seen.length > 0 && { seen }) };
 }
 
 /** Calls that never began, because nobody had answered for them. */
@@ -183,7 +183,7 @@ export async function recoverTurn(deps: TurnDeps): Promise<boolean> {
   for (const { request } of log.state.turn.unanswered) {
     if (waiting.has(request.id)) continue;
     const content = `${INTERRUPTED} The editor was closed or reloaded while ${request.name} ran.`;
-    await respond(deps, { type: 'tool_call_response', id: request.id, content, is_error: true });
+    await respond(deps, { type: 'tool_call_response', id: request.id, content, is_error: true }, true);
   }
   if (waiting.size > 0) return true;
   await log.append({

@@ -5,14 +5,19 @@ import { compact, windowAfterOverflow } from './compaction.ts';
 import { type CycleDeps, type CycleOutcome, runCycle } from './cycle.ts';
 import { pause, retryDelay } from './retry.ts';
 
+/** What the turn says to each try. */
+export interface Tries {
+  /** Resolves once everything that this try must hold is in the log, with the signal that ends it. */
+  begin(): Promise<AbortSignal>;
+  /** From here to the next `begin` there is nothing that could be broken off. */
+  wait(): void;
+}
+
 /** `request` is asked for each try: a compaction in between changes it. */
-export async function callModel(
-  deps: CycleDeps,
-  request: () => ModelRequest,
-  signal: AbortSignal,
-): Promise<CycleOutcome> {
+export async function callModel(deps: CycleDeps, request: () => ModelRequest, tries: Tries): Promise<CycleOutcome> {
   let shortened = false;
   for (let failures = 1; ; failures++) {
+    const signal = await tries.begin();
     const outcome = await runCycle(deps, request(), signal);
     // What was shown cannot be taken back: the user decides how to go on.
     if (outcome.type !== 'failed' || outcome.shown) return outcome;
@@ -26,6 +31,7 @@ export async function callModel(
     if (outcome.retry === undefined) return outcome;
     const delay = retryDelay(failures, outcome.retry.afterMilliseconds);
     if (delay === undefined) return gaveUp(outcome, failures);
+    tries.wait();
     if (!(await waitVisibly(deps, delay, outcome.failure, signal))) return { type: 'aborted' };
   }
 }

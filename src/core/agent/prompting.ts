@@ -34,6 +34,7 @@ export class Prompting {
       system: this.#system(),
       messages: this.#deps.log.state.messages.all,
       tools: this.#tools(),
+      image: (hash) => this.#deps.ports.snapshots.get(hash),
       ...(schema !== undefined && { schema }),
     };
   }

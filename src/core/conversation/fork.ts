@@ -45,6 +45,9 @@ export function forkEvents(deps: ForkDeps): Result<readonly LogEvent[]> {
     const ids = event.ids.filter((id) => pending.has(id));
     if (ids.length > 0) drafts.push({ type: 'notification_withdrawn', ids, reason: event.reason });
   }
+  // The user wrote them once, to the conversation that has them.
+  const texts = state.pending.texts.map((text) => text.id);
+  if (texts.length > 0) drafts.push({ type: 'user_text_withdrawn', ids: texts, reason: 'it stays with the original' });
   if (state.turn.isOpen) drafts.push({ type: 'turn_ended', outcome: 'stopped' });
   const added = drafts.map((draft, index) => {
     const envelope = {

@@ -1,5 +1,7 @@
 // Decides what the model reads of the log: events → messages, each event once. How an endpoint wants them is models/'s.
-import { type Carried, type EventOf, type LogEvent } from '../../protocol/event.ts';
+import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../protocol/event.ts';
+import { type ImageReference, imagesIn, withAttachments } from './attachments.ts';
+import { type QueuedText } from './pending.ts';
 
 export interface ToolCall {
   readonly id: string;
@@ -15,9 +17,21 @@ export type Block = Pick<Carried, 'format' | 'text'> & {
 };
 
 export type ModelMessage =
-  | { readonly role: 'user'; readonly content: string; readonly block?: Block }
+  | {
+      readonly role: 'user';
+      readonly content: string;
+      readonly block?: Block;
+      readonly images?: readonly ImageReference[];
+    }
   | { readonly role: 'assistant'; readonly content: string; readonly calls: readonly ToolCall[] }
-  | { readonly role: 'tool'; readonly call: string; readonly content: string; readonly block?: Block };
+  | {
+      readonly role: 'tool';
+      readonly call: string;
+      readonly content: string;
+      readonly block?: Block;
+      /** Of the user's words in the block. */
+      readonly images?: readonly ImageReference[];
+    };
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
 
@@ -46,13 +60,14 @@ export class Messages {
     return this.#messages.length;
   }
 
-  fold(event: LogEvent): void {
+  /** `textOf` finds the user's words that a carrier carries before they are cleared. */
+  fold(event: LogEvent, textOf: (id: string) => QueuedText | undefined): void {
     this.#lastSeq = event.seq;
     switch (event.type) {
       case 'chat_request':
-        return this.#request(event);
+        return this.#request(event, textOf);
       case 'tool_call_response':
-        return this.#response(event);
+        return this.#response(event, textOf);
       case 'chat_response':
         return event.message === undefined ? undefined : this.#extend(event, event.message);
       case 'tool_call_request':
@@ -86,19 +101,25 @@ export class Messages {
     this.#seqs.push(seq);
   }
 
-  #request(event: EventOf<'chat_request'>): void {
+  #request(event: EventOf<'chat_request'>, textOf: TextOf): void {
     this.#open = false;
     this.#giveUpAwaited(event.seq);
-    this.#add(event.seq, withBlock({ role: 'user', content: event.content }, event));
+    const { content, attachments } = event;
+    // Queued words that became the request itself are named by it too.
+    const images = imagesIn([...(attachments ?? []), ...carriedAttachments(event, textOf)]);
+    const message = { role: 'user', content: withAttachments(content, attachments) } as const;
+    this.#add(event.seq, withBlock({ ...message, ...(images.length > 0 && { images }) }, event));
   }
 
   /** A result without its call, which only a damaged log has, is left out; what it carries is still told. */
-  #response(event: EventOf<'tool_call_response'>): void {
+  #response(event: EventOf<'tool_call_response'>, textOf: TextOf): void {
     this.#open = false;
+    const found = imagesIn(carriedAttachments(event, textOf));
+    const images = found.length > 0 && { images: found };
     if (this.#awaited.delete(event.id)) {
-      this.#add(event.seq, withBlock({ role: 'tool', call: event.id, content: event.content }, event));
+      this.#add(event.seq, withBlock({ role: 'tool', call: event.id, content: event.content, ...images }, event));
     } else if (event.notifications !== undefined && event.notifications.text !== '') {
-      this.#add(event.seq, withBlock({ role: 'user', content: SYSTEM_REQUEST }, event));
+      this.#add(event.seq, withBlock({ role: 'user', content: SYSTEM_REQUEST, ...images }, event));
     }
   }
 
@@ -142,6 +163,12 @@ function toolCall(event: EventOf<'tool_call_request'>): ToolCall {
 }
 
 type Carrier = EventOf<'chat_request'> | EventOf<'tool_call_response'>;
+type TextOf = (id: string) => QueuedText | undefined;
+
+/** What was attached to the user's words in the block. */
+function carriedAttachments({ notifications }: Carrier, textOf: TextOf): readonly Attachment[] {
+  return (notifications?.user_text ?? []).flatMap((id) => textOf(id)?.attachments ?? []);
+}
 
 function withBlock<M extends ModelMessage>(message: M, carrier: Carrier): M {
   const { notifications: carried, event_id: id } = carrier;

@@ -1,11 +1,12 @@
 // Decides what still waits to be told: queued after the last carrier's `through`, minus what was withdrawn.
-import { type LogEvent } from '../../protocol/event.ts';
+import { type Attachment, type LogEvent } from '../../protocol/event.ts';
 import { type Kind, type Notification } from '../../protocol/notification.ts';
 
 export interface QueuedText {
   readonly id: string;
   readonly content: string;
   readonly at: string;
+  readonly attachments?: readonly Attachment[];
 }
 
 interface Entry {
@@ -55,6 +56,11 @@ export class Pending {
     return [...this.#texts.values()].map((entry) => entry.text);
   }
 
+  /** Words of the user that still wait, by the id of their event. */
+  text(id: string): QueuedText | undefined {
+    return this.#texts.get(id)?.text;
+  }
+
   get isEmpty(): boolean {
     return this.#count === 0 && this.#texts.size === 0;
   }
@@ -93,10 +99,13 @@ export class Pending {
       case 'notification_withdrawn':
         return this.#remove(new Set(event.ids));
       case 'user_text_queued': {
-        const text = { id: event.event_id, content: event.content, at: event.timestamp };
-        this.#texts.set(event.event_id, { seq: event.seq, text });
+        const { event_id: id, content, timestamp: at, attachments } = event;
+        this.#texts.set(id, { seq: event.seq, text: { id, content, at, ...(attachments && { attachments }) } });
         return;
       }
+      case 'user_text_withdrawn':
+        for (const id of event.ids) this.#texts.delete(id);
+        return;
       case 'chat_request':
       case 'tool_call_response':
         if (event.notifications !== undefined) this.#carried(event.notifications.through);

@@ -34,8 +34,7 @@ export class Projections {
 
   /** Those that name what a carrier takes out of the pending, or compare with what was seen before it, come first. */
   fold(event: LogEvent): Folded {
-    const pending = (id: string) => this.pending.get(id);
-    const items = this.transcript.fold(event, pending);
+    const items = this.transcript.fold(event, this.pending);
     this.standing.fold(
       event,
       (id) => this.pending.newest(id),
@@ -46,7 +45,7 @@ export class Projections {
     this.watches.fold(event);
     this.todo.fold(event);
     this.handles.fold(event);
-    this.messages.fold(event);
+    this.messages.fold(event, (id) => this.pending.text(id));
     this.pending.fold(event);
     this.turn.fold(event);
     this.spent.fold(event);

@@ -2,6 +2,7 @@
 import { type Carried, type EventOf, type LogEvent, type Usage } from '../../protocol/event.ts';
 import { estimateTokens } from '../notify/tokens.ts';
 import { type Prices } from '../ports.ts';
+import { withAttachments } from './attachments.ts';
 import { type ModelMessage } from './messages.ts';
 
 /** A wild first count must not spoil the estimate. */
@@ -94,6 +95,9 @@ export class Spent {
         this.#systemTurn = event.source === 'system';
         return;
       case 'chat_request':
+        this.#read.add(withAttachments(event.content, event.attachments));
+        this.#carried(event.notifications);
+        return;
       case 'tool_call_response':
         this.#read.add(event.content);
         this.#carried(event.notifications);

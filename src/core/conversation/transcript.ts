@@ -1,8 +1,13 @@
 // Decides what a person sees of the log: events → items of the chat, each event once.
-import { type Carried, type EventOf, type LogEvent } from '../../protocol/event.ts';
+import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { LEVELS, type Level, type Notification, printKind } from '../../protocol/notification.ts';
 import { type CarriedView, type ToolState, type TranscriptItem } from '../../protocol/webview.ts';
 import { estimateTokens } from '../notify/tokens.ts';
+import { nameOf } from './attachments.ts';
+import { type Pending } from './pending.ts';
+
+/** What is pending, by id. */
+type PendingLookup = Pick<Pending, 'get' | 'text'>;
 
 type ItemOf<T extends TranscriptItem['type']> = Extract<TranscriptItem, { type: T }>;
 
@@ -18,7 +23,7 @@ export class Transcript {
   }
 
   /** Returns the items that this event added or changed. `pending` finds what a carrier carried before it is cleared. */
-  fold(event: LogEvent, pending: (id: string) => Notification | undefined): readonly TranscriptItem[] {
+  fold(event: LogEvent, pending: PendingLookup): readonly TranscriptItem[] {
     switch (event.type) {
       case 'chat_request':
         return [this.#request(event, pending)];
@@ -58,8 +63,9 @@ export class Transcript {
     return item?.type === 'tool' ? item : undefined;
   }
 
-  #request(event: EventOf<'chat_request'>, pending: (id: string) => Notification | undefined): TranscriptItem {
-    const item = { type: 'request', id: event.event_id, source: event.source, text: event.content } as const;
+  #request(event: EventOf<'chat_request'>, pending: PendingLookup): TranscriptItem {
+    const { event_id: id, source, content: text } = event;
+    const item = { type: 'request', id, source, text, ...namesOf(event.attachments) } as const;
     return this.#set(this.#withCarried(item, event.notifications, pending));
   }
 
@@ -93,21 +99,28 @@ export class Transcript {
     return [this.#set({ ...tool, question: { ...tool.question, answer: event.answer } })];
   }
 
-  #response(
-    event: EventOf<'tool_call_response'>,
-    pending: (id: string) => Notification | undefined,
-  ): readonly TranscriptItem[] {
+  #response(event: EventOf<'tool_call_response'>, pending: PendingLookup): readonly TranscriptItem[] {
     const tool = this.#tool(event.id);
     this.#running.delete(event.id);
     if (tool === undefined) return [];
     const done = { ...tool, state: endState(tool.state, event), output: event.content };
-    return [this.#set(this.#withCarried(done, event.notifications, pending))];
+    return [this.#set(this.#withCarried(done, event.notifications, pending)), ...this.#meanwhile(event, pending)];
+  }
+
+  /** What the user wrote meanwhile stands where the model reads it: behind the result that carried it. */
+  #meanwhile({ notifications }: EventOf<'tool_call_response'>, pending: PendingLookup): TranscriptItem[] {
+    return (notifications?.user_text ?? []).flatMap((id) => {
+      const words = pending.text(id);
+      if (words === undefined) return [];
+      const { content: text, attachments } = words;
+      return [this.#set({ type: 'request', id, source: 'user', text, meanwhile: true, ...namesOf(attachments) })];
+    });
   }
 
   #withCarried<T extends ItemOf<'request'> | ItemOf<'tool'>>(
     item: T,
     carried: Carried | undefined,
-    pending: (id: string) => Notification | undefined,
+    pending: PendingLookup,
   ): T {
     if (carried === undefined || carried.text === '') return item;
     this.#unaccepted.push(item.id);
@@ -195,8 +208,12 @@ function endState(before: ToolState, event: EventOf<'tool_call_response'>): Tool
   return event.is_error ? 'failed' : 'done';
 }
 
-function viewCarried(carried: Carried, pending: (id: string) => Notification | undefined): CarriedView {
-  const shown = carried.shown.flatMap((id) => pending(id) ?? []);
+function namesOf(attachments: readonly Attachment[] | undefined) {
+  return attachments === undefined || attachments.length === 0 ? {} : { attachments: attachments.map(nameOf) };
+}
+
+function viewCarried(carried: Carried, pending: PendingLookup): CarriedView {
+  const shown = carried.shown.flatMap((id) => pending.get(id) ?? []);
   const worst = shown.reduce<Level>((level, next) => worse(level, next.level), 'info');
   return {
     text: carried.text,
@@ -206,6 +223,7 @@ function viewCarried(carried: Carried, pending: (id: string) => Notification | u
     labels: shown.map((notification) => `${printKind(notification.kind)} ${labelSubject(notification)}`.trim()),
     tokens: estimateTokens(carried.text),
     receipt: 'carried',
+    texts: carried.user_text.length,
   };
 }
 

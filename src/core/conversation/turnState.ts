@@ -19,6 +19,7 @@ export class TurnState {
   #open = false;
   #key = '';
   #schema: EventOf<'chat_request'>['schema'];
+  #outcome: EventOf<'turn_ended'>['outcome'] | undefined;
 
   get isOpen(): boolean {
     return this.#open;
@@ -32,6 +33,11 @@ export class TurnState {
   /** JSON Schema of the answer that the open turn's request wants. */
   get schema(): EventOf<'chat_request'>['schema'] {
     return this.#schema;
+  }
+
+  /** How the last turn ended; undefined before the first end. */
+  get outcome(): EventOf<'turn_ended'>['outcome'] | undefined {
+    return this.#outcome;
   }
 
   get unanswered(): readonly UnansweredCall[] {
@@ -67,6 +73,7 @@ export class TurnState {
         return;
       case 'turn_ended':
         this.#open = false;
+        this.#outcome = event.outcome;
         return;
       case 'tool_call_request':
         this.#callIds.add(event.id);

@@ -1,6 +1,7 @@
 // Decides how an outline becomes text: one interface, several formats. This file holds what they share.
 import { wholeCharacters } from '../../../base/text.ts';
 import { type Carried } from '../../../protocol/event.ts';
+import { withAttachments } from '../../conversation/attachments.ts';
 import { type QueuedText } from '../../conversation/pending.ts';
 import { type Outline } from '../plan.ts';
 
@@ -17,6 +18,11 @@ export interface FormatInput {
 export type Format = (input: FormatInput) => string;
 
 const KIND_LIMIT = 60;
+
+/** The user's words with what was attached to them. */
+export function wordsOf({ content, attachments }: QueuedText): string {
+  return withAttachments(content, attachments);
+}
 
 /** `5 file.changed, 2 diagnostics.introduced: read_notifications lists them.` */
 export function moreLine({ more, moreNamed }: Outline): string {

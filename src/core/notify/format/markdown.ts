@@ -2,7 +2,7 @@
 import { LEVELS } from '../../../protocol/notification.ts';
 import { maskKey } from '../key.ts';
 import { type Entry } from '../plan.ts';
-import { type Format, legal, moreLine, timeOfDay } from './format.ts';
+import { type Format, legal, moreLine, timeOfDay, wordsOf } from './format.ts';
 
 const TITLES = { critical: 'Critical', error: 'Error', warning: 'Warning', info: 'Info' } as const;
 
@@ -13,7 +13,7 @@ export const formatMarkdown: Format = ({ plan, texts, key }) => {
     '---',
     `**Earshot notifications** (key ${key})`,
     '',
-    ...texts.flatMap((text) => ['The user wrote meanwhile:', quote(text.content), '']),
+    ...texts.flatMap((text) => ['The user wrote meanwhile:', quote(wordsOf(text)), '']),
     ...(plan.entries.length === 0
       ? []
       : [

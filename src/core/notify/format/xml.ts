@@ -1,7 +1,7 @@
 // Decides the XML block: the default format. No text in any field can become an element or an attribute of its own.
 import { maskKey } from '../key.ts';
 import { type Entry } from '../plan.ts';
-import { type Format, legal, moreLine, timeOfDay } from './format.ts';
+import { type Format, legal, moreLine, timeOfDay, wordsOf } from './format.ts';
 
 export const formatXml: Format = ({ plan, texts, key }) => {
   if (plan.entries.length === 0 && texts.length === 0) return '';
@@ -9,7 +9,7 @@ export const formatXml: Format = ({ plan, texts, key }) => {
   const more = moreLine(plan);
   return [
     `<notifications${printAttributes(attributes)}>`,
-    ...texts.map((text) => element('user_message', { at: timeOfDay(text.at) }, text.content)),
+    ...texts.map((text) => element('user_message', { at: timeOfDay(text.at) }, wordsOf(text))),
     ...plan.entries.map((entry) => maskKey(printEntry(entry), key)),
     ...(more === '' ? [] : [maskKey(`<more>${escape(more)}</more>`, key)]),
     '</notifications>',

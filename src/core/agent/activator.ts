@@ -1,0 +1,126 @@
+// Decides when to look whether something pending wakes or interrupts the model, and remembers what the limits are made of.
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { type HeldReason } from '../../protocol/webview.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { type Activation, decideActivation, type Woken, wishOf } from '../notify/activation.ts';
+import { type Ports } from '../ports.ts';
+
+export interface ActivatorDeps {
+  readonly log: ConversationLog;
+  readonly ports: Pick<Ports, 'clock' | 'settings' | 'model'>;
+  doing(): 'nothing' | 'answering' | 'busy';
+  /** Both begin before they return: whoever looks next sees that something goes on. */
+  wake(): void;
+  interrupt(): void;
+  /** What holds back is another than before. */
+  changed(): void;
+}
+
+/**
+ * One for each conversation that this window writes. Looks when something that wishes more than to wait is queued, when a
+ * turn has ended, and when a limit has passed; deciding and acting is one step, so that nothing slips in between.
+ */
+export class Activator implements Disposable {
+  readonly #deps: ActivatorDeps;
+  readonly #listening = new DisposableStore();
+  #timer: Disposable | undefined;
+  #userHasWritten = false;
+  #inARow = 0;
+  #lastAbort: number | undefined;
+  #woken = new Map<string, Woken>();
+  #held: HeldReason | undefined;
+
+  constructor(deps: ActivatorDeps) {
+    this.#deps = deps;
+    const { log } = deps;
+    this.#listening.add(
+      log.onDidAppend(({ event }) => {
+        // Most of what is queued only waits: that costs one look at it, however much is pending.
+        if (event.type === 'notification_queued') {
+          if (wishOf(event.notification, deps.ports.settings()) !== 'passive') this.look();
+        } else if (this.#held !== undefined && mayFree(event.type)) this.look();
+      }),
+    );
+    this.#listening.add(log.onDidReset(() => this.look()));
+  }
+
+  /** Why something that would wake or interrupt waits. */
+  get held(): HeldReason | undefined {
+    return this.#held;
+  }
+
+  /** Whatever came before the user's word is no row any more. */
+  userWrote(): void {
+    this.#userHasWritten = true;
+    this.#inARow = 0;
+    this.#woken = new Map();
+  }
+
+  look(): void {
+    const { log } = this.#deps;
+    this.#timer?.dispose();
+    this.#timer = undefined;
+    const doing = this.#deps.doing();
+    if (!log.owned || log.isBroken || (doing === 'nothing' && log.state.turn.isOpen)) return this.#hold(undefined);
+    const decision = this.#decide(doing);
+    this.#hold(decision.type === 'held' ? decision.reason : undefined);
+    switch (decision.type) {
+      case 'wait':
+        return;
+      case 'held':
+        if (decision.until !== undefined) this.#lookAt(decision.until);
+        return;
+      case 'wake':
+      case 'interrupt':
+        this.#remember(decision.type, decision.kinds);
+        this.#deps[decision.type]();
+    }
+  }
+
+  dispose(): void {
+    this.#timer?.dispose();
+    this.#listening.dispose();
+  }
+
+  #decide(doing: 'nothing' | 'answering' | 'busy'): Activation {
+    const { log, ports } = this.#deps;
+    return decideActivation({
+      pending: log.state.pending.notifications,
+      settings: ports.settings(),
+      now: ports.clock.now(),
+      doing,
+      userHasWritten: this.#userHasWritten,
+      outcome: log.state.turn.outcome,
+      inARow: this.#inARow,
+      lastAbort: this.#lastAbort,
+      woken: this.#woken,
+      mayAsk: ports.model().mayAskUnbidden?.() ?? true,
+    });
+  }
+
+  #remember(type: 'wake' | 'interrupt', kinds: ReadonlySet<string>): void {
+    const now = this.#deps.ports.clock.now();
+    this.#inARow += 1;
+    if (type === 'interrupt') this.#lastAbort = now;
+    for (const kind of kinds) this.#woken.set(kind, { times: (this.#woken.get(kind)?.times ?? 0) + 1, at: now });
+  }
+
+  #lookAt(time: number): void {
+    const { clock } = this.#deps.ports;
+    this.#timer = clock.after(time - clock.now(), () => {
+      this.#timer = undefined;
+      this.look();
+    });
+  }
+
+  #hold(reason: HeldReason | undefined): void {
+    if (reason === this.#held) return;
+    this.#held = reason;
+    this.#deps.changed();
+  }
+}
+
+/** What takes pending ones away. */
+function mayFree(type: string): boolean {
+  return type === 'chat_request' || type === 'tool_call_response' || type === 'notification_withdrawn';
+}

@@ -1,0 +1,82 @@
+// Decides how a request enters the log, each with what is pending: the user's, one made of queued words, an automated one.
+import { SYSTEM_REQUEST } from '../conversation/messages.ts';
+import { type QueuedText } from '../conversation/pending.ts';
+import { collectFor, seenIn } from './delivery.ts';
+import { type TurnDeps } from './loop.ts';
+import { type Interruption } from './turnControl.ts';
+import { type AcceptedText } from './userText.ts';
+
+export interface TurnRequest extends AcceptedText {
+  /** JSON Schema of the answer that is wanted. */
+  readonly schema?: Readonly<Record<string, unknown>>;
+}
+
+/** What an answer was broken off for may be untrue before it is told. */
+const NO_LONGER_TRUE = `${SYSTEM_REQUEST} What it was about is no longer true: go on.`;
+
+/** Begins a turn with the user's words. Resolves once they are on disk. */
+export async function beginUserTurn(deps: TurnDeps, request: TurnRequest): Promise<void> {
+  const { log, ports } = deps;
+  const { content, attachments = [] } = request;
+  const started = log.append({ type: 'turn_started', source: 'user' });
+  const { notifications, seen = [] } = collectFor(deps);
+  const shown = [...seen, ...seenIn(attachments, (bytes) => ports.snapshots.hash(bytes))];
+  const requested = log.append({
+    type: 'chat_request',
+    content,
+    source: 'user',
+    ...(attachments.length > 0 && { attachments: [...attachments] }),
+    ...(request.schema !== undefined && { schema: { ...request.schema } }),
+    ...(notifications && { notifications }),
+    ...(shown.length > 0 && { seen: shown }),
+  });
+  await Promise.all([started, requested]);
+}
+
+/** Begins a turn of the user's with what was queued while another one ran. */
+export async function beginQueuedTurn(deps: TurnDeps): Promise<void> {
+  const started = deps.log.append({ type: 'turn_started', source: 'user' });
+  await Promise.all([started, appendQueued(deps)]);
+}
+
+/** Begins a turn with what is pending. `source` says who wanted it: nobody, or the user who said *Deliver now*. */
+export async function beginSystemTurn(deps: TurnDeps, source: 'system' | 'user'): Promise<void> {
+  const started = deps.log.append({ type: 'turn_started', source });
+  await Promise.all([started, appendAutomated(deps, SYSTEM_REQUEST)]);
+}
+
+/**
+ * What a turn is interrupted for, in the middle of it. The user's words go before any event. Resolves to false if there is
+ * nothing left to say although an answer was broken off for it.
+ */
+export async function appendInterruption(
+  deps: TurnDeps,
+  { by, broke }: { readonly by: Interruption; readonly broke: boolean },
+): Promise<boolean> {
+  const { pending } = deps.log.state;
+  if (pending.texts.length > 0) await appendQueued(deps);
+  else if (by === 'user') return !broke;
+  else if (!pending.isEmpty) await appendAutomated(deps, SYSTEM_REQUEST);
+  else if (broke) await appendAutomated(deps, NO_LONGER_TRUE);
+  return true;
+}
+
+async function appendQueued(deps: TurnDeps): Promise<void> {
+  const { texts } = deps.log.state.pending;
+  const attachments = texts.flatMap((text) => text.attachments ?? []);
+  await deps.log.append({
+    type: 'chat_request',
+    content: contentOf(texts),
+    source: 'user',
+    ...(attachments.length > 0 && { attachments }),
+    ...collectFor(deps, true),
+  });
+}
+
+async function appendAutomated(deps: TurnDeps, content: string): Promise<void> {
+  await deps.log.append({ type: 'chat_request', content, source: 'system', ...collectFor(deps) });
+}
+
+function contentOf(texts: readonly QueuedText[]): string {
+  return texts.map((text) => text.content).join('\n\n');
+}

@@ -1,0 +1,71 @@
+// Decides what of a running turn is broken off when it is stopped or interrupted: the answer, the tools, or nothing yet.
+
+/** `user`: words that are to be heard now. `event`: a critical notification, or *Deliver now*. */
+export type Interruption = 'user' | 'event';
+
+/** `between`: nothing goes on that could be broken off; `waiting`: for the next try of a model call. */
+export type Phase = 'between' | 'answering' | 'waiting' | 'tools';
+
+/** One for each turn. Only the loop says in which phase it is and takes what is wanted. */
+export class TurnControl {
+  #phase: Phase = 'between';
+  #current = new AbortController();
+  readonly #turn = new AbortController();
+  #wanted: Interruption | undefined;
+  #broke = false;
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  /** The user, or the window's end, ended the turn. */
+  get isStopped(): boolean {
+    return this.#turn.signal.aborted;
+  }
+
+  /** For what goes on beside the phases, until the turn is ended. */
+  get stopped(): AbortSignal {
+    return this.#turn.signal;
+  }
+
+  /** Who wants to be heard before the model goes on. */
+  get wanted(): Interruption | undefined {
+    return this.#wanted;
+  }
+
+  stop(): void {
+    this.#turn.abort();
+    this.#current.abort();
+  }
+
+  /**
+   * An event breaks off nothing but an answer: what tools do is told with their results. A wait for the next try is kept,
+   * since the endpoint asked for it; the request that is wanted goes out with that try.
+   */
+  interrupt(by: Interruption): void {
+    if (by === 'event' && this.#phase === 'tools') return;
+    if (by === 'user' || this.#wanted === undefined) this.#wanted = by;
+    if (this.#phase !== 'answering' && this.#phase !== 'tools') return;
+    this.#broke ||= this.#phase === 'answering';
+    this.#current.abort();
+  }
+
+  /** The signal of what begins now. */
+  enter(phase: Phase): AbortSignal {
+    this.#phase = phase;
+    if (this.#current.signal.aborted && !this.isStopped) this.#current = new AbortController();
+    // Said while the calls were still being written: they end before they begin.
+    if (phase === 'tools' && this.#wanted === 'user') this.#current.abort();
+    return this.#current.signal;
+  }
+
+  /** What is wanted, once; `broke`: an answer was broken off for it, so that the model must be asked something. */
+  take(): { readonly by: Interruption; readonly broke: boolean } | undefined {
+    const by = this.#wanted;
+    if (by === undefined) return undefined;
+    const broke = this.#broke;
+    this.#wanted = undefined;
+    this.#broke = false;
+    return { by, broke };
+  }
+}

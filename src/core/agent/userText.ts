@@ -1,0 +1,91 @@
+// Decides what the user's words become when they are accepted: prompts filled in, files read, images kept by their hash.
+import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { decodeText } from '../../base/text.ts';
+import { type Attachment } from '../../protocol/event.ts';
+import { type Ports } from '../ports.ts';
+import { expandPrompt } from './promptFiles.ts';
+
+/** As a frontend has it. A file by its path is read when the words are accepted. */
+export type GivenAttachment =
+  | { readonly type: 'file'; readonly path: string }
+  | { readonly type: 'file_content'; readonly path: string; readonly content: string }
+  | { readonly type: 'image'; readonly mediaType: string; readonly bytes: Uint8Array; readonly name?: string }
+  /** One that was accepted before and came back. */
+  | Extract<Attachment, { type: 'image' }>;
+
+export interface AcceptedText {
+  readonly content: string;
+  readonly attachments?: readonly Attachment[];
+}
+
+const LONGEST_FILE = 1_000_000;
+const LARGEST_IMAGE = 10_000_000;
+/** What endpoints take. */
+const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+type AcceptingPorts = Pick<Ports, 'workspace' | 'userFiles' | 'snapshots'>;
+
+const encoder = new TextEncoder();
+
+/** All of it or nothing: what cannot be taken is named. The bytes are on disk before any event names them. */
+export async function acceptText(
+  ports: AcceptingPorts,
+  typed: string,
+  given: readonly GivenAttachment[] = [],
+): Promise<Result<AcceptedText>> {
+  const attachments: Attachment[] = [];
+  for (const [index, one] of given.entries()) {
+    const accepted = await acceptAttachment(ports, one);
+    if (!accepted.ok) {
+      const message = `attachments.${index}: ${describeFailure(accepted.failure)}`;
+      return failed(accepted.failure.code, message, 'Remove it and send again.');
+    }
+    attachments.push(accepted.value);
+  }
+  if (typed.trim() === '' && attachments.length === 0) {
+    return failed('empty', 'content: there is nothing in it.', 'Write something.');
+  }
+  const content = await expandPrompt(typed, ports.workspace, ports.userFiles);
+  return succeeded({ content, ...(attachments.length > 0 && { attachments }) });
+}
+
+async function acceptAttachment(ports: AcceptingPorts, given: GivenAttachment): Promise<Result<Attachment>> {
+  switch (given.type) {
+    case 'image':
+      return 'bytes' in given ? acceptImage(ports, given) : succeeded(given);
+    case 'file_content':
+      return acceptFile(ports, given.path, given.content);
+    case 'file': {
+      const file = await ports.workspace.resolve(given.path);
+      if (!file.ok) return file;
+      const read = await ports.workspace.read(file.value);
+      if (!read.ok) return read;
+      const content = decodeText(read.value.bytes);
+      if (content === undefined) return failed('not_text', `${given.path} is not a text file.`);
+      return acceptFile(ports, file.value.path, content);
+    }
+  }
+}
+
+async function acceptFile(ports: AcceptingPorts, path: string, content: string): Promise<Result<Attachment>> {
+  if (content.length > LONGEST_FILE) return failed('too_large', `${path} is too long to be attached as a whole.`);
+  await ports.snapshots.put(encoder.encode(content));
+  return succeeded({ type: 'file_content', path, content });
+}
+
+async function acceptImage(
+  ports: AcceptingPorts,
+  { mediaType, bytes, name }: Extract<GivenAttachment, { bytes: Uint8Array }>,
+): Promise<Result<Attachment>> {
+  const called = name ?? 'the image';
+  if (!IMAGE_TYPES.has(mediaType)) {
+    return failed(
+      'image_type',
+      `${called} is ${mediaType || 'of no known type'}; models take PNG, JPEG, GIF and WebP.`,
+    );
+  }
+  if (bytes.length === 0) return failed('empty', `${called} is empty.`);
+  if (bytes.length > LARGEST_IMAGE) return failed('too_large', `${called} is larger than 10 MB.`);
+  const hash = await ports.snapshots.put(bytes);
+  return succeeded({ type: 'image', media_type: mediaType, hash, ...(name !== undefined && { name }) });
+}
