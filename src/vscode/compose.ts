@@ -142,7 +142,9 @@ export function compose(context: vscode.ExtensionContext): Composed {
   });
   const statusBar = held.add(new StatusBar());
   const changed = { earshot, frontend, workspace, buffers, snapshots, checkpoints, clock: realClock, log };
-  const review = held.add(new ReviewController({ ...changed, shown: () => chat.shown }));
+  // The chat says how it is already while it is being made.
+  let shown: () => string | undefined = () => undefined;
+  const review = held.add(new ReviewController({ ...changed, shown: () => shown() }));
   const drafts = createDrafts({ files: realFileSystem, folder, log });
   const composing = new Composing({ drafts, snapshots, frontend, log });
   const chat = held.add(
@@ -164,6 +166,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       },
     }),
   );
+  shown = () => chat.shown;
   const library = new Library({ store, lock, clock: realClock, ids: realIds, handles }, earshot);
   const modelCommands = {
     settings: () => settings.current,

@@ -2,9 +2,8 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeError } from '../../src/base/errors.ts';
 import { Earshot } from '../../src/core/earshot.ts';
-import { type Log, type Model, type Ports, type Producer } from '../../src/core/ports.ts';
+import { type Model, type Ports, type Producer } from '../../src/core/ports.ts';
 import { type Handles } from '../../src/core/tools/handles.ts';
 import { type FileSystem, realFileSystem } from '../../src/node/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
@@ -22,6 +21,7 @@ import { runCommandTool } from '../../src/tools/runCommand.ts';
 import { todoTool } from '../../src/tools/todo.ts';
 import { watchTool } from '../../src/tools/watch.ts';
 import { createFolderWorkspace } from './folderWorkspace.ts';
+import { recordingLog } from './recordingLog.ts';
 import { createTestHandles, type TestHandlesOptions } from './supervision.ts';
 import { TestFrontend } from './testFrontend.ts';
 
@@ -143,13 +143,4 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
 
 function same(producer: Producer): Producer {
   return producer;
-}
-
-export function recordingLog(errors: string[]): Log {
-  return {
-    debug: () => undefined,
-    info: () => undefined,
-    warn: () => undefined,
-    error: (message, error) => errors.push(error === undefined ? message : `${message}: ${describeError(error)}`),
-  };
 }

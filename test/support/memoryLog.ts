@@ -3,8 +3,8 @@ import { ConversationLog } from '../../src/core/conversation/log.ts';
 import { type EventFile } from '../../src/core/storagePorts.ts';
 import { realIds } from '../../src/node/realIds.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
-import { recordingLog } from './headless.ts';
 import { createManualClock, type ManualClock } from './manualClock.ts';
+import { recordingLog } from './recordingLog.ts';
 
 export interface MemoryLog {
   readonly log: ConversationLog;

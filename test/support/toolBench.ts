@@ -1,16 +1,17 @@
 // Calls of tools as a conversation makes them, one at a time or side by side: the real life of a call and a real log, without a model.
+import { Captures } from '../../src/core/checkpoints/captures.ts';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
 import { OwnEdits } from '../../src/core/files/ownEdits.ts';
 import { type Tool } from '../../src/core/ports.ts';
-import { type Snapshots, type Store } from '../../src/core/storagePorts.ts';
+import { type Checkpoints, type Snapshots, type Store } from '../../src/core/storagePorts.ts';
 import { ToolRegistry } from '../../src/core/tools/registry.ts';
 import { runTool, type ToolResponse } from '../../src/core/tools/run.ts';
 import { type Workspace } from '../../src/core/workspacePorts.ts';
 import { realIds } from '../../src/node/realIds.ts';
 import { readSettings } from '../../src/protocol/settings.ts';
 import { fileTools } from '../../src/tools/fileTools.ts';
-import { recordingLog } from './headless.ts';
 import { createMemoryLog } from './memoryLog.ts';
+import { recordingLog } from './recordingLog.ts';
 import { TestFrontend } from './testFrontend.ts';
 
 export interface ToolBench {
@@ -27,7 +28,7 @@ export interface ToolBench {
 export async function createToolBench(
   workspace: Workspace,
   snapshots: Snapshots,
-  more: readonly Tool[] = [],
+  options: { readonly tools?: readonly Tool[]; readonly checkpoints?: Checkpoints } = {},
 ): Promise<ToolBench> {
   const { log, clock } = await createMemoryLog();
   const edits = new OwnEdits();
@@ -39,14 +40,18 @@ export async function createToolBench(
       throw new Error('these tools do not look into the store');
     },
   });
+  const { checkpoints } = options;
+  const output = recordingLog(errors);
+  const captures = checkpoints && new Captures({ log, checkpoints, snapshots, workspace, clock, output });
   const deps = {
     log,
-    registry: new ToolRegistry([...fileTools, ...more]),
+    registry: new ToolRegistry([...fileTools, ...(options.tools ?? [])]),
     edits,
     workspace,
     frontend,
     snapshots,
-    output: recordingLog(errors),
+    output,
+    captures,
     clock,
     ids: realIds,
     store: unused,

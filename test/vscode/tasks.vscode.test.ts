@@ -8,7 +8,8 @@ import { createTasksProducer } from '../../src/producers/tasks.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { createRunTaskTool } from '../../src/tools/runTask.ts';
 import { EditorTasks } from '../../src/vscode/tasks.ts';
-import { type Headless, recordingLog, startHeadless } from '../support/headless.ts';
+import { type Headless, startHeadless } from '../support/headless.ts';
+import { recordingLog } from '../support/recordingLog.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
 import { checkLeaks, eventually } from '../support/vscodeApi.ts';
 

@@ -7,7 +7,7 @@ import { type ApprovalAnswer } from '../../src/core/ports.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { createPermissions } from '../../src/storage/permissions.ts';
-import { recordingLog } from '../support/headless.ts';
+import { recordingLog } from '../support/recordingLog.ts';
 import { type ScriptedAnswer } from '../support/scriptedServer.ts';
 import { beginWalk, type Walked } from '../support/walking.ts';
 

@@ -8,7 +8,7 @@ import { createEndpointMemory, type EndpointMemory, openEndpointMemory } from '.
 import { createOpenAiModel } from '../../../src/models/openai.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../src/models/profile.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
-import { recordingLog } from '../../support/headless.ts';
+import { recordingLog } from '../../support/recordingLog.ts';
 import { type Refusal, type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
 
 interface Body {

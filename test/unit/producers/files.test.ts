@@ -11,8 +11,8 @@ import { realClock } from '../../../src/node/realClock.ts';
 import { createFilesProducer } from '../../../src/producers/files.ts';
 import { createSnapshots } from '../../../src/storage/snapshots.ts';
 import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
-import { recordingLog } from '../../support/headless.ts';
 import { createTestHost } from '../../support/producerHost.ts';
+import { recordingLog } from '../../support/recordingLog.ts';
 
 const PATH = 'src/a.txt';
 let root: string;

@@ -6,8 +6,8 @@ import { type TaskEnd, type TaskInfo, type Tasks } from '../../../src/core/taskP
 import { createTasksProducer } from '../../../src/producers/tasks.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { createRunTaskTool } from '../../../src/tools/runTask.ts';
-import { recordingLog } from '../../support/headless.ts';
 import { createManualClock } from '../../support/manualClock.ts';
+import { recordingLog } from '../../support/recordingLog.ts';
 import { type ScriptedAnswer } from '../../support/scriptedServer.ts';
 import { beginWalk, type Walked } from '../../support/walking.ts';
 

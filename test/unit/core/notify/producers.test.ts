@@ -4,9 +4,9 @@ import { toDisposable } from '../../../../src/base/disposable.ts';
 import { Producers } from '../../../../src/core/notify/producers.ts';
 import { type Producer, type ProducerHost, type Publisher } from '../../../../src/core/ports.ts';
 import { readSettings } from '../../../../src/protocol/settings.ts';
-import { recordingLog } from '../../../support/headless.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
 import { createTestHost } from '../../../support/producerHost.ts';
+import { recordingLog } from '../../../support/recordingLog.ts';
 
 let clock: ReturnType<typeof createManualClock>;
 let errors: string[];

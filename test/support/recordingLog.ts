@@ -1,0 +1,12 @@
+// A log that keeps its errors: a test fails if there are any.
+import { describeError } from '../../src/base/errors.ts';
+import { type Log } from '../../src/core/ports.ts';
+
+export function recordingLog(errors: string[]): Log {
+  return {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: (message, error) => errors.push(error === undefined ? message : `${message}: ${describeError(error)}`),
+  };
+}
