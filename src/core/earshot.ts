@@ -56,7 +56,7 @@ export class Earshot implements Disposable, Publisher {
     const changed = (change: ConversationChange) => this.#onDidChange.fire(change);
     const registry = new ToolRegistry(ports.tools);
     this.#views = this.#held.add(new LiveViews(registry, report));
-    this.#turns = new Turns({ ports, registry, changed });
+    this.#turns = new Turns({ ports, registry, changed, sample: (point) => this.producers.sample(point) });
     this.#ownership = new Ownership({
       ports,
       join: (live) => this.#hear(live),

@@ -12,6 +12,7 @@ import { type QueuedText } from './conversation/pending.ts';
 import { type SeenState } from './conversation/seen.ts';
 import { type NotificationRecord } from './notify/history.ts';
 import { type ProblemTelling } from './problemPorts.ts';
+import { type DeliveryPoint, type ProducerHost, type Sample } from './producerPorts.ts';
 import { type Checkpoints, type Lock, type Snapshots, type Store } from './storagePorts.ts';
 import { type ConversationHandles, type Handles } from './tools/handles.ts';
 import { type Buffers, type FilePath, type Workspace } from './workspacePorts.ts';
@@ -288,40 +289,6 @@ export interface UserFiles {
   list(folder: string): Promise<readonly string[]>;
 }
 
-/** A tool call that may change something, from when it was allowed until a while after its end. */
-export interface ActiveCall {
-  readonly conversation: string;
-  readonly tool: string;
-  /** A shell's command line. */
-  readonly command?: string;
-  /** Files that it names. */
-  readonly paths: readonly string[];
-  /** Milliseconds since 1970. */
-  readonly started: number;
-  readonly ended?: number;
-  /** Once it has ended: what it made of files, by hash; undefined: it removed the file. */
-  readonly made: ReadonlyMap<string, string | undefined>;
-}
-
-/** What live conversations are called, wait for and do. */
-export interface LiveConversations {
-  ids(): readonly string[];
-  /** Empty while it has none. */
-  title(conversation: string): string;
-  /** What any of them watches for. */
-  globs(): ReadonlySet<string>;
-  /** Those that ran at any moment since then, oldest first. */
-  callsSince(time: number): readonly ActiveCall[];
-  /** Globs, or which calls run. */
-  readonly onDidChange: Event<void>;
-}
-
-export interface ProducerHost {
-  readonly live: LiveConversations;
-  /** It cannot go on: it is stopped, reported once and started again after a while. */
-  broke(error: unknown): void;
-}
-
 /**
  * Watches one source. Runs while `earshot.notifications.producers` has it on. What it cannot go on from, thrown by
  * `start` or given to `broke`, stops it and starts it again later; a single failed look belongs to the log.
@@ -329,6 +296,8 @@ export interface ProducerHost {
 export interface Producer {
   readonly name: string;
   start(publisher: Publisher, seen: SeenFiles, host: ProducerHost): Disposable;
+  /** State that is compared at a delivery point instead of being watched: what there is to tell of it now. */
+  sample?(point: DeliveryPoint): readonly Sample[] | Promise<readonly Sample[]>;
 }
 
 /** Everything that is shared by all conversations of a window. */

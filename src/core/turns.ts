@@ -1,8 +1,9 @@
 // Decides when a turn begins and ends in a live conversation, and what becomes of words and notifications around its end.
 import { type Failure, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { Activator } from './agent/activator.ts';
-import { cycleDeps, recoverTurn, runTurn, type TurnDeps } from './agent/loop.ts';
+import { cycleDeps, recoverTurn, runTurn, type Sampling, type TurnDeps } from './agent/loop.ts';
 import { beginQueuedTurn, beginSystemTurn, beginUserTurn } from './agent/requests.ts';
+import { UsedConfigs } from './agent/sampling.ts';
 import { nameConversation } from './agent/titles.ts';
 import { TurnControl } from './agent/turnControl.ts';
 import { type AcceptedText } from './agent/userText.ts';
@@ -15,6 +16,8 @@ export interface TurnsDeps {
   readonly ports: Ports;
   readonly registry: ToolRegistry;
   changed(change: ConversationChange): void;
+  /** What there is to tell at a delivery point of state that nobody watches. */
+  sample: Sampling['sample'];
 }
 
 /** What became of words: they began a turn, or wait to be carried by the one that runs. */
@@ -22,6 +25,7 @@ export type Taken = 'started' | 'queued';
 
 export class Turns {
   readonly #deps: TurnsDeps;
+  readonly #used = new UsedConfigs();
 
   constructor(deps: TurnsDeps) {
     this.#deps = deps;
@@ -163,7 +167,8 @@ export class Turns {
   #turnDeps(live: Live): TurnDeps {
     const { ports, registry } = this.#deps;
     const { log, edits, captures, handOver: frontend } = live;
-    return { log, registry, edits, ports: { ...ports, frontend }, ...(captures && { captures }) };
+    const sampling = { used: this.#used, sample: this.#deps.sample };
+    return { log, registry, edits, ports: { ...ports, frontend }, sampling, ...(captures && { captures }) };
   }
 
   /** `started` is what must be on disk before the first model call. */

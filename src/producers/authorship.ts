@@ -1,7 +1,8 @@
 // Decides who changed a file, as far as it was observed: a save in the editor, a call that made these very bytes, a command that ran.
 import { type Disposable } from '../base/disposable.ts';
 import { type Author } from '../core/notify/author.ts';
-import { type ActiveCall, type Clock, type LiveConversations } from '../core/ports.ts';
+import { type Clock } from '../core/ports.ts';
+import { type ActiveCall, type LiveConversations } from '../core/producerPorts.ts';
 import { type EditorBuffers } from '../core/sourcePorts.ts';
 
 /** Events come a little before or after what they are about. */

@@ -1,15 +1,8 @@
 // Tells of what a person does with seen files in the editor before it is on disk: unsaved changes, and other names.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { fileNoLongerUnsaved, fileRenamed, fileUnsaved } from '../core/notify/fileChange.ts';
-import {
-  type Clock,
-  type Log,
-  type Producer,
-  type ProducerHost,
-  type Publisher,
-  type SeenFile,
-  type SeenFiles,
-} from '../core/ports.ts';
+import { type Clock, type Log, type Producer, type Publisher, type SeenFile, type SeenFiles } from '../core/ports.ts';
+import { type ProducerHost } from '../core/producerPorts.ts';
 import { type EditorBuffers, type Renamed } from '../core/sourcePorts.ts';
 import { type Snapshots } from '../core/storagePorts.ts';
 import { type Workspace } from '../core/workspacePorts.ts';

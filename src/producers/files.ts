@@ -2,16 +2,8 @@
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { fileAgainAsRead, fileChanged, fileDeleted } from '../core/notify/fileChange.ts';
 import { GONE } from '../core/notify/fileState.ts';
-import {
-  type Clock,
-  type LiveConversations,
-  type Log,
-  type Producer,
-  type ProducerHost,
-  type Publisher,
-  type SeenFile,
-  type SeenFiles,
-} from '../core/ports.ts';
+import { type Clock, type Log, type Producer, type Publisher, type SeenFile, type SeenFiles } from '../core/ports.ts';
+import { type LiveConversations, type ProducerHost } from '../core/producerPorts.ts';
 import { type EditorBuffers, type EditorFiles } from '../core/sourcePorts.ts';
 import { type Snapshots } from '../core/storagePorts.ts';
 import { type Workspace } from '../core/workspacePorts.ts';
@@ -23,6 +15,7 @@ import { type GitGate } from './gitGate.ts';
 import { Looks } from './looks.ts';
 import { Newcomers } from './newcomers.ts';
 import { WatchedGlobs } from './watchedGlobs.ts';
+import { WorkspaceCounts } from './workspaceCounts.ts';
 
 const QUIET_MILLISECONDS = 100;
 /** Some writers remove a file before they write it anew, and the editor's watcher tells later where it went. */
@@ -43,7 +36,12 @@ export interface FilesDeps {
 }
 
 export function createFilesProducer(deps: FilesDeps): Producer {
-  return { name: 'files', start: (publisher, seen, host) => new FilesWatch(deps, publisher, seen, host) };
+  let running: FilesWatch | undefined;
+  return {
+    name: 'files',
+    start: (publisher, seen, host) => (running = new FilesWatch(deps, publisher, seen, host)),
+    sample: (point) => running?.counts.sample(point) ?? [],
+  };
 }
 
 type View = SeenFile['by'][number];
@@ -60,6 +58,7 @@ class FilesWatch implements Disposable {
   readonly #newcomers: Newcomers;
   readonly #exclusions: Exclusions;
   readonly #globs: WatchedGlobs;
+  readonly counts: WorkspaceCounts;
   /** What each conversation had seen when the file was last looked at. */
   readonly #lookedAt = new Map<string, string>();
   /** Conversations that were there when what is seen was last looked at. */
@@ -117,8 +116,17 @@ class FilesWatch implements Disposable {
         report,
       }),
     );
+    const { gate } = deps;
+    const isSeen = (path: string) => seen.get(path) !== undefined;
+    const { live } = host;
+    this.counts = new WorkspaceCounts({ clock, live, exclusions: this.#exclusions, isSeen, ...(gate && { gate }) });
     if (editorFiles !== undefined) {
-      this.#held.add(editorFiles.onDidTouch(({ path, type }) => this.#touched(path, type)));
+      this.#held.add(
+        editorFiles.onDidTouch(({ path, type }) => {
+          this.counts.touched(path, type);
+          this.#touched(path, type);
+        }),
+      );
     }
     if (buffers !== undefined) this.#held.add(buffers.onDidSave((path) => this.#touched(path, 'changed')));
     this.#held.add(seen.onDidChange(() => this.#follow()));

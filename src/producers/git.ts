@@ -2,14 +2,8 @@
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { type FileState, GONE } from '../core/notify/fileState.ts';
 import { GIT_KIND, type GitHead, type GitOperation, gitHeadChanged } from '../core/notify/gitChange.ts';
-import {
-  type Clock,
-  type Log,
-  type Producer,
-  type ProducerHost,
-  type Publisher,
-  type SeenFiles,
-} from '../core/ports.ts';
+import { type Clock, type Log, type Producer, type Publisher, type SeenFiles } from '../core/ports.ts';
+import { type ProducerHost } from '../core/producerPorts.ts';
 import { type Snapshots } from '../core/storagePorts.ts';
 import { type Workspace } from '../core/workspacePorts.ts';
 import { Authorship } from './authorship.ts';

@@ -2,7 +2,8 @@
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { watchedFile } from '../core/notify/fileChange.ts';
 import { compileGlob, keyOf } from '../core/notify/globs.ts';
-import { type Clock, type LiveConversations, type Publisher } from '../core/ports.ts';
+import { type Clock, type Publisher } from '../core/ports.ts';
+import { type LiveConversations } from '../core/producerPorts.ts';
 import { type FileTouch } from '../core/sourcePorts.ts';
 import { type Snapshots } from '../core/storagePorts.ts';
 import { type Workspace } from '../core/workspacePorts.ts';

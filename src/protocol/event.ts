@@ -86,6 +86,13 @@ const bodies = {
     purpose: z.enum(['title', 'summary']).optional(),
     failure: failureSchema.optional(),
   },
+  /** What requests have besides the messages from here on; written when it is not what the one before had. */
+  config_used: {
+    model: z.string(),
+    mode: z.string(),
+    tools: z.array(z.string()),
+    instructions: z.array(z.strictObject({ name: z.string(), hash: z.string() })),
+  },
   /** `arguments_text` stands in for arguments that were no JSON object, word for word. */
   tool_call_request: {
     id: z.string(),

@@ -2,12 +2,16 @@
 import { type Clock, type Log, type Producer } from '../core/ports.ts';
 import { type Snapshots } from '../core/storagePorts.ts';
 import { type Workspace } from '../core/workspacePorts.ts';
+import { createBudgetProducer } from '../producers/budget.ts';
+import { createConfigProducer } from '../producers/config.ts';
 import { createEditorProducer } from '../producers/editor.ts';
 import { createFilesProducer } from '../producers/files.ts';
 import { createGitProducer } from '../producers/git.ts';
 import { GitGate } from '../producers/gitGate.ts';
+import { createTerminalsProducer } from '../producers/terminals.ts';
 import { editorBuffers } from './sources/buffers.ts';
 import { editorFiles } from './sources/files.ts';
+import { editorTerminals } from './sources/terminals.ts';
 
 export function createProducers(deps: {
   readonly clock: Clock;
@@ -20,5 +24,8 @@ export function createProducers(deps: {
     createFilesProducer({ ...deps, editorFiles, buffers: editorBuffers, gate }),
     createGitProducer({ ...deps, gate }),
     createEditorProducer({ ...deps, buffers: editorBuffers }),
+    createTerminalsProducer({ ...deps, terminals: editorTerminals }),
+    createBudgetProducer(),
+    createConfigProducer(),
   ];
 }

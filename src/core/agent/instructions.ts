@@ -15,15 +15,18 @@ interface Found {
   readonly text: string;
 }
 
+/** `text` as it stands in the system prompt. */
+export type Instruction = Found;
+
 /**
- * Texts for the system prompt, the most general first, so that what is nearer comes later and wins. `seen`: paths of the
+ * What goes into the system prompt, the most general first, so that what is nearer comes later and wins. `seen`: paths of the
  * files the model has been shown.
  */
 export async function readInstructions(
   workspace: Workspace,
   seen: Iterable<string>,
   userFiles: UserFiles | undefined,
-): Promise<string[]> {
+): Promise<Instruction[]> {
   const user = await userFiles?.read(USER_FILE);
   const atRoots = workspace.folders.flatMap((folder) => AT_THE_ROOT.map((name) => inside(folder, name)));
   const below = foldersBelow(workspace, seen).map(({ folder, path }) => inside(folder, `${path}/${NEAREST}`));
@@ -38,7 +41,7 @@ export async function readInstructions(
     if (trimmed === '' || texts.has(trimmed)) return [];
     texts.add(trimmed);
     const cut = trimmed.length > LONGEST ? `${trimmed.slice(0, LONGEST)}\n(The rest of it was left out.)` : trimmed;
-    return [`\nInstructions from ${name}${scopeOf(name)}:\n${cut}`];
+    return [{ name, text: `\nInstructions from ${name}${scopeOf(name)}:\n${cut}` }];
   });
 }
 

@@ -6,6 +6,7 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { INTERRUPTED } from '../conversation/transcript.ts';
 import { type OwnEdits } from '../files/ownEdits.ts';
 import { type Ports } from '../ports.ts';
+import { type DeliveryPoint, type Sample } from '../producerPorts.ts';
 import { withdrawShown } from '../tools/handleWords.ts';
 import { type ToolRegistry } from '../tools/registry.ts';
 import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
@@ -18,6 +19,7 @@ import { limitReached, usedBy } from './limits.ts';
 import { callModel, type Tries } from './modelCall.ts';
 import { Prompting } from './prompting.ts';
 import { appendInterruption } from './requests.ts';
+import { sampleAt, type UsedConfigs } from './sampling.ts';
 import { mendInstruction } from './schemaPrompts.ts';
 import { type TurnControl } from './turnControl.ts';
 
@@ -28,6 +30,13 @@ export interface TurnDeps {
   readonly ports: Ports;
   /** Absent: nothing is captured. */
   readonly captures?: Captures;
+  /** Absent: nothing is compared at delivery points. */
+  readonly sampling?: Sampling;
+}
+
+export interface Sampling {
+  readonly used: UsedConfigs;
+  sample(point: DeliveryPoint): Promise<readonly Sample[]>;
 }
 
 type CallRequest = EventOf<'tool_call_request'>;
@@ -54,7 +63,7 @@ async function cycles(deps: TurnDeps, control: TurnControl): Promise<TurnEnd> {
   let mended = false;
   try {
     // Not empty only after a restart: what waited for an approval then.
-    await runCalls(deps, await waitingCalls(deps), control);
+    await runCalls(deps, prompting, await waitingCalls(deps), control);
     while (!control.isStopped) {
       control.enter('between');
       const limit = limitReached(usedBefore, usedBy(log.state.spent, ports.settings()), ports.settings());
@@ -65,6 +74,7 @@ async function cycles(deps: TurnDeps, control: TurnControl): Promise<TurnEnd> {
       if (isNearlyFull(log, model, () => prompting.overhead)) {
         await compact(cycle, model.contextWindow, control.enter('answering'));
       }
+      await deps.sampling?.used.use(log, prompting.config());
       const outcome = await callModel(cycle, () => prompting.request(), triesOf(deps, control));
       // Broken off: the next call begins with what was wanted instead.
       if (outcome.type === 'aborted') continue;
@@ -76,7 +86,7 @@ async function cycles(deps: TurnDeps, control: TurnControl): Promise<TurnEnd> {
         continue;
       }
       if (outcome.calls.length === 0) return { outcome: 'done' };
-      const running = runCalls(deps, outcome.calls, control);
+      const running = runCalls(deps, prompting, outcome.calls, control);
       // If the disk refuses the answer, the turn ends, but not while one of its tools still runs.
       await Promise.allSettled([outcome.kept, running]);
       await Promise.all([outcome.kept, running]);
@@ -123,14 +133,22 @@ function runDeps({ log, registry, edits, ports, captures }: TurnDeps): ToolRunDe
 }
 
 /** Runs the calls of one answer side by side. The response that completes the batch is the carrier. */
-async function runCalls(deps: TurnDeps, calls: readonly CallRequest[], control: TurnControl): Promise<void> {
+async function runCalls(
+  deps: TurnDeps,
+  prompting: Prompting,
+  calls: readonly CallRequest[],
+  control: TurnControl,
+): Promise<void> {
   const running = runDeps(deps);
   const signal = control.enter('tools');
+  let left = calls.length;
   await Promise.all(
     calls.map(async (call) => {
       const response = await runTool(running, call, signal).catch((error: unknown) =>
         unlessStopped(error, call, signal),
       );
+      left -= 1;
+      if (left === 0) await sampleAt(deps, prompting, 'result');
       await respond(deps, response, control.isStopped || control.wanted === 'user');
     }),
   );

@@ -1,7 +1,8 @@
 // Decides what a turn's requests hold besides the messages: system prompt, instructions, the mode's tools, a schema.
 import { type ToolDescription } from '../../protocol/tool.ts';
 import { type ModelRequest } from '../ports.ts';
-import { readInstructions } from './instructions.ts';
+import { type RequestConfig } from '../producerPorts.ts';
+import { type Instruction, readInstructions } from './instructions.ts';
 import { type TurnDeps } from './loop.ts';
 import { schemaInstruction } from './schemaPrompts.ts';
 import { systemPrompt } from './systemPrompt.ts';
@@ -9,10 +10,15 @@ import { systemPrompt } from './systemPrompt.ts';
 const PLAN_MODE =
   'You are in Plan mode: only tools that read are there. Look, think, and propose what to do; change nothing.';
 
-/** Instructions are read when a turn begins and again when files of other folders were seen; else the prompt stays the same, which endpoints cache. */
+/** Instructions are not read again for every request of a busy turn. */
+const READ_EVERY = 5000;
+const encoder = new TextEncoder();
+
+/** The prompt stays the same, which endpoints cache, until what is in it has changed. */
 export class Prompting {
   readonly #deps: TurnDeps;
-  #instructions: readonly string[] = [];
+  #instructions: readonly Instruction[] = [];
+  #readAt = Number.NEGATIVE_INFINITY;
   #folders: string | undefined;
 
   constructor(deps: TurnDeps) {
@@ -23,9 +29,22 @@ export class Prompting {
     const { log, ports } = this.#deps;
     const paths = [...log.state.seen.paths()];
     const folders = [...new Set(paths.map((path) => path.slice(0, path.lastIndexOf('/') + 1)))].sort().join('\n');
-    if (folders === this.#folders) return;
+    const now = ports.clock.now();
+    if (folders === this.#folders && now - this.#readAt < READ_EVERY) return;
     this.#folders = folders;
+    this.#readAt = now;
     this.#instructions = await readInstructions(ports.workspace, paths, ports.userFiles);
+  }
+
+  config(): RequestConfig {
+    const { ports } = this.#deps;
+    const hash = (text: string) => ports.snapshots.hash(encoder.encode(text));
+    return {
+      model: ports.model().id,
+      mode: ports.settings().mode,
+      tools: this.#tools().map(({ name }) => name),
+      instructions: this.#instructions.map(({ name, text }) => ({ name, hash: hash(text) })),
+    };
   }
 
   request(): ModelRequest {
@@ -50,7 +69,7 @@ export class Prompting {
     return systemPrompt(ports.workspace, key, [
       ...(this.#planning ? [PLAN_MODE] : []),
       ...(schema === undefined ? [] : [schemaInstruction(schema)]),
-      ...this.#instructions,
+      ...this.#instructions.map(({ text }) => text),
     ]);
   }
 

@@ -3,6 +3,8 @@ import { SYSTEM_REQUEST } from '../conversation/messages.ts';
 import { type QueuedText } from '../conversation/pending.ts';
 import { collectFor, seenIn } from './delivery.ts';
 import { type TurnDeps } from './loop.ts';
+import { Prompting } from './prompting.ts';
+import { sampleAt } from './sampling.ts';
 import { type Interruption } from './turnControl.ts';
 import { type AcceptedText } from './userText.ts';
 
@@ -18,6 +20,7 @@ const NO_LONGER_TRUE = `${SYSTEM_REQUEST} What it was about is no longer true: g
 export async function beginUserTurn(deps: TurnDeps, request: TurnRequest): Promise<void> {
   const { log, ports } = deps;
   const { content, attachments = [] } = request;
+  await sampleAt(deps, new Prompting(deps), 'request');
   const started = log.append({ type: 'turn_started', source: 'user' });
   const { notifications, seen = [] } = collectFor(deps);
   const shown = [...seen, ...seenIn(attachments, (bytes) => ports.snapshots.hash(bytes))];
@@ -35,6 +38,7 @@ export async function beginUserTurn(deps: TurnDeps, request: TurnRequest): Promi
 
 /** Begins a turn of the user's with what was queued while another one ran. */
 export async function beginQueuedTurn(deps: TurnDeps): Promise<void> {
+  await sampleAt(deps, new Prompting(deps), 'request');
   const started = deps.log.append({ type: 'turn_started', source: 'user' });
   await Promise.all([started, appendQueued(deps)]);
 }

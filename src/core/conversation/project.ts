@@ -8,6 +8,7 @@ import { Changes } from './changes.ts';
 import { HandleStates } from './handleStates.ts';
 import { Messages } from './messages.ts';
 import { Pending } from './pending.ts';
+import { Sampled } from './sampled.ts';
 import { Seen } from './seen.ts';
 import { Spent } from './spent.ts';
 import { Standing } from './standing.ts';
@@ -28,6 +29,7 @@ export class Projections {
   readonly losses = new Losses();
   readonly lookalikes = new Lookalikes();
   readonly watches = new Watches();
+  readonly sampled = new Sampled();
   readonly changes = new Changes();
   readonly todo = new Todo();
   readonly handles = new HandleStates();
@@ -43,6 +45,7 @@ export class Projections {
     this.losses.fold(event, (id) => this.pending.newest(id));
     this.lookalikes.fold(event);
     this.watches.fold(event);
+    this.sampled.fold(event);
     this.todo.fold(event);
     this.handles.fold(event);
     this.messages.fold(event, (id) => this.pending.text(id));

@@ -3,7 +3,8 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError, type Failure } from '../../base/errors.ts';
 import { type Settings } from '../../protocol/settings.ts';
-import { type Clock, type LiveConversations, type Log, type Producer, type SeenFiles } from '../ports.ts';
+import { type Clock, type Log, type Producer, type SeenFiles } from '../ports.ts';
+import { type DeliveryPoint, type LiveConversations, type Sample } from '../producerPorts.ts';
 import { CalmPublisher, type Outlet } from './calm.ts';
 
 const FIRST_RESTART = 1000;
@@ -64,6 +65,20 @@ export class Producers implements Disposable {
       if (!wanted) this.#switchOff(run);
       else if (run.held === undefined && run.timer === undefined) this.#start(run);
     }
+  }
+
+  /** Asks each that runs; one that throws has broken. */
+  async sample(point: DeliveryPoint): Promise<readonly Sample[]> {
+    const samples: Sample[] = [];
+    for (const run of this.#runs) {
+      if (run.held === undefined || run.producer.sample === undefined) continue;
+      try {
+        samples.push(...(await run.producer.sample(point)));
+      } catch (error) {
+        this.#broke(run, error);
+      }
+    }
+    return samples;
   }
 
   dispose(): void {

@@ -41,7 +41,9 @@ describe('instructions', () => {
     await put('workspace/packages/AGENTS.md', 'Packages use pnpm.');
     await put('workspace/packages/a/AGENTS.md', 'Package a uses spaces.');
     await put('workspace/packages/b/AGENTS.md', 'Never seen.');
-    const texts = await readInstructions(workspace, ['packages/a/src/x.ts', 'README.md'], userFiles);
+    const texts = (await readInstructions(workspace, ['packages/a/src/x.ts', 'README.md'], userFiles)).map(
+      ({ text }) => text,
+    );
     expect(texts).toEqual([
       '\nInstructions from the user’s own file:\nBe brief.',
       '\nInstructions from AGENTS.md:\nUse tabs.',
@@ -53,7 +55,7 @@ describe('instructions', () => {
 
   test('that are very long are cut', async () => {
     await put('workspace/AGENTS.md', 'x'.repeat(50_000));
-    const [text = ''] = await readInstructions(workspace, [], undefined);
+    const [text = ''] = (await readInstructions(workspace, [], undefined)).map((one) => one.text);
     expect(text.length).toBeLessThan(20_200);
     expect(text).toContain('left out');
   });

@@ -1,0 +1,64 @@
+// Decides that what is compared instead of watched is compared at every delivery point, before the carrier is made.
+import { type EventDraft } from '../../protocol/event.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { enqueue, withdraw } from '../notify/queue.ts';
+import { type DeliveryPoint, type RequestConfig, type Sample } from '../producerPorts.ts';
+import { type TurnDeps } from './loop.ts';
+import { type Prompting } from './prompting.ts';
+
+/** What each conversation's last request had; the log knows it only once it has changed. */
+export class UsedConfigs {
+  readonly #used = new Map<string, RequestConfig>();
+
+  of(log: ConversationLog): Partial<RequestConfig> {
+    return this.#used.get(log.id) ?? log.state.sampled.used;
+  }
+
+  /** Before the request that has it. What never changed needs no event. */
+  async use(log: ConversationLog, config: RequestConfig): Promise<void> {
+    const before = this.of(log);
+    this.#used.set(log.id, config);
+    if (before.tools === undefined || JSON.stringify(before) === JSON.stringify(config)) return;
+    const { model, mode, tools, instructions } = config;
+    const used: EventDraft = {
+      type: 'config_used',
+      model,
+      mode,
+      tools: [...tools],
+      instructions: instructions.map((file) => ({ ...file })),
+    };
+    await log.append(used);
+  }
+}
+
+/** Resolves once what there is to tell is queued and what is no longer so is taken back. */
+export async function sampleAt(deps: TurnDeps, prompting: Prompting, type: DeliveryPoint['type']): Promise<void> {
+  const { log, ports, sampling } = deps;
+  if (sampling === undefined) return;
+  await prompting.refresh();
+  const { state } = log;
+  const point: DeliveryPoint = {
+    conversation: log.id,
+    type,
+    carries: !state.pending.isEmpty,
+    state: state.sampled,
+    used: sampling.used.of(log),
+    config: prompting.config(),
+    contextTokens: state.spent.contextTokens(
+      () => state.messages.all,
+      () => prompting.overhead,
+    ),
+    contextWindow: ports.model().contextWindow,
+  };
+  for (const sample of await sampling.sample(point)) await take(deps, sample);
+}
+
+async function take({ log, ports }: TurnDeps, { kind, subject, draft, keep }: Sample): Promise<void> {
+  if (keep === true) return;
+  const { pending } = log.state;
+  const [newest] = pending.idsOf(kind, subject).toReversed();
+  if (draft === undefined ? newest === undefined : pending.newest(newest ?? '')?.message === draft.message) return;
+  await withdraw(log, kind, subject, draft === undefined ? 'it is as it was' : 'it has changed again');
+  if (draft === undefined) return;
+  await enqueue(log, ports.ids, { ...draft, kind, subject, at: new Date(ports.clock.now()).toISOString() });
+}

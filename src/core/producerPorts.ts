@@ -1,0 +1,68 @@
+// What a producer is told of the conversations: what they do, what they wait for, and where they stand at a delivery point.
+import { type Event } from '../base/emitter.ts';
+import { type NotificationDraft } from '../protocol/notification.ts';
+import { type Sampled } from './conversation/sampled.ts';
+
+/** A tool call that may change something, from when it was allowed until a while after its end. */
+export interface ActiveCall {
+  readonly conversation: string;
+  readonly tool: string;
+  /** A shell's command line. */
+  readonly command?: string;
+  /** Files that it names. */
+  readonly paths: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly started: number;
+  readonly ended?: number;
+  /** Once it has ended: what it made of files, by hash; undefined: it removed the file. */
+  readonly made: ReadonlyMap<string, string | undefined>;
+}
+
+/** What live conversations are called, wait for and do. */
+export interface LiveConversations {
+  ids(): readonly string[];
+  /** Empty while it has none. */
+  title(conversation: string): string;
+  /** What any of them watches for. */
+  globs(): ReadonlySet<string>;
+  /** Those that ran at any moment since then, oldest first. */
+  callsSince(time: number): readonly ActiveCall[];
+  /** Globs, or which calls run. */
+  readonly onDidChange: Event<void>;
+}
+
+/** What a request holds besides the messages. */
+export interface RequestConfig {
+  readonly model: string;
+  readonly mode: string;
+  readonly tools: readonly string[];
+  /** Instruction files, by the hash of what is told of each. */
+  readonly instructions: readonly { readonly name: string; readonly hash: string }[];
+}
+
+export interface DeliveryPoint {
+  readonly conversation: string;
+  readonly type: 'request' | 'result';
+  /** Something else is carried at this point already. */
+  readonly carries: boolean;
+  readonly state: Sampled;
+  /** What the last request had, as far as it is known, and what the next one will have. */
+  readonly used: Partial<RequestConfig>;
+  readonly config: RequestConfig;
+  /** How long the next request will be, and how long it may be. */
+  readonly contextTokens: number;
+  readonly contextWindow: number;
+}
+
+/** What is pending of this kind and subject is replaced by the draft, or taken back if there is none; `keep`: it stands. */
+export interface Sample extends Pick<NotificationDraft, 'kind'> {
+  readonly subject: string;
+  readonly keep?: true;
+  readonly draft?: Pick<NotificationDraft, 'level' | 'message' | 'origin' | 'data'>;
+}
+
+export interface ProducerHost {
+  readonly live: LiveConversations;
+  /** It cannot go on: it is stopped, reported once and started again after a while. */
+  broke(error: unknown): void;
+}

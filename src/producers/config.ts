@@ -1,0 +1,55 @@
+// Tells a conversation in one line what its next request has that its last one had not: model, mode, tools, instructions.
+import { toDisposable } from '../base/disposable.ts';
+import { printPath } from '../core/notify/printPath.ts';
+import { type Producer } from '../core/ports.ts';
+import { type DeliveryPoint, type RequestConfig } from '../core/producerPorts.ts';
+
+const KIND = { source: 'config', name: 'changed' } as const;
+const NAMED = 12;
+
+export function createConfigProducer(): Producer {
+  return {
+    name: 'config',
+    start: () => toDisposable(() => undefined),
+    sample: ({ used, config }: DeliveryPoint) => {
+      const changes = describeChanges(used, config);
+      const sample = { kind: KIND, subject: 'config' };
+      if (changes.length === 0) return [sample];
+      const message = `Since your last answer: ${changes.join('; ')}.`;
+      return [{ ...sample, draft: { level: 'info', message, origin: 'host' } }];
+    },
+  };
+}
+
+/** What is not known of the last request is not compared. */
+function describeChanges(used: Partial<RequestConfig>, now: RequestConfig): string[] {
+  const tools = compare(used.tools ?? now.tools, now.tools);
+  const named = (files: RequestConfig['instructions']) => new Map(files.map(({ name, hash }) => [name, hash]));
+  const [before, after] = [named(used.instructions ?? now.instructions), named(now.instructions)];
+  const files = compare([...before.keys()], [...after.keys()]);
+  const edited = [...after.keys()].filter((name) => before.has(name) && before.get(name) !== after.get(name));
+  return [
+    ...(used.model === undefined || used.model === now.model
+      ? []
+      : [`the model is ${printPath(now.model)} (it was ${printPath(used.model)})`]),
+    ...(used.mode === undefined || used.mode === now.mode ? [] : [`the mode is ${now.mode} (it was ${used.mode})`]),
+    ...describe('tools added', tools.added),
+    ...describe('tools no longer there', tools.removed),
+    ...describe('instructions changed, as in the system prompt', edited),
+    ...describe('new instructions, in the system prompt', files.added),
+    ...describe('instructions no longer in force', files.removed),
+  ];
+}
+
+function compare(before: readonly string[], after: readonly string[]) {
+  return {
+    added: after.filter((one) => !before.includes(one)),
+    removed: before.filter((one) => !after.includes(one)),
+  };
+}
+
+function describe(what: string, names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
+  return [`${what}: ${names.slice(0, NAMED).map(printPath).join(', ')}${more}`];
+}

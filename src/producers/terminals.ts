@@ -1,0 +1,76 @@
+// Tells every live conversation when a command that the user ran in a terminal failed: the command line and its last lines.
+import { stripVTControlCharacters } from 'node:util';
+import { type Disposable } from '../base/disposable.ts';
+import { maskSecrets } from '../base/maskSecrets.ts';
+import { printPath } from '../core/notify/printPath.ts';
+import { type Clock, type Log, type Producer, type Publisher } from '../core/ports.ts';
+import { type EndedCommand, type Terminals } from '../core/sourcePorts.ts';
+import { KINDS } from '../protocol/kinds.ts';
+import { type NotificationDraft } from '../protocol/notification.ts';
+
+const KIND = { source: 'terminal', name: 'failed' } as const;
+const LAST_LINES = 15;
+const LINE_LIMIT = 300;
+const OUTPUT_LIMIT = 1200;
+const COMMAND_LIMIT = 200;
+/** What whoever sits there ended with Ctrl+C, or a pipe that was closed, has not failed. */
+const ENDED_ON_PURPOSE: ReadonlySet<number> = new Set([130, 141]);
+
+export interface TerminalsDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly terminals: Terminals;
+}
+
+export function createTerminalsProducer({ clock, log, terminals }: TerminalsDeps): Producer {
+  return {
+    name: 'terminals',
+    start: (publisher): Disposable =>
+      terminals.onDidEnd((ended) => {
+        void tell(publisher, ended, new Date(clock.now()).toISOString()).catch((error: unknown) =>
+          log.error('a failed command could not be told of', error),
+        );
+      }),
+  };
+}
+
+async function tell(publisher: Publisher, ended: EndedCommand, at: string): Promise<void> {
+  const { exitCode } = ended;
+  const draft = describe(ended);
+  // What nobody heard of and is well again is nothing to tell.
+  if (exitCode === 0) await publisher.withdraw(KIND, draft.subject, 'it succeeded since');
+  else if (exitCode !== undefined && !ENDED_ON_PURPOSE.has(exitCode)) await publisher.publish({ ...draft, at });
+}
+
+function describe({ terminal, commandLine, exitCode, folder, output }: EndedCommand) {
+  const command = printPath(
+    maskSecrets(commandLine)
+      .trim()
+      .replace(/\s*\n\s*/g, ' ⏎ '),
+  ).replaceAll('`', 'ˋ');
+  const shown = command.length > COMMAND_LIMIT ? `${command.slice(0, COMMAND_LIMIT)}…` : command;
+  const place = folder === undefined ? '' : ` in ${printPath(folder)}`;
+  const lines = lastLines(output);
+  const printed = lines.length === 0 ? '.' : `. Its last lines:\n${lines.join('\n')}`;
+  const message = `In the user’s terminal “${printPath(terminal)}” the command \`${shown}\` failed with exit code ${exitCode ?? 'unknown'}${place}${printed}`;
+  const { level, origin } = KINDS['terminal.failed'];
+  const subject = `terminal:${command}`.slice(0, 1000);
+  return { kind: KIND, level, origin, subject, message } satisfies Omit<NotificationDraft, 'at'>;
+}
+
+/** Without the terminal's controls, and of a line that was drawn over again only what stood there last. */
+function lastLines(output: string): string[] {
+  const lines = stripVTControlCharacters(output)
+    .split(/\r?\n/)
+    .map((line) => line.slice(line.replace(/\r+$/, '').lastIndexOf('\r') + 1).trimEnd())
+    .filter((line) => line !== '');
+  const kept: string[] = [];
+  let length = 0;
+  for (const line of maskSecrets(lines.slice(-LAST_LINES).join('\n')).split('\n').toReversed()) {
+    const shown = line.length > LINE_LIMIT ? `${line.slice(0, LINE_LIMIT)}…` : line;
+    length += shown.length;
+    if (length > OUTPUT_LIMIT) break;
+    kept.unshift(shown);
+  }
+  return kept;
+}

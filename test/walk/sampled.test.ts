@@ -1,0 +1,106 @@
+// What is compared at delivery points instead of being watched: configuration and budget, each told once and only if it is still so.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createBudgetProducer } from '../../src/producers/budget.ts';
+import { createConfigProducer } from '../../src/producers/config.ts';
+import { readSettings, type SettingName } from '../../src/protocol/settings.ts';
+import { type ScriptedAnswer } from '../support/scriptedServer.ts';
+import { beginWalk, type Walked, type WalkOptions } from '../support/walking.ts';
+
+const listing = (id: string): ScriptedAnswer => ({ calls: [{ id, name: 'list_files', arguments: {} }] });
+const end: ScriptedAnswer = { text: ['Done.'] };
+
+async function begin(
+  answers: readonly ScriptedAnswer[],
+  options: WalkOptions = {},
+): Promise<Walked & { set(name: SettingName, value: unknown): void }> {
+  const values = new Map<string, unknown>();
+  const walked = await beginWalk(answers, {
+    ...options,
+    ports: {
+      producers: [createConfigProducer(), createBudgetProducer()],
+      settings: () => readSettings((name) => values.get(name) ?? options.settings?.[name]).settings,
+    },
+  });
+  return { ...walked, set: (name, value) => values.set(name, value) };
+}
+
+const carried = ({ messages }: Walked, request: number) => JSON.stringify(messages(request).at(-1));
+
+test('the mode changed: one line with the next request, in which the tools are others too', async () => {
+  const walked = await begin([end, end, end]);
+  await walked.go();
+  walked.set('mode', 'plan');
+  await walked.go();
+  expect(carried(walked, 1)).toMatch(
+    /config.*changed.*Since your last answer: the mode is plan \(it was agent\); tools no longer there: run_command/,
+  );
+  await walked.go();
+  expect(carried(walked, 2)).not.toContain('notification');
+});
+
+test('there and back again says nothing', async () => {
+  const walked = await begin([end, end]);
+  await walked.go();
+  walked.set('mode', 'plan');
+  walked.set('mode', 'agent');
+  await walked.go();
+  expect(carried(walked, 1)).not.toContain('notification');
+});
+
+test('what a failed request was told is told back when it changes back', async () => {
+  const walked = await begin([end, { refuse: { status: 400, message: 'no' } }, end]);
+  await walked.go();
+  walked.set('mode', 'plan');
+  await walked.go();
+  expect(carried(walked, 1)).toContain('the mode is plan');
+  walked.set('mode', 'agent');
+  await walked.go();
+  expect(JSON.stringify(walked.messages(2))).toContain('the mode is agent (it was plan)');
+});
+
+test('instructions that change during a turn are told with the result, and the next request has them', async () => {
+  const walked = await begin([{ calls: [{ id: 'a', name: 'run_command', arguments: { command: 'true' } }] }, end]);
+  const file = join(walked.headless.folder, 'AGENTS.md');
+  await writeFile(file, 'Speak softly.');
+  walked.headless.frontend.answer = async () => {
+    await writeFile(file, 'Speak loudly.');
+    walked.clock.advance(6000);
+    return { action: 'approve', by: 'user' };
+  };
+  await walked.go();
+  const [first = '', second = ''] = walked.server.requests.map(({ body }) => body);
+  expect(first).toContain('Speak softly.');
+  expect(second).toContain('Speak loudly.');
+  expect(second).not.toContain('Speak softly.');
+  expect(carried(walked, 1)).toContain(
+    'Since your last answer: instructions changed, as in the system prompt: AGENTS.md.',
+  );
+});
+
+test('the window fills up: 60 % and 80 % are told once each', async () => {
+  const counted = [5000, 6500, 7000, 8500, 8800].map((input, index) => ({
+    ...listing(`c${index}`),
+    usage: { prompt_tokens: input, completion_tokens: 10 },
+  }));
+  const walked = await begin([...counted, end], { modelOptions: { contextWindow: 10_000 } });
+  await walked.go();
+  const told = (await walked.headless.events(walked.id))
+    .split('\n')
+    .filter((line) => line.includes('"notification_queued"'))
+    .map((line) => (JSON.parse(line) as { notification: { level: string; message: string } }).notification)
+    .map(({ level, message }) => `${level} ${message.split(' (')[0] ?? ''}`);
+  expect(told).toEqual([
+    expect.stringMatching(/^info The context window is 6\d % full$/),
+    expect.stringMatching(/^warning The context window is 8\d % full$/),
+  ]);
+});
+
+test('an endpoint that asked to slow down is told of once, with the next result', async () => {
+  const limited: ScriptedAnswer = { refuse: { status: 429, message: 'slow down' } };
+  const walked = await begin([limited, limited, listing('a'), listing('b'), end]);
+  await walked.go();
+  const last = walked.server.requests.at(-1)?.body ?? '';
+  expect(last.match(/The endpoint asked 2 times to slow down/g)).toHaveLength(1);
+});
