@@ -44,6 +44,8 @@ export interface Problems {
 export interface ProblemTelling {
   /** From here on what the conversation would be told is held back, for the result. */
   beginEdit(conversation: string): EditWatch;
+  /** Has the file looked at: it is opened as a document, and servers are given a while to speak of it. */
+  look(file: FilePath, signal: AbortSignal): Promise<void>;
   /** The model is shown what these files have now. */
   shown(conversation: string, files: readonly FilePath[]): Promise<void>;
 }

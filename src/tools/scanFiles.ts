@@ -1,7 +1,6 @@
 // Decides how files are searched where ripgrep is not there or cannot reach them: a bounded walk, matched in a thread that can be ended.
 import { Worker } from 'node:worker_threads';
 import { describeError } from '../base/errors.ts';
-import { decodeText } from '../base/text.ts';
 import { type FilePath, type FolderEntry, type Workspace } from '../core/workspacePorts.ts';
 import {
   type FoundLine,
@@ -63,7 +62,7 @@ async function searchFile(
 ): Promise<SearchEnd | undefined> {
   const content = await workspace.read(file);
   if (!content.ok || content.value.bytes.length > LARGEST_FILE) return undefined;
-  const text = decodeText(content.value.bytes);
+  const text = await workspace.decode(file, content.value.bytes);
   if (text === undefined) return undefined;
   const found = await matcher.match(text);
   if (typeof found === 'string') return { type: 'refused', reason: found };

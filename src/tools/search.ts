@@ -2,7 +2,6 @@
 import { dirname, relative, sep } from 'node:path';
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
-import { decodeText } from '../base/text.ts';
 import { type Tool, type ToolContext } from '../core/ports.ts';
 import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
@@ -92,7 +91,7 @@ async function searchRoots(program: string, place: Place, take: TakeLine, signal
   for (const file of unsaved.values()) {
     if (hides(file.path) || !wanted(file.path) || !roots.some((root) => isBelow(root, file))) continue;
     const content = await workspace.read(file);
-    const text = content.ok ? decodeText(content.value.bytes) : undefined;
+    const text = content.ok ? await workspace.decode(file, content.value.bytes) : undefined;
     if (text === undefined) continue;
     const call = { program, query, folder: dirname(file.absolute), target: { text } };
     const end = await runRipgrep(call, (_, line) => take(file.path, line), signal);

@@ -23,8 +23,6 @@ import { handleTool } from '../tools/handle.ts';
 import { readNotificationsTool } from '../tools/readNotifications.ts';
 import { runCommandTool } from '../tools/runCommand.ts';
 import { createRunTaskTool } from '../tools/runTask.ts';
-import { createSearchTool } from '../tools/search.ts';
-import { todoTool } from '../tools/todo.ts';
 import { watchTool } from '../tools/watch.ts';
 import { Chat } from './chat.ts';
 import { ChatFrontend } from './chatFrontend.ts';
@@ -33,12 +31,12 @@ import { registerCommands } from './commands.ts';
 import { Composing } from './composing.ts';
 import { conversationCommands } from './conversationCommands.ts';
 import { createDrafts } from './drafts.ts';
+import { createKnowledge } from './knowledge.ts';
 import { createModelChooser } from './models.ts';
 import { createOutput } from './output.ts';
 import { createProducers } from './producers.ts';
 import { ReviewController } from './review.ts';
 import { createBuffers } from './reviewBuffers.ts';
-import { findRipgrep } from './ripgrep.ts';
 import { createApiKeys } from './secrets.ts';
 import { SettingsReader } from './settings.ts';
 import { userShell } from './shell.ts';
@@ -111,6 +109,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       log,
     }),
   );
+  const knowledge = held.add(createKnowledge({ clock: realClock, log, workspace }));
   const earshot = new Earshot({
     clock: realClock,
     ids: realIds,
@@ -122,16 +121,19 @@ export function compose(context: vscode.ExtensionContext): Composed {
     workspace,
     buffers,
     frontend,
+    problems: knowledge.problems,
     tools: [
       ...fileTools,
       ...[runCommandTool, watchTool, readNotificationsTool, askUserTool],
-      ...[createSearchTool({ ripgrep: findRipgrep }), todoTool, handleTool, awaitTool],
+      ...knowledge.tools,
+      ...[handleTool, awaitTool],
       createRunTaskTool({ tasks, clock: realClock }),
     ],
     producers: [
       ...createProducers({ clock: realClock, log, snapshots, workspace }),
       createHandlesProducer({ handles, clock: realClock, log }),
       createTasksProducer({ tasks, clock: realClock, log }),
+      knowledge.producer,
     ],
     handles,
     permissions: createPermissions({ files: realFileSystem, folder, log }),

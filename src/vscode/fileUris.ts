@@ -24,3 +24,10 @@ export async function contentUri(file: FilePath): Promise<vscode.Uri> {
     return toUri(file);
   }
 }
+
+/** Undefined for what is not in the workspace. */
+export function toFilePath(uri: vscode.Uri): FilePath | undefined {
+  const folder = vscode.workspace.getWorkspaceFolder(uri);
+  if (folder === undefined) return undefined;
+  return { path: vscode.workspace.asRelativePath(uri), absolute: absoluteOf(uri) };
+}

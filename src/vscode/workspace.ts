@@ -5,7 +5,7 @@ import { type AppliedEdit, type FilePath, type FolderEntry, type Workspace } fro
 import { resolveInside } from '../node/resolvePath.ts';
 import { bytesOf, decodeFile, documentOf, encodeFile } from './fileEncoding.ts';
 import { attempt } from './fileFailures.ts';
-import { absoluteOf, contentUri, toUri } from './fileUris.ts';
+import { absoluteOf, contentUri, toFilePath, toUri } from './fileUris.ts';
 
 /** The editor itself keeps longer files from extensions. */
 const LONGEST = 50 * 1024 * 1024;
@@ -96,13 +96,6 @@ function resolveVirtual(folder: FilePath, path: string): Result<FilePath> {
   const inner = uri.path.slice(prefix.length).replace(/\/$/, '');
   const said = [folder.path, inner].filter((part) => part !== '').join('/');
   return succeeded({ path: said, absolute: uri.toString() });
-}
-
-/** Undefined for what is not in the workspace. */
-export function toFilePath(uri: vscode.Uri): FilePath | undefined {
-  const folder = vscode.workspace.getWorkspaceFolder(uri);
-  if (folder === undefined) return undefined;
-  return { path: vscode.workspace.asRelativePath(uri), absolute: absoluteOf(uri) };
 }
 
 function kindOf(type: vscode.FileType): FolderEntry['kind'] {

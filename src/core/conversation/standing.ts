@@ -66,7 +66,9 @@ function keyOf({ kind, subject }: Notification): string {
 
 /** An exit code of 0, a resolved error, a server that is back, a file that is again as it was read. */
 function isGoodNews(notification: Notification, seenHash: (path: string) => string | undefined): boolean {
-  if (notification.level === 'info') return true;
+  // Problems that are gone are good news only if none is left.
+  const left = notification.data?.['left'];
+  if (notification.level === 'info') return typeof left !== 'number' || left === 0;
   const states = fileStatesOf(notification);
   return states.length > 0 && states.every(({ path, hash, complete }) => complete && seenHash(path) === hash);
 }

@@ -1,0 +1,312 @@
+// Watches what language servers say, and tells each conversation what came and went since it last heard of a file.
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import {
+  compareProblems,
+  describeSettled,
+  INTRODUCED,
+  introducedDraft,
+  type KnownProblems,
+  type ProblemDelta,
+  RESOLVED,
+  resolvedDraft,
+} from '../core/notify/problems.ts';
+import { type Clock, type Log, type Producer, type Publisher, type SeenFiles } from '../core/ports.ts';
+import { type EditWatch, type Problem, type Problems, type ProblemTelling } from '../core/problemPorts.ts';
+import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
+import { type NotificationDraft } from '../protocol/notification.ts';
+import { type Look, ObservedProblems } from './observedProblems.ts';
+import { OtherErrors } from './otherErrors.ts';
+
+/** How many documents are kept open at most, and of those only seen, how many of the newest. */
+const MOST_OPEN = 40;
+const NEWEST_SEEN = 20;
+
+export interface DiagnosticsDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly problems: Problems;
+  readonly workspace: Workspace;
+}
+
+export function createDiagnosticsProducer(deps: DiagnosticsDeps): Producer & ProblemTelling {
+  let running: DiagnosticsWatch | undefined;
+  const nothing: EditWatch = { settle: async () => undefined, dispose: () => undefined };
+  return {
+    name: 'diagnostics',
+    start: (publisher, seen) => {
+      const watch = new DiagnosticsWatch(deps, publisher, seen);
+      running = watch;
+      return {
+        dispose: () => {
+          if (running === watch) running = undefined;
+          watch.dispose();
+        },
+      };
+    },
+    beginEdit: (conversation) => running?.beginEdit(conversation) ?? nothing,
+    look: async (file, signal) => running?.look(file, signal),
+    shown: async (conversation, files) => running?.shown(conversation, files),
+  };
+}
+
+/** What one conversation knows, and what it was told last and may not have been carried yet. */
+interface Listener {
+  readonly known: Map<string, KnownProblems>;
+  readonly said: Map<string, readonly Problem[]>;
+  /** Its edits that are not settled, and what came meanwhile. */
+  editing: number;
+  readonly heldBack: Map<string, FilePath>;
+  /** One thing at a time, so that two never tell the same. */
+  turn: Promise<unknown>;
+}
+
+class DiagnosticsWatch implements Disposable {
+  readonly #deps: DiagnosticsDeps;
+  readonly #publisher: Publisher;
+  readonly #seen: SeenFiles;
+  readonly #held = new DisposableStore();
+  readonly #observed: ObservedProblems;
+  readonly #others: OtherErrors;
+  readonly #listeners = new Map<string, Listener>();
+  readonly #files = new Map<string, FilePath>();
+  /** Just changed or asked for, newest last. */
+  #recent: readonly FilePath[] = [];
+  #ended = false;
+
+  constructor(deps: DiagnosticsDeps, publisher: Publisher, seen: SeenFiles) {
+    this.#deps = deps;
+    this.#publisher = publisher;
+    this.#seen = seen;
+    this.#observed = this.#held.add(new ObservedProblems(deps, (files) => this.#look(files)));
+    this.#others = new OtherErrors(publisher, this.#observed.all);
+    this.#held.add(seen.onDidChange(() => this.#follow()));
+    this.#follow();
+  }
+
+  dispose(): void {
+    this.#ended = true;
+    this.#held.dispose();
+    this.#deps.problems.keepOpen([]);
+  }
+
+  beginEdit(conversation: string): EditWatch {
+    const listener = this.#listener(conversation);
+    const began = this.#deps.clock.now();
+    listener.editing += 1;
+    for (const [path, known] of listener.known) {
+      if (!known.sure && this.#observed.isSettled(path)) listener.known.set(path, { ...known, sure: true });
+    }
+    let ended = false;
+    return {
+      settle: (changed, signal) => this.#settle(conversation, changed, began, signal),
+      dispose: () => {
+        if (ended) return;
+        ended = true;
+        listener.editing -= 1;
+        if (listener.editing === 0) this.#letGo(conversation, listener);
+      },
+    };
+  }
+
+  async look(file: FilePath, signal: AbortSignal): Promise<void> {
+    this.#files.set(file.path, file);
+    this.#remember([file]);
+    if (this.#deps.problems.of(file).open && this.#observed.isSettled(file.path)) return;
+    await this.#observed.settled([file.path], this.#deps.clock.now(), signal);
+  }
+
+  async shown(conversation: string, files: readonly FilePath[]): Promise<void> {
+    const listener = this.#listener(conversation);
+    await this.#inTurn(listener, async () => {
+      for (const file of files) await this.#takeDelta(conversation, listener, this.#observed.look(file));
+    });
+  }
+
+  #listener(conversation: string): Listener {
+    const known = this.#listeners.get(conversation);
+    if (known !== undefined) return known;
+    const listener = { known: new Map(), said: new Map(), editing: 0, heldBack: new Map(), turn: Promise.resolve() };
+    this.#listeners.set(conversation, listener);
+    this.#others.join(conversation);
+    return listener;
+  }
+
+  #report(error: unknown): void {
+    this.#deps.log.error('telling of problems failed', error);
+  }
+
+  #inTurn<T>(listener: Listener, action: () => Promise<T>): Promise<T> {
+    const next = listener.turn.then(action);
+    listener.turn = next.catch(() => undefined);
+    return next;
+  }
+
+  /** What is there when a conversation first sees a file is nothing that came. */
+  #follow(): void {
+    const follow = async () => {
+      for (const { path, by } of this.#seen.all()) {
+        const file = this.#files.get(path) ?? (await this.#resolve(path));
+        if (file === undefined || this.#ended) continue;
+        for (const { conversation } of by) {
+          const { known } = this.#listener(conversation);
+          // One that is not open yet will be; what is said of it then is how it was.
+          if (!known.has(path) && this.#deps.problems.of(file).open) known.set(path, this.#asItIs(file));
+        }
+      }
+      if (!this.#ended) this.#keepOpen();
+    };
+    void follow().catch((error: unknown) => this.#report(error));
+  }
+
+  #asItIs(file: FilePath): KnownProblems {
+    return { problems: this.#observed.look(file).problems, sure: this.#observed.isSettled(file.path) };
+  }
+
+  async #resolve(path: string): Promise<FilePath | undefined> {
+    const resolved = await this.#deps.workspace.resolve(path);
+    if (!resolved.ok) return undefined;
+    this.#files.set(path, resolved.value);
+    return resolved.value;
+  }
+
+  /** Those just changed, those that somebody knows to have problems, and the newest seen: what they become matters. */
+  #keepOpen(): void {
+    const seen = this.#seen.all().map(({ path }) => path);
+    const faulty = seen.filter((path) =>
+      [...this.#listeners.values()].some(
+        ({ known, said }) => said.has(path) || (known.get(path)?.problems.length ?? 0) > 0,
+      ),
+    );
+    const paths = [
+      ...this.#recent.map(({ path }) => path).toReversed(),
+      ...faulty,
+      ...seen.slice(-NEWEST_SEEN).toReversed(),
+    ];
+    const files = [...new Set(paths)].slice(0, MOST_OPEN).flatMap((path) => this.#files.get(path) ?? []);
+    this.#deps.problems.keepOpen(files);
+  }
+
+  #look(files: readonly FilePath[]): void {
+    for (const file of files) {
+      const look = this.#observed.look(file);
+      const by = this.#seen.get(file.path)?.by ?? [];
+      if (look.warming) this.#others.wasThere(file.path);
+      for (const { conversation } of by) this.#hear(conversation, look);
+    }
+    for (const [conversation, listener] of this.#listeners) {
+      if (listener.editing > 0) continue;
+      const unseen = (path: string) => !listener.known.has(path);
+      const telling = this.#inTurn(listener, () => this.#others.tell(conversation, unseen, this.#at()));
+      void telling.catch((error: unknown) => this.#report(error));
+    }
+  }
+
+  #hear(conversation: string, look: Look): void {
+    const listener = this.#listener(conversation);
+    const { path } = look.file;
+    if (listener.editing > 0) {
+      listener.heldBack.set(path, look.file);
+      return;
+    }
+    // The first word on a file, or a server that still reads it: that is how it was.
+    if (!listener.known.has(path) || look.warming) {
+      listener.known.set(path, this.#asItIs(look.file));
+      return;
+    }
+    const telling = this.#inTurn(listener, () => this.#tell(conversation, listener, look));
+    void telling.catch((error: unknown) => this.#report(error));
+  }
+
+  async #tell(conversation: string, listener: Listener, { file, problems }: Look): Promise<void> {
+    const last = listener.said.get(file.path);
+    if (last !== undefined && isSame(compareProblems({ problems: last, sure: true }, problems))) return;
+    const known = await this.#takeBack(conversation, listener, file.path);
+    const delta = compareProblems(known, problems);
+    if (isSame(delta)) {
+      listener.known.set(file.path, { problems, sure: known.sure || this.#observed.isSettled(file.path) });
+      return;
+    }
+    listener.said.set(file.path, problems);
+    // What is worse is the newer word on the file.
+    if (delta.resolved.length > 0) this.#publish(resolvedDraft(file.path, delta), conversation);
+    if (delta.introduced.length > 0) this.#publish(introducedDraft(file.path, delta), conversation);
+    this.#keepOpen();
+  }
+
+  /** Not waited for: a calm publisher may hold it back, and the next look must be able to take it back. */
+  #publish(draft: Omit<NotificationDraft, 'at'>, to: string): void {
+    void this.#publisher.publish({ ...draft, at: this.#at() }, to).catch((error: unknown) => this.#report(error));
+  }
+
+  #at(): string {
+    return new Date(this.#deps.clock.now()).toISOString();
+  }
+
+  /** Takes back what was said and not carried; what was carried is known by now. Returns what is known then. */
+  async #takeBack(conversation: string, { known, said }: Listener, path: string): Promise<KnownProblems> {
+    const last = said.get(path);
+    if (last !== undefined) {
+      said.delete(path);
+      const pending = [];
+      for (const kind of [INTRODUCED, RESOLVED]) {
+        pending.push(await this.#publisher.withdraw(kind, `file:${path}`, 'it is no longer so', conversation));
+      }
+      if (!pending.includes(true)) known.set(path, { problems: last, sure: true });
+    }
+    return known.get(path) ?? { problems: [], sure: false };
+  }
+
+  /** What the model is shown now: from here on it is known. */
+  async #takeDelta(conversation: string, listener: Listener, { file, problems }: Look): Promise<ProblemDelta> {
+    const known = await this.#takeBack(conversation, listener, file.path);
+    listener.heldBack.delete(file.path);
+    listener.known.set(file.path, { problems, sure: known.sure || this.#observed.isSettled(file.path) });
+    return compareProblems(known, problems);
+  }
+
+  async #settle(
+    conversation: string,
+    changed: readonly FilePath[],
+    began: number,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const listener = this.#listener(conversation);
+    for (const file of changed) {
+      this.#files.set(file.path, file);
+      // Nobody looked at it before: whatever is said of it now may be older.
+      if (!listener.known.has(file.path)) listener.known.set(file.path, { problems: [], sure: false });
+    }
+    this.#remember(changed);
+    const paths = changed.map(({ path }) => path);
+    await this.#observed.settled(paths, began, signal);
+    return this.#inTurn(listener, async () => {
+      const files = new Map([...changed.map((file) => [file.path, file] as const), ...listener.heldBack]);
+      const deltas: [string, ProblemDelta][] = [];
+      for (const [path, file] of files) {
+        // Opened meanwhile, and not by this edit's doing.
+        if (!listener.known.has(path)) listener.known.set(path, this.#asItIs(file));
+        deltas.push([path, await this.#takeDelta(conversation, listener, this.#observed.look(file))]);
+      }
+      const others = await this.#others.take(conversation, (path) => !listener.known.has(path));
+      this.#keepOpen();
+      return describeSettled({ files: deltas, others });
+    });
+  }
+
+  #remember(files: readonly FilePath[]): void {
+    const paths = new Set(files.map(({ path }) => path));
+    this.#recent = [...this.#recent.filter(({ path }) => !paths.has(path)), ...files].slice(-NEWEST_SEEN);
+    this.#keepOpen();
+  }
+
+  /** What came while it edited and did not go into a result. */
+  #letGo(conversation: string, listener: Listener): void {
+    const files = [...listener.heldBack.values()];
+    listener.heldBack.clear();
+    for (const file of files) this.#hear(conversation, this.#observed.look(file));
+  }
+}
+
+function isSame({ introduced, resolved }: ProblemDelta): boolean {
+  return introduced.length + resolved.length === 0;
+}

@@ -1,0 +1,183 @@
+// Decides what is true of files' problems and when: after a quiet while, with doubt about what closing a document took away.
+import { extname } from 'node:path';
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { Emitter } from '../base/emitter.ts';
+import { compareProblems } from '../core/notify/problems.ts';
+import { type Clock, type Log } from '../core/ports.ts';
+import { type Problem, type Problems, type ProblemsChange } from '../core/problemPorts.ts';
+import { type FilePath } from '../core/workspacePorts.ts';
+import { Patience } from './patience.ts';
+
+export const QUIET_MILLISECONDS = 300;
+/** A server needs a while for a document that was opened; what it says then was there before. */
+const WARM_UP_MILLISECONDS = 15_000;
+/** This long after a document was opened, what its server says or does not say of it is believed. */
+const SETTLED_MILLISECONDS = 5000;
+
+export interface Look {
+  readonly file: FilePath;
+  readonly problems: readonly Problem[];
+  /** Its server has just begun to look at it and nobody has changed anything since. */
+  readonly warming: boolean;
+}
+
+interface Due {
+  readonly file: FilePath;
+  at: number;
+}
+
+export interface ObservedDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly problems: Problems;
+}
+
+export class ObservedProblems implements Disposable {
+  readonly #deps: ObservedDeps;
+  readonly #held = new DisposableStore();
+  readonly #patience = new Patience();
+  readonly #onDidReport: Emitter<void>;
+  readonly #quiet: (files: readonly FilePath[]) => void;
+  readonly #started: number;
+  readonly #due = new Map<string, Due>();
+  #timer: Disposable | undefined;
+  readonly #observed = new Map<string, readonly Problem[]>();
+  readonly #opened = new Map<string, number>();
+  /** Documents that were closed, or opened anew, with problems: when. */
+  readonly #doubted = new Map<string, number>();
+  /** By the file's ending: when one like it was last edited, and last spoken of. */
+  readonly #lastEdit = new Map<string, number>();
+  readonly #lastReport = new Map<string, number>();
+  readonly #reported = new Map<string, number>();
+  readonly #edits = new Map<string, number>();
+
+  /** `quiet` is called with files that were spoken of, once nothing has happened to them for a while. */
+  constructor(deps: ObservedDeps, quiet: (files: readonly FilePath[]) => void) {
+    this.#deps = deps;
+    this.#quiet = quiet;
+    this.#started = deps.clock.now();
+    this.#onDidReport = this.#held.add(new Emitter((error) => deps.log.error('a listener failed', error)));
+    for (const { file, problems } of deps.problems.all()) this.#observed.set(file.path, problems);
+    this.#held.add(deps.problems.onDidChange((change) => this.#take(change)));
+  }
+
+  /** Everything that was ever seen to have problems. */
+  get all(): ReadonlyMap<string, readonly Problem[]> {
+    return this.#observed;
+  }
+
+  /** Its document has been open long enough, or was spoken of: what is said of it now is all that there is. */
+  isSettled(path: string): boolean {
+    const opened = Math.max(this.#opened.get(path) ?? 0, this.#started);
+    return (this.#reported.get(path) ?? -1) >= opened || this.#deps.clock.now() - opened >= SETTLED_MILLISECONDS;
+  }
+
+  look(file: FilePath): Look {
+    const { problems, open } = this.#deps.problems.of(file);
+    const before = this.#observed.get(file.path) ?? [];
+    const warming = this.#isWarmingUp(file.path);
+    if (this.#isDoubtful(file.path, open, before, problems)) return { file, problems: before, warming };
+    this.#observed.set(file.path, problems);
+    return { file, problems, warming };
+  }
+
+  /** Resolves once servers have spoken after the last edit of these files and been quiet since, or it was long enough. */
+  settled(paths: readonly string[], since: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    const limit = clock.now() + this.#patience.for(paths);
+    return new Promise((resolve) => {
+      const held = new DisposableStore();
+      let timer: Disposable | undefined;
+      const check = () => {
+        timer?.dispose();
+        const now = clock.now();
+        const edited = Math.max(since, ...paths.map((path) => this.#edits.get(path) ?? 0));
+        const reported = Math.max(0, ...paths.map((path) => this.#lastReport.get(extname(path)) ?? 0));
+        const due = reported > edited ? Math.min(limit, reported + QUIET_MILLISECONDS) : limit;
+        if (!signal.aborted && now < due) {
+          timer = clock.after(due - now, check);
+          return;
+        }
+        signal.removeEventListener('abort', check);
+        held.dispose();
+        resolve();
+      };
+      held.add(this.#onDidReport.event(check));
+      signal.addEventListener('abort', check, { once: true });
+      check();
+    });
+  }
+
+  dispose(): void {
+    this.#timer?.dispose();
+    this.#held.dispose();
+  }
+
+  #take({ type, files }: ProblemsChange): void {
+    const now = this.#deps.clock.now();
+    for (const file of files) {
+      const { path } = file;
+      switch (type) {
+        case 'reported':
+          this.#patience.reported(path, now);
+          this.#lastReport.set(extname(path), now);
+          this.#reported.set(path, now);
+          this.#schedule(file, now + QUIET_MILLISECONDS);
+          break;
+        case 'edited':
+          this.#patience.edited(path, now);
+          this.#edits.set(path, now);
+          this.#lastEdit.set(extname(path), now);
+          // What is said of a text that still changes is said of an older one.
+          if (this.#due.has(path)) this.#schedule(file, now + QUIET_MILLISECONDS);
+          break;
+        case 'opened':
+          this.#opened.set(path, now);
+          this.#doubt(file, now);
+          break;
+        case 'closed':
+          this.#doubt(file, now);
+          break;
+      }
+    }
+    if (type === 'reported') this.#onDidReport.fire();
+  }
+
+  /** It is looked at again when its server must have come to it. */
+  #doubt(file: FilePath, now: number): void {
+    if ((this.#observed.get(file.path)?.length ?? 0) > 0) this.#doubted.set(file.path, now);
+    this.#schedule(file, now + SETTLED_MILLISECONDS);
+  }
+
+  /** A closed document resolves nothing: many servers forget what they do not see, and say it again when they do. */
+  #isDoubtful(path: string, open: boolean, before: readonly Problem[], now: readonly Problem[]): boolean {
+    const since = this.#doubted.get(path);
+    if (since === undefined) return false;
+    const lacks = compareProblems({ problems: before, sure: true }, now).resolved.length > 0;
+    if (lacks && (!open || this.#deps.clock.now() - since < SETTLED_MILLISECONDS)) return true;
+    this.#doubted.delete(path);
+    return false;
+  }
+
+  #isWarmingUp(path: string): boolean {
+    const opened = Math.max(this.#opened.get(path) ?? 0, this.#started);
+    const edited = this.#lastEdit.get(extname(path)) ?? 0;
+    return edited < opened && this.#deps.clock.now() - opened < WARM_UP_MILLISECONDS;
+  }
+
+  /** One timer for all: a server may speak of thousands at once. */
+  #schedule(file: FilePath, at: number): void {
+    this.#due.set(file.path, { file, at });
+    this.#timer ??= this.#deps.clock.after(QUIET_MILLISECONDS, () => this.#lookAtDue());
+  }
+
+  #lookAtDue(): void {
+    this.#timer = undefined;
+    const now = this.#deps.clock.now();
+    const due = [...this.#due.values()].filter(({ at }) => at <= now);
+    for (const { file } of due) this.#due.delete(file.path);
+    const next = Math.min(...[...this.#due.values()].map(({ at }) => at));
+    if (this.#due.size > 0) this.#timer = this.#deps.clock.after(Math.max(1, next - now), () => this.#lookAtDue());
+    if (due.length > 0) this.#quiet(due.map(({ file }) => file));
+  }
+}

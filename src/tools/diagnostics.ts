@@ -1,0 +1,92 @@
+// The tool diagnostics: what language servers say of a file, a folder or the whole workspace now, worst files first.
+import * as z from 'zod';
+import { describeFailure } from '../base/errors.ts';
+import { printProblem } from '../core/notify/problems.ts';
+import { type Tool } from '../core/ports.ts';
+import { type FileProblems, type Problem, type Problems, type ProblemTelling } from '../core/problemPorts.ts';
+import { type FilePath } from '../core/workspacePorts.ts';
+import { answer, defineTool, refuse } from './defineTool.ts';
+import { printPath } from './searchQuery.ts';
+
+const MOST_LISTED = 100;
+const MOST_CHARACTERS = 24_000;
+const SEVERITIES = ['error', 'warning', 'info'] as const;
+
+export interface DiagnosticsToolDeps {
+  readonly problems: Problems;
+  readonly telling: ProblemTelling;
+}
+
+export function createDiagnosticsTool({ problems, telling }: DiagnosticsToolDeps): Tool {
+  return defineTool({
+    name: 'diagnostics',
+    description:
+      'Lists the errors and warnings that the editor’s language servers and tasks report now. Many servers look only at files that are open: name a file to have it looked at. After your edits you are told what changed without asking.',
+    effect: 'read',
+    arguments: {
+      path: z.string().min(1).optional().describe('File or folder; without it, the whole workspace'),
+      severity: z.enum(SEVERITIES).optional().describe('Nothing milder than this; info if not given'),
+    },
+    touches: ({ path }) => ({ paths: path === undefined ? [] : [path] }),
+    run: async ({ path, severity = 'info' }, { conversation, workspace, hides, signal }) => {
+      const place = path === undefined ? undefined : await workspace.resolve(path);
+      if (place?.ok === false) return refuse(describeFailure(place.failure));
+      const isFile = place !== undefined && !(await workspace.list(place.value)).ok;
+      if (isFile) {
+        const there = await workspace.read(place.value);
+        if (!there.ok) return refuse(describeFailure(there.failure));
+        await telling.look(place.value, signal);
+      }
+      const found = (
+        isFile ? [problems.of(place.value)] : problems.all().filter(({ file }) => isIn(place?.value, file))
+      )
+        .filter(({ file }) => isFile || !hides(file.path))
+        .map((one) => ({ ...one, problems: one.problems.filter((problem) => isBad(problem, severity)) }));
+      const { text, whole } = print(found, place?.value);
+      // Milder ones were not shown.
+      if (severity === 'info') await telling.shown(conversation, whole);
+      return answer(text);
+    },
+  });
+}
+
+function isIn(place: FilePath | undefined, { path }: FilePath): boolean {
+  return place === undefined || place.path === '' || path === place.path || path.startsWith(`${place.path}/`);
+}
+
+function isBad(problem: Problem, severity: Problem['severity']): boolean {
+  return SEVERITIES.indexOf(problem.severity) <= SEVERITIES.indexOf(severity);
+}
+
+function print(found: readonly FileProblems[], place: FilePath | undefined): { text: string; whole: FilePath[] } {
+  const files = found.filter(({ problems }) => problems.length > 0);
+  const all = files.flatMap(({ problems }) => problems);
+  if (all.length === 0) {
+    const where = place === undefined || place.path === '' ? 'the workspace' : printPath(place.path);
+    return { text: `No problem is reported in ${where}.`, whole: found.map(({ file }) => file) };
+  }
+  const errors = (problems: readonly Problem[]) => problems.filter(({ severity }) => severity === 'error').length;
+  const lines: string[] = [];
+  const whole: FilePath[] = [];
+  let [listed, length] = [0, 0];
+  for (const { file, problems } of files.sort((a, b) => errors(b.problems) - errors(a.problems))) {
+    const shown = [...problems]
+      .sort(worseFirst)
+      .slice(0, Math.max(0, MOST_LISTED - listed))
+      .map(printProblem);
+    const text = [`${printPath(file.path)} (${problems.length})`, ...shown.map((line) => `  ${line}`)].join('\n');
+    if (length + text.length > MOST_CHARACTERS) break;
+    lines.push(text);
+    length += text.length + 1;
+    listed += shown.length;
+    if (shown.length === problems.length) whole.push(file);
+  }
+  const head = `${all.length} ${all.length === 1 ? 'problem' : 'problems'} in ${files.length} ${files.length === 1 ? 'file' : 'files'}, ${errors(all)} of them errors:`;
+  const left = all.length - listed;
+  const more = left > 0 ? [`(${left} more are not listed: name a file or a folder, or ask for errors only.)`] : [];
+  return { text: [head, ...lines, ...more].join('\n'), whole };
+}
+
+function worseFirst(a: Problem, b: Problem): number {
+  return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || a.line - b.line;
+}

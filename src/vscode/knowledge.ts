@@ -1,0 +1,36 @@
+// Joins what the agent can find out in this window: text, problems, symbols, pages; and its own list of what is to be done.
+import { type Disposable } from '../base/disposable.ts';
+import { type Clock, type Log, type Producer, type Tool } from '../core/ports.ts';
+import { type ProblemTelling } from '../core/problemPorts.ts';
+import { type Workspace } from '../core/workspacePorts.ts';
+import { createDiagnosticsProducer } from '../producers/diagnostics.ts';
+import { createDiagnosticsTool } from '../tools/diagnostics.ts';
+import { createSearchTool } from '../tools/search.ts';
+import { todoTool } from '../tools/todo.ts';
+import { findRipgrep } from './ripgrep.ts';
+import { DiagnosticsSource } from './sources/diagnostics.ts';
+
+export interface Knowledge extends Disposable {
+  readonly tools: readonly Tool[];
+  readonly producer: Producer;
+  readonly problems: ProblemTelling;
+}
+
+export function createKnowledge(deps: {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly workspace: Workspace;
+}): Knowledge {
+  const problems = new DiagnosticsSource(deps.log);
+  const diagnostics = createDiagnosticsProducer({ ...deps, problems });
+  return {
+    tools: [
+      createSearchTool({ ripgrep: findRipgrep }),
+      createDiagnosticsTool({ problems, telling: diagnostics }),
+      todoTool,
+    ],
+    producer: diagnostics,
+    problems: diagnostics,
+    dispose: () => problems.dispose(),
+  };
+}

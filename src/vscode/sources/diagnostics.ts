@@ -1,0 +1,156 @@
+// What language servers say in this window, as plain data; and documents that stay open because somebody needs them to.
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { Emitter } from '../../base/emitter.ts';
+import { describeError } from '../../base/errors.ts';
+import { type Log } from '../../core/ports.ts';
+import {
+  type FileProblems,
+  type Problem,
+  type Problems,
+  type ProblemsChange,
+  type Severity,
+} from '../../core/problemPorts.ts';
+import { type FilePath } from '../../core/workspacePorts.ts';
+import { toFilePath, toUri } from '../fileUris.ts';
+import { addressesOf, isInTab, isTypescript, TypescriptPull } from './typescriptPull.ts';
+
+/** Larger ones are not opened just to be looked at. */
+const LARGEST = 2_000_000;
+
+const SEVERITIES: Readonly<Partial<Record<vscode.DiagnosticSeverity, Severity>>> = {
+  [vscode.DiagnosticSeverity.Error]: 'error',
+  [vscode.DiagnosticSeverity.Warning]: 'warning',
+  [vscode.DiagnosticSeverity.Information]: 'info',
+};
+
+export class DiagnosticsSource implements Problems, Disposable {
+  readonly #log: Log;
+  readonly #held = new DisposableStore();
+  readonly #onDidChange: Emitter<ProblemsChange>;
+  readonly #typescript: TypescriptPull;
+  /** By the document's address. */
+  #kept: ReadonlyMap<string, vscode.Uri> = new Map();
+
+  constructor(log: Log) {
+    this.#log = log;
+    this.#onDidChange = this.#held.add(new Emitter((error) => log.error('a listener failed', error)));
+    this.#typescript = this.#held.add(new TypescriptPull(log, (uri) => this.#fire('reported', [uri])));
+    const { workspace } = vscode;
+    this.#held.add(vscode.languages.onDidChangeDiagnostics(({ uris }) => this.#fire('reported', uris)));
+    this.#held.add(
+      workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (contentChanges.length === 0) return;
+        this.#fire('edited', [document.uri]);
+        if (isTypescript(document.languageId)) this.#typescript.soon();
+      }),
+    );
+    this.#held.add(
+      workspace.onDidOpenTextDocument(({ uri, languageId }) => {
+        this.#fire('opened', [uri]);
+        if (isTypescript(languageId)) this.#typescript.soon();
+      }),
+    );
+    // Some servers look at what a tab shows and at nothing else: to them it is the tab that opens and closes.
+    this.#held.add(
+      vscode.window.tabGroups.onDidChangeTabs(({ opened, closed }) => {
+        this.#fire('closed', uniqueUris(closed));
+        this.#fire('opened', uniqueUris(opened));
+        this.#typescript.soon();
+      }),
+    );
+    this.#held.add(
+      workspace.onDidCloseTextDocument(({ uri }) => {
+        this.#fire('closed', [uri]);
+        if (this.#kept.has(uri.toString())) this.#open(uri);
+      }),
+    );
+  }
+
+  get onDidChange(): Emitter<ProblemsChange>['event'] {
+    return this.#onDidChange.event;
+  }
+
+  all(): readonly FileProblems[] {
+    const uris = new Map(vscode.languages.getDiagnostics().map(([uri]) => [uri.toString(), uri]));
+    for (const [address, uri] of this.#kept) uris.set(address, uri);
+    const open = openLanguages();
+    return [...uris.values()].flatMap((uri) => {
+      const file = toFilePath(uri);
+      const found = file && this.#of(file, uri, open);
+      return found === undefined || found.problems.length === 0 ? [] : [found];
+    });
+  }
+
+  of(file: FilePath): FileProblems {
+    return this.#of(file, toUri(file), openLanguages());
+  }
+
+  #of(file: FilePath, uri: vscode.Uri, open: ReadonlyMap<string, string>): FileProblems {
+    const language = open.get(uri.toString());
+    const pulled = this.#typescript.of(uri);
+    const watched = language !== undefined && (pulled !== undefined || !isTypescript(language) || isInTab(uri));
+    return { file, open: watched, problems: [...toProblems(vscode.languages.getDiagnostics(uri)), ...(pulled ?? [])] };
+  }
+
+  keepOpen(files: readonly FilePath[]): void {
+    const before = this.#kept;
+    this.#kept = new Map(files.map((file) => [toUri(file).toString(), toUri(file)]));
+    const added = [...this.#kept].filter(([address]) => !before.has(address));
+    if (added.length === 0 && before.size === this.#kept.size) return;
+    for (const [, uri] of added) this.#open(uri);
+    this.#typescript.want([...this.#kept.values()]);
+  }
+
+  dispose(): void {
+    this.#kept = new Map();
+    this.#held.dispose();
+  }
+
+  #fire(type: ProblemsChange['type'], uris: readonly vscode.Uri[]): void {
+    const files = uris.flatMap((uri) => toFilePath(uri) ?? []);
+    if (files.length > 0) this.#onDidChange.fire({ type, files });
+  }
+
+  /** What is gone, binary or huge stays closed: then nobody looks at it. */
+  #open(uri: vscode.Uri): void {
+    const open = async () => {
+      if (isOpen(uri) || (await vscode.workspace.fs.stat(uri)).size > LARGEST) return;
+      await vscode.workspace.openTextDocument(uri);
+    };
+    void open().catch((error: unknown) => this.#log.debug(`${uri.path} is not kept open: ${describeError(error)}`));
+  }
+}
+
+/** The language of each open document, by its address. */
+function openLanguages(): Map<string, string> {
+  return new Map(vscode.workspace.textDocuments.map(({ uri, languageId }) => [uri.toString(), languageId]));
+}
+
+function uniqueUris(tabs: readonly vscode.Tab[]): vscode.Uri[] {
+  return [...new Set(tabs.flatMap(addressesOf))].map((address) => vscode.Uri.parse(address));
+}
+
+function isOpen(uri: vscode.Uri): boolean {
+  const address = uri.toString();
+  return vscode.workspace.textDocuments.some((document) => !document.isClosed && document.uri.toString() === address);
+}
+
+function toProblems(diagnostics: readonly vscode.Diagnostic[]): Problem[] {
+  return diagnostics.flatMap((diagnostic) => {
+    const severity = SEVERITIES[diagnostic.severity];
+    if (severity === undefined) return [];
+    const { message, range, source } = diagnostic;
+    const code = typeof diagnostic.code === 'object' ? diagnostic.code.value : diagnostic.code;
+    return [
+      {
+        severity,
+        message,
+        line: range.start.line + 1,
+        column: range.start.character + 1,
+        ...(source !== undefined && source !== '' && { source }),
+        ...(code !== undefined && { code: String(code) }),
+      },
+    ];
+  });
+}
