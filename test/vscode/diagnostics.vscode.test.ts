@@ -11,8 +11,9 @@ import { readFileTool } from '../../src/tools/readFile.ts';
 import { DiagnosticsSource } from '../../src/vscode/sources/diagnostics.ts';
 import { createWorkspace } from '../../src/vscode/workspace.ts';
 import { cleanUpAfterEach, folder, onDisk, put } from '../support/editing.ts';
-import { type Headless, recordingLog, startHeadless } from '../support/headless.ts';
+import { type Headless, startHeadless } from '../support/headless.ts';
 import { createManualClock, type ManualClock } from '../support/manualClock.ts';
+import { recordingLog } from '../support/recordingLog.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
 import { checkLeaks, eventually } from '../support/vscodeApi.ts';
 
