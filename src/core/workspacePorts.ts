@@ -84,10 +84,8 @@ export interface Workspace {
   apply(edits: readonly FileEdit[], options?: ApplyOptions): Promise<Result<readonly AppliedEdit[]>>;
 }
 
-/** What the user types and saves in the editor. */
+/** The disk below the editor's buffers, and what reaches it from them. */
 export interface Buffers {
-  /** Files whose buffers have changes that are not saved. */
-  unsaved(): Promise<readonly FilePath[]>;
   /** What is on disk, whatever the buffer has. Undefined if there is no such file. */
   readBeneath(file: FilePath): Promise<Uint8Array | undefined>;
   /** On disk only: the buffer keeps what is not saved. Fails with the code `stale` if the disk has other bytes than `from`. */

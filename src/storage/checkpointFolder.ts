@@ -37,6 +37,9 @@ export interface CheckpointFolder {
 
 /** A larger file is left out. */
 const LARGEST = 100 * 1024 * 1024;
+/** Of what is ignored, files as small as this are taken all the same if their folder is not ignored: `.env` and the like. */
+const LARGEST_IGNORED = 1024 * 1024;
+const MOST_IGNORED = 500;
 /** More new bytes than these are not taken at once. */
 const MOST_BYTES = 1024 * 1024 * 1024;
 const AT_ONCE = 64;
@@ -51,6 +54,7 @@ export async function sift(
   folder: string,
   paths: readonly string[],
   signal: AbortSignal,
+  largest = LARGEST,
 ): Promise<{ fits: readonly Candidate[]; leftOut: readonly string[] }> {
   const fits: Candidate[] = [];
   const leftOut: string[] = [];
@@ -61,7 +65,7 @@ export async function sift(
     for (const { path, stat, readable } of looked) {
       if (stat === undefined) continue;
       const size = stat.isFile() ? stat.size : 0;
-      if (!readable || size > LARGEST || bytes + size > MOST_BYTES) {
+      if (!readable || size > largest || bytes + size > MOST_BYTES) {
         leftOut.push(path);
         continue;
       }
@@ -70,6 +74,15 @@ export async function sift(
     }
   }
   return { fits, leftOut };
+}
+
+/** Those of the ignored files that are worth keeping. */
+export async function siftIgnored(
+  folder: string,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Candidate[]> {
+  return (await sift(folder, paths.slice(0, MOST_IGNORED), signal, LARGEST_IGNORED)).fits;
 }
 
 async function look(folder: string, path: string): Promise<{ path: string; stat?: Stats; readable: boolean }> {

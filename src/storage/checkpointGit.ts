@@ -1,33 +1,26 @@
 // Decides how a folder's files are captured with git: an index and objects of our own, never the user's.
-import { copyFile, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { delimiter, join, relative, resolve, sep } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { copyFile, mkdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { delimiter, join, relative, sep } from 'node:path';
 import { runGit } from '../node/runGit.ts';
 import {
   type CheckpointFolder,
   type FolderDifference,
   folderName,
   sift,
+  siftIgnored,
   type TakenFolder,
 } from './checkpointFolder.ts';
+import { findRepository, preparePlace } from './checkpointPlace.ts';
 
 /** Paths given to git at once. */
 const BATCH = 4000;
-/** Bytes are bytes: no attribute of the repository may change them on the way in. */
-const ATTRIBUTES = '* -text -eol -ident -crlf !filter !working-tree-encoding\n';
-/** Where there is no repository, nobody says what is not worth keeping. */
-const USUALLY_IGNORED = 'node_modules/\n.venv/\n__pycache__/\n.DS_Store\n';
 
 /** Git knows it without having it. */
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 /** Those that need the files themselves. */
 const LOOKING = new Set(['ls-files', 'update-index']);
-
-interface Repository {
-  readonly root: string;
-  readonly objects: string;
-  readonly exclude: string;
-}
 
 export interface GitFolderDeps {
   /** Where all checkpoints are kept. */
@@ -48,44 +41,8 @@ export async function openGitFolder(deps: GitFolderDeps): Promise<CheckpointFold
   const name = folderName(folder);
   const place = join(deps.storage, 'git', name);
   const root = repository?.root ?? folder;
-  await prepare(place, root, repository, signal);
+  await preparePlace(place, root, repository, signal);
   return new GitFolder({ ...deps, place, root, prefix: relative(root, folder).split(sep).join('/'), name });
-}
-
-async function findRepository(folder: string, signal: AbortSignal): Promise<Repository | undefined> {
-  const asked = ['--show-toplevel', '--git-path', 'objects', '--git-path', 'info/exclude', '--show-object-format'];
-  const said = await runGit(['rev-parse', ...asked], { folder, signal }).catch(() => undefined);
-  const [root, objects, exclude, format] = said?.toString().split('\n') ?? [];
-  // Its objects cannot stand in for ours if they are named in another way.
-  if (root === undefined || objects === undefined || exclude === undefined || format !== 'sha1') return undefined;
-  return { root: resolve(root), objects: resolve(folder, objects), exclude: resolve(folder, exclude) };
-}
-
-async function prepare(
-  place: string,
-  root: string,
-  repository: Repository | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  const ready = join(place, 'ready');
-  const isReady = await stat(ready).then(
-    () => true,
-    () => false,
-  );
-  if (!isReady) {
-    await mkdir(place, { recursive: true, mode: 0o700 });
-    await runGit(['init', '-q', '--template='], {
-      folder: place,
-      env: { GIT_DIR: place, GIT_WORK_TREE: root },
-      signal,
-    });
-    await mkdir(join(place, 'info'), { recursive: true });
-    await writeFile(join(place, 'info', 'attributes'), ATTRIBUTES);
-    if (repository !== undefined) await writeFile(join(place, 'borrowed'), repository.objects);
-    await writeFile(ready, root);
-  }
-  const exclude = repository && (await readFile(repository.exclude, 'utf8').catch(() => ''));
-  await writeFile(join(place, 'info', 'exclude'), exclude ?? USUALLY_IGNORED);
 }
 
 class GitFolder implements CheckpointFolder {
@@ -96,7 +53,6 @@ class GitFolder implements CheckpointFolder {
   readonly #also = new Set<string>();
   #tree: string | undefined;
   #taking: Promise<unknown> = Promise.resolve();
-  #temporaries = 0;
   #packing: Promise<void> | undefined;
   readonly #closing = new AbortController();
 
@@ -113,13 +69,17 @@ class GitFolder implements CheckpointFolder {
 
   async #take(also: readonly string[], signal: AbortSignal): Promise<TakenFolder> {
     const { root, prefix } = this.#deps;
-    const { changed, known, gone, nested } = await this.#look(signal);
+    const [{ changed, known, gone, nested }, ignored] = await Promise.all([
+      this.#look(signal),
+      this.#lookAtIgnored(signal),
+    ]);
     const isNested = (path: string) => nested.some((folder) => path.startsWith(`${folder}/`));
     const more = also
       .map((path) => join(prefix, path).split(sep).join('/'))
       .filter((path) => !this.#also.has(path) && !isNested(path));
     const { fits, leftOut } = await sift(root, [...new Set([...changed, ...more])], signal);
-    const add = fits.map(({ path }) => path);
+    const small = await siftIgnored(root, ignored, signal);
+    const add = [...new Set([...fits, ...small].map(({ path }) => path))];
     // An earlier state of what is left out now would be taken for the present one.
     const remove = [...gone, ...leftOut.filter((path) => known.has(path))];
     const unreadable: string[] = [];
@@ -155,9 +115,21 @@ class GitFolder implements CheckpointFolder {
     return { changed: changed.filter((path) => !gone.has(path)), known, gone: [...gone], nested };
   }
 
+  /** Files that are not in the index and lie in folders that are not ignored themselves. */
+  async #lookAtIgnored(signal: AbortSignal): Promise<readonly string[]> {
+    const { prefix } = this.#deps;
+    const limits = prefix === '' ? [] : ['--', prefix];
+    const asked = ['ls-files', '-z', '-o', '-i', '--exclude-standard', '--directory', ...limits];
+    const listed = await this.#git(asked, signal);
+    return listed
+      .toString()
+      .split('\0')
+      .filter((path) => path !== '' && !path.endsWith('/') && !path.includes('\uFFFD'));
+  }
+
   /** On a copy that replaces the index once it is whole: two windows may do this at once. Returns what could not be read. */
   async #update(add: readonly string[], remove: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
-    const copy = `${this.#index}.${process.pid}-${this.#temporaries++}`;
+    const copy = `${this.#index}.${randomUUID()}`;
     const isFirst = !(await copyIndex(this.#index, copy));
     const unreadable: string[] = [];
     try {
@@ -200,10 +172,22 @@ class GitFolder implements CheckpointFolder {
   }
 
   async keep(name: string, tree: string, signal: AbortSignal): Promise<void> {
-    await this.#git(['update-ref', `refs/checkpoints/${name}`, tree], signal);
+    await this.#name(`refs/checkpoints/${name}`, tree, signal);
     this.#packing ??= this.#pack().catch((error: unknown) => {
       if (!this.#closing.signal.aborted) this.#deps.report(error);
     });
+  }
+
+  /** Another window may name the same state at this very moment. */
+  async #name(ref: string, tree: string, signal: AbortSignal, attempts = 5): Promise<void> {
+    try {
+      await this.#git(['update-ref', ref, tree], signal);
+    } catch (error) {
+      const named = await this.#git(['rev-parse', '--verify', '-q', ref], signal).catch(() => undefined);
+      if (named?.toString().trim() === tree) return;
+      if (attempts === 0) throw error;
+      await this.#name(ref, tree, signal, attempts - 1);
+    }
   }
 
   async compare(before: string, after: string | undefined, signal: AbortSignal): Promise<readonly FolderDifference[]> {

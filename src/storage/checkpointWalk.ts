@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import * as z from 'zod';
 import { type Snapshots } from '../core/storagePorts.ts';
-import { type Candidate, type CheckpointFolder, type FolderDifference, sift } from './checkpointFolder.ts';
+import { type Candidate, type CheckpointFolder, type FolderDifference, sift, siftIgnored } from './checkpointFolder.ts';
 
 /** A part of a folder is worse than nothing: what is missing in one state and not in the next would seem new. */
 const MOST_FILES = 20_000;
@@ -52,10 +52,16 @@ export function openWalkFolder(deps: WalkFolderDeps): CheckpointFolder {
   return {
     kind: 'walk',
     take: async (also, signal) => {
-      const paths = new Set([...(await walk(deps.folder, signal)), ...also]);
+      const { files: found, ignored } = await walk(deps.folder, signal);
+      const paths = new Set([...found, ...also]);
       const { fits, leftOut } = await sift(deps.folder, [...paths], signal);
+      const small = await siftIgnored(
+        deps.folder,
+        ignored.filter((path) => !paths.has(path)),
+        signal,
+      );
       const files: Tree = [];
-      for (const candidate of fits) {
+      for (const candidate of [...fits, ...small]) {
         signal.throwIfAborted();
         const file = await capture(candidate);
         if (file !== undefined) files.push(file);
@@ -100,8 +106,9 @@ export async function cleanWalks(storage: string, trees: ReadonlySet<string>): P
   }
 }
 
-async function walk(root: string, signal: AbortSignal): Promise<string[]> {
+async function walk(root: string, signal: AbortSignal): Promise<{ files: string[]; ignored: string[] }> {
   const files: string[] = [];
+  const ignored: string[] = [];
   const folders: { path: string; rules: readonly { base: string; rule: Ignore }[] }[] = [{ path: '', rules: [] }];
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
     signal.throwIfAborted();
@@ -116,10 +123,13 @@ async function walk(root: string, signal: AbortSignal): Promise<string[]> {
       const isFolder = entry.isDirectory();
       if (NEVER.has(entry.name) || (!isFolder && !entry.isFile())) continue;
       const asked = isFolder ? `${path}/` : path;
-      if (rules.some((one) => one.rule.ignores(asked.slice(one.base.length)))) continue;
+      if (rules.some((one) => one.rule.ignores(asked.slice(one.base.length)))) {
+        if (!isFolder) ignored.push(path);
+        continue;
+      }
       if (isFolder) folders.push({ path, rules });
       else files.push(path);
     }
   }
-  return files;
+  return { files, ignored };
 }

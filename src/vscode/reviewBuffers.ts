@@ -1,4 +1,4 @@
-// What the user types and saves in the editor, and the disk below it, behind the Buffers port.
+// The disk below the editor's buffers, and what is saved to it, behind the Buffers port.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
@@ -31,11 +31,6 @@ export function createBuffers(workspace: Workspace, log: Log): Buffers & Disposa
     return read.ok ? read.value : undefined;
   };
   return {
-    unsaved: async () => {
-      const dirty = vscode.workspace.textDocuments.filter((document) => document.isDirty && !document.isUntitled);
-      const files = await Promise.all(dirty.map(pathOf));
-      return files.filter((file) => file !== undefined);
-    },
     onDidSave: (listener) => onDidSave.event(listener),
     readBeneath,
     writeBeneath: async (file, from, to) => {

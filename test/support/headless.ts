@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Earshot } from '../../src/core/earshot.ts';
 import { type Model, type Ports, type Producer } from '../../src/core/ports.ts';
 import { type Handles } from '../../src/core/tools/handles.ts';
+import { type Buffers, type Workspace } from '../../src/core/workspacePorts.ts';
 import { type FileSystem, realFileSystem } from '../../src/node/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
@@ -53,6 +54,8 @@ export interface HeadlessOptions {
   readonly files?: FileSystem;
   /** What a test puts in the place of the real parts. */
   readonly ports?: Partial<Ports>;
+  /** An editor of a test's own over the folder. */
+  readonly editor?: (folder: string) => Workspace & Buffers;
   /** How long a supervisor waits; shorter for tests in a hurry. */
   readonly supervisors?: NonNullable<TestHandlesOptions['supervisors']>;
   /** Instead of that of files alone. */
@@ -73,8 +76,10 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
   const errors: string[] = [];
   const log = recordingLog(errors);
   const frontend = new TestFrontend();
-  const workspace = createFolderWorkspace(folder);
-  workspace.trusted = options.trusted ?? true;
+  const editor = options.editor?.(folder);
+  const plain = createFolderWorkspace(folder);
+  plain.trusted = options.trusted ?? true;
+  const workspace = editor ?? plain;
   const parts = { clock: realClock, ids: realIds, log, window: 'headless' };
   const { store, lock, snapshots, checkpoints } = createStorage({
     files: options.files ?? realFileSystem,
@@ -97,6 +102,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     snapshots,
     ...(options.checkpoints === true && { checkpoints }),
     workspace,
+    ...(editor && { buffers: editor }),
     frontend,
     tools: [
       ...fileTools,

@@ -50,9 +50,9 @@ export class Captures {
 
   /** Captures the workspace and puts that into the log. Undefined, with the reason in the log, if it cannot be. */
   async take(reason: Reason, signal: AbortSignal, call?: string): Promise<string | undefined> {
-    const { log, snapshots, workspace, buffers } = this.#deps;
+    const { log, snapshots, workspace } = this.#deps;
     const unsaved = await Promise.all(
-      ((await buffers?.unsaved()) ?? []).map(async (file) => {
+      workspace.unsaved().map(async (file) => {
         const content = await workspace.read(file);
         return content.ok ? [{ path: file.path, hash: await snapshots.put(content.value.bytes) }] : [];
       }),
@@ -134,7 +134,7 @@ export class Captures {
   /** What the conversation has to do with is captured also where it is ignored. */
   async #touched(): Promise<readonly FilePath[]> {
     const { log, workspace } = this.#deps;
-    const paths = new Set([...log.state.seen.paths(), ...log.state.changes.open.keys()]);
+    const paths = new Set([...log.state.seen.paths(), ...log.state.changes.paths]);
     const files = await Promise.all([...paths].map((path) => workspace.resolve(path)));
     return files.flatMap((file) => (file.ok ? [file.value] : []));
   }

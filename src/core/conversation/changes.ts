@@ -52,6 +52,7 @@ export class Changes {
   readonly #turns: Turn[] = [];
   readonly #byRequest = new Map<string, Turn>();
   readonly #open = new Map<string, Step[]>();
+  readonly #paths = new Set<string>();
   readonly #undone = new Set<Step>();
   readonly #settled = new Map<string, Settled>();
   readonly #decisions = new Map<string, Reviewed>();
@@ -70,6 +71,11 @@ export class Changes {
   /** What nobody has kept or undone yet, by path, each in the order in which it happened. */
   get open(): ReadonlyMap<string, readonly Step[]> {
     return this.#open;
+  }
+
+  /** Every file that was ever changed. */
+  get paths(): ReadonlySet<string> {
+    return this.#paths;
   }
 
   /** An undoing or restoring that can be taken back, by its event. */
@@ -126,6 +132,7 @@ export class Changes {
       if (before === after) continue;
       const step = stepOf(seq, path, { before, after });
       turn?.steps.push(step);
+      this.#paths.add(path);
       const open = this.#open.get(path);
       if (open === undefined) this.#open.set(path, [step]);
       else open.push(step);

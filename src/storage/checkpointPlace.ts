@@ -1,0 +1,69 @@
+// Decides where a folder's captured files are kept: a git repository of our own, made whole or not at all.
+import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { runGit } from '../node/runGit.ts';
+
+/** Bytes are bytes: no attribute of the repository may change them on the way in. */
+const ATTRIBUTES = '* -text -eol -ident -crlf !filter !working-tree-encoding\n';
+/** Where there is no repository, nobody says what is not worth keeping. */
+const USUALLY_IGNORED = 'node_modules/\n.venv/\n__pycache__/\n.DS_Store\n';
+
+/** The user's own, if the folder is in one. */
+interface Repository {
+  readonly root: string;
+  readonly objects: string;
+  readonly exclude: string;
+}
+
+export async function findRepository(folder: string, signal: AbortSignal): Promise<Repository | undefined> {
+  const asked = ['--show-toplevel', '--git-path', 'objects', '--git-path', 'info/exclude', '--show-object-format'];
+  const said = await runGit(['rev-parse', ...asked], { folder, signal }).catch(() => undefined);
+  const [root, objects, exclude, format] = said?.toString().split('\n') ?? [];
+  // Its objects cannot stand in for ours if they are named in another way.
+  if (root === undefined || objects === undefined || exclude === undefined || format !== 'sha1') return undefined;
+  return { root: resolve(root), objects: resolve(folder, objects), exclude: resolve(folder, exclude) };
+}
+
+export async function preparePlace(
+  place: string,
+  root: string,
+  repository: Repository | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const isThere = await stat(join(place, 'HEAD')).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) await make(place, root, repository, signal);
+  const exclude = repository && (await readFile(repository.exclude, 'utf8').catch(() => ''));
+  await writeFile(join(place, 'info', 'exclude'), exclude ?? USUALLY_IGNORED);
+}
+
+/** Elsewhere first: two windows may do this at once, and either may be ended half-way. */
+async function make(
+  place: string,
+  root: string,
+  repository: Repository | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+  const making = await mkdtemp(`${place}-`);
+  try {
+    const env = { GIT_DIR: making, GIT_WORK_TREE: root };
+    await runGit(['init', '-q', '--template='], { folder: making, env, signal });
+    await mkdir(join(making, 'info'), { recursive: true });
+    await writeFile(join(making, 'info', 'attributes'), ATTRIBUTES);
+    if (repository !== undefined) await writeFile(join(making, 'borrowed'), repository.objects);
+    await rename(making, place).catch((error: unknown) => {
+      if (!isNotEmpty(error)) throw error;
+    });
+  } finally {
+    await rm(making, { recursive: true, force: true });
+  }
+}
+
+/** The other window was first. */
+function isNotEmpty(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : '';
+  return code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'EPERM';
+}
