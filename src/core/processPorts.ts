@@ -67,6 +67,8 @@ export interface Supervision {
   takeUp(conversation: string, run: string): Promise<SupervisedCommand | undefined>;
   /** Every run of the conversation of which something is left. */
   runs(conversation: string): Promise<readonly string[]>;
+  /** Whether something of the conversation runs, as far as its files say. */
+  hasUnfinished(conversation: string): Promise<boolean>;
   /** Forgets a run that has ended, with its output. */
   remove(conversation: string, run: string): Promise<void>;
 }

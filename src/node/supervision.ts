@@ -78,6 +78,12 @@ export function createSupervision(deps: SupervisionDeps) {
       const names = await readdir(await root(conversation)).catch((): string[] => []);
       return names.flatMap((name) => runOf(name) ?? []);
     },
+    hasUnfinished: async (conversation: string): Promise<boolean> => {
+      const place = await root(conversation);
+      const names = await readdir(place).catch((): string[] => []);
+      const states = await Promise.all(names.map((name) => readState(join(place, name))));
+      return states.some((state) => state !== undefined && state.end === undefined);
+    },
     remove: async (conversation: string, run: string): Promise<void> =>
       rm(await folderOf({ conversation, run }), { recursive: true, force: true }),
   };

@@ -1,6 +1,7 @@
 // The two directions between the host and the chat page. The page imports types only; the host parses what comes from it.
 import * as z from 'zod';
 import { type ChangesView, changesMessages } from './changesView.ts';
+import { type HandleView, handlesMessages } from './handlesView.ts';
 import { type Level } from './notification.ts';
 import { type TodoItem } from './todo.ts';
 
@@ -56,6 +57,7 @@ export const fromPageSchema = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('open_file'), path: z.string().max(5000), line: z.int().positive().optional() }),
   ...changesMessages,
+  ...handlesMessages,
   z.strictObject({ type: z.literal('show_log') }),
   /** The conversation is open in another window and is wanted here. */
   z.strictObject({ type: z.literal('continue_here') }),
@@ -218,6 +220,8 @@ export interface ChatState {
   /** What the agent changed and nobody has decided on; null or absent: nothing. */
   readonly changes?: ChangesView | null;
   readonly obstacles: readonly Obstacle[];
+  /** Background commands of the conversation. */
+  readonly handles: readonly HandleView[];
   /** What the model says is to be done. */
   readonly todo: readonly TodoItem[];
   readonly items: readonly TranscriptItem[];

@@ -6,6 +6,7 @@ import { countDeliverable } from '../core/agent/delivery.ts';
 import { nameOf } from '../core/conversation/attachments.ts';
 import { worse } from '../core/conversation/transcript.ts';
 import { type Earshot } from '../core/earshot.ts';
+import { type Lingering } from '../core/lingering.ts';
 import { type LiveConversation } from '../core/live.ts';
 import { type Clock, type Ids, type Log, type Model } from '../core/ports.ts';
 import { type Store } from '../core/storagePorts.ts';
@@ -16,6 +17,7 @@ import { type ChatFrontend } from './chatFrontend.ts';
 import { type Composing } from './composing.ts';
 import { type Drafts } from './drafts.ts';
 import { toUri } from './fileUris.ts';
+import { type HandlesController } from './handles.ts';
 import { readMeter } from './meter.ts';
 import { type ReviewController } from './review.ts';
 import { type SettingsReader } from './settings.ts';
@@ -28,6 +30,7 @@ const TAKE_UP_EVERY = 300;
 export interface ChatDeps {
   readonly clock: Clock;
   readonly earshot: Earshot;
+  readonly lingering: Lingering;
   readonly frontend: ChatFrontend;
   readonly store: Store;
   readonly workspace: Workspace;
@@ -80,6 +83,9 @@ export class Chat implements Disposable {
     if (newest !== undefined) await this.#change(() => this.#show(newest));
     this.refresh();
     if (newest !== undefined) this.#takeUp(newest, TAKE_UP_ATTEMPTS);
+    const others = listed.ok ? listed.value.slice(1).map(({ id }) => id) : [];
+    const report = (error: unknown) => this.#deps.log.error('background commands could not be taken up', error);
+    void this.#deps.lingering.takeUp(others).catch(report);
   }
 
   /** Counting what is pending costs more the more there is, and events come in crowds. */
@@ -119,7 +125,7 @@ export class Chat implements Disposable {
     await this.#change(async () => {
       const before = this.#shown;
       if (before === id) return;
-      if (before !== undefined) await this.#deps.earshot.close(before);
+      if (before !== undefined) await this.#deps.lingering.leave(before);
       await this.#show(id);
     });
     this.refresh();
@@ -134,7 +140,7 @@ export class Chat implements Disposable {
       this.#deps.frontend.show(undefined, []);
       // At once: closing takes a while, and whoever is elsewhere by then must not be torn away.
       this.#deps.frontend.focusComposer();
-      if (before !== undefined) await this.#deps.earshot.close(before);
+      if (before !== undefined) await this.#deps.lingering.leave(before);
     });
     this.refresh();
   }
@@ -143,7 +149,10 @@ export class Chat implements Disposable {
     if (this.#shown !== undefined) await this.#deps.earshot.stop(this.#shown);
   }
 
-  readonly handlers: Omit<FromPageHandlers, 'ready' | keyof ReviewController['handlers']> = {
+  readonly handlers: Omit<
+    FromPageHandlers,
+    'ready' | keyof ReviewController['handlers'] | keyof HandlesController['handlers']
+  > = {
     draft: ({ text }) => this.#deps.drafts.write(text),
     send: ({ text }) => this.#say(text, 'queue'),
     interrupt: ({ text }) => this.#say(text, 'interrupt'),
@@ -224,6 +233,7 @@ export class Chat implements Disposable {
     // Recovery may ask for an approval while it opens: the chat must be listening to this conversation by then.
     const target = id ?? this.#deps.ids.ulid();
     this.#shown = target;
+    this.#deps.lingering.rejoin(target);
     frontend.show(target, []);
     const opened = await earshot.open(target);
     if (!opened.ok) {

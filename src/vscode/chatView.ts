@@ -86,7 +86,7 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
 }
 
 /** Later ones go before earlier ones. */
-const STYLES = ['chat.css', 'markdown.css', 'tools.css', 'changes.css', 'review.css', 'composer.css'];
+const STYLES = ['chat.css', 'markdown.css', 'tools.css', 'changes.css', 'review.css', 'handles.css', 'composer.css'];
 
 /** Scripts by nonce, styles and fonts from our own folders, nothing else from anywhere. */
 function pageHtml(webview: vscode.Webview, extension: vscode.Uri): string {

@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Earshot } from '../core/earshot.ts';
 import { Library } from '../core/library.ts';
+import { Lingering } from '../core/lingering.ts';
 import { Handles } from '../core/tools/handles.ts';
 import { openEndpointMemory } from '../models/endpointMemory.ts';
 import { realFileSystem } from '../node/fileSystem.ts';
@@ -31,6 +32,7 @@ import { registerCommands } from './commands.ts';
 import { Composing } from './composing.ts';
 import { conversationCommands } from './conversationCommands.ts';
 import { createDrafts } from './drafts.ts';
+import { HandlesController } from './handles.ts';
 import { createKnowledge } from './knowledge.ts';
 import { createModelChooser } from './models.ts';
 import { createOutput } from './output.ts';
@@ -42,6 +44,7 @@ import { SettingsReader } from './settings.ts';
 import { userShell } from './shell.ts';
 import { StatusBar } from './statusBar.ts';
 import { EditorTasks } from './tasks.ts';
+import { TerminalMirrors } from './terminalMirror.ts';
 import { createWorkspace } from './workspace.ts';
 
 const CLEAN_UP_AFTER = 5 * 60_000;
@@ -93,22 +96,18 @@ export function compose(context: vscode.ExtensionContext): Composed {
     meter: null,
     obstacles: [],
     todo: [],
+    handles: [],
   };
   const tasks = held.add(new EditorTasks(realClock, report('a task could not be followed')));
   const frontend = held.add(new ChatFrontend(realClock, head, (error) => log.error('a listener failed', error)));
-  const handles = held.add(
-    new Handles({
-      supervision: createSupervision({
-        launch: (place, env) => launchSupervisor(context.asAbsolutePath('dist/supervisor.cjs'), place, env),
-        clock: realClock,
-        report: (what, error) => log.error(what, error),
-        folderOf,
-        userShell,
-      }),
-      clock: realClock,
-      log,
-    }),
-  );
+  const supervision = createSupervision({
+    launch: (place, env) => launchSupervisor(context.asAbsolutePath('dist/supervisor.cjs'), place, env),
+    clock: realClock,
+    report: (what, error) => log.error(what, error),
+    folderOf,
+    userShell,
+  });
+  const handles = held.add(new Handles({ supervision, clock: realClock, log }));
   const knowledge = held.add(createKnowledge({ clock: realClock, log, workspace }));
   const earshot = new Earshot({
     clock: realClock,
@@ -147,12 +146,26 @@ export function compose(context: vscode.ExtensionContext): Composed {
   // The chat says how it is already while it is being made.
   let shown: () => string | undefined = () => undefined;
   const review = held.add(new ReviewController({ ...changed, shown: () => shown() }));
+  const lingering = held.add(new Lingering({ earshot, handles, supervision, clock: realClock, log }));
+  const background = held.add(
+    new HandlesController({
+      handles,
+      mirrors: held.add(new TerminalMirrors(report('a terminal could not be filled'))),
+      frontend,
+      clock: realClock,
+      log,
+      shown: () => shown(),
+      send: (text) => chat.handlers.send({ type: 'send', text }),
+      notice: (text) => frontend.notice({ type: 'notice', id: realIds.ulid(), level: 'info', text }),
+    }),
+  );
   const drafts = createDrafts({ files: realFileSystem, folder, log });
   const composing = new Composing({ drafts, snapshots, frontend, log });
   const chat = held.add(
     new Chat({
       clock: realClock,
       earshot,
+      lingering,
       frontend,
       store,
       workspace,
@@ -165,6 +178,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       onStatus: (state) => {
         statusBar.update(state);
         review.chatChanged();
+        background.chatChanged();
       },
     }),
   );
@@ -179,7 +193,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     new ChatView({
       extension: context.extensionUri,
       frontend,
-      handlers: { ...chat.handlers, ...review.handlers },
+      handlers: { ...chat.handlers, ...review.handlers, ...background.handlers },
       log,
       onFreshPage: () => void composing.restoreText().catch(report('the draft cannot be given back')),
     }),

@@ -5,6 +5,7 @@ import { valueAt } from './chunked.ts';
 import { Composer } from './composer.tsx';
 import { type Actions, ActionsProvider } from './render/actions.ts';
 import { ChangedFiles } from './render/changedFiles.tsx';
+import { HandleList } from './render/handles.tsx';
 import { Icon } from './render/icons.tsx';
 import { TodoList } from './render/todo.tsx';
 import type { PageState } from './state.ts';
@@ -61,6 +62,7 @@ export function App({ state, post, keepDraft }: Properties) {
         ) : (
           <Transcript key={valueAt(state.items, 0)?.id} items={state.items} running={head.running} />
         )}
+        <HandleList handles={head.handles} />
         <TodoList items={head.todo} />
         {head.changes != null && <ChangedFiles changes={head.changes} running={head.running} />}
         <Composer

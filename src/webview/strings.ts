@@ -1,4 +1,5 @@
 // Every word that the page says, in one place, so that it can be translated.
+import type { HandleView } from '../protocol/handlesView.ts';
 import type { Level } from '../protocol/notification.ts';
 import type { TodoItem } from '../protocol/todo.ts';
 import type { ToolState } from '../protocol/webview.ts';
@@ -56,6 +57,8 @@ export const strings = {
     delete: 'Delete',
     run: 'Run',
     runTask: 'Run task',
+    handle: 'Background command',
+    await: 'Wait for background commands',
     diagnostics: 'Check problems',
     fetch: 'Fetch',
     todo: 'Update the to-do list',
@@ -71,6 +74,30 @@ export const strings = {
     ask: 'Ask',
     quickFix: 'Fix',
   },
+
+  handles: 'Background',
+  handlesSummary: (running: number, waiting: number, all: number) => {
+    const parts = [
+      ...(running > 0 ? [`${running} running`] : []),
+      ...(waiting > 0 ? [`${waiting} ${waiting === 1 ? 'seems' : 'seem'} to wait for input`] : []),
+      ...(all > running + waiting ? [`${all - running - waiting} ended`] : []),
+    ];
+    return parts.join(' · ');
+  },
+  handleStates: {
+    running: 'Running',
+    waiting: 'Seems to wait for input',
+    stopped: 'Ended',
+    failed: 'Failed',
+  } satisfies Record<HandleView['state'], string>,
+  tellOfHandle: (name: string) => `Tell the model how ${name} stands`,
+  showTerminal: (name: string) => `Show ${name} in a terminal`,
+  stopHandle: (name: string) => `Stop ${name}`,
+  hideHandle: (name: string) => `Take ${name} from the list`,
+  outputOf: (name: string) => `Last output of ${name}`,
+  moveToBackground: 'Move to background',
+  moveToBackgroundTitle: 'Let the command go on as a background command, and the agent with it',
+  terminal: 'Show in terminal',
 
   todo: 'To-do',
   todoItems: 'To-do list',

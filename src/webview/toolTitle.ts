@@ -22,6 +22,8 @@ const KNOWN = new Map<string, Known>(
     move_file: { icon: 'file', subject: 'from', verb: strings.verbs.move },
     delete_file: { icon: 'trash', subject: 'path', verb: strings.verbs.delete },
     run_command: { icon: 'terminal', subject: 'command', verb: strings.verbs.run },
+    handle: { icon: 'terminal', subject: 'name', verb: strings.verbs.handle },
+    await: { icon: 'terminal', subject: '', verb: strings.verbs.await },
     run_task: { icon: 'terminal', subject: 'name', verb: strings.verbs.runTask },
     diagnostics: { icon: 'warning', subject: 'path', verb: strings.verbs.diagnostics },
     fetch_url: { icon: 'file', subject: 'url', verb: strings.verbs.fetch },

@@ -47,6 +47,7 @@ export class Handle implements Disposable {
   #lastOutput: number;
   #silence: Disposable | undefined;
   #through = 0;
+  #outputOnly = false;
   /** The user wants the call that waits for it to end. */
   #moved = false;
 
@@ -90,6 +91,11 @@ export class Handle implements Disposable {
     return this.#prompt;
   }
 
+  /** It got its name only after its end, so that its output can be fetched. */
+  get isOutputOnly(): boolean {
+    return this.#outputOnly;
+  }
+
   /** Up to this byte a call has shown its output. */
   get through(): number {
     return this.#through;
@@ -117,8 +123,9 @@ export class Handle implements Disposable {
     };
   }
 
-  setName(name: string): void {
+  setName(name: string, outputOnly: boolean): void {
     this.#name = name;
+    this.#outputOnly = outputOnly;
     this.#emitter.fire({ type: 'state', handle: this });
   }
 

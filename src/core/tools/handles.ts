@@ -176,7 +176,7 @@ class Conversation implements ConversationHandles, Disposable {
       const started = await this.#deps.supervision.start({ conversation, run, command, folder, input });
       if (!started.ok) return started;
       const handle = this.#add(run, started.value);
-      if (name !== undefined) await this.#name(handle, name);
+      if (name !== undefined) await this.#name(handle, name, false);
       return succeeded(handle);
     } finally {
       if (name !== undefined) this.#reserved.delete(name);
@@ -185,7 +185,7 @@ class Conversation implements ConversationHandles, Disposable {
 
   async keep(handle: Handle): Promise<string> {
     const name = this.#freeName(handle.process.command);
-    await this.#name(handle, name);
+    await this.#name(handle, name, handle.hasEnded);
     return name;
   }
 
@@ -216,7 +216,7 @@ class Conversation implements ConversationHandles, Disposable {
       if (!left.has(run) && known.ended) continue;
       left.delete(run);
       const process = (await supervision.takeUp(this.#log.id, run)) ?? lostCommand(known);
-      this.#register(this.#add(run, process), known.name);
+      this.#register(this.#add(run, process), known.name, known.started.ended === true);
     }
     // A call that was interrupted is answered as that: what it started must not go on unheard.
     const report = (error: unknown) => this.#deps.log.error('an interrupted command could not be ended', error);
@@ -239,7 +239,7 @@ class Conversation implements ConversationHandles, Disposable {
   }
 
   /** On disk before anybody can call it by its name. */
-  async #name(handle: Handle, name: string): Promise<void> {
+  async #name(handle: Handle, name: string, outputOnly: boolean): Promise<void> {
     const earlier = this.#named.get(name);
     const { pid, startTime } = handle.process;
     // The result that names the new one says how the earlier one ended.
@@ -250,16 +250,16 @@ class Conversation implements ConversationHandles, Disposable {
       pid,
       start_time: startTime,
       tool_call_id: handle.run,
-      ...(handle.hasEnded && { ended: true }),
+      ...(outputOnly && { ended: true }),
     });
     await Promise.all([outdated, started]);
     if (earlier !== undefined) await this.drop(earlier);
-    this.#register(handle, name);
+    this.#register(handle, name, outputOnly);
     this.#onDidSettle.fire();
   }
 
-  #register(handle: Handle, name: string): void {
-    handle.setName(name);
+  #register(handle: Handle, name: string, outputOnly: boolean): void {
+    handle.setName(name, outputOnly);
     this.#named.delete(name);
     this.#named.set(name, handle as NamedHandle);
   }

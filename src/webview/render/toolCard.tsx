@@ -5,6 +5,7 @@ import type { Growing } from '../growing.ts';
 import type { ToolItem } from '../state.ts';
 import { strings } from '../strings.ts';
 import { toolIcon, toolTitle } from '../toolTitle.ts';
+import { useActions } from './actions.ts';
 import { Approval } from './approval.tsx';
 import { Carried } from './carried.tsx';
 import { GrowingText } from './growingText.tsx';
@@ -56,9 +57,34 @@ export function ToolCard({ item }: { readonly item: ToolItem }) {
         {asks && item.question !== undefined && <Question key={item.question.id} question={item.question} />}
         {open && !waits && <Details item={item} />}
         {open && showsOutput(item) && <Output text={item.output} />}
+        {open && runsInForeground(item) && <RunningActions call={item.id} />}
       </div>
       {item.carried !== undefined && <Carried carried={item.carried} />}
     </section>
+  );
+}
+
+/** A command for whose end the call waits. */
+function runsInForeground({ name, state, arguments: args }: ToolItem): boolean {
+  return name === 'run_command' && state === 'running' && args['background'] !== true;
+}
+
+function RunningActions({ call }: { readonly call: string }) {
+  const { post } = useActions();
+  return (
+    <div class="tool-actions">
+      <button
+        type="button"
+        class="secondary"
+        title={strings.moveToBackgroundTitle}
+        onClick={() => post({ type: 'move_to_background', call })}
+      >
+        {strings.moveToBackground}
+      </button>
+      <button type="button" class="secondary" onClick={() => post({ type: 'show_terminal', call })}>
+        {strings.terminal}
+      </button>
+    </div>
   );
 }
 
@@ -75,7 +101,7 @@ function showsOutput({ state, question, output }: ToolItem): boolean {
 
 function opensItself(item: ToolItem): boolean {
   if (item.question !== undefined) return true;
-  return item.state === 'failed' || (item.state === 'running' && item.output.length > 0);
+  return item.state === 'failed' || (item.state === 'running' && (item.output.length > 0 || runsInForeground(item)));
 }
 
 /** Follows its tail as long as the reader has not scrolled up. */

@@ -18,6 +18,7 @@ const head: ChatHead = {
   meter: null,
   obstacles: [],
   todo: [],
+  handles: [],
 };
 
 function begin() {

@@ -22,6 +22,7 @@ const head: ChatHead = {
   meter: null,
   obstacles: [],
   todo: [],
+  handles: [],
 };
 
 let timers: (() => void)[];

@@ -36,6 +36,7 @@ function chat(items: readonly TranscriptItem[]): ChatState {
     meter: null,
     obstacles: [],
     todo: [],
+    handles: [],
     items,
   };
 }

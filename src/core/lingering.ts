@@ -1,0 +1,95 @@
+// Decides how long a conversation that nobody shows stays live: as long as something runs in it that outlives its turn.
+import { type Clock } from '../base/clock.ts';
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { type Earshot } from './earshot.ts';
+import { type Log } from './ports.ts';
+import { type Supervision } from './processPorts.ts';
+import { type Handles } from './tools/handles.ts';
+
+export interface LingeringDeps {
+  readonly earshot: Earshot;
+  readonly handles: Handles;
+  readonly supervision: Pick<Supervision, 'hasUnfinished'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What its last command has to say must be queued before it is closed. */
+const CLOSE_AFTER = 5000;
+/** After a reload the window's former self may still have them for a moment. */
+const ATTEMPTS = 10;
+const TRY_AGAIN_AFTER = 1000;
+
+export class Lingering implements Disposable {
+  readonly #deps: LingeringDeps;
+  readonly #held = new DisposableStore();
+  readonly #left = new Set<string>();
+  readonly #timers = new Map<string, Disposable>();
+
+  constructor(deps: LingeringDeps) {
+    this.#deps = deps;
+    this.#held.add(deps.handles.onDidChange(({ type, handle }) => type === 'state' && this.#look(handle.conversation)));
+    this.#held.add(deps.earshot.onDidChange(({ conversation, folded }) => !folded && this.#look(conversation)));
+  }
+
+  /** Nobody shows it any more. Closed now, or when nothing runs in it. */
+  async leave(id: string): Promise<void> {
+    if (!this.#deps.handles.hasRunning(id)) return this.#deps.earshot.close(id);
+    this.#left.add(id);
+  }
+
+  /** It is shown again. */
+  rejoin(id: string): void {
+    this.#left.delete(id);
+    this.#timers.get(id)?.dispose();
+    this.#timers.delete(id);
+  }
+
+  /** Of these, those in which something still runs since before are live again: whoever supervises it waits for an owner. */
+  async takeUp(ids: readonly string[], attempts = ATTEMPTS): Promise<void> {
+    const { earshot, supervision, handles } = this.#deps;
+    const again: string[] = [];
+    for (const id of ids) {
+      if (earshot.get(id) !== undefined || !(await supervision.hasUnfinished(id))) continue;
+      const opened = await earshot.open(id);
+      if (opened.ok && opened.value.owned && handles.hasRunning(id)) {
+        this.#left.add(id);
+        continue;
+      }
+      await earshot.close(id);
+      if (!opened.ok || !opened.value.owned) again.push(id);
+    }
+    if (again.length === 0 || attempts <= 1) return;
+    const report = (error: unknown) => this.#deps.log.error('background commands could not be taken up', error);
+    const timer = this.#held.add(
+      this.#deps.clock.after(TRY_AGAIN_AFTER, () => {
+        this.#held.release(timer);
+        void this.takeUp(again, attempts - 1).catch(report);
+      }),
+    );
+  }
+
+  dispose(): void {
+    for (const timer of this.#timers.values()) timer.dispose();
+    this.#held.dispose();
+  }
+
+  #look(id: string): void {
+    if (!this.#left.has(id) || this.#isBusy(id)) return;
+    this.#timers.get(id)?.dispose();
+    this.#timers.set(
+      id,
+      this.#deps.clock.after(CLOSE_AFTER, () => {
+        this.#timers.delete(id);
+        if (!this.#left.has(id) || this.#isBusy(id)) return;
+        this.#left.delete(id);
+        const report = (error: unknown) => this.#deps.log.error('a conversation could not be closed', error);
+        void this.#deps.earshot.close(id).catch(report);
+      }),
+    );
+  }
+
+  #isBusy(id: string): boolean {
+    return this.#deps.handles.hasRunning(id) || this.#deps.earshot.get(id)?.running === true;
+  }
+}

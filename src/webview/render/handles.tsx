@@ -1,0 +1,117 @@
+// Decides how background commands are listed above the composer: how each stands, what it printed last, and what can be done.
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { HandleView } from '../../protocol/handlesView.ts';
+import type { FromPage } from '../../protocol/webview.ts';
+import { memo } from '../memo.ts';
+import { strings } from '../strings.ts';
+import { useActions } from './actions.ts';
+import { Icon, type IconName } from './icons.tsx';
+import { visibleText } from './visibleText.ts';
+
+const ICONS: Record<HandleView['state'], IconName> = {
+  running: 'loading',
+  waiting: 'question',
+  stopped: 'check',
+  failed: 'error',
+};
+
+export const HandleList = memo(function HandleList({ handles }: { readonly handles: readonly HandleView[] }) {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  if (handles.length === 0) return null;
+  const summary = strings.handlesSummary(count(handles, 'running'), count(handles, 'waiting'), handles.length);
+  const waiting = handles.some(({ state }) => state === 'waiting');
+  return (
+    <section class={waiting ? 'handles handles-waiting' : 'handles'} aria-label={strings.handles}>
+      <button type="button" class="handles-head" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
+        <Icon name={open ? 'chevron-down' : 'chevron-right'} />
+        <Icon name="terminal" />
+        <span>{strings.handles}</span>
+        <span class="handles-count">{summary}</span>
+      </button>
+      <ul id={id} class="handles-items" hidden={!open}>
+        {open && handles.map((handle) => <Row key={handle.call} handle={handle} />)}
+      </ul>
+      <span class="hidden" role="status">
+        {summary}
+      </span>
+    </section>
+  );
+});
+
+function count(handles: readonly HandleView[], wanted: HandleView['state']): number {
+  return handles.filter(({ state }) => state === wanted).length;
+}
+
+function Row({ handle }: { readonly handle: HandleView }) {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  const { call, name, state } = handle;
+  const command = visibleText(handle.command);
+  const ended = state === 'stopped' || state === 'failed';
+  return (
+    <li class={`handle handle-${state}`}>
+      <div class="handle-row">
+        <button
+          type="button"
+          class="handle-head"
+          aria-expanded={open}
+          aria-controls={id}
+          onClick={() => setOpen(!open)}
+        >
+          <Icon name={open ? 'chevron-down' : 'chevron-right'} />
+          <span class="handle-state">
+            <Icon name={ICONS[state]} />
+            <span class="hidden">{strings.handleStates[state]}:</span>
+          </span>
+          <span class="handle-name">{visibleText(name)}</span>
+          <span class="handle-command" title={command}>
+            {command}
+          </span>
+        </button>
+        <Action icon="bell" label={strings.tellOfHandle(name)} message={{ type: 'tell_of_handle', call }} />
+        <Action icon="terminal" label={strings.showTerminal(name)} message={{ type: 'show_terminal', call }} />
+        {ended ? (
+          <Action icon="trash" label={strings.hideHandle(name)} message={{ type: 'hide_handle', call }} />
+        ) : (
+          <Action icon="debug-stop" label={strings.stopHandle(name)} message={{ type: 'stop_handle', call }} />
+        )}
+      </div>
+      <p class="handle-detail">{visibleText(handle.detail)}</p>
+      <div id={id} hidden={!open}>
+        {open && <LastLines text={handle.output} name={name} />}
+      </div>
+    </li>
+  );
+}
+
+function Action({
+  icon,
+  label,
+  message,
+}: {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly message: FromPage;
+}) {
+  const actions = useActions();
+  return (
+    <button type="button" class="icon-button" title={label} aria-label={label} onClick={() => actions.post(message)}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+/** The newest is at the end, and that is what is looked at. */
+function LastLines({ text, name }: { readonly text: string; readonly name: string }) {
+  const element = useRef<HTMLPreElement>(null);
+  useLayoutEffect(() => {
+    if (element.current !== null) element.current.scrollTop = element.current.scrollHeight;
+  }, [text]);
+  if (text === '') return <p class="quiet handle-detail">{strings.noOutput}</p>;
+  return (
+    <pre class="output handle-output" ref={element} tabIndex={0} role="group" aria-label={strings.outputOf(name)}>
+      {visibleText(text)}
+    </pre>
+  );
+}
