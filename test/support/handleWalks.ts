@@ -18,7 +18,8 @@ export const background = (handle: string, command: string) =>
 export const handle = (action: string, name: string, more: object = {}) => call('handle', { action, name, ...more });
 
 export async function begin(answers: readonly ScriptedAnswer[], options: WalkOptions = {}): Promise<Walked> {
-  const settings = { 'approvals.mode': 'all', ...options.settings };
+  // What ends meanwhile waits to be told, unless a test wants it to wake the model.
+  const settings = { 'approvals.mode': 'all', 'notifications.activation': 'passive', ...options.settings };
   return beginWalk(answers, { watching: true, ...options, settings });
 }
 

@@ -37,6 +37,18 @@ describe('a handle', () => {
     expect(event).toMatchObject({ name: 'build', pid: expect.any(Number) as number });
   });
 
+  test('that ends while nothing runs wakes the model', async () => {
+    const walk = await begin([{ calls: [background('build', 'read line; exit 3')] }, done, { text: ['I see.'] }], {
+      settings: { 'notifications.activation': 'wake' },
+    });
+    await walk.go();
+    const woken = nextEvent(walk, (event) => event.type === 'turn_ended');
+    await walk.headless.handles.list(walk.id)[0]?.write('\n');
+    await woken;
+    expect((await eventsOf(walk, 'turn_started')).map(({ source }) => source)).toEqual(['user', 'system']);
+    expect((await told(walk)).match(/ended with exit code 3/g)).toHaveLength(1);
+  });
+
   test('has at most 900 characters to say, and keeps the last lines of them', async () => {
     const walk = await begin([{ calls: [background('long', `seq -f 'line %g of many that are printed' 5000`)] }, done]);
     const ending = nextEvent(walk, queued('stopped'));

@@ -26,7 +26,7 @@ async function begin(command: string, supervisors: HeadlessOptions['supervisors'
   const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', options: {}, apiKey: async () => 'k' });
   window = await startHeadless({
     model,
-    settings: { 'approvals.mode': 'all' },
+    settings: { 'approvals.mode': 'all', 'notifications.activation': 'passive' },
     supervisors: { processes: true, graceMilliseconds: 300, ...supervisors },
   });
   const opened = await window.earshot.create();
