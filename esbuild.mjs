@@ -81,7 +81,7 @@ const suites = {
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
   platform: 'node',
-  external: ['vscode', 'mocha'],
+  external: ['vscode', 'mocha', 'esbuild'],
   plugins: [virtualTestIndex],
 };
 

@@ -2,7 +2,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/**', '.build/**', 'node_modules/**', 'test/host/sample/**', '**/*.mjs', '**/*.d.ts'] },
+  { ignores: ['dist/**', '.build/**', 'node_modules/**', 'test/host/sample/**', '**/*.cjs', '**/*.mjs', '**/*.d.ts'] },
   {
     files: ['src/**/*.ts', 'src/**/*.tsx', 'test/**/*.ts', 'test/**/*.tsx'],
     extends: [...tseslint.configs.strictTypeChecked],

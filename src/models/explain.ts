@@ -57,6 +57,11 @@ function retryAfterOf(headers: Headers, now: number): number | undefined {
 const OVERFLOW =
   /maximum context length|context[_ ]length[_ ]exceeded|exceed(s|ed)?( the)?( available| maximum)? context|context (size|window|length)[^.]*(exceed|overflow|too (long|large|small))|prompt is too long|input is too long|too many (input )?tokens/i;
 
+/** Whether these words say that the request was longer than the model can read. */
+export function isOverflow(text: string): boolean {
+  return OVERFLOW.test(text);
+}
+
 export function explain(error: unknown, endpoint: { baseUrl: string; model: string }, now = Date.now()): FailedPart {
   if (error instanceof StreamError && error.status === undefined) return explainStream(error, endpoint.baseUrl);
   const refusal = readRefusal(error, now);

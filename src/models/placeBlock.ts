@@ -1,7 +1,7 @@
 // Decides where a block of notifications stands: after a tool's result, before the user's words, or as messages of its own. Pure.
 import { unreachable } from '../base/errors.ts';
 import { type Block } from '../core/conversation/messages.ts';
-import { type WireMessage } from './openaiWire.ts';
+import { type WireMessage } from './wireMessages.ts';
 
 /** The tool that is never offered: under its name a block can look like a call and its result. */
 const NOTIFICATION_TOOL = '_system_notification';

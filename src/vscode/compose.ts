@@ -34,6 +34,7 @@ import { conversationCommands } from './conversationCommands.ts';
 import { createDrafts } from './drafts.ts';
 import { HandlesController } from './handles.ts';
 import { createKnowledge } from './knowledge.ts';
+import { LanguageModels } from './languageModels.ts';
 import { createModelChooser } from './models.ts';
 import { createOutput } from './output.ts';
 import { createProducers } from './producers.ts';
@@ -81,7 +82,10 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const keys = createApiKeys(context.secrets);
   const globalFolder = context.globalStorageUri.fsPath;
   const memory = openEndpointMemory({ files: realFileSystem, folder: globalFolder, log });
-  const model = createModelChooser({ settings: () => settings.current, keys, memory });
+  const languageModels = held.add(
+    new LanguageModels(context.languageModelAccessInformation, report('the models of VS Code could not be listed')),
+  );
+  const model = createModelChooser({ settings: () => settings.current, keys, memory, languageModels });
   const head = {
     version: versionOf(context),
     hostVersion: vscode.version,
@@ -183,10 +187,12 @@ export function compose(context: vscode.ExtensionContext): Composed {
     }),
   );
   shown = () => chat.shown;
+  held.add(languageModels.onDidChange(() => chat.refresh()));
   const library = new Library({ store, lock, clock: realClock, ids: realIds, handles }, earshot);
   const modelCommands = {
     settings: () => settings.current,
     keys,
+    languageModels,
     report: (error: unknown) => log.error('a message could not be shown', error),
   };
   held.add(

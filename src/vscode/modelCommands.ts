@@ -4,6 +4,7 @@ import { describeFailure } from '../base/errors.ts';
 import { type FoundEndpoint, findLocalEndpoints, type ListedModel, listModels } from '../models/endpoints.ts';
 import { endpointLabel } from '../models/profile.ts';
 import { type Settings } from '../protocol/settings.ts';
+import { type LanguageModels, languageModelName } from './languageModels.ts';
 import { type ApiKeys } from './secrets.ts';
 
 /** Offered by name; any other address can be typed. */
@@ -16,6 +17,7 @@ const PROVIDERS = [
 export interface ModelCommandDeps {
   settings(): Settings;
   readonly keys: ApiKeys;
+  readonly languageModels: LanguageModels;
   report(error: unknown): void;
 }
 
@@ -25,11 +27,14 @@ interface Choice extends vscode.QuickPickItem {
 
 export async function chooseModel(deps: ModelCommandDeps): Promise<void> {
   const { baseUrl } = deps.settings();
-  const local = await withProgress('Looking for models on this machine…', () => findLocalEndpoints());
+  const [local, ofVscode] = await withProgress('Looking for models…', () =>
+    Promise.all([findLocalEndpoints(), listLanguageModels(deps)]),
+  );
   const configured = baseUrl === '' || local.some((endpoint) => endpoint.baseUrl === baseUrl) ? [] : [baseUrl];
   const choice = await vscode.window.showQuickPick<Choice>(
     [
       { label: 'Guide', description: 'offline, no AI', run: () => save('', '') },
+      ...languageModelChoices(ofVscode),
       ...local.flatMap((endpoint) => modelChoices(endpoint)),
       separator('Endpoints'),
       ...configured.map((url) => endpointChoice(deps, nameOf(url), url)),
@@ -43,6 +48,26 @@ export async function chooseModel(deps: ModelCommandDeps): Promise<void> {
 
 function separator(label: string): Choice {
   return { label, kind: vscode.QuickPickItemKind.Separator };
+}
+
+/** Without them the other choices are as good as ever. */
+async function listLanguageModels({ languageModels, report }: ModelCommandDeps) {
+  try {
+    return await languageModels.list();
+  } catch (error) {
+    report(error);
+    return [];
+  }
+}
+
+function languageModelChoices(models: readonly vscode.LanguageModelChat[]): Choice[] {
+  if (models.length === 0) return [];
+  const choices = models.map((model) => ({
+    label: model.name,
+    description: `${model.vendor}, ${model.maxInputTokens.toLocaleString()} tokens`,
+    run: () => save('', languageModelName(model)),
+  }));
+  return [separator('VS Code'), ...choices];
 }
 
 function modelChoices({ baseUrl, label, models }: FoundEndpoint): Choice[] {

@@ -1,6 +1,6 @@
 // Decides in which VS Code the suites of test/vscode run: ours, or with `electron` a desktop one. A program of its own.
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { downloadAndUnzipVSCode, runTests, TestRunFailedError } from '@vscode/test-electron';
@@ -21,16 +21,14 @@ async function runSuites(): Promise<number> {
   const temporary = await newTemporaryFolder();
   const userDataDir = join(temporary, 'data');
   if (desktop) await writeUserSettings(userDataDir);
+  const extensions = join(temporary, 'extensions');
+  await installModelProvider(extensions);
   try {
     await runTests({
       vscodeExecutablePath: desktop ? await desktopExecutable() : ourExecutable(),
       extensionDevelopmentPath: repository,
       extensionTestsPath: join(repository, '.build', 'vscode-tests', 'index.cjs'),
-      launchArgs: [
-        await createSample(temporary),
-        `--user-data-dir=${userDataDir}`,
-        `--extensions-dir=${join(temporary, 'extensions')}`,
-      ],
+      launchArgs: [await createSample(temporary), `--user-data-dir=${userDataDir}`, `--extensions-dir=${extensions}`],
     });
     return 0;
   } catch (error) {
@@ -58,6 +56,12 @@ async function desktopExecutable(): Promise<string> {
     const reason = error instanceof Error ? error.message : String(error);
     throw new UserError(`A desktop VS Code could not be downloaded (${reason}).`, whereToGetVscode);
   }
+}
+
+/** A chat model of VS Code's own, for whoever tests on one. */
+async function installModelProvider(extensions: string): Promise<void> {
+  const source = fileURLToPath(new URL('modelProvider', import.meta.url));
+  await cp(source, join(extensions, 'earshot-test.tea-model-1.0.0'), { recursive: true });
 }
 
 async function writeUserSettings(userDataDir: string): Promise<void> {

@@ -1,6 +1,5 @@
 // Supervised commands for tests: real supervisors, as processes of their own where that matters, else beside the test.
 import { join, resolve } from 'node:path';
-import { buildSync } from 'esbuild';
 import { type Clock } from '../../src/base/clock.ts';
 import { type Log } from '../../src/core/ports.ts';
 import { Handles } from '../../src/core/tools/handles.ts';
@@ -9,16 +8,17 @@ import { shellProgram, userEnvironment } from '../../src/node/shellProgram.ts';
 import { createSupervision, launchSupervisor, type SupervisionDeps } from '../../src/node/supervision.ts';
 import { createSupervisor } from '../../src/node/supervisor.ts';
 
-let program: string | undefined;
+let program: Promise<string> | undefined;
 
 /** As in the editor. The program is built once, as it ships: so it starts in a third of the time. */
-export function launchProcess(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
+export async function launchProcess(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
   program ??= buildProgram();
-  return launchSupervisor(program, folder, env);
+  return launchSupervisor(await program, folder, env);
 }
 
-function buildProgram(): string {
-  // Asked for only here: in the bundle that runs inside VS Code there is no such place, and it is not built there.
+/** Only here, so that suites inside the extension host, which are bundled, can use the rest. */
+async function buildProgram(): Promise<string> {
+  const { buildSync } = await import('esbuild');
   const root = resolve(import.meta.dirname, '../..');
   const outfile = join(root, '.build', 'test', `supervisor-${process.pid}.cjs`);
   buildSync({

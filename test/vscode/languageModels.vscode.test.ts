@@ -1,0 +1,159 @@
+// VS Code's own models, provided by a test extension: what they are sent, what their answers and faults mean, and how they come and go.
+import * as assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { type ModelMessage } from '../../src/core/conversation/messages.ts';
+import { type Model, type ModelPart, type ModelRequest } from '../../src/core/ports.ts';
+import { LanguageModels, languageModelName } from '../../src/vscode/languageModels.ts';
+import { provideTea, type TeaModel } from '../support/teaModel.ts';
+import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+
+const NAME = 'vscode:teashop/tea-1';
+const access = { onDidChange: new vscode.EventEmitter<void>().event, canSendRequest: () => true };
+
+describe('VS Code’s own models', () => {
+  checkLeaks();
+  let tea: TeaModel;
+  let models: LanguageModels;
+  let model: Model;
+
+  beforeEach(async () => {
+    tea = await provideTea();
+    models = new LanguageModels(access, (error) => assert.fail(String(error)));
+    model = models.model(NAME);
+    await eventually(
+      () => model.label,
+      (label) => label === 'Tea One',
+    );
+  });
+  afterEach(() => models.dispose());
+
+  async function ask(
+    messages: readonly ModelMessage[] = [{ role: 'user', content: 'Hello.' }],
+    signal = new AbortController().signal,
+    image?: ModelRequest['image'],
+  ): Promise<ModelPart[]> {
+    const parts: ModelPart[] = [];
+    const tools = [{ name: 'pour', description: 'Pours.', parameters: { type: 'object' } }];
+    for await (const part of model.stream({ system: 'Be brief.', messages, tools, ...(image && { image }) }, signal))
+      parts.push(part);
+    return parts;
+  }
+
+  it('are listed, named, and have the window that they say', async () => {
+    const listed = await models.list();
+    assert.deepEqual(listed.map(languageModelName), [NAME]);
+    assert.deepEqual([model.detail, model.contextWindow, model.mayAskUnbidden?.()], ['VS Code, teashop', 31_000, true]);
+  });
+
+  it('answer in text and calls, and what was used is counted by them', async () => {
+    tea.script({ text: ['It ', 'is.'], calls: [{ id: 'c1', name: 'pour', input: { cups: 2 } }] });
+    const parts = await ask();
+    assert.deepEqual(parts.slice(0, 3), [
+      { type: 'text', text: 'It ' },
+      { type: 'text', text: 'is.' },
+      { type: 'tool_call', id: 'c1', name: 'pour', arguments: '{"cups":2}' },
+    ]);
+    const finished = parts.at(-1);
+    assert.ok(finished?.type === 'finished');
+    assert.equal(finished.usage?.output_tokens, 'It is.pour{"cups":2}'.length);
+    assert.ok(finished.usage.input_tokens > 'Be brief.Hello.'.length);
+  });
+
+  it('are told the system prompt first, results as results, and blocks where they belong', async () => {
+    const block = { format: 'xml', text: '<notifications/>' } as const;
+    tea.script({ text: ['Yes.'] });
+    await ask([
+      { role: 'user', content: 'One.', block },
+      { role: 'assistant', content: 'I pour.', calls: [call('a', '{"cups":1}'), call('b', 'no json')] },
+      { role: 'tool', call: 'a', content: 'poured' },
+      { role: 'tool', call: 'b', content: 'spilt', block },
+      { role: 'user', content: 'Two.', block: { ...block, format: 'developer' } },
+    ]);
+    const { messages, options } = tea.lastRequest();
+    assert.deepEqual(messages, [
+      ['user', 'Be brief.'],
+      ['user', '<notifications/>', '\n\nOne.'],
+      ['assistant', 'I pour.', 'a pour {"cups":1}', 'b pour {"invalid_json":"no json"}'],
+      ['user', 'a = poured', 'b = spilt|\n\n<notifications/>'],
+      ['user', '<notifications/>', '\n\nTwo.'],
+    ]);
+    assert.deepEqual(options.tools, ['pour']);
+  });
+
+  it('are shown images, or told why not', async () => {
+    const images = ['there', 'gone'].map((hash) => ({ hash, mediaType: 'image/png', name: `${hash}.png` }));
+    tea.script({ text: ['Yes.'] });
+    const image = async (hash: string) => (hash === 'there' ? new Uint8Array([1, 2, 3]) : undefined);
+    await ask([{ role: 'user', content: 'Look.', images }], undefined, image);
+    const sent = tea.lastRequest().messages.at(-1);
+    assert.deepEqual(sent, [
+      'user',
+      'Look.',
+      'image/png 1,2,3',
+      '\n\n(The image gone.png is not shown: its bytes are gone.)',
+    ]);
+  });
+
+  const faults: [string, { code?: string; message: string }, string, boolean][] = [
+    ['no consent', { code: 'NoPermissions', message: 'no' }, 'no_permission', false],
+    ['a used-up quota', { code: 'Blocked', message: 'Quota exceeded' }, 'no_quota', false],
+    ['a refusal', { code: 'Blocked', message: 'not this' }, 'refused', false],
+    ['a model that is gone', { code: 'NotFound', message: 'gone' }, 'model_gone', false],
+    ['too many requests', { message: 'Request failed: 429 Too Many Requests' }, 'rate_limited', true],
+    ['a filtered answer', { message: 'The response was filtered' }, 'refused', false],
+    ['too long a conversation', { message: 'prompt is too long: 40000 tokens' }, 'context_overflow', false],
+    ['a network that is down', { message: 'fetch failed' }, 'unreachable', true],
+    ['anything else', { message: 'The kettle broke' }, 'refused', false],
+  ];
+  for (const [what, fail, code, again] of faults) {
+    it(`say ${what} in words, with the next step`, async () => {
+      tea.script({ fail });
+      const last = (await ask()).at(-1);
+      assert.ok(last?.type === 'failed');
+      assert.deepEqual([last.failure.code, last.retry !== undefined], [code, again]);
+      assert.match(last.failure.message, /Tea One|tea-1/);
+      assert.match(last.failure.nextStep ?? '', /\.$/);
+    });
+  }
+
+  it('are cancelled, and the answer ends at once', async () => {
+    tea.script({ text: ['Wait'], hang: true });
+    const abort = new AbortController();
+    const before = tea.cancelled;
+    const asked = ask(undefined, abort.signal);
+    await eventually(
+      () => tea.requests,
+      (requests) => requests > 0,
+    );
+    abort.abort();
+    assert.ok((await asked).every(({ type }) => type === 'text'));
+    await eventually(
+      () => tea.cancelled,
+      (cancelled) => cancelled === before + 1,
+    );
+  });
+
+  it('come and go: who uses one is told, and a request says that it is gone', async () => {
+    let changes = 0;
+    const listening = models.onDidChange(() => (changes += 1));
+    tea.offer([]);
+    await eventually(
+      () => model.label,
+      (label) => label === 'teashop/tea-1',
+    );
+    assert.equal(model.mayAskUnbidden?.(), false);
+    const [part] = await ask();
+    assert.ok(part?.type === 'failed' && part.failure.code === 'model_gone');
+    tea.offer();
+    await eventually(
+      () => model.label,
+      (label) => label === 'Tea One',
+    );
+    assert.ok(changes >= 2);
+    listening.dispose();
+  });
+});
+
+function call(id: string, args: string) {
+  return { id, name: 'pour', arguments: args };
+}
