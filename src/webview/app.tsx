@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ChatHead, Obstacle } from '../protocol/webview.ts';
 import { valueAt } from './chunked.ts';
 import { Composer } from './composer.tsx';
+import { HeldBack } from './heldBack.tsx';
 import { type Actions, ActionsProvider } from './render/actions.ts';
 import { ChangedFiles } from './render/changedFiles.tsx';
 import { HandleList } from './render/handles.tsx';
@@ -65,11 +66,15 @@ export function App({ state, post, keepDraft }: Properties) {
         <HandleList handles={head.handles} />
         <TodoList items={head.todo} />
         {head.changes != null && <ChangedFiles changes={head.changes} running={head.running} />}
+        <HeldBack heldBack={head.heldBack} pending={head.pending} />
         <Composer
           draft={draft}
           setDraft={setDraft}
           running={head.running}
           canSend={head.canSend}
+          queued={head.queued}
+          attachments={head.attachments}
+          approvals={openApprovals(state)}
           recall={() => lastRequest(state)}
           field={field}
         />
@@ -80,6 +85,18 @@ export function App({ state, post, keepDraft }: Properties) {
       </main>
     </ActionsProvider>
   );
+}
+
+/** All of them belong to the turn at the end of the transcript. */
+function openApprovals(state: PageState): string[] {
+  const open: string[] = [];
+  for (const chunk of state.items.chunks.toReversed()) {
+    for (const item of chunk.toReversed()) {
+      if (item.type === 'request' && item.meanwhile !== true) return open.reverse();
+      if (item.type === 'tool' && item.state === 'approval') open.push(item.id);
+    }
+  }
+  return open.reverse();
 }
 
 function lastRequest(state: PageState): string | undefined {

@@ -1,37 +1,49 @@
-// Decides what happens to what the user types: kept over reloads, sent with Enter, never lost.
+// Decides what happens to what the user types: sent with Enter, queued while a turn runs, or interrupting it; never lost.
 import type { Ref } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { AttachmentView, ChatHead } from '../protocol/webview.ts';
+import { AttachmentChips, QueuedChips } from './composerChips.tsx';
+import { imagesIn, readImage } from './composerImages.ts';
 import { useActions } from './render/actions.ts';
 import { Icon } from './render/icons.tsx';
 import { strings } from './strings.ts';
 
 const LIMIT = 1_000_000;
+/** What a reason for rejecting may be. */
+const REASON_LIMIT = 10_000;
 
 interface Properties {
   readonly draft: string;
   readonly setDraft: (text: string) => void;
   readonly running: boolean;
   readonly canSend: boolean;
+  readonly queued: ChatHead['queued'];
+  readonly attachments: readonly AttachmentView[];
+  /** Calls that wait for an approval. */
+  readonly approvals: readonly string[];
   /** What the user sent last, for arrow up in an empty composer. */
   readonly recall: () => string | undefined;
   readonly field: Ref<HTMLTextAreaElement>;
 }
 
-export function Composer({ draft, setDraft, running, canSend, recall, field }: Properties) {
+export function Composer(properties: Properties) {
+  const { draft, setDraft, running, canSend, queued, attachments, approvals, recall, field } = properties;
   const actions = useActions();
-  const [refused, setRefused] = useState(false);
-  useEffect(() => setRefused(false), [running, canSend]);
+  const [problem, setProblem] = useState<string>();
+  useEffect(() => setProblem(undefined), [draft, attachments]);
 
-  const empty = draft.trim() === '';
+  const empty = draft.trim() === '' && attachments.length === 0;
   const tooLong = draft.length > LIMIT;
-  const hint = hintFor({ canSend, tooLong, waits: running && refused && !empty });
-  const send = () => {
-    if (empty) return;
-    if (running || !canSend || tooLong) {
-      setRefused(true);
-      return;
-    }
-    actions.post({ type: 'send', text: draft });
+  const asked = approvals.length > 0;
+  const hint = hintFor({ canSend, tooLong, problem, types: running && !empty, asked });
+  const say = (type: 'send' | 'interrupt') => {
+    if (empty || !canSend || tooLong) return;
+    actions.post({ type, text: draft });
+    setDraft('');
+  };
+  const reject = () => {
+    const reason = draft.trim();
+    for (const call of approvals) actions.post({ type: 'answer_approval', call, action: 'reject', reason });
     setDraft('');
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -39,7 +51,8 @@ export function Composer({ draft, setDraft, running, canSend, recall, field }: P
     if (event.isComposing) return;
     if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
       event.preventDefault();
-      send();
+      const interrupts = running && !asked && (event.ctrlKey || event.metaKey);
+      say(interrupts ? 'interrupt' : 'send');
     } else if (event.key === 'ArrowUp' && draft === '') {
       const last = recall();
       if (last === undefined) return;
@@ -47,15 +60,46 @@ export function Composer({ draft, setDraft, running, canSend, recall, field }: P
       setDraft(last);
     }
   };
+  const attach = (files: readonly File[]) => {
+    for (const file of files) {
+      readImage(file).then(
+        (read) => (typeof read === 'string' ? setProblem(read) : actions.post(read)),
+        () => setProblem(strings.imageUnreadable(file.name)),
+      );
+    }
+  };
+  const onImages = (event: Event, files: readonly File[]) => {
+    if (files.length === 0) return;
+    event.preventDefault();
+    attach(files);
+  };
 
   return (
     <div class="composer">
+      <QueuedChips queued={queued} takeBack={(id) => actions.post({ type: 'take_back', id })} />
+      <AttachmentChips attachments={attachments} detach={(id) => actions.post({ type: 'detach', id })} />
+      {asked && draft.trim() !== '' && draft.length <= REASON_LIMIT && (
+        <div class="composer-choice" role="group" aria-label={strings.approvalChoice}>
+          <button type="button" class="secondary" onClick={reject}>
+            {strings.rejectWithThis(approvals.length)}
+          </button>
+          <button type="button" class="secondary" disabled={!canSend || tooLong} onClick={() => say('send')}>
+            {strings.queueInstead}
+          </button>
+        </div>
+      )}
       {hint !== undefined && (
         <p class="hint" id="composer-hint" role="status">
           {hint}
         </p>
       )}
-      <div class={canSend ? 'field' : 'field closed'}>
+      <div
+        class={canSend ? 'field' : 'field closed'}
+        onDragOver={(event) => {
+          if (event.dataTransfer?.types.includes('Files') === true) event.preventDefault();
+        }}
+        onDrop={(event) => onImages(event, imagesIn(event.dataTransfer))}
+      >
         <textarea
           ref={field}
           rows={1}
@@ -65,38 +109,54 @@ export function Composer({ draft, setDraft, running, canSend, recall, field }: P
           {...(hint === undefined ? {} : { 'aria-describedby': 'composer-hint' })}
           onInput={(event) => setDraft(event.currentTarget.value)}
           onKeyDown={onKeyDown}
+          onPaste={(event) => onImages(event, imagesIn(event.clipboardData))}
         />
+        {running && !empty && !asked && (
+          <ComposerButton kind="interrupt" icon="zap" disabled={!canSend || tooLong} onClick={() => say('interrupt')} />
+        )}
+        {running && <ComposerButton kind="stop" icon="debug-stop" onClick={() => actions.post({ type: 'stop' })} />}
         {running ? (
-          <button
-            type="button"
-            class="send stop"
-            title={strings.stopTitle}
-            aria-label={strings.stop}
-            onClick={() => actions.post({ type: 'stop' })}
-          >
-            <Icon name="debug-stop" />
-          </button>
+          !empty && (
+            <ComposerButton kind="queue" icon="send" disabled={!canSend || tooLong} onClick={() => say('send')} />
+          )
         ) : (
-          <button
-            type="button"
-            class="send"
-            disabled={empty || !canSend}
-            title={strings.sendTitle}
-            aria-label={strings.send}
-            onClick={send}
-          >
-            <Icon name="send" />
-          </button>
+          <ComposerButton kind="send" icon="send" disabled={empty || !canSend} onClick={() => say('send')} />
         )}
       </div>
     </div>
   );
 }
 
-function hintFor(now: { canSend: boolean; tooLong: boolean; waits: boolean }): string | undefined {
-  if (!now.canSend) return strings.closedHint;
-  if (now.tooLong) return strings.tooLong;
-  return now.waits ? strings.runningHint : undefined;
+interface ButtonProperties {
+  readonly kind: 'send' | 'queue' | 'interrupt' | 'stop';
+  readonly icon: 'send' | 'zap' | 'debug-stop';
+  readonly disabled?: boolean;
+  readonly onClick: () => void;
+}
+
+function ComposerButton({ kind, icon, disabled = false, onClick }: ButtonProperties) {
+  const { label, title } = strings.composerButtons[kind];
+  return (
+    <button type="button" class={`send ${kind}`} title={title} aria-label={label} disabled={disabled} onClick={onClick}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+interface HintInput {
+  readonly canSend: boolean;
+  readonly tooLong: boolean;
+  readonly problem: string | undefined;
+  readonly types: boolean;
+  readonly asked: boolean;
+}
+
+function hintFor({ canSend, tooLong, problem, types, asked }: HintInput): string | undefined {
+  if (!canSend) return strings.closedHint;
+  if (tooLong) return strings.tooLong;
+  if (problem !== undefined) return problem;
+  if (!types) return undefined;
+  return asked ? strings.askedHint : strings.runningHint;
 }
 
 function placeholderFor(running: boolean, canSend: boolean): string {

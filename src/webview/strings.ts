@@ -2,7 +2,7 @@
 import type { HandleView } from '../protocol/handlesView.ts';
 import type { Level } from '../protocol/notification.ts';
 import type { TodoItem } from '../protocol/todo.ts';
-import type { ToolState } from '../protocol/webview.ts';
+import type { HeldReason, ToolState } from '../protocol/webview.ts';
 
 const ANNOUNCED = 600;
 
@@ -145,6 +145,7 @@ export const strings = {
   skipTitle: 'Go on without an answer',
   hiddenCharacters: 'Characters that cannot be seen are written as ⟨U+…⟩.',
 
+  yourMessages: (count: number) => (count === 1 ? 'your message' : `${count} messages of yours`),
   notifications: (shown: number, total: number) => {
     const noun = total === 1 ? 'notification' : 'notifications';
     return shown < total ? `${shown} of ${total} ${noun}` : `${total} ${noun}`;
@@ -189,12 +190,41 @@ export const strings = {
   placeholderRunning: 'Earshot is working…',
   placeholderClosed: 'Nothing can be sent right now',
   closedHint: 'Nothing can be sent right now; the message at the top says why. Your text is kept.',
-  runningHint: 'Stop the turn to send, or wait.',
+  runningHint: 'Enter queues it for the next moment the model listens; Ctrl+Enter interrupts.',
+  askedHint: 'Your answer is waited for: Enter queues this; it approves nothing.',
   tooLong: 'This text is too long to send.',
-  send: 'Send',
-  sendTitle: 'Send (Enter)',
-  stop: 'Stop',
-  stopTitle: 'Stop the turn',
+  composerButtons: {
+    send: { label: 'Send', title: 'Send (Enter)' },
+    queue: { label: 'Queue', title: 'Queue for the next moment the model listens (Enter)' },
+    interrupt: { label: 'Interrupt', title: 'Interrupt what goes on and say this (Ctrl+Enter)' },
+    stop: { label: 'Stop', title: 'Stop the turn' },
+  },
+  queued: 'Queued',
+  queuedList: 'Queued messages',
+  takeBack: 'Take back',
+  takeBackLabel: (text: string) => `Take back: ${text}`,
+  attachmentList: 'Attached',
+  detach: 'Remove',
+  detachLabel: (name: string) => `Remove ${name}`,
+  imageType: (name: string) => `${name || 'This image'} cannot be attached: models take PNG, JPEG, GIF and WebP.`,
+  imageTooLarge: (name: string) => `${name || 'This image'} cannot be attached: it is larger than 10 MB.`,
+  imageUnreadable: (name: string) => `${name || 'This image'} cannot be read.`,
+  approvalChoice: 'What to do with this text',
+  rejectWithThis: (calls: number) => (calls === 1 ? 'Reject with this reason' : `Reject all ${calls} with this reason`),
+  queueInstead: 'Queue',
+  meanwhile: 'You, while it worked',
+  deliverNow: 'Deliver now',
+  heldBack: {
+    not_written: 'Something happened that would wake the model. It waits for your first message in this window.',
+    stopped:
+      'Something happened that would wake the model. It waits for your next message, because you stopped the last turn.',
+    error:
+      'Something happened that would wake the model. It waits for your next message, because the last turn failed.',
+    in_a_row: 'The model was woken five times without you. What happened since waits for your next message.',
+    aborted_lately: 'Something critical happened. The model was interrupted a moment ago, so it waits a little.',
+    woken_lately: 'Something happened that would wake the model. The same woke it a moment ago, so it waits a little.',
+    model: 'Something happened that would wake the model. This model may only be asked when you say so.',
+  } satisfies Record<HeldReason, string>,
   contextUsed: (share: number) => `${Math.round(share * 100)} %`,
   contextTitle: (share: number, tokens: number, notifications: number) =>
     `${Math.round(share * 100)} % of the context window is used; ${tokens.toLocaleString()} tokens in all, ≈ ${notifications.toLocaleString()} of them for notifications.`,

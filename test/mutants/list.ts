@@ -120,6 +120,20 @@ export const mutants: readonly Mutant[] = [
     tests: ['test/unit/storage/followedFile.test.ts'],
   },
   {
+    name: 'nobody looks again when a turn has ended',
+    file: 'src/core/turns.ts',
+    find: 'else if (failure === undefined) live.activator?.look();',
+    replace: '',
+    tests: ['test/unit/core/lostWakeUp.test.ts'],
+  },
+  {
+    name: 'words that cut tools short ride their result too',
+    file: 'src/core/agent/loop.ts',
+    find: ' && !(cutShort && pending.texts.length > 0)',
+    replace: '',
+    tests: ['test/walk/userText.test.ts'],
+  },
+  {
     name: 'a compaction forgets what is still true',
     file: 'src/core/conversation/compact.ts',
     find: 'fact.seq <= through',

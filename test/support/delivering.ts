@@ -72,6 +72,12 @@ export async function eventsOf<T extends LogEvent['type']>({ headless, id }: Wal
   return events.filter((event): event is Extract<LogEvent, { type: T }> => event.type === type);
 }
 
+/** Of the turns' own model calls: a title comes beside them, at any moment. */
+export async function callOutcomes(walk: Walked): Promise<string[]> {
+  const calls = await eventsOf(walk, 'model_call');
+  return calls.flatMap(({ outcome, purpose }) => (purpose === undefined ? [outcome] : []));
+}
+
 /** Resolves once this much of an answer was drawn, whenever that was. */
 export async function streamed({ headless: { frontend } }: Walked, text = ''): Promise<void> {
   const isThere = () => frontend.drawn.some((drawn) => drawn.type === 'answer_text' && drawn.text.includes(text));
@@ -85,6 +91,17 @@ export function holdApproval({ headless }: Walked): Promise<(answer: Omit<Approv
       new Promise((resolve, reject) => {
         signal.addEventListener('abort', () => reject(new Error('cancelled')), { once: true });
         asked((answer) => resolve({ ...answer, by: 'user' }));
+      });
+  });
+}
+
+/** Leaves questions open; resolves with how to answer once one is. */
+export function holdQuestion({ headless }: Walked): Promise<(answer: string) => void> {
+  return new Promise((asked) => {
+    headless.frontend.answerQuestion = (_request, signal) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('cancelled')), { once: true });
+        asked((answer) => resolve({ answer, by: 'user' }));
       });
   });
 }

@@ -14,7 +14,7 @@ export interface Walk {
 export function printWalk({ events, requests, drawn }: Walk): string {
   const lines = [
     '# Log',
-    ...events.trimEnd().split('\n').map(parse).filter(isOfTheTurn).map(printEvent),
+    ...printEvents(events.trimEnd().split('\n').map(parse).filter(isOfTheTurn)),
     '',
     '# Requests',
     ...requests.flatMap(printRequest),
@@ -33,6 +33,17 @@ function parse(line: string): LogEvent {
 /** A title comes beside the turns, at any moment. */
 function isOfTheTurn(event: LogEvent): boolean {
   return event.type !== 'title_set' && !(event.type === 'model_call' && event.purpose === 'title');
+}
+
+/** What reaches through an event says how many of those printed that are. */
+function printEvents(events: readonly LogEvent[]): string[] {
+  const reached = (through: number) => events.filter((event) => event.seq <= through).length;
+  return events.map((event) => {
+    if (event.type === 'compaction') return printEvent({ ...event, through: reached(event.through) });
+    if (!('notifications' in event) || event.notifications === undefined) return printEvent(event);
+    const { notifications } = event;
+    return printEvent({ ...event, notifications: { ...notifications, through: reached(notifications.through) } });
+  });
 }
 
 function printEvent(event: LogEvent): string {

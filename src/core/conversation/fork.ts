@@ -1,6 +1,7 @@
 // Decides what a fork begins with: the history up to the end of a cycle, what was pending there, and where it comes from. Pure.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../protocol/event.ts';
+import { type Notification } from '../../protocol/notification.ts';
 import { Projections } from './project.ts';
 
 export interface ForkDeps {
@@ -13,6 +14,14 @@ export interface ForkDeps {
   readonly now: string;
   ulid(): string;
 }
+
+/** Where the next cycle or turn begins. */
+const BEGINNINGS: ReadonlySet<LogEvent['type']> = new Set([
+  'turn_started',
+  'chat_request',
+  'chat_response',
+  'tool_call_request',
+]);
 
 /** Events at which a cycle ended, newest first: where a fork can begin. */
 export function forkPoints(events: readonly LogEvent[]): readonly number[] {
@@ -27,6 +36,17 @@ export function forkPoints(events: readonly LogEvent[]): readonly number[] {
   return points.reverse();
 }
 
+/** What came before anything else happened was pending at this point too. */
+function queuedAfter(events: readonly LogEvent[], through: number): Notification[] {
+  const queued: Notification[] = [];
+  for (const event of events) {
+    if (event.seq <= through) continue;
+    if (BEGINNINGS.has(event.type)) break;
+    if (event.type === 'notification_queued') queued.push(event.notification);
+  }
+  return queued;
+}
+
 /** The whole log of the fork. Its key is the same, since blocks of the shared history have it. */
 export function forkEvents(deps: ForkDeps): Result<readonly LogEvent[]> {
   const { events, through } = deps;
@@ -38,6 +58,12 @@ export function forkEvents(deps: ForkDeps): Result<readonly LogEvent[]> {
   for (const event of shared) state.fold(event);
   const drafts: EventDraft[] = [{ type: 'forked', from: deps.id, through }];
   if (state.summary.title !== '') drafts.push({ type: 'title_set', title: `${state.summary.title} (fork)` });
+  const withdrawn = new Set(
+    events.flatMap((event) => (event.type === 'notification_withdrawn' && event.seq > through ? event.ids : [])),
+  );
+  for (const notification of queuedAfter(events, through)) {
+    if (!withdrawn.has(notification.id)) drafts.push({ type: 'notification_queued', notification });
+  }
   // What was found untrue later is untrue in the fork too.
   const pending = new Set(state.pending.notifications.map((notification) => notification.id));
   for (const event of events) {

@@ -129,7 +129,8 @@ export class Spent {
     if (usage === undefined) return;
     const used = { input: usage.input_tokens, output: usage.output_tokens, cached: usage.cached_tokens ?? 0 };
     this.#byModel.set(model, add(this.#byModel.get(model) ?? none, used));
-    if (this.#systemTurn) this.#woken = add(this.#woken, used);
+    // A title is asked for beside whatever runs.
+    if (this.#systemTurn && purpose !== 'title') this.#woken = add(this.#woken, used);
     if (purpose === undefined) this.#count(usage);
   }
 

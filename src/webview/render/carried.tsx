@@ -10,19 +10,23 @@ const LABELS = 3;
 export function Carried({ carried }: { readonly carried: CarriedView }) {
   const [open, setOpen] = useState(false);
   const id = useId();
+  const receipt = strings.receipts[carried.receipt];
   const rest = carried.labels.length - LABELS;
   return (
     <div class={`carried level-${carried.worst}`}>
       <button type="button" class="carried-chip" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
         <Icon name="bell" />
         <span class="carried-count">
-          {strings.notifications(carried.shown, carried.total)}
-          <span class="hidden">, {strings.levels[carried.worst]}</span>
+          {headOf(carried)}
+          {carried.total > 0 && <span class="hidden">, {strings.levels[carried.worst]}</span>}
         </span>
         {carried.labels.slice(0, open ? undefined : LABELS).map((label) => (
           <span class="carried-label">{label}</span>
         ))}
         {!open && rest > 0 && <span class="carried-label">{strings.moreLabels(rest)}</span>}
+        <span class="carried-state" role="img" title={receipt} aria-label={receipt}>
+          <Icon name={carried.receipt === 'accepted' ? 'check' : 'clock'} />
+        </span>
       </button>
       <div id={id} hidden={!open} class="carried-body">
         {open && (
@@ -32,11 +36,20 @@ export function Carried({ carried }: { readonly carried: CarriedView }) {
             </pre>
             <p class="carried-receipt">
               {strings.tokens(carried.tokens)} · {carried.receipt === 'accepted' && <Icon name="check" />}
-              {strings.receipts[carried.receipt]}
+              {receipt}
             </p>
           </>
         )}
       </div>
     </div>
   );
+}
+
+/** What is in the block: notifications, the user's own words, or both. */
+function headOf({ shown, total, texts }: CarriedView): string {
+  const parts = [
+    ...(total > 0 ? [strings.notifications(shown, total)] : []),
+    ...(texts > 0 ? [strings.yourMessages(texts)] : []),
+  ];
+  return parts.join(', ');
 }

@@ -8,6 +8,7 @@ import { Answer } from './answer.tsx';
 import { Carried } from './carried.tsx';
 import { Icon } from './icons.tsx';
 import { ToolCard } from './toolCard.tsx';
+import { visibleText } from './visibleText.ts';
 
 export const Item = memo(function Item({ item }: { readonly item: PageItem }) {
   return <div class={`item item-${item.type}`}>{draw(item)}</div>;
@@ -31,23 +32,36 @@ function draw(item: PageItem) {
 function Request({ item }: { readonly item: RequestItem }) {
   const actions = useActions();
   const automated = item.source === 'system';
+  const meanwhile = item.meanwhile === true;
+  const label = automated ? strings.automatedEvent : meanwhile ? strings.meanwhile : strings.you;
   return (
-    <article class={`request request-${item.source}`} aria-label={automated ? strings.automatedEvent : strings.you}>
+    <article class={`request request-${item.source}${meanwhile ? ' request-meanwhile' : ''}`} aria-label={label}>
       {automated && (
         <p class="request-source">
           <Icon name="bell" /> {strings.automatedEvent}
         </p>
       )}
-      <button
-        type="button"
-        class="icon-button request-restore"
-        title={strings.restoreTitle}
-        aria-label={strings.restoreTitle}
-        onClick={() => actions.post({ type: 'restore', request: item.id })}
-      >
-        <Icon name="restore" />
-      </button>
+      {!meanwhile && (
+        <button
+          type="button"
+          class="icon-button request-restore"
+          title={strings.restoreTitle}
+          aria-label={strings.restoreTitle}
+          onClick={() => actions.post({ type: 'restore', request: item.id })}
+        >
+          <Icon name="restore" />
+        </button>
+      )}
       {item.text !== '' && <div class="request-text">{item.text}</div>}
+      {item.attachments !== undefined && (
+        <ul class="request-attachments" aria-label={strings.attachmentList}>
+          {item.attachments.map((name) => (
+            <li key={name}>
+              <Icon name="file" /> {visibleText(name)}
+            </li>
+          ))}
+        </ul>
+      )}
       {item.carried !== undefined && <Carried carried={item.carried} />}
     </article>
   );

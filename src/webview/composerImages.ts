@@ -1,0 +1,52 @@
+// Decides which pasted or dropped images are taken, and reads them with a small picture for the page itself.
+import type { FromPage } from '../protocol/webview.ts';
+import { strings } from './strings.ts';
+
+const LARGEST = 10_000_000;
+const TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+const PREVIEW_SIZE = 96;
+
+type AttachImage = Extract<FromPage, { type: 'attach_image' }>;
+
+export function imagesIn(data: DataTransfer | null): File[] {
+  return [...(data?.files ?? [])].filter((file) => file.type.startsWith('image/'));
+}
+
+/** The message to the host, or why it cannot be. */
+export async function readImage(file: File): Promise<AttachImage | string> {
+  if (!TYPES.has(file.type)) return strings.imageType(file.name);
+  if (file.size > LARGEST) return strings.imageTooLarge(file.name);
+  const [data, preview] = await Promise.all([toBase64(file), drawPreview(file)]);
+  return {
+    type: 'attach_image',
+    name: file.name.slice(-300),
+    media_type: file.type,
+    data,
+    ...(preview === undefined ? {} : { preview }),
+  };
+}
+
+function toBase64(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => {
+      const url = typeof reader.result === 'string' ? reader.result : '';
+      resolve(url.slice(url.indexOf(',') + 1));
+    };
+    reader.onerror = () => reject(new Error('the file cannot be read'));
+    reader.readAsDataURL(file);
+  });
+}
+
+/** Undefined for what the browser cannot draw: the endpoint may still take it. */
+async function drawPreview(file: File): Promise<string | undefined> {
+  const bitmap = await createImageBitmap(file).catch(() => undefined);
+  if (bitmap === undefined) return undefined;
+  const scale = Math.min(1, PREVIEW_SIZE / Math.max(bitmap.width, bitmap.height));
+  const canvas = document.createElement('canvas');
+  canvas.width = Math.max(1, Math.round(bitmap.width * scale));
+  canvas.height = Math.max(1, Math.round(bitmap.height * scale));
+  canvas.getContext('2d')?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  bitmap.close();
+  return canvas.toDataURL('image/png');
+}
