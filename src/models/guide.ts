@@ -1,9 +1,11 @@
-// The built-in model: no network, no AI. It understands a few requests by rule and works through the real tools.
+// The built-in model: no network, no AI. It understands some requests by rule and works through the real tools.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ModelMessage } from '../core/conversation/messages.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../core/ports.ts';
-import { parseRequest, type Step } from './guideRequest.ts';
-import { introduce, reportStep } from './guideSpeech.ts';
+import { type Goal, type Step, type Taken } from './guidePlan.ts';
+import { isSystemRequest, userTextsIn, wasRefused } from './guideReading.ts';
+import { parseRequest } from './guideRequest.ts';
+import { describeBlock, introduce, notUnderstood } from './guideSpeech.ts';
 
 /** A word every few milliseconds, so that it reads as it is written. */
 const WORD_MILLISECONDS = 12;
@@ -40,34 +42,65 @@ async function* speak(response: Response, delay: number, signal: AbortSignal): A
   yield { type: 'finished' };
 }
 
-/** The request's steps are taken one by one; how many are done is how many results have come since. */
-function respond({ messages }: ModelRequest): Response {
+type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
+
+/** The plan is made anew each time from the request and what has come since: the log is its only memory. */
+function respond({ messages, tools }: ModelRequest): Response {
   const asked = messages.findLastIndex((message) => message.role === 'user');
   const request = messages[asked];
   const results = messages.slice(asked + 1).filter((message) => message.role === 'tool');
   const number = messages.filter((message) => message.role === 'tool').length + 1;
   if (request?.role !== 'user') return { text: introduce(), number };
-  const steps = parseRequest(request.content);
-  const told = reportLast(request, steps, results);
-  const step = steps[results.length];
-  if (step !== undefined) return { text: joinText(told, announce(step, results.length)), step, number };
-  return { text: steps.length === 0 ? joinText(told, introduce()) : told, number };
+  const heard = describeBlock(request.block?.text);
+  const wanted = isSystemRequest(request.content) ? [] : parseRequest(request.content);
+  // Words that rode an automated event are the user's all the same.
+  const goals = wanted ?? [];
+  const queued = userTextsIn(request.block?.text).map(goalFor).flat();
+  if (wanted === undefined && queued.length === 0) return { text: join(heard, notUnderstood()), number };
+  const names = new Set(tools.map(({ name }) => name));
+  return { ...follow([...goals, ...queued], results, heard, names), number };
 }
 
-type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
-type UserMessage = Extract<ModelMessage, { role: 'user' }>;
-
-/** What has come since it last spoke: the last step's result, or what rode the request. */
-function reportLast(request: UserMessage, steps: readonly Step[], results: readonly ToolMessage[]): string {
-  const last = results.at(-1);
-  if (last === undefined) return reportStep(undefined, '', request.block?.text);
-  return reportStep(steps[results.length - 1], last.content, last.block?.text);
+/** Takes the goals one by one; how far they have come is how many results there are. */
+function follow(
+  goals: readonly Goal[],
+  results: readonly ToolMessage[],
+  heard: string,
+  tools: ReadonlySet<string>,
+): Omit<Response, 'number'> {
+  const left = [...results];
+  const waiting = [...goals];
+  let [reports, told] = [[] as string[], heard];
+  for (let goal = waiting.shift(); goal !== undefined; goal = waiting.shift()) {
+    const taken: Taken[] = [];
+    for (let decision = goal(taken); ; decision = goal(taken)) {
+      if (decision.report !== undefined) reports.push(decision.report);
+      if (decision.type === 'done') break;
+      const { step, say } = decision;
+      const result = left.shift();
+      if (result === undefined) {
+        if (tools.size > 0 && !tools.has(step.tool)) return { text: join(...reports, told, withoutTool(step)) };
+        return { text: join(...reports, told, say), step };
+      }
+      // What was said before this result came is said.
+      [reports, told] = [[], describeBlock(result.block?.text)];
+      if (wasRefused(result.content)) return { text: join('You did not want that, so I stop here.', told) };
+      taken.push({ step, result: result.content });
+      waiting.push(...userTextsIn(result.block?.text).flatMap(goalFor));
+    }
+  }
+  return { text: join(...reports, told) || 'Nothing is left to do.' };
 }
 
-function announce(step: Step, done: number): string {
-  return `${done === 0 ? '' : 'Next: '}${step.announcement}`;
+/** What the user wrote while it worked comes after what it is doing. */
+function goalFor(text: string): Goal[] {
+  return parseRequest(text) ?? [() => ({ type: 'done', report: notUnderstood() })];
 }
 
-function joinText(first: string, second: string): string {
-  return [first, second].filter((part) => part !== '').join('\n\n');
+function withoutTool({ tool }: Step): string {
+  return `For this I would need the tool \`${tool}\`, which is not there in this mode. I stop here.`;
+}
+
+function join(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n');
 }

@@ -1,62 +1,195 @@
-// Decides what the Guide understands of a request: which tools it will call, one after another.
-
-export interface Step {
-  readonly tool: 'read_file' | 'list_files' | 'run_command';
-  readonly arguments: Readonly<Record<string, string>>;
-  /** What it says before it does it. */
-  readonly announcement: string;
-}
+// Decides what the Guide understands of a request: which goals, one after another. Half a request is not carried out.
+import { fixProblems } from './guideFix.ts';
+import { type Goal, single } from './guidePlan.ts';
+import { fence, introduce, reportRead, reportRun, reportText } from './guideSpeech.ts';
+import { tour } from './guideTour.ts';
 
 const SEPARATOR = /\s*(?:\n|,?\s+(?:and\s+)?then\s+)\s*/i;
+const QUOTED = /(?:"([^"]*)"|'([^']*)'|`([^`]*)`|“([^”]*)”)/.source;
 
-const RULES: readonly { readonly pattern: RegExp; step(match: RegExpMatchArray): Step }[] = [
-  {
-    pattern: /^(?:please\s+)?(?:read|open|show|look at|cat)\s+(?:the\s+file\s+|file\s+)?(.+)$/i,
-    step: ([, path = '']) => ({
-      tool: 'read_file',
-      arguments: { path: unquote(path) },
-      announcement: `I read \`${unquote(path)}\`.`,
-    }),
-  },
-  {
-    pattern:
-      /^(?:please\s+)?(?:list|ls)(?:\s+(?:all\s+)?(?:the\s+|my\s+)?files)?(?:\s+(?:in|of|below|under)?\s*(.+))?$/i,
-    step: ([, path]) => ({
-      tool: 'list_files',
-      arguments: path === undefined ? {} : { path: unquote(path) },
-      announcement: path === undefined ? 'I list the files.' : `I list the files of \`${unquote(path)}\`.`,
-    }),
-  },
-  {
-    pattern: /^(?:please\s+)?(?:run|execute|\$)\s+(.+)$/is,
-    step: ([, command = '']) => ({
-      tool: 'run_command',
-      arguments: { command: unquote(command) },
-      announcement: `I would like to run \`${unquote(command)}\`.`,
-    }),
-  },
+type Rule = { readonly pattern: RegExp; goal(match: RegExpMatchArray): Goal };
+
+const rule = (source: string, goal: Rule['goal']): Rule => ({
+  pattern: new RegExp(`^(?:please\\s+)?(?:${source})[.!?]?$`, 'is'),
+  goal,
+});
+
+/** The first that fits decides; the more special ones come first. */
+const RULES: readonly Rule[] = [
+  rule('(?:give me |show me |start |take )?(?:a |the )?tour|show me around', () => tour),
+  rule('help|hello|hi|hey|what can (?:you|i) do|who are you|what are you', () => () => ({
+    type: 'done',
+    report: introduce(),
+  })),
+  rule(
+    "what(?:’s|'s| has| is)? (?:happened|new|going on)|what did (?:you hear|i miss)|(?:any )?news|notifications",
+    () => whatHappened,
+  ),
+  rule(
+    'fix (?:all |all of )?(?:the |my )?(?:problems?|errors?|it|them|everything)(?:\\s+(?:in|of)\\s+(.+?))?',
+    ([, path]) => fixProblems(path === undefined ? undefined : unquote(path)),
+  ),
+  rule('fix (\\S+\\.\\w+)', ([, path = '']) => fixProblems(unquote(path))),
+  rule(
+    '(?:show |list |check |what are )?(?:me )?(?:the |all |my )?(?:problems|errors|diagnostics)(?:\\s+(?:in|of)\\s+(.+?))?',
+    ([, path]) => showProblems(path === undefined ? undefined : unquote(path)),
+  ),
+  rule(`(?:search|grep|look|find)(?: for)? ${QUOTED}(?:\\s+in\\s+(.+?))?`, (match) =>
+    search(quoted(match, 1), match[5]),
+  ),
+  rule('(?:search|grep)(?: for)? (.+?)(?:\\s+in\\s+(\\S+))?', ([, query = '', path]) => search(query, path)),
+  rule(`(?:replace|change) ${QUOTED} (?:with|by|to|into) ${QUOTED} in (.+?)`, (match) =>
+    edit(unquote(match[9] ?? ''), quoted(match, 1), quoted(match, 5)),
+  ),
+  rule(`in (\\S+?),? (?:replace|change) ${QUOTED} (?:with|by|to|into) ${QUOTED}`, (match) =>
+    edit(unquote(match[1] ?? ''), quoted(match, 2), quoted(match, 6)),
+  ),
+  rule(`(?:create|write|make) (?:a |the )?(?:new )?(?:file )?(\\S+) (?:with|saying|containing) ${QUOTED}`, (match) =>
+    write(unquote(match[1] ?? ''), quoted(match, 2)),
+  ),
+  rule('stop watching (.+?)', ([, glob = '']) =>
+    watch({ remove: [unquote(glob)] }, `I stop watching \`${unquote(glob)}\`.`),
+  ),
+  rule('watch (?:for )?(?:the )?(?:files? |folder )?(.+?)', ([, glob = '']) =>
+    watch({ add: [asGlob(unquote(glob))] }, `I watch \`${asGlob(unquote(glob))}\`.`),
+  ),
+  rule('(?:run|start|launch) (.+?) in (?:the )?background(?: as ([\\w-]+))?', ([, command = '', name]) =>
+    runInBackground(unquote(command), name),
+  ),
+  rule('run (?:the )?task (.+?)|run (?:the )?(\\S+) task', ([, name, other]) => runTask(unquote(name ?? other ?? ''))),
+  rule('wait for ([\\w-]+)', ([, name = '']) =>
+    single({ tool: 'await', arguments: { any: [name] } }, `I wait for \`${name}\`.`, (result) =>
+      reportText(`\`${name}\`:`, result),
+    ),
+  ),
+  rule('(?:stop|end|abort) (?:the )?(?:handle )?([\\w-]+)', ([, name = '']) =>
+    handle('abort', name, `I stop \`${name}\`.`),
+  ),
+  rule('(?:show |fetch )?(?:the )?output of ([\\w-]+)', ([, name = '']) =>
+    handle('fetch', name, `I fetch what \`${name}\` printed.`),
+  ),
+  rule('ask me (.+?)(?::\\s*(.+?))?', ([, question = '', options]) => ask(question, options)),
+  rule('(?:run|execute|\\$) (.+)', ([, command = '']) => run(unquote(command))),
+  rule('(?:list|ls)(?:\\s+(?:all\\s+)?(?:the\\s+|my\\s+)?files)?(?:\\s+(?:in|of|below|under)?\\s*(.+?))?', ([, path]) =>
+    list(path === undefined ? undefined : unquote(path)),
+  ),
+  rule('(?:read|open|show|look at|cat)\\s+(?:the\\s+file\\s+|file\\s+)?(.+)', ([, path = '']) => read(unquote(path))),
 ];
 
-/** Empty if nothing of it is understood: half a request is not carried out. */
-export function parseRequest(text: string): Step[] {
-  const steps = text
-    .split(SEPARATOR)
-    .filter((part) => part.trim() !== '')
-    .map(parseStep);
-  return steps.every((step) => step !== undefined) ? steps : [];
+/** Undefined if any part of it is not understood. */
+export function parseRequest(text: string): Goal[] | undefined {
+  const parts = text.split(SEPARATOR).filter((part) => part.trim() !== '');
+  const goals = parts.map(parseGoal);
+  return goals.length > 0 && goals.every((goal) => goal !== undefined) ? goals : undefined;
 }
 
-function parseStep(text: string): Step | undefined {
-  for (const { pattern, step } of RULES) {
+function parseGoal(text: string): Goal | undefined {
+  for (const { pattern, goal } of RULES) {
     const match = text.trim().match(pattern);
-    if (match !== null) return step(match);
+    if (match !== null) return goal(match);
   }
   return undefined;
+}
+
+function read(path: string): Goal {
+  return single({ tool: 'read_file', arguments: { path } }, `I read \`${path}\`.`, (result) =>
+    reportRead(path, result),
+  );
+}
+
+function list(path: string | undefined): Goal {
+  const say = path === undefined ? 'I list the files.' : `I list the files of \`${path}\`.`;
+  const step = { tool: 'list_files', arguments: path === undefined ? {} : { path } };
+  return single(step, say, (result) => reportText(`There ${result.includes('\n') ? 'are' : 'is'}:`, result));
+}
+
+function search(query: string, path: string | undefined): Goal {
+  const where = path === undefined ? {} : { path: unquote(path) };
+  const say = `I search for \`${query}\`${path === undefined ? '' : ` in \`${unquote(path)}\``}.`;
+  return single({ tool: 'search', arguments: { query, ...where } }, say, (result) => reportText('Found:', result));
+}
+
+function edit(path: string, before: string, after: string): Goal {
+  const step = { tool: 'edit_file', arguments: { path, edits: [{ old_text: before, new_text: after }] } };
+  return single(step, `I would like to change \`${path}\`.`, (result) => reportText(`\`${path}\`:`, result));
+}
+
+function write(path: string, content: string): Goal {
+  const step = { tool: 'write_file', arguments: { path, content: `${content}\n` } };
+  return single(step, `I would like to write \`${path}\`.`, (result) => reportText(`\`${path}\`:`, result));
+}
+
+function run(command: string): Goal {
+  const step = { tool: 'run_command', arguments: { command } };
+  return single(step, `I would like to run \`${command}\`.`, (result) => reportRun(`\`${command}\``, result));
+}
+
+function runTask(name: string): Goal {
+  const step = { tool: 'run_task', arguments: { name } };
+  return single(step, `I would like to run the task \`${name}\`.`, (result) =>
+    reportRun(`the task \`${name}\``, result),
+  );
+}
+
+function runInBackground(command: string, given: string | undefined): Goal {
+  const name = given ?? nameFor(command);
+  const step = { tool: 'run_command', arguments: { command, background: true, handle: name } };
+  return single(step, `I would like to run \`${command}\` in the background, as \`${name}\`.`, (result) =>
+    [result, `Say \`output of ${name}\`, \`wait for ${name}\` or \`stop ${name}\`. When it ends, I am told.`].join(
+      '\n\n',
+    ),
+  );
+}
+
+/** `npm run watch` → watch: the last word that could be a name. */
+function nameFor(command: string): string {
+  const words = command.split(/\s+/).filter((word) => /^[a-z][\w-]*$/i.test(word));
+  return words.at(-1) ?? 'background';
+}
+
+function handle(action: string, name: string, say: string): Goal {
+  return single({ tool: 'handle', arguments: { action, name } }, say, (result) => reportText(`\`${name}\`:`, result));
+}
+
+function watch(args: Readonly<Record<string, unknown>>, say: string): Goal {
+  return single(
+    { tool: 'watch', arguments: args },
+    say,
+    (result) => `${result} I am told when such files appear or change.`,
+  );
+}
+
+/** A folder stands for everything in it. */
+function asGlob(path: string): string {
+  return /[*?{[]/.test(path) || /\.\w+$/.test(path) ? path : `${path.replace(/\/+$/, '')}/**`;
+}
+
+function showProblems(path: string | undefined): Goal {
+  const step = { tool: 'diagnostics', arguments: path === undefined ? {} : { path } };
+  return single(step, 'I ask for the problems.', (result) => reportText('Language servers say:', result));
+}
+
+function ask(question: string, options: string | undefined): Goal {
+  const offered = (options ?? '').split(/\s*,\s*(?:or\s+)?|\s+or\s+/).filter((option) => option !== '');
+  const step = { tool: 'ask_user', arguments: { question, ...(offered.length > 1 && { options: offered }) } };
+  return single(step, 'I ask you, as a model would.', (result) => result);
+}
+
+const whatHappened: Goal = single(
+  { tool: 'read_notifications', arguments: {} },
+  'I look up everything I was told.',
+  (result) => `This is what I was told, newest first:\n\n${fence(result)}`,
+);
+
+/** The first of the four ways to quote that was used. */
+function quoted(match: RegExpMatchArray, first: number): string {
+  const ways: readonly (string | undefined)[] = match.slice(first, first + 4);
+  return ways.find((text) => text !== undefined) ?? '';
 }
 
 /** `"a b"`, `'a b'` and `` `a b` `` mean a b; so does a sentence's full stop after a path. */
 function unquote(text: string): string {
   const trimmed = text.trim();
-  const quoted = trimmed.match(/^(["'`])(.+)\1\.?$/s);
-  return quoted?.[2] ?? trimmed.replace(/(?<=[^.\s])\.$/, '');
+  const found = trimmed.match(/^(["'`])(.+)\1\.?$/s);
+  return found?.[2] ?? trimmed.replace(/(?<=[^.\s])\.$/, '');
 }

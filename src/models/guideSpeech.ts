@@ -1,56 +1,84 @@
-// Decides the Guide's words: what it is, what a step brought, and what it was told meanwhile.
-import { type Step } from './guideRequest.ts';
+// Decides the Guide's words: what it is, what it understands, what a step brought, and what it was told meanwhile.
+import { entriesIn, exitCodeIn, type HeardEntry, moreIn, userTextsIn } from './guideReading.ts';
 
 const LONGEST_EXCERPT = 1500;
 
+export const SUGGESTIONS = [
+  ['tour', 'a short tour, two minutes'],
+  ['read README.md', 'and I am told when it changes'],
+  ['search "TODO" in src', ''],
+  ['show the problems', 'what language servers report'],
+  ['fix the problems then run task check', 'with the editor’s own quick fixes'],
+  ['replace "old" with "new" in notes.txt', ''],
+  ['run npm test', 'I ask first'],
+  ['run npm run watch in the background', 'it goes on while we talk'],
+  ['watch src/**/*.ts', 'to hear of files I have not read'],
+  ['what happened', 'everything I was told'],
+] as const;
+
 export function introduce(): string {
   return [
-    'I am the **Guide**: built in, offline, and no AI. I follow a few rules, with the same tools and the same ears as a model.',
-    'Try one of these, or several joined by “then”:',
-    ['- `list the files`', '- `read README.md`', '- `run npm test`'].join('\n'),
-    'Change a file I have read while a command runs, and I will tell you what I heard.',
+    'I am the **Guide**: built in, offline, and no AI. I follow rules, with the same tools, approvals and ears as a model, so you can see how Earshot works before you choose one.',
+    'I understand these, and several joined by “then”:',
+    SUGGESTIONS.map(([text, why]) => `- \`${text}\`${why === '' ? '' : ` — ${why}`}`).join('\n'),
+    'Change a file I have read while a command runs, and I will tell you what I heard. A real model: *Earshot: Choose Model*.',
   ].join('\n\n');
 }
 
-/** `block` is what rode the result, as the model gets it. */
-export function reportStep(step: Step | undefined, result: string, block: string | undefined): string {
-  return [step === undefined ? '' : describeResult(step, result), describeBlock(block)]
-    .filter((part) => part !== '')
-    .join('\n\n');
+export function notUnderstood(): string {
+  return `That is beyond my rules.\n\n${introduce()}`;
 }
 
-function describeResult(step: Step, result: string): string {
-  const lines = result === '' ? 0 : result.split('\n').length;
-  switch (step.tool) {
-    case 'read_file':
-      return `That is \`${step.arguments['path'] ?? ''}\`, ${lines} ${lines === 1 ? 'line' : 'lines'}. If it changes, I will be told.`;
-    case 'list_files':
-      return `The result has ${lines} ${lines === 1 ? 'line' : 'lines'}:\n\n${fence(result)}`;
-    case 'run_command':
-      return `This is what came of \`${step.arguments['command'] ?? ''}\`:\n\n${fence(result)}`;
-  }
+export function reportRead(path: string, result: string): string {
+  const lines = countLines(result);
+  return `That is \`${path}\`, ${lines}. If it changes, I will be told.`;
 }
 
-const ENTRY = /<notification source="([^"]*)" name="([^"]*)"[^>]*><!\[CDATA\[\n([\s\S]*?)\n\]\]><\/notification>/g;
+export function reportText(what: string, result: string): string {
+  return `${what}\n\n${fence(result)}`;
+}
 
-function describeBlock(block: string | undefined): string {
+export function reportRun(what: string, result: string): string {
+  const code = exitCodeIn(result);
+  const verdict =
+    code === undefined ? 'This is what came of' : code === 0 ? 'Passed:' : `Failed with exit code ${code}:`;
+  return `${verdict} ${what}\n\n${fence(result)}`;
+}
+
+export function countLines(text: string): string {
+  const lines = text === '' ? 0 : text.split('\n').length;
+  return `${lines} ${lines === 1 ? 'line' : 'lines'}`;
+}
+
+/** What rode a result or a request, as the model gets it. */
+export function describeBlock(block: string | undefined): string {
   if (block === undefined) return '';
-  const told = [...block.matchAll(ENTRY)].map(([, source = '', name = '', body = '']) =>
-    describeEntry(`${source}.${name}`, body),
-  );
-  const more = block.match(/<more>([\s\S]*?)<\/more>/)?.[1];
-  return ['**Meanwhile I was told:**', ...told, ...(more === undefined ? [] : [`And ${more}`])].join('\n\n');
+  const wrote = userTextsIn(block).map((text) => `**You wrote meanwhile:** ${text}`);
+  const entries = entriesIn(block);
+  const more = moreIn(block);
+  // A block in another format is shown as it is.
+  if (entries.length === 0 && wrote.length === 0) return `**Meanwhile I was told:**\n\n${fence(block)}`;
+  if (entries.length === 0) return wrote.join('\n\n');
+  const told = [
+    '**Meanwhile I was told:**',
+    ...entries.map(describeEntry),
+    ...(more === undefined ? [] : [`And ${more}`]),
+  ];
+  return [...wrote, ...told].join('\n\n');
 }
 
-function describeEntry(kind: string, body: string): string {
-  const [first = '', ...rest] = body.replaceAll(']]]]><![CDATA[>', ']]>').split('\n');
-  return rest.length === 0 ? `- \`${kind}\`: ${first}` : `- \`${kind}\`: ${first}\n\n${fence(rest.join('\n'), 'diff')}`;
+function describeEntry({ kind, body }: HeardEntry): string {
+  const [first = '', ...rest] = body.split('\n');
+  if (rest.length === 0) return `- \`${kind}\`: ${first}`;
+  const language =
+    rest.some((line) => line.startsWith('@@')) || rest.every((line) => /^[+ -]/.test(line)) ? 'diff' : '';
+  return `- \`${kind}\`: ${first}\n\n${fence(rest.join('\n'), language)}`;
 }
 
-/** A fence longer than any in the text. */
-function fence(text: string, language = ''): string {
+/** A fence longer than any in the text; of a long one its end, where the news is. */
+export function fence(text: string, language = ''): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const marks = '`'.repeat(longest + 1);
-  const cut = text.length > LONGEST_EXCERPT ? `${text.slice(0, LONGEST_EXCERPT)}\n…` : text;
-  return `${marks}${language}\n${cut}\n${marks}`;
+  const cut = text.length > LONGEST_EXCERPT ? `…\n${text.slice(-LONGEST_EXCERPT)}` : text;
+  return `${marks}${language}\n${cut.trimEnd()}\n${marks}`;
 }

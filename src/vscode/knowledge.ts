@@ -5,8 +5,10 @@ import { type ProblemTelling } from '../core/problemPorts.ts';
 import { type Workspace } from '../core/workspacePorts.ts';
 import { createDiagnosticsProducer } from '../producers/diagnostics.ts';
 import { createDiagnosticsTool } from '../tools/diagnostics.ts';
+import { createQuickFixTool } from '../tools/quickFix.ts';
 import { createSearchTool } from '../tools/search.ts';
 import { todoTool } from '../tools/todo.ts';
+import { createQuickFixes } from './quickFixes.ts';
 import { findRipgrep } from './ripgrep.ts';
 import { DiagnosticsSource } from './sources/diagnostics.ts';
 
@@ -27,6 +29,7 @@ export function createKnowledge(deps: {
     tools: [
       createSearchTool({ ripgrep: findRipgrep }),
       createDiagnosticsTool({ problems, telling: diagnostics }),
+      createQuickFixTool(createQuickFixes({ clock: deps.clock, problems, telling: diagnostics })),
       todoTool,
     ],
     producer: diagnostics,

@@ -134,7 +134,7 @@ function Welcome({ head, suggest }: { readonly head: ChatHead; readonly suggest:
         <p class="quiet">{strings.helloHears}</p>
         <h3>{strings.tryThis}</h3>
         <ul class="suggestions">
-          {strings.suggestions.map((text) => (
+          {suggestionsFor(head).map((text) => (
             <li key={text}>
               <button type="button" class="suggestion" onClick={() => suggest(text)}>
                 {text}
@@ -150,6 +150,11 @@ function Welcome({ head, suggest }: { readonly head: ChatHead; readonly suggest:
       </div>
     </div>
   );
+}
+
+function suggestionsFor({ model }: ChatHead): readonly string[] {
+  const [tour, ...more] = model.label === strings.guide ? strings.guideSuggestions : [];
+  return [...(tour === undefined ? [] : [tour]), ...strings.suggestions, ...more];
 }
 
 function Footer({ head }: { readonly head: ChatHead }) {

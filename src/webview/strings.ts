@@ -183,6 +183,9 @@ export const strings = {
     'While I work I hear what happens around me: your edits, failed builds, new errors. I am told at the next moment I can listen, and you see exactly what I was told.',
   tryThis: 'Try one of these',
   suggestions: ['list the files', 'read README.md', 'run npm test'],
+  /** What the built-in Guide understands besides. */
+  guideSuggestions: ['tour', 'fix the problems then run task check'],
+  guide: 'Guide',
   versions: (version: string, hostVersion: string) => `Earshot ${version} · VS Code ${hostVersion}`,
 
   composer: 'Message to Earshot',

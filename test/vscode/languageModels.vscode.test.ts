@@ -7,6 +7,11 @@ import { LanguageModels, languageModelName } from '../../src/vscode/languageMode
 import { provideTea, type TeaModel } from '../support/teaModel.ts';
 import { checkLeaks, eventually } from '../support/vscodeApi.ts';
 
+/** A picture of one pixel. */
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 const NAME = 'vscode:teashop/tea-1';
 const access = { onDidChange: new vscode.EventEmitter<void>().event, canSendRequest: () => true };
 
@@ -83,13 +88,14 @@ describe('VS Code’s own models', () => {
   it('are shown images, or told why not', async () => {
     const images = ['there', 'gone'].map((hash) => ({ hash, mediaType: 'image/png', name: `${hash}.png` }));
     tea.script({ text: ['Yes.'] });
-    const image = async (hash: string) => (hash === 'there' ? new Uint8Array([1, 2, 3]) : undefined);
-    await ask([{ role: 'user', content: 'Look.', images }], undefined, image);
+    const image = async (hash: string) => (hash === 'there' ? PIXEL : undefined);
+    const parts = await ask([{ role: 'user', content: 'Look.', images }], undefined, image);
+    assert.deepEqual(parts[0], { type: 'text', text: 'Yes.' });
     const sent = tea.lastRequest().messages.at(-1);
     assert.deepEqual(sent, [
       'user',
       'Look.',
-      'image/png 1,2,3',
+      `image/png ${[...PIXEL].join()}`,
       '\n\n(The image gone.png is not shown: its bytes are gone.)',
     ]);
   });

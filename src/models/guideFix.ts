@@ -1,0 +1,127 @@
+// Decides how the Guide mends problems: finds them, and applies what the editor itself offers, one fix at a time. It knows no answers.
+import { type Decision, type Goal, type Step, type Taken, textOf } from './guidePlan.ts';
+import { countProblems, filesIn, filesWithProblems, fixesIn, type ListedFix } from './guideReading.ts';
+import { fence } from './guideSpeech.ts';
+
+const MOST_FIXES = 25;
+const MOST_FILES_LOOKED_AT = 30;
+const CODE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|cs|cpp|cc|c|h|rb|php|swift|vue|svelte|css|scss|less|html|json)$/i;
+
+/** `path`: only that file; without it everything that language servers report, or failing that every file of code. */
+export function fixProblems(path: string | undefined): Goal {
+  return (taken) => decide(path, taken);
+}
+
+interface State {
+  /** Files to look at, in order; undefined until they are known. */
+  files: string[] | undefined;
+  readonly applied: { readonly file: string; readonly fix: ListedFix }[];
+  /** What was tried and did not help. */
+  readonly tried: Set<string>;
+  /** The last list of each file without a fix to try. */
+  readonly left: Map<string, string>;
+}
+
+function decide(path: string | undefined, taken: readonly Taken[]): Decision {
+  const state: State = {
+    files: path === undefined ? undefined : [path],
+    applied: [],
+    tried: new Set(),
+    left: new Map(),
+  };
+  for (const one of taken) take(state, one);
+  const last = taken.at(-1);
+  const report = last === undefined ? '' : reportOf(last);
+  if (state.files === undefined) return find(taken, report);
+  const file = state.files.find((one) => !state.left.has(one));
+  if (file !== undefined && state.applied.length < MOST_FIXES) return nextIn(file, last, report);
+  return conclude(state, last, report);
+}
+
+/** Where the problems are: as reported, else in any file of code once the editor was made to look at it. */
+function find(taken: readonly Taken[], report: string): Decision {
+  if (taken.length === 0)
+    return call({ tool: 'diagnostics', arguments: { severity: 'error' } }, 'I look for problems.', '');
+  return call(
+    { tool: 'list_files', arguments: {} },
+    'Nothing is reported yet, so I look at the files of code one by one.',
+    report,
+  );
+}
+
+function take(state: State, { step, result }: Taken): void {
+  const file = textOf(step.arguments['path']);
+  if (step.tool === 'diagnostics') {
+    const found = filesWithProblems(result);
+    if (state.files === undefined && found.length > 0) state.files = found;
+    return;
+  }
+  if (step.tool === 'list_files') {
+    const code = filesIn(result).filter((name) => CODE.test(name));
+    state.files = code.slice(0, MOST_FILES_LOOKED_AT);
+    return;
+  }
+  const title = step.arguments['title'];
+  if (typeof title === 'string') {
+    state.tried.add(JSON.stringify([file, title, step.arguments['line']]));
+    if (result.startsWith('Applied')) state.applied.push({ file, fix: asFix(step) });
+    return;
+  }
+  const next = fixesIn(result).find((fix) => !state.tried.has(JSON.stringify([file, fix.title, fix.line])));
+  if (next === undefined) state.left.set(file, result);
+}
+
+function asFix({ arguments: { line, title } }: Step): ListedFix {
+  return { line: Number(line ?? 0), title: textOf(title), problem: '', preferred: false };
+}
+
+/** Either asks what the editor offers, or applies the best of what it has just offered. */
+function nextIn(file: string, last: Taken | undefined, report: string): Decision {
+  const listed =
+    last?.step.tool === 'quick_fix' &&
+    last.step.arguments['title'] === undefined &&
+    last.step.arguments['path'] === file;
+  const [fix] = listed ? fixesIn(last.result) : [];
+  if (fix === undefined) {
+    const again =
+      last?.step.arguments['path'] === file ? 'I look again.' : `I ask the editor what it offers for \`${file}\`.`;
+    return call({ tool: 'quick_fix', arguments: { path: file } }, again, report);
+  }
+  const why = fix.preferred ? 'The editor prefers' : 'The editor offers';
+  const say = `Line ${fix.line}: ${fix.problem}\n\n${why} “${fix.title}”. I apply it.`;
+  return call({ tool: 'quick_fix', arguments: { path: file, line: fix.line, title: fix.title } }, say, report);
+}
+
+function conclude(state: State, last: Taken | undefined, report: string): Decision {
+  const looked =
+    last?.step.tool === 'diagnostics' && last.step.arguments['path'] === undefined && state.applied.length > 0;
+  if (state.applied.length > 0 && !looked) {
+    return call({ tool: 'diagnostics', arguments: { severity: 'error' } }, 'I look whether anything is left.', report);
+  }
+  const applied = state.applied.map(({ file, fix }) => `- \`${file}\`, line ${fix.line}: ${fix.title}`);
+  const left = looked
+    ? countProblems(last.result)
+    : [...state.left.values()].filter((text) => /^line \d+:/m.test(text)).length;
+  const words = [
+    applied.length === 0
+      ? 'I applied no fix.'
+      : `I applied ${applied.length} ${applied.length === 1 ? 'fix' : 'fixes'} of the editor:\n\n${applied.join('\n')}`,
+    left === 0 ? 'No error is reported now.' : leftover(state, looked ? last.result : undefined),
+  ];
+  return { type: 'done', report: words.join('\n\n') };
+}
+
+function leftover(state: State, result: string | undefined): string {
+  const text = result ?? [...state.left.values()].filter((one) => /^line \d+:/m.test(one)).join('\n');
+  return `What is left needs you, or a model: the editor offers no fix that helps.\n\n${fence(text)}`;
+}
+
+function reportOf({ step, result }: Taken): string {
+  if (step.tool === 'diagnostics') return countProblems(result) === 0 ? '' : fence(result);
+  if (step.tool === 'list_files' || step.arguments['title'] === undefined) return '';
+  return result.startsWith('Applied') ? fence(result, 'diff') : `That did not work:\n\n${fence(result)}`;
+}
+
+function call(step: Step, say: string, report: string): Decision {
+  return { type: 'call', step, say, ...(report !== '' && { report }) };
+}

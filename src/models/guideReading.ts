@@ -1,0 +1,95 @@
+// Decides what the Guide reads out of results and blocks, which are written for models. What it cannot read it shows as it is.
+import { SYSTEM_REQUEST } from '../core/conversation/messages.ts';
+
+/** Tools say in these words that the user did not want it. */
+export function wasRefused(result: string): boolean {
+  return result.startsWith('The user rejected this call') || result.trimEnd().endsWith('Cancelled by the user.');
+}
+
+export function isSystemRequest(content: string): boolean {
+  return content.startsWith(SYSTEM_REQUEST);
+}
+
+/** The exit code that a command or task reports last. */
+export function exitCodeIn(result: string): number | undefined {
+  const found = result.match(/\(exit code (\d+)[^()]*\)\s*$/);
+  return found?.[1] === undefined ? undefined : Number(found[1]);
+}
+
+const USER_MESSAGE = /<user_message[^>]*><!\[CDATA\[\n([\s\S]*?)\n\]\]><\/user_message>/g;
+
+/** What the user wrote meanwhile, oldest first. */
+export function userTextsIn(block: string | undefined): string[] {
+  return [...(block ?? '').matchAll(USER_MESSAGE)].map(([, text = '']) => joinSections(text));
+}
+
+export interface HeardEntry {
+  readonly kind: string;
+  readonly body: string;
+}
+
+const ENTRY = /<notification source="([^"]*)" name="([^"]*)"[^>]*><!\[CDATA\[\n([\s\S]*?)\n\]\]><\/notification>/g;
+
+export function entriesIn(block: string): HeardEntry[] {
+  return [...block.matchAll(ENTRY)].map(([, source = '', name = '', body = '']) => ({
+    kind: `${source}.${name}`,
+    body: joinSections(body),
+  }));
+}
+
+export function moreIn(block: string): string | undefined {
+  return block.match(/<more>([\s\S]*?)<\/more>/)?.[1];
+}
+
+function joinSections(text: string): string {
+  return text.replaceAll(']]]]><![CDATA[>', ']]>');
+}
+
+/** Files that `diagnostics` lists: `src/a.ts (2)`. */
+export function filesWithProblems(result: string): string[] {
+  return [...result.matchAll(/^(\S.*) \((\d+)\)$/gm)].map(([, path = '']) => path);
+}
+
+/** `3 problems in 2 files, 1 of them errors:` or none. */
+export function countProblems(result: string): number {
+  return Number(result.match(/^(\d+) problems? in /)?.[1] ?? 0);
+}
+
+export interface ListedFix {
+  readonly line: number;
+  readonly problem: string;
+  readonly title: string;
+  readonly preferred: boolean;
+}
+
+/** What `quick_fix` lists: for each problem its first preferred fix, or its first. */
+export function fixesIn(result: string): ListedFix[] {
+  const fixes: ListedFix[] = [];
+  let problem: { line: number; text: string } | undefined;
+  let best: ListedFix | undefined;
+  const keep = () => {
+    if (best !== undefined) fixes.push(best);
+    best = undefined;
+  };
+  for (const text of result.split('\n')) {
+    const head = text.match(/^line (\d+): (.+)$/);
+    if (head !== null) {
+      keep();
+      problem = { line: Number(head[1]), text: head[2] ?? '' };
+      continue;
+    }
+    const offered = text.match(/^ {2}- (.+?)( \(preferred\))?$/);
+    if (offered === null || problem === undefined) continue;
+    const preferred = offered[2] !== undefined;
+    if (best === undefined || (preferred && !best.preferred)) {
+      best = { line: problem.line, problem: problem.text, title: offered[1] ?? '', preferred };
+    }
+  }
+  keep();
+  return fixes;
+}
+
+/** The files that `list_files` names, without folders and notes. */
+export function filesIn(result: string): string[] {
+  return result.split('\n').filter((line) => line !== '' && !line.endsWith('/') && !line.startsWith('('));
+}

@@ -1,0 +1,44 @@
+// Decides how the texts that a quick fix makes are put into files: only those it may touch, all or none, and shown as they changed.
+import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { differenceOf } from '../../core/files/difference.ts';
+import { newsBeside, partAfter } from '../../core/files/staleGuard.ts';
+import { type FixedText } from '../../core/fixPorts.ts';
+import { type ToolContext, type ToolOutcome } from '../../core/ports.ts';
+import { type FileEdit, STALE } from '../../core/workspacePorts.ts';
+import { refuse } from '../defineTool.ts';
+import { takeUpExisting } from './opened.ts';
+import { editOutcome, type Intended } from './result.ts';
+
+const SHOWN = { lines: 120, characters: 6000 };
+
+export async function applyFix(
+  done: string,
+  texts: readonly FixedText[],
+  context: ToolContext,
+): Promise<Result<ToolOutcome>> {
+  const edits: FileEdit[] = [];
+  const intended: Intended[] = [];
+  for (const { absolute, before, after } of texts) {
+    const opened = await takeUpExisting(absolute, context);
+    if (!opened.ok) return succeeded(refuse(`Nothing was changed. ${describeFailure(opened.failure)}`));
+    const { file, bytes, text, seen } = opened.value;
+    if (context.hides(file.path))
+      return succeeded(refuse(`Nothing was changed: the fix also changes ${file.path}, which is hidden.`));
+    // What the language server looked at must be what is there.
+    if (text !== before) return failed(STALE, `${file.path} was changed meanwhile. Nothing was changed.`);
+    const to = await context.workspace.encode(file, after, bytes);
+    if (to === undefined) return failed('encoding', `${file.path} cannot hold the fix in its encoding.`);
+    edits.push({ type: 'write', file, from: bytes, to });
+    const news = newsBeside(file.path, seen, text);
+    const difference = differenceOf(before, after, SHOWN);
+    const shown = difference?.diff !== undefined && (news?.shown ?? true);
+    const said = [
+      `${done} in ${file.path}${difference?.diff === undefined ? '.' : `:\n${difference.diff}`}`,
+      ...(news === undefined ? [] : [news.note]),
+    ];
+    intended.push({ file, said: said.join('\n'), text: after, part: partAfter(seen, shown) });
+  }
+  const applied = await context.workspace.apply(edits);
+  if (!applied.ok) return applied;
+  return succeeded(await editOutcome(context.workspace, applied.value, intended));
+}

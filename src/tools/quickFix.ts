@@ -1,0 +1,74 @@
+// The tool quick_fix: lists what the editor offers for a file's problems, or applies one of them.
+import * as z from 'zod';
+import { describeFailure, type Result, succeeded } from '../base/errors.ts';
+import { type FixableProblem, type QuickFixes } from '../core/fixPorts.ts';
+import { type Tool, type ToolContext, type ToolOutcome } from '../core/ports.ts';
+import { answer, defineTool, refuse } from './defineTool.ts';
+
+const MOST_FIXES = 8;
+
+export function createQuickFixTool(fixes: QuickFixes): Tool {
+  return defineTool({
+    name: 'quick_fix',
+    description:
+      'Lists the quick fixes that the editor’s language servers offer for the problems of a file; with title, applies that one and saves. Problems come from diagnostics.',
+    effect: 'edit',
+    effectFor: ({ title }) => (title === undefined ? 'read' : 'edit'),
+    arguments: {
+      path: z.string().min(1).describe('Path relative to the workspace, for example src/app.ts'),
+      line: z.int().min(1).optional().describe('Only problems of this line, counted from 1'),
+      title: z.string().min(1).optional().describe('The fix to apply, exactly as it was listed'),
+    },
+    touches: ({ path }) => ({ paths: [path] }),
+    run: async ({ path, line, title }, context) => {
+      const file = await context.workspace.resolve(path);
+      if (!file.ok) return refuse(describeFailure(file.failure));
+      const found = await fixes.of(file.value, { line, signal: context.signal });
+      if (!found.ok) return refuse(describeFailure(found.failure));
+      if (title === undefined) return answer(list(file.value.path, found.value));
+      const { untilItHolds } = await import('./changing/opened.ts');
+      return untilItHolds(() => apply(found.value, title, file.value.path, context));
+    },
+  });
+}
+
+function list(path: string, problems: readonly FixableProblem[]): string {
+  if (problems.length === 0) return `No problem is reported in ${path}.`;
+  const lines = problems.flatMap((problem) => [print(problem), ...fixesOf(problem)]);
+  return [`What the editor offers for ${path}:`, ...lines].join('\n');
+}
+
+function print({ line, severity, message, source }: FixableProblem): string {
+  const text = `${severity}${source === undefined ? '' : ` ${source}`}: ${message}`;
+  return `line ${line}: ${text.replace(/\s+/g, ' ')}`;
+}
+
+function fixesOf({ fixes }: FixableProblem): string[] {
+  if (fixes.length === 0) return ['  (no fix is offered)'];
+  return fixes.slice(0, MOST_FIXES).map(({ title, preferred }) => `  - ${title}${preferred ? ' (preferred)' : ''}`);
+}
+
+async function apply(
+  problems: readonly FixableProblem[],
+  title: string,
+  path: string,
+  context: ToolContext,
+): Promise<Result<ToolOutcome>> {
+  const offering = problems.filter((problem) => problem.fixes.some((fix) => fix.title === title));
+  const [problem] = offering;
+  const lines = new Set(offering.map(({ line }) => line));
+  if (lines.size > 1) {
+    return succeeded(refuse(`line: “${title}” is offered for lines ${[...lines].join(', ')}. Say which.`));
+  }
+  const fix = problem?.fixes.find((one) => one.title === title);
+  if (problem === undefined || fix === undefined) {
+    return succeeded(refuse(`title: “${title}” is not offered. Nothing was changed.\n${list(path, problems)}`));
+  }
+  const texts = await fix.texts();
+  if (!texts.ok) return succeeded(refuse(describeFailure(texts.failure)));
+  return (await import('./changing/fix.ts')).applyFix(
+    `Applied “${title}” for line ${problem.line}`,
+    texts.value,
+    context,
+  );
+}
