@@ -1,5 +1,5 @@
 // Decides whether a path lies inside the workspace: as written, and as the disk resolves it.
-import { realpath } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { failed, type Result, succeeded } from '../base/errors.ts';
 
@@ -29,8 +29,27 @@ export async function resolveInside(
   const realFolder = realFolders[inside];
   if (realFolder === undefined) return beyond();
   const said = nameInside(folder, relative(folder.absolute, absolute));
-  const leadsTo = nameInside(folders[inside] ?? folder, relative(realFolder, real));
-  return succeeded({ path: said, absolute, ...(leadsTo !== said && { real: leadsTo }) });
+  const home = folders[inside] ?? folder;
+  const leadsTo = nameInside(home, relative(realFolder, real));
+  if (leadsTo === said) return succeeded({ path: said, absolute });
+  // Another spelling of the same name, where the disk does not tell them apart, is no other file.
+  if (isSpelling(leadsTo, said) && !(await isLink(absolute))) {
+    return succeeded({ path: leadsTo, absolute: join(home.absolute, relative(realFolder, real)) });
+  }
+  return succeeded({ path: said, absolute, real: leadsTo });
+}
+
+function isSpelling(one: string, other: string): boolean {
+  const plain = (path: string) => path.normalize('NFC').toLowerCase();
+  return plain(one) === plain(other);
+}
+
+async function isLink(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isSymbolicLink();
+  } catch {
+    return false;
+  }
 }
 
 function nameInside(folder: Place, inner: string): string {

@@ -1,6 +1,7 @@
 // Decides how a text gets into the editor's buffer of a file: by the smallest edits, saved only if nothing else waited there to be saved.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../base/errors.ts';
+import { endingOf } from '../core/files/difference.ts';
 import { minimalEdits } from '../core/files/minimalEdits.ts';
 import { type FilePath, STALE } from '../core/workspacePorts.ts';
 import { type Refused } from './fileFailures.ts';
@@ -17,9 +18,7 @@ export interface BufferEdit {
 
 /** The editor would make one kind of line ending of several. */
 export function hasOneLineEnding(text: string): boolean {
-  const crlf = text.split('\r\n').length - 1;
-  const [cr, lf] = [text.split('\r').length - 1, text.split('\n').length - 1];
-  return crlf === 0 ? cr === 0 : crlf === cr && crlf === lf;
+  return endingOf(text) !== 'mixed' && !/\r(?!\n)/.test(text);
 }
 
 /** Waits until a buffer without changes of its own has this text. False if it does not come to that. */
@@ -72,7 +71,7 @@ export async function replaceText(document: vscode.TextDocument, text: string): 
 }
 
 function textEdits(document: vscode.TextDocument, before: string, after: string): vscode.TextEdit[] {
-  const ending = endingOf(after) ?? document.eol;
+  const ending = endingOf(after) === undefined ? document.eol : endOfLine(after);
   const sameEndings = ending === document.eol;
   // Lines that differ in nothing but their ending are no difference to a buffer.
   const target = sameEndings
@@ -84,8 +83,7 @@ function textEdits(document: vscode.TextDocument, before: string, after: string)
   return sameEndings ? edits : [...edits, vscode.TextEdit.setEndOfLine(ending)];
 }
 
-function endingOf(text: string): vscode.EndOfLine | undefined {
-  if (!text.includes('\n')) return undefined;
+function endOfLine(text: string): vscode.EndOfLine {
   return text.includes('\r\n') ? vscode.EndOfLine.CRLF : vscode.EndOfLine.LF;
 }
 

@@ -41,7 +41,7 @@ async function lookAt(edits: readonly FileEdit[]): Promise<Refused | undefined> 
   /** What earlier edits will have made of a file. */
   const planned = new Map<string, Uint8Array | undefined>();
   for (const edit of edits) {
-    const uri = await contentUri(edit.file);
+    const uri = contentUri(edit.file);
     const key = uri.toString();
     if (planned.has(key) ? edit.type !== 'move' || !isSame(planned.get(key), edit.from) : false) {
       return failed('twice', `${edit.file.path} is changed twice at once.`, 'Make one change of it.');
@@ -112,7 +112,7 @@ function staleFailure(file: FilePath, present: Uint8Array | undefined, from: Uin
 async function stepOf(edit: FileEdit, options: ApplyOptions): Promise<FileStep> {
   switch (edit.type) {
     case 'write': {
-      const uri = await contentUri(edit.file);
+      const uri = contentUri(edit.file);
       return writeStep(edit, documentOf(uri, toUri(edit.file))?.uri ?? uri, options);
     }
     case 'move':

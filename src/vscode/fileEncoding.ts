@@ -35,10 +35,17 @@ export async function bytesOf(document: vscode.TextDocument): Promise<Uint8Array
   return (isOurs(encoding) ? encodeText(text, encoding) : undefined) ?? vscode.workspace.encode(text, { encoding });
 }
 
+/** Of several names of one file, the one with unsaved changes. */
 export function documentOf(...uris: readonly vscode.Uri[]): vscode.TextDocument | undefined {
-  const names = new Set(uris.map((uri) => uri.toString()));
-  const open = vscode.workspace.textDocuments.filter((document) => names.has(document.uri.toString()));
+  const names = new Set(uris.map(nameOf));
+  const open = vscode.workspace.textDocuments.filter((document) => names.has(nameOf(document.uri)));
   return open.find((document) => document.isDirty) ?? open[0];
+}
+
+/** Where the disk takes two spellings for one name, so does the editor, which keeps the one it met first. */
+function nameOf(uri: vscode.Uri): string {
+  const ignoresCase = uri.scheme === 'file' && (process.platform === 'darwin' || process.platform === 'win32');
+  return ignoresCase ? uri.toString().toLowerCase() : uri.toString();
 }
 
 export function configuredEncoding(uri: vscode.Uri): string {

@@ -13,14 +13,18 @@ export interface FileStep {
   undo(): Promise<boolean>;
 }
 
+/** Longer texts take the editor seconds to take up, and it formats none of them. */
+const LONGEST_BUFFER = 4 * 1024 * 1024;
+
 type Write = Extract<FileEdit, { type: 'write' }>;
 type Move = Extract<FileEdit, { type: 'move' }>;
 type Delete = Extract<FileEdit, { type: 'delete' }>;
 
 export async function writeStep(edit: Write, uri: vscode.Uri, options: ApplyOptions): Promise<FileStep> {
   const { from, to } = edit;
-  const open = documentOf(uri);
-  if (options.exact !== true || open?.isDirty === true) {
+  const isDirty = documentOf(uri)?.isDirty === true;
+  const direct = options.exact === true || Math.max(to.length, from?.length ?? 0) > LONGEST_BUFFER;
+  if (isDirty || !direct) {
     const now = await decodeFile(uri, to);
     const before = from === undefined ? undefined : await decodeFile(uri, from);
     const fits = now !== undefined && hasOneLineEnding(now.text);

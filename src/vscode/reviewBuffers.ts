@@ -27,7 +27,7 @@ export function createBuffers(workspace: Workspace, log: Log): Buffers & Disposa
     }),
   );
   const readBeneath = async (file: FilePath) => {
-    const read = await attempt(file, 'read', async () => vscode.workspace.fs.readFile(await contentUri(file)));
+    const read = await attempt(file, 'read', async () => vscode.workspace.fs.readFile(contentUri(file)));
     return read.ok ? read.value : undefined;
   };
   return {
@@ -36,7 +36,7 @@ export function createBuffers(workspace: Workspace, log: Log): Buffers & Disposa
     writeBeneath: async (file, from, to) => {
       if (!isSame(await readBeneath(file), from))
         return failed(STALE, `${file.path} has changed.`, 'Look at it again.');
-      const uri = await contentUri(file);
+      const uri = contentUri(file);
       const written = await attempt(file, 'written', async () => {
         if (to === undefined) await vscode.workspace.fs.delete(uri, { useTrash: false });
         else await vscode.workspace.fs.writeFile(uri, to);

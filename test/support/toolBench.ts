@@ -31,6 +31,7 @@ export async function createToolBench(
   options: { readonly tools?: readonly Tool[]; readonly checkpoints?: Checkpoints } = {},
 ): Promise<ToolBench> {
   const { log, clock } = await createMemoryLog();
+  await log.append({ type: 'turn_started', source: 'user' });
   const edits = new OwnEdits();
   const frontend = new TestFrontend();
   const errors: string[] = [];

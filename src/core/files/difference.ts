@@ -44,11 +44,10 @@ function changedEndings(before: string, after: string): string | undefined {
 
 /** How the lines of a text end; undefined if it has but one. */
 export function endingOf(text: string): 'LF' | 'CRLF' | 'mixed' | undefined {
-  const lf = text.split('\n').length - 1;
-  if (lf === 0) return undefined;
-  const crlf = text.split('\r\n').length - 1;
-  if (crlf === 0) return 'LF';
-  return crlf === lf ? 'CRLF' : 'mixed';
+  const crlf = text.includes('\r\n');
+  const lf = crlf ? /(?<!\r)\n/.test(text) : text.includes('\n');
+  if (crlf) return lf ? 'mixed' : 'CRLF';
+  return lf ? 'LF' : undefined;
 }
 
 function withLf(text: string): string {

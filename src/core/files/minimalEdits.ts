@@ -14,13 +14,18 @@ const MOST_DIFFERENCES = 1000;
 /** In order, none touching another. */
 export function minimalEdits(before: string, after: string): readonly TextReplacement[] {
   if (before === after) return [];
-  const old = linesOf(before);
-  const now = linesOf(after);
+  // Usually nearly all of it is the same.
+  const head = sameLines(before, after);
+  const tail = sameTail(before, after, head);
+  const old = linesOf(before.slice(head, before.length - tail));
+  const now = linesOf(after.slice(head, after.length - tail));
   const parts = diffArrays(old, now, { maxEditLength: MOST_DIFFERENCES });
   // More differences than allowed.
-  if (parts === undefined) return [narrowed(before, { start: 0, end: before.length, text: after })];
+  if (parts === undefined) {
+    return [narrowed(before, { start: head, end: before.length - tail, text: now.join('') })];
+  }
   const edits: TextReplacement[] = [];
-  let offset = 0;
+  let offset = head;
   let open: TextReplacement | undefined;
   for (const part of parts) {
     const text = part.value.join('');
@@ -40,6 +45,31 @@ export function minimalEdits(before: string, after: string): readonly TextReplac
   }
   if (open !== undefined) edits.push(narrowed(before, open));
   return edits;
+}
+
+/** How long the whole lines are with which both begin. */
+function sameLines(one: string, other: string): number {
+  let start = 0;
+  for (let end = one.indexOf('\n') + 1; end > 0; end = one.indexOf('\n', end) + 1) {
+    if (!other.startsWith(one.slice(start, end), start)) return start;
+    start = end;
+  }
+  return start;
+}
+
+/** How long the whole lines are with which both end, after what they begin with. */
+function sameTail(one: string, other: string, head: number): number {
+  let tail = 0;
+  for (;;) {
+    const start = one.lastIndexOf('\n', one.length - tail - 2) + 1;
+    const line = one.slice(start, one.length - tail);
+    const there = other.length - tail - line.length;
+    // A line of its own in both: the other one, too, has a line break before it.
+    if (line === '' || start <= head || there <= head || !other.startsWith(line, there) || other[there - 1] !== '\n') {
+      return tail;
+    }
+    tail += line.length;
+  }
 }
 
 function linesOf(text: string): string[] {

@@ -57,7 +57,7 @@ export class OwnEdits {
   }
 
   /** An answer may come into the log after that of a later call: the newest view of a file is the one that counts. */
-  settle<V extends View>(views: readonly V[]): { path: string; hash: string; part?: SeenPart }[] {
+  settle(views: readonly View[]): { path: string; hash: string; part?: SeenPart }[] {
     return views.map(({ path, hash, part }) => {
       const newest = this.#newest.get(path);
       if (newest !== undefined) return { path, hash: newest.hash, ...(newest.part && { part: newest.part }) };

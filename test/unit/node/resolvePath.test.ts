@@ -62,6 +62,20 @@ test('with several folders the first part names the folder, and a link from one 
   expect(await resolveInside(both(), 'one/sibling/a.ts')).toMatchObject({ ok: true });
 });
 
+test('another spelling that the disk takes for the same file is said as the disk says it; a link is a link', async () => {
+  await symlink(join(root, 'one', 'src'), join(root, 'one', 'SRC'));
+  await writeFile(join(root, 'one', 'src', 'a.ts'), '');
+  await symlink(join(root, 'one', 'src', 'a.ts'), join(root, 'one', 'src', 'A.ts'));
+  expect(await resolveInside(one(), 'SRC/a.ts')).toEqual({
+    ok: true,
+    value: { path: 'src/a.ts', absolute: join(root, 'one', 'src', 'a.ts') },
+  });
+  expect(await resolveInside(one(), 'src/A.ts')).toMatchObject({
+    ok: true,
+    value: { path: 'src/A.ts', absolute: join(root, 'one', 'src', 'A.ts'), real: 'src/a.ts' },
+  });
+});
+
 test('no folder, and a NUL', async () => {
   expect(await resolveInside([], 'a')).toMatchObject({ ok: false, failure: { code: 'no_folder' } });
   expect(await resolveInside(one(), 'a\0b')).toMatchObject({ ok: false, failure: { code: 'bad_path' } });
