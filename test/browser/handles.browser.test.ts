@@ -1,0 +1,204 @@
+// Background commands by hand: moved there, listed, typed into, stopped; and the extension host killed in every moment of theirs.
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { useWorkbench } from '../support/workbench.ts';
+
+let server: ScriptedServer;
+
+beforeAll(async () => {
+  server = await startScriptedServer();
+});
+afterAll(() => server.stop());
+
+const workbench = useWorkbench(async () => ({
+  settings: {
+    'earshot.baseUrl': server.baseUrl,
+    'earshot.model': 'scripted-model',
+    'earshot.approvals.mode': 'all',
+    'earshot.notifications.activation': 'passive',
+  },
+}));
+
+const THEMES = { dark: 'Default Dark Modern', light: 'Default Light Modern', contrast: 'Default High Contrast' };
+
+const list = () => workbench.chat().getByRole('region', { name: 'Background', exact: true });
+const button = (name: string) => list().getByRole('button', { name });
+const done = { text: ['Done.'] };
+
+function background(id: string, handle: string, command: string) {
+  return { calls: [{ id, name: 'run_command', arguments: { command, background: true, handle } }] };
+}
+
+async function openList(): Promise<void> {
+  const head = list().locator('.handles-head');
+  await head.waitFor();
+  if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click();
+}
+
+/** The text of every request since this one, for what the model was told. */
+async function lastRequest(): Promise<string> {
+  return server.requests.at(-1)?.body ?? '';
+}
+
+test('a running command is moved to the background, listed, shown in a terminal, told of and stopped', async () => {
+  server.script(
+    { calls: [{ id: 'a', name: 'run_command', arguments: { command: 'echo serving; sleep 1000' } }] },
+    done,
+  );
+  await workbench.openChat();
+  await workbench.say('Serve.');
+  const card = workbench.card('Run echo serving');
+  await card.getByText('serving', { exact: true }).waitFor();
+  await workbench.screenshot('handles-move-to-background');
+  await card.getByRole('button', { name: 'Move to background' }).click();
+  await workbench.settled();
+  await card.getByText(/The user moved it to the background/).waitFor();
+  await openList();
+  await list()
+    .getByText(/running for/)
+    .waitFor();
+
+  await button('Show echo-serving-sleep-1000 in a terminal').click();
+  const terminal = workbench.page.locator('.terminal-wrapper.active');
+  await expect.poll(() => terminal.locator('.xterm-rows').innerText()).toContain('serving');
+  await workbench.screenshot('handles-terminal');
+
+  server.script({ text: ['I see it.'] });
+  await button('Tell the model how echo-serving-sleep-1000 stands').click();
+  await workbench.transcript().getByText('I see it.').waitFor();
+  expect(await lastRequest()).toMatch(
+    /Look at the background command “echo-serving-sleep-1000”: running for[^"]*serving/,
+  );
+
+  await button('Stop echo-serving-sleep-1000').click();
+  await list()
+    .getByText(/was stopped \(by the user\)/)
+    .waitFor();
+  await button('Take echo-serving-sleep-1000 from the list').click();
+  await list().waitFor({ state: 'hidden' });
+});
+
+test('one that asks is answered in the terminal; every theme shows the list', async () => {
+  await workbench.reset();
+  server.script(background('b', 'setup', 'printf "Name? "; read name; echo "Hello $name"; sleep 1000'), done);
+  await workbench.say('Set it up.');
+  await workbench.settled();
+  await openList();
+  await list()
+    .getByText(/seems to wait for input at: Name\?/)
+    .waitFor();
+  await list().locator('.handle-head').click();
+  for (const [name, theme] of Object.entries(THEMES)) {
+    await setTheme(theme);
+    await expect
+      .poll(() => workbench.page.locator('body > .monaco-workbench').getAttribute('class'))
+      .toContain(classOf(theme));
+    await workbench.screenshot(`handles-list-${name}`);
+  }
+  await setTheme(THEMES.dark);
+  await button('Show setup in a terminal').click();
+  const terminal = workbench.page.locator('.terminal-wrapper.active');
+  await expect.poll(() => terminal.locator('.xterm-rows').innerText()).toContain('Name?');
+  await terminal.locator('.xterm-helper-textarea').focus();
+  await workbench.page.keyboard.type('Adx');
+  await workbench.page.keyboard.press('Backspace');
+  await workbench.page.keyboard.type('a\n');
+  await expect.poll(() => terminal.locator('.xterm-rows').innerText()).toContain('Hello Ada');
+  await list().getByRole('group', { name: 'Last output of setup' }).getByText('Hello Ada').waitFor();
+  await workbench.screenshot('handles-typed');
+});
+
+test('the extension host is killed while one runs: it is taken up, and is still usable', async () => {
+  await workbench.reset();
+  server.script(background('c', 'shell', 'echo ready; while read line; do echo "got $line"; done'), done);
+  await workbench.say('Start a shell.');
+  await workbench.settled();
+  await openList();
+  await workbench.killExtensionHost();
+  await workbench.reload();
+  await workbench.openChat();
+  await openList();
+  await list()
+    .getByText(/running for/)
+    .waitFor();
+  server.script(
+    { calls: [{ id: 'd', name: 'handle', arguments: { action: 'apply', name: 'shell', text: 'this' } }] },
+    done,
+  );
+  await workbench.say('Type something.');
+  await workbench.settled();
+  await workbench.card('Background command shell').click();
+  await workbench
+    .transcript()
+    .getByText(/got this/)
+    .first()
+    .waitFor();
+  await workbench.screenshot('handles-after-kill');
+});
+
+test('killed before an end was told: told once, with its exit code', async () => {
+  await workbench.reset();
+  const go = join(workbench.folder, 'go');
+  server.script(background('e', 'job', `while [ ! -e go ]; do sleep 0.1; done; echo result; touch over; exit 7`), done);
+  await workbench.say('Start the job.');
+  await workbench.settled();
+  await openList();
+  await workbench.killExtensionHost();
+  await writeFile(go, '');
+  await expect.poll(() => existsSync(join(workbench.folder, 'over'))).toBe(true);
+  await workbench.reload();
+  await workbench.openChat();
+  await openList();
+  await list()
+    .getByText(/ended with exit code 7/)
+    .waitFor();
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
+  await workbench.reload();
+  await workbench.openChat();
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
+  server.script(done);
+  await workbench.say('And?');
+  await workbench.settled();
+  expect((await lastRequest()).match(/ended with exit code 7/g)).toHaveLength(1);
+});
+
+test('killed while one waits for input: it still waits, and can be answered', async () => {
+  await workbench.reset();
+  server.script(background('f', 'ask', 'printf "Sure? [y/N] "; read answer; echo "was $answer"; sleep 1000'), done);
+  await workbench.say('Ask me.');
+  await workbench.settled();
+  await openList();
+  await list()
+    .getByText(/seems to wait for input/)
+    .first()
+    .waitFor();
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
+  await workbench.killExtensionHost();
+  await workbench.reload();
+  await workbench.openChat();
+  await openList();
+  await list()
+    .getByText(/seems to wait for input at: Sure/)
+    .waitFor();
+  server.script({ calls: [{ id: 'g', name: 'handle', arguments: { action: 'apply', name: 'ask', text: 'y' } }] }, done);
+  await workbench.say('Say yes.');
+  await workbench.settled();
+  const body = await lastRequest();
+  expect(body).toContain('was y');
+  expect(body.match(/<notification source=\\"tool\\" name=\\"waiting\\"/g)).toHaveLength(1);
+});
+
+/** As an editor of the settings file would; the window follows without a reload. */
+async function setTheme(theme: string): Promise<void> {
+  const file = join(workbench.dataFolder, 'data', 'Machine', 'settings.json');
+  const settings = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
+  await writeFile(file, JSON.stringify({ ...settings, 'workbench.colorTheme': theme }));
+}
+
+function classOf(theme: string): string {
+  if (theme.includes('High Contrast')) return 'hc-black';
+  return theme.includes('Light') ? 'vs' : 'vs-dark';
+}
