@@ -3,7 +3,7 @@ import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { type Clock, type Log } from '../core/ports.ts';
 import { type Handle } from '../core/tools/handle.ts';
 import { type Handles } from '../core/tools/handles.ts';
-import { describeState, isSuccess } from '../core/tools/handleWords.ts';
+import { BY_USER, describeState, isSuccess } from '../core/tools/handleWords.ts';
 import { type HandleView } from '../protocol/handlesView.ts';
 import { type FromPageHandlers } from '../protocol/webview.ts';
 import { type ChatFrontend } from './chatFrontend.ts';
@@ -62,7 +62,7 @@ export class HandlesController implements Disposable {
       if (shown === undefined || !this.#deps.handles.moveToBackground(shown, call)) this.#gone();
     },
     show_terminal: ({ call }) => this.#with(call, (handle) => void this.#deps.mirrors.show(handle)),
-    stop_handle: ({ call }) => this.#with(call, (handle) => handle.stop('by the user')),
+    stop_handle: ({ call }) => this.#with(call, (handle) => handle.stop(BY_USER)),
     tell_of_handle: ({ call }) => this.#with(call, (handle) => this.#tell(handle)),
     hide_handle: ({ call }) =>
       this.#with(call, (handle) => {

@@ -74,7 +74,7 @@ export class Mirror implements vscode.Pseudoterminal {
   readonly onDidClose = this.#close.event;
 
   open(): void {
-    this.#say(`$ ${this.#handle.process.command}`);
+    this.#write.fire(`\u001b[2m$ ${this.#handle.process.command.replace(/\r?\n/g, '\r\n')}\u001b[0m\r\n`);
     this.#look();
   }
 

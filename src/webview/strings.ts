@@ -57,7 +57,12 @@ export const strings = {
     delete: 'Delete',
     run: 'Run',
     runTask: 'Run task',
-    handle: 'Background command',
+    handle: {
+      list: 'List background commands',
+      fetch: 'Look at',
+      apply: 'Type into',
+      abort: 'Stop',
+    } as Readonly<Record<string, string>>,
     await: 'Wait for background commands',
     diagnostics: 'Check problems',
     fetch: 'Fetch',
@@ -79,7 +84,7 @@ export const strings = {
   handlesSummary: (running: number, waiting: number, all: number) => {
     const parts = [
       ...(running > 0 ? [`${running} running`] : []),
-      ...(waiting > 0 ? [`${waiting} ${waiting === 1 ? 'seems' : 'seem'} to wait for input`] : []),
+      ...(waiting > 0 ? [`${waiting} ${waiting === 1 ? 'seems' : 'seem'} to wait`] : []),
       ...(all > running + waiting ? [`${all - running - waiting} ended`] : []),
     ];
     return parts.join(' · ');
@@ -97,7 +102,8 @@ export const strings = {
   outputOf: (name: string) => `Last output of ${name}`,
   moveToBackground: 'Move to background',
   moveToBackgroundTitle: 'Let the command go on as a background command, and the agent with it',
-  terminal: 'Show in terminal',
+  terminal: 'Terminal',
+  terminalTitle: 'Show the command in a terminal',
 
   todo: 'To-do',
   todoItems: 'To-do list',

@@ -22,7 +22,7 @@ const KNOWN = new Map<string, Known>(
     move_file: { icon: 'file', subject: 'from', verb: strings.verbs.move },
     delete_file: { icon: 'trash', subject: 'path', verb: strings.verbs.delete },
     run_command: { icon: 'terminal', subject: 'command', verb: strings.verbs.run },
-    handle: { icon: 'terminal', subject: 'name', verb: strings.verbs.handle },
+    handle: { icon: 'terminal', subject: 'name', verb: strings.verbs.handle['fetch'] ?? '' },
     await: { icon: 'terminal', subject: '', verb: strings.verbs.await },
     run_task: { icon: 'terminal', subject: 'name', verb: strings.verbs.runTask },
     diagnostics: { icon: 'warning', subject: 'path', verb: strings.verbs.diagnostics },
@@ -42,7 +42,8 @@ export function toolIcon(name: string): IconName {
 export function toolTitle(name: string, values: Arguments): string {
   const known = KNOWN.get(name);
   const subject = known === undefined ? firstText(values) : textOf(values[known.subject]);
-  const verb = known?.verb ?? name;
+  const verb =
+    (name === 'handle' ? strings.verbs.handle[textOf(values['action']) ?? ''] : undefined) ?? known?.verb ?? name;
   return subject === undefined ? verb : `${verb} ${firstLine(subject)}`;
 }
 

@@ -50,9 +50,13 @@ describe('a handle', () => {
   });
 
   test('has at most 900 characters to say, and keeps the last lines of them', async () => {
-    const walk = await begin([{ calls: [background('long', `seq -f 'line %g of many that are printed' 5000`)] }, done]);
+    const walk = await begin([
+      { calls: [background('long', `read line; seq -f 'line %g of many that are printed' 5000`)] },
+      done,
+    ]);
     const ending = nextEvent(walk, queued('stopped'));
     await walk.go();
+    await walk.headless.handles.list(walk.id)[0]?.write('\n');
     const event = await ending;
     const message = event.type === 'notification_queued' ? event.notification.message : '';
     expect(message.length).toBeLessThanOrEqual(900);
@@ -96,13 +100,14 @@ describe('a handle', () => {
 
   test('can take the name of one that has ended, whose end is said then', async () => {
     const walk = await begin([
-      { calls: [background('job', 'exit 4')] },
+      { calls: [background('job', 'read line; exit 4')] },
       done,
       { calls: [background('job', 'sleep 1000')] },
       done,
     ]);
     const ending = nextEvent(walk, queued('failed'));
     await walk.go();
+    await walk.headless.handles.list(walk.id)[0]?.write('\n');
     await ending;
     await walk.headless.earshot.withdraw({ source: 'tool', name: 'failed' }, 'handle:job', 'for the test', walk.id);
     await walk.go();
@@ -284,5 +289,55 @@ describe('a command in the foreground', () => {
     expect((await responses(walk))[0]).toBe(
       'started\n(What it had left running in the background was ended. Use background for that.)\n(exit code 0)',
     );
+  });
+});
+
+describe('when the model has given its answer', () => {
+  test('they run on', async () => {
+    const walk = await begin([{ calls: [background('web', 'sleep 1000')] }, done]);
+    await walk.go();
+    expect(walk.headless.handles.hasRunning(walk.id)).toBe(true);
+  });
+
+  test('they are stopped where the settings say so: told with the next request, without waking the model', async () => {
+    const walk = await begin([{ calls: [background('web', 'sleep 1000')] }, done, done], {
+      settings: { 'handles.afterTurn': 'stop', 'notifications.activation': 'wake' },
+    });
+    const ending = nextEvent(walk, queued('failed'));
+    await walk.go();
+    expect(walk.headless.handles.hasRunning(walk.id)).toBe(false);
+    await ending;
+    await walk.go('And?');
+    expect(await told(walk)).toContain('was stopped (its turn ended)');
+    expect((await eventsOf(walk, 'turn_started')).map(({ source }) => source)).toEqual(['user', 'user']);
+  });
+
+  test('the turn waits for them where the settings say so, and goes on with what they say', async () => {
+    const walk = await begin(
+      [{ calls: [background('build', 'read line; echo built')] }, done, { text: ['It is built.'] }],
+      {
+        settings: { 'handles.afterTurn': 'wait' },
+      },
+    );
+    const answered = nextEvent(walk, (event) => event.type === 'chat_response');
+    const turn = walk.go();
+    await answered;
+    await walk.headless.handles.list(walk.id)[0]?.write('\n');
+    await turn;
+    expect((await eventsOf(walk, 'turn_ended')).map(({ outcome }) => outcome)).toEqual(['done']);
+    expect((await eventsOf(walk, 'chat_response')).map(({ message }) => message)).toEqual(['Done.', 'It is built.']);
+    expect((await told(walk)).match(/ended with exit code 0/g)).toHaveLength(1);
+  });
+
+  test('a turn that waits for them can be stopped', async () => {
+    const walk = await begin([{ calls: [background('build', 'sleep 1000')] }, done], {
+      settings: { 'handles.afterTurn': 'wait' },
+    });
+    const answered = nextEvent(walk, (event) => event.type === 'chat_response');
+    const turn = walk.go();
+    await answered;
+    await walk.headless.earshot.stop(walk.id);
+    await turn;
+    expect((await eventsOf(walk, 'turn_ended')).map(({ outcome }) => outcome)).toEqual(['stopped']);
   });
 });

@@ -10,6 +10,7 @@ import { type DeliveryPoint, type Sample } from '../producerPorts.ts';
 import { withdrawShown } from '../tools/handleWords.ts';
 import { type ToolRegistry } from '../tools/registry.ts';
 import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
+import { stopHandles, waitForHandles } from './afterTurn.ts';
 import { waitedForAnswer } from './approvals.ts';
 import { compact, isNearlyFull } from './compaction.ts';
 import { type CycleDeps } from './cycle.ts';
@@ -52,6 +53,7 @@ export async function runTurn(deps: TurnDeps, control: TurnControl): Promise<Tur
   deps.captures?.beginTurn(control.stopped);
   const end = await cycles(deps, control);
   control.enter('between');
+  await stopHandles(deps);
   await deps.log.append({ type: 'turn_ended', ...end });
   return end;
 }
@@ -85,7 +87,10 @@ async function cycles(deps: TurnDeps, control: TurnControl): Promise<TurnEnd> {
         await log.append({ type: 'chat_request', content: mendInstruction(outcome.misfit), source: 'system' });
         continue;
       }
-      if (outcome.calls.length === 0) return { outcome: 'done' };
+      if (outcome.calls.length === 0) {
+        if (await waitForHandles(deps, control)) continue;
+        return { outcome: 'done' };
+      }
       const running = runCalls(deps, prompting, outcome.calls, control);
       // If the disk refuses the answer, the turn ends, but not while one of its tools still runs.
       await Promise.allSettled([outcome.kept, running]);

@@ -20,6 +20,8 @@ const MENTION_SCOPE = 'mention:';
 export function wishOf(notification: Notification, settings: Settings): Wish {
   const allowed = settings['notifications.activation'];
   if (allowed === 'passive' || !isWanted(notification, settings)) return 'passive';
+  // Somebody did it on purpose and is there: the model hears of it with the next word.
+  if (notification.data?.['deliberate'] === true) return 'passive';
   if (levelOf(notification, settings) === 'critical') return allowed;
   const wakes = WAKING.has(printKind(notification.kind)) || isMention(notification);
   return wakes ? 'wake' : 'passive';

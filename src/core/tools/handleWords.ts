@@ -7,6 +7,10 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { type CommandEnd } from '../processPorts.ts';
 import { type Handle } from './handle.ts';
 
+export const BY_USER = 'by the user';
+export const TURN_ENDED = 'its turn ended';
+const DELIBERATE: ReadonlySet<string> = new Set([BY_USER, TURN_ENDED]);
+
 /** Of a whole notification, its last lines of output included. */
 const MESSAGE = 900;
 const COMMAND = 120;
@@ -18,7 +22,7 @@ export function handleSubject(name: string): string {
 /** `ended with exit code 1 after 12 s`, `running for 3 min`, … */
 export function describeState(handle: Handle): string {
   const { end, lost } = handle.process.status;
-  const time = describeDuration(handle.milliseconds);
+  const time = describeDuration(Math.floor(handle.milliseconds / 1000) * 1000);
   if (lost === true) return 'cannot be followed any more: the process that supervised it is gone';
   if (end !== undefined) return describeEnd(end);
   if (handle.prompt === undefined) return `running for ${time}`;
@@ -68,10 +72,16 @@ export async function draftOf(handle: Handle, name: string, at: string): Promise
       tool: 'run_command',
       run: handle.run,
       ...(prompt !== undefined && { prompt: prompt.at }),
+      ...(isDeliberate(status.end) && { deliberate: true }),
       ...(status.end !== undefined && { exit_code: status.end.code, milliseconds: status.end.milliseconds }),
     },
     at: status.end?.at ?? at,
   };
+}
+
+/** Stopped by a person or a setting, not by its own fault. */
+function isDeliberate(end: CommandEnd | undefined): boolean {
+  return end?.cause === 'stopped' && end.reason !== undefined && DELIBERATE.has(end.reason);
 }
 
 async function messageOf(handle: Handle, name: string): Promise<string> {
@@ -108,7 +118,7 @@ const OUTDATED: Readonly<Record<ShownHandle['state'], readonly string[]>> = {
 
 function describeDuration(milliseconds: number): string {
   const seconds = milliseconds / 1000;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 10 && !Number.isInteger(seconds)) return `${seconds.toFixed(1)} s`;
   if (seconds < 120) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;

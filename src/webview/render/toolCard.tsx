@@ -81,7 +81,12 @@ function RunningActions({ call }: { readonly call: string }) {
       >
         {strings.moveToBackground}
       </button>
-      <button type="button" class="secondary" onClick={() => post({ type: 'show_terminal', call })}>
+      <button
+        type="button"
+        class="secondary"
+        title={strings.terminalTitle}
+        onClick={() => post({ type: 'show_terminal', call })}
+      >
         {strings.terminal}
       </button>
     </div>

@@ -1,0 +1,41 @@
+// Decides what becomes of background commands when the model has given its answer: they run on, are waited for, or are stopped.
+import { TURN_ENDED } from '../tools/handleWords.ts';
+import { awaitNews } from '../tools/news.ts';
+import { type TurnDeps } from './loop.ts';
+import { appendInterruption } from './requests.ts';
+import { type TurnControl } from './turnControl.ts';
+
+/** That a command has ended is queued a moment later. */
+const QUEUED_WITHIN = 3000;
+
+/** Resolves to whether the turn goes on: what it waited for has come, or the user wants something else. */
+export async function waitForHandles(deps: TurnDeps, control: TurnControl): Promise<boolean> {
+  const { log, ports } = deps;
+  const running = (ports.handles?.list(log.id) ?? []).filter((handle) => !handle.hasEnded);
+  if (ports.settings()['handles.afterTurn'] !== 'wait' || running.length === 0) return false;
+  const done = new AbortController();
+  const signal = AbortSignal.any([control.enter('tools'), done.signal]);
+  const ended = Promise.all(running.map((handle) => handle.until((one) => one.hasEnded, signal)));
+  await Promise.race([ended, awaitNews({ log, clock: ports.clock, settings: ports.settings }, signal)]);
+  if (!control.isStopped && control.wanted === undefined && log.state.pending.isEmpty) await somethingQueued(deps);
+  done.abort();
+  control.enter('between');
+  if (control.isStopped || control.wanted !== undefined) return true;
+  if (log.state.pending.isEmpty) return false;
+  return appendInterruption(deps, { by: 'event', broke: false });
+}
+
+/** At the end of a turn, however it ended. */
+export async function stopHandles({ log, ports }: TurnDeps): Promise<void> {
+  if (ports.settings()['handles.afterTurn'] === 'stop') await ports.handles?.stopAll(log.id, TURN_ENDED);
+}
+
+function somethingQueued({ log, ports }: TurnDeps): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = ports.clock.after(QUEUED_WITHIN, resolve);
+  const listening = log.onDidAppend(() => !log.state.pending.isEmpty && resolve());
+  return promise.finally(() => {
+    timer.dispose();
+    listening.dispose();
+  });
+}
