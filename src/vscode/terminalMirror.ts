@@ -116,7 +116,7 @@ export class Mirror implements vscode.Pseudoterminal {
       case '\u007f':
       case '\b':
         if (this.#line !== '') this.#write.fire('\b \b');
-        this.#line = [...this.#line].slice(0, -1).join('');
+        this.#line = Array.from(this.#line).slice(0, -1).join('');
         return;
       default:
         this.#line += character;
