@@ -28,7 +28,9 @@ test(`a command that is started ${STARTS} times leaves nothing behind`, async ()
     if (!started.ok) throw new Error(started.failure.message);
     const one = started.value;
     pids.push(one.pid);
-    const spec = JSON.parse(await readFile(join(folder, 'handles', hex(run), 'spec.json'), 'utf8')) as { socket: string };
+    const spec = JSON.parse(await readFile(join(folder, 'handles', hex(run), 'spec.json'), 'utf8')) as {
+      socket: string;
+    };
     sockets.add(spec.socket);
     if (one.status.end === undefined) {
       await new Promise<void>((resolve) => {
