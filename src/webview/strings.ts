@@ -51,7 +51,7 @@ export const strings = {
     list: 'List files',
     search: 'Search for',
     edit: 'Edit',
-    patch: 'Apply patch',
+    patch: 'Patch',
     write: 'Write',
     move: 'Move',
     delete: 'Delete',

@@ -17,9 +17,9 @@ const KNOWN = new Map<string, Known>(
     list_files: { icon: 'list-tree', subject: 'path', verb: strings.verbs.list },
     search: { icon: 'search', subject: 'query', verb: strings.verbs.search },
     edit_file: { icon: 'edit', subject: 'path', verb: strings.verbs.edit },
-    apply_patch: { icon: 'edit', subject: 'path', verb: strings.verbs.patch },
+    apply_patch: { icon: 'edit', subject: 'input', verb: strings.verbs.patch },
     write_file: { icon: 'edit', subject: 'path', verb: strings.verbs.write },
-    move_file: { icon: 'file', subject: 'from', verb: strings.verbs.move },
+    move_file: { icon: 'file', subject: 'path', verb: strings.verbs.move },
     delete_file: { icon: 'trash', subject: 'path', verb: strings.verbs.delete },
     run_command: { icon: 'terminal', subject: 'command', verb: strings.verbs.run },
     handle: { icon: 'terminal', subject: 'name', verb: strings.verbs.handle['fetch'] ?? '' },
@@ -41,10 +41,19 @@ export function toolIcon(name: string): IconName {
 
 export function toolTitle(name: string, values: Arguments): string {
   const known = KNOWN.get(name);
-  const subject = known === undefined ? firstText(values) : textOf(values[known.subject]);
+  const argument = known === undefined ? firstText(values) : textOf(values[known.subject]);
+  const subject = name === 'apply_patch' ? patchedFiles(argument) : argument;
   const verb =
     (name === 'handle' ? strings.verbs.handle[textOf(values['action']) ?? ''] : undefined) ?? known?.verb ?? name;
   return subject === undefined ? verb : `${verb} ${firstLine(subject)}`;
+}
+
+/** A patch names its files itself, one or many. */
+function patchedFiles(patch: string | undefined): string | undefined {
+  const [first, ...more] = [...(patch ?? '').matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map(
+    ([, path]) => path,
+  );
+  return first === undefined || more.length === 0 ? first : `${first} + ${more.length}`;
 }
 
 /** The argument that is the command itself, shown apart from the others. */
