@@ -12,16 +12,18 @@ import { type Clock, type Ids, type Log, type Model } from '../core/ports.ts';
 import { type Store } from '../core/storagePorts.ts';
 import { type Workspace } from '../core/workspacePorts.ts';
 import { type Level } from '../protocol/notification.ts';
-import { type FromPageHandlers, type Obstacle } from '../protocol/webview.ts';
+import { type FromPageHandlers } from '../protocol/webview.ts';
 import { type ChatFrontend } from './chatFrontend.ts';
 import { type Composing } from './composing.ts';
 import { type Drafts } from './drafts.ts';
 import { toUri } from './fileUris.ts';
 import { type HandlesController } from './handles.ts';
 import { readMeter } from './meter.ts';
+import { obstaclesOf } from './obstacles.ts';
 import { type ReviewController } from './review.ts';
 import { type SettingsReader } from './settings.ts';
 import { type StatusBarState } from './statusBar.ts';
+import { WakeOffer } from './wakeOffer.ts';
 
 const REFRESH_AFTER = 30;
 const TAKE_UP_ATTEMPTS = 10;
@@ -48,6 +50,11 @@ export class Chat implements Disposable {
   readonly #held = new DisposableStore();
   #shown: string | undefined;
   #refreshing: Disposable | undefined;
+  readonly #wakeOffer = new WakeOffer({
+    show: (message, action) => vscode.window.showInformationMessage(message, action),
+    deliver: () => this.deliverNow(),
+    report: (error) => this.#deps.log.error('the offer to tell the model failed', error),
+  });
   /** Why conversations cannot be kept, if so. */
   #storage: Failure | undefined;
   /** Shown conversations change one after another, so that two requests in a row make one conversation. */
@@ -189,7 +196,7 @@ export class Chat implements Disposable {
   };
 
   refresh(): void {
-    const { frontend, workspace } = this.#deps;
+    const { frontend, workspace, earshot, settings } = this.#deps;
     const model = this.#deps.model();
     const live = this.#live();
     const pending = this.#pending(live, model);
@@ -206,12 +213,13 @@ export class Chat implements Disposable {
         text,
         attachments: attachments.map(nameOf),
       })),
-      meter: live === undefined ? null : readMeter(live.log.state, model, this.#deps.settings.current),
-      obstacles: this.#obstacles(workspace, live),
+      meter: live === undefined ? null : readMeter(live.log.state, model, settings.current),
+      obstacles: obstaclesOf({ storage: this.#storage, workspace, live, earshot, settings }),
       todo: live?.log.state.todo.items ?? [],
     });
     const { openApprovals: approvals, openQuestions: questions } = frontend;
     this.#deps.onStatus({ approvals, questions, running, pending });
+    this.#wakeOffer.update(live?.heldBack, model.label);
   }
 
   dispose(): void {
@@ -317,58 +325,4 @@ export class Chat implements Disposable {
     const newest = plan.entries.slice(0, 5).map((entry) => entry.message.split('\n')[0] ?? '');
     return { count: plan.shown.length + plan.merged.length + plan.counted.length, worst, newest };
   }
-
-  #obstacles(workspace: Workspace, live: LiveConversation | undefined): Obstacle[] {
-    const { settings, earshot } = this.#deps;
-    return [
-      ...(this.#storage === undefined ? [] : [obstacle('error', this.#storage, showLog)]),
-      ...(workspace.folders.length > 0 ? [] : [noFolder]),
-      ...(workspace.trusted ? [] : [untrusted]),
-      ...(live === undefined || live.owned ? [] : [elsewhere(live)]),
-      ...(live?.damage ?? []).map((failure) => obstacle('warning', failure, showLog)),
-      ...earshot.producers.problems.map((failure) => obstacle('warning', failure, showLog)),
-      ...settings.problems.map(({ name, message }) =>
-        obstacle('warning', {
-          code: 'setting',
-          message: `The setting ${name} is not valid: ${message}.`,
-          nextStep: 'Its default is used until it is mended.',
-        }),
-      ),
-    ];
-  }
-}
-
-const showLog = { label: 'Show log', message: { type: 'show_log' } } as const;
-
-const noFolder: Obstacle = {
-  level: 'info',
-  text: 'No folder is open, so there is nothing to read or run.',
-  nextStep: 'Open a folder to work on it.',
-  action: { label: 'Open folder', message: { type: 'open_folder' } },
-};
-
-const untrusted: Obstacle = {
-  level: 'warning',
-  text: 'This workspace is not trusted: Earshot reads, but runs nothing and changes nothing.',
-  nextStep: 'Trust it if you know where it comes from.',
-  action: { label: 'Manage trust', message: { type: 'manage_trust' } },
-};
-
-function elsewhere({ owner }: LiveConversation): Obstacle {
-  const window = owner === undefined || owner.window === '' ? 'another window' : `another window (${owner.window})`;
-  return {
-    level: 'info',
-    text: `This conversation is open in ${window}; what happens there is shown here.`,
-    nextStep: 'You can go on in this window: what runs there now is ended with its cycle.',
-    action: { label: 'Continue here', message: { type: 'continue_here' } },
-  };
-}
-
-function obstacle(level: Obstacle['level'], failure: Failure, action?: Obstacle['action']): Obstacle {
-  return {
-    level,
-    text: failure.message,
-    ...(failure.nextStep !== undefined && { nextStep: failure.nextStep }),
-    ...(action !== undefined && { action }),
-  };
 }

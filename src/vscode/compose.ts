@@ -187,7 +187,12 @@ export function compose(context: vscode.ExtensionContext): Composed {
     }),
   );
   shown = () => chat.shown;
-  held.add(languageModels.onDidChange(() => chat.refresh()));
+  held.add(
+    languageModels.onDidChange(() => {
+      earshot.reconsider();
+      chat.refresh();
+    }),
+  );
   const library = new Library({ store, lock, clock: realClock, ids: realIds, handles }, earshot);
   const modelCommands = {
     settings: () => settings.current,

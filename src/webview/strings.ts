@@ -224,15 +224,13 @@ export const strings = {
   meanwhile: 'You, while it worked',
   deliverNow: 'Deliver now',
   heldBack: {
-    not_written: 'Something happened that would wake the model. It waits for your first message in this window.',
-    stopped:
-      'Something happened that would wake the model. It waits for your next message, because you stopped the last turn.',
-    error:
-      'Something happened that would wake the model. It waits for your next message, because the last turn failed.',
+    not_written: 'Something would wake the model. It waits for your first message in this window.',
+    stopped: 'Something would wake the model. It waits for your next message, because you stopped the last turn.',
+    error: 'Something would wake the model. It waits for your next message, because the last turn failed.',
     in_a_row: 'The model was woken five times without you. What happened since waits for your next message.',
-    aborted_lately: 'Something critical happened. The model was interrupted a moment ago, so it waits a little.',
-    woken_lately: 'Something happened that would wake the model. The same woke it a moment ago, so it waits a little.',
-    model: 'Something happened that would wake the model. This model may only be asked when you say so.',
+    aborted_lately: 'Something critical happened. The model was interrupted just now, so it waits up to 30 s.',
+    woken_lately: 'Something would wake the model. The same woke it just now, so it waits a little.',
+    model: 'Something would wake the model. This model may only be asked when you say so.',
   } satisfies Record<HeldReason, string>,
   contextUsed: (share: number) => `${Math.round(share * 100)} %`,
   contextTitle: (share: number, tokens: number, notifications: number) =>

@@ -20,13 +20,13 @@ export function Carried({ carried }: { readonly carried: CarriedView }) {
           {headOf(carried)}
           {carried.total > 0 && <span class="hidden">, {strings.levels[carried.worst]}</span>}
         </span>
+        <span class="carried-state" role="img" title={receipt} aria-label={receipt}>
+          <Icon name={carried.receipt === 'accepted' ? 'check' : 'clock'} />
+        </span>
         {carried.labels.slice(0, open ? undefined : LABELS).map((label) => (
           <span class="carried-label">{label}</span>
         ))}
         {!open && rest > 0 && <span class="carried-label">{strings.moreLabels(rest)}</span>}
-        <span class="carried-state" role="img" title={receipt} aria-label={receipt}>
-          <Icon name={carried.receipt === 'accepted' ? 'check' : 'clock'} />
-        </span>
       </button>
       <div id={id} hidden={!open} class="carried-body">
         {open && (

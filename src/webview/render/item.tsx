@@ -33,6 +33,8 @@ function Request({ item }: { readonly item: RequestItem }) {
   const actions = useActions();
   const automated = item.source === 'system';
   const meanwhile = item.meanwhile === true;
+  // The head says it already.
+  const text = automated ? item.text.replace(/^Automated event\.\s*/, '') : item.text;
   const label = automated ? strings.automatedEvent : meanwhile ? strings.meanwhile : strings.you;
   return (
     <article class={`request request-${item.source}${meanwhile ? ' request-meanwhile' : ''}`} aria-label={label}>
@@ -52,7 +54,7 @@ function Request({ item }: { readonly item: RequestItem }) {
           <Icon name="restore" />
         </button>
       )}
-      {item.text !== '' && <div class="request-text">{item.text}</div>}
+      {text !== '' && <div class="request-text">{text}</div>}
       {item.attachments !== undefined && (
         <ul class="request-attachments" aria-label={strings.attachmentList}>
           {item.attachments.map((name) => (
