@@ -48,9 +48,8 @@ export class Authorship implements Disposable {
     const since = (touched ?? 0) - SLACK_MILLISECONDS;
     const calls = this.#live.callsSince(since).toReversed();
     const maker = calls.find(({ made }) => made.has(path) && made.get(path) === hash);
-    if (maker !== undefined) {
-      return maker.conversation === hearer ? 'own' : this.#conversation(maker);
-    }
+    if (maker?.command !== undefined) return this.#command(maker, maker.command, hearer);
+    if (maker !== undefined) return maker.conversation === hearer ? 'own' : this.#conversation(maker);
     if (unheard === true) return { type: 'unheard' };
     if (touched === undefined) return undefined;
     if ((this.#saves.get(path) ?? 0) >= since) return { type: 'user' };
@@ -58,16 +57,16 @@ export class Authorship implements Disposable {
     const commands = calls.filter(({ command, started }) => command !== undefined && started <= touched);
     const command = commands.find(({ conversation }) => conversation === hearer) ?? commands[0];
     if (command?.command === undefined) return { type: 'outside' };
-    const own = command.conversation === hearer;
-    return {
-      type: 'command',
-      command: command.command,
-      ...(!own && { of: this.#live.title(command.conversation) }),
-    };
+    return this.#command(command, command.command, hearer);
   }
 
   dispose(): void {
     this.#listening?.dispose();
+  }
+
+  #command({ conversation }: ActiveCall, command: string, hearer: string): Author {
+    const own = conversation === hearer;
+    return { type: 'command', command, ...(!own && { of: this.#live.title(conversation) }) };
   }
 
   #conversation({ conversation }: ActiveCall): Author {

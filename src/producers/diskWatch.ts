@@ -7,8 +7,8 @@ import { type FileTouch } from '../core/sourcePorts.ts';
 
 /** The system's limits on how much can be watched. */
 const NO_ROOM = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
-/** Other file systems than the disk are watched by the editor alone. */
-const ADDRESS = /^[a-z][a-z0-9+.-]+:\/\//i;
+/** Other file systems than the disk are watched by the editor alone. One letter is a drive. */
+const ADDRESS = /^[a-z][a-z0-9+.-]+:/i;
 
 const EVENTS = { add: 'created', change: 'changed', unlink: 'deleted', unlinkDir: 'deleted' } as const;
 

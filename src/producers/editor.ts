@@ -147,11 +147,12 @@ class EditorWatch implements Disposable {
   }
 
   #seenBelow(from: string, to: string, conversation: string) {
-    return this.#seen.all().flatMap(({ path, by }) => {
+    const files = this.#seen.all().flatMap(({ path, by }) => {
       const view = by.find((one) => one.conversation === conversation);
       if (view === undefined || (path !== from && !path.startsWith(`${from}/`))) return [];
       return [{ from: path, to: `${to}${path.slice(from.length)}`, hash: view.hash }];
     });
+    return files.sort((a, b) => (a.from < b.from ? -1 : 1));
   }
 }
 

@@ -8,7 +8,7 @@ import { type Snapshots } from '../core/storagePorts.ts';
 import { type Workspace } from '../core/workspacePorts.ts';
 import { Authorship } from './authorship.ts';
 import { type GitGate, type Passed } from './gitGate.ts';
-import { GitRepository, type Settled } from './gitRepository.ts';
+import { GitRepository, type RepositoryDeps, type Settled } from './gitRepository.ts';
 import { findGitFolder } from './gitState.ts';
 
 export interface GitDeps {
@@ -17,7 +17,12 @@ export interface GitDeps {
   readonly snapshots: Snapshots;
   readonly workspace: Workspace;
   readonly gate: GitGate;
+  /** What a test puts in the place of a repository on disk. */
+  readonly find?: typeof findGitFolder;
+  readonly open?: (deps: RepositoryDeps) => Promise<Repository>;
 }
+
+type Repository = Pick<GitRepository, 'passed' | 'dispose'>;
 
 export function createGitProducer(deps: GitDeps): Producer {
   return { name: 'git', start: (publisher, seen, host) => new GitWatch(deps, publisher, seen, host) };
@@ -30,7 +35,7 @@ class GitWatch implements Disposable {
   readonly #host: ProducerHost;
   readonly #held = new DisposableStore();
   readonly #authorship: Authorship;
-  readonly #repositories: GitRepository[] = [];
+  readonly #repositories: Repository[] = [];
   readonly #opening: Promise<void>;
   /** What each conversation believes is checked out, while it has not been told otherwise. */
   readonly #believes = new Map<string, GitHead>();
@@ -52,10 +57,12 @@ class GitWatch implements Disposable {
 
   async #open(): Promise<void> {
     const { workspace, clock, log } = this.#deps;
-    const found = await Promise.all(workspace.folders.map(({ absolute }) => findGitFolder(absolute)));
+    const found = await Promise.all(
+      workspace.folders.map(({ absolute }) => (this.#deps.find ?? findGitFolder)(absolute)),
+    );
     const folders = new Map(found.flatMap((folder) => (folder === undefined ? [] : [[folder.own, folder]])));
     for (const folder of folders.values()) {
-      const repository = await GitRepository.open({
+      const repository = await (this.#deps.open ?? GitRepository.open)({
         folder,
         clock,
         trusted: workspace.trusted,

@@ -10,7 +10,7 @@ const KEPT = 20;
 /** Shared by the producers of files and of git; open while the latter does not run. */
 export class GitGate {
   #wait: (() => Promise<Passed>) | undefined;
-  readonly #worked: { readonly from: number; readonly to: number }[] = [];
+  readonly #worked: { readonly from: number; to: number }[] = [];
 
   passed(): Promise<Passed> {
     return this.#wait === undefined ? Promise.resolve('free') : this.#wait();
@@ -25,6 +25,14 @@ export class GitGate {
   worked(from: number, to: number): void {
     this.#worked.push({ from, to: to + ECHO_MILLISECONDS });
     if (this.#worked.length > KEPT) this.#worked.shift();
+  }
+
+  /** What comes now, close after the last of it, still belongs to it: watchers tell of ten thousand files one after another. */
+  echoes(now: number): boolean {
+    const last = this.#worked.at(-1);
+    if (last === undefined || now > last.to) return false;
+    last.to = now + ECHO_MILLISECONDS;
+    return true;
   }
 
   /** Whether what was noticed at this moment belongs to such an operation. */

@@ -64,6 +64,7 @@ function lastLines(output: string): string[] {
     .split(/\r?\n/)
     .map((line) => line.slice(line.replace(/\r+$/, '').lastIndexOf('\r') + 1).trimEnd())
     .filter((line) => line !== '');
+  if (lines.length === 0) return [];
   const kept: string[] = [];
   let length = 0;
   for (const line of maskSecrets(lines.slice(-LAST_LINES).join('\n')).split('\n').toReversed()) {

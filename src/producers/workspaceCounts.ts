@@ -37,6 +37,7 @@ export class WorkspaceCounts {
 
   /** Cheap: git may touch ten thousand at once. */
   touched(path: string, type: FileTouch['type']): void {
+    if (this.#deps.gate?.echoes(this.#deps.clock.now()) === true) return;
     const before = this.#touched.get(path);
     this.#touched.delete(path);
     // A file that was made and then written is a new one.
@@ -65,9 +66,17 @@ export class WorkspaceCounts {
   async #othersSince(since: number, conversation: string): Promise<(readonly [string, Touched])[]> {
     const { exclusions, gate, isSeen } = this.#deps;
     const own = this.#madeBy(conversation);
+    const folders = foldersOf(this.#touched.keys());
     const others: (readonly [string, Touched])[] = [];
     for (const [path, touched] of this.#touched) {
-      if (touched.at <= since || own.has(path) || isSeen(path) || gate?.covers(touched.at) === true) continue;
+      if (
+        touched.at <= since ||
+        folders.has(path) ||
+        own.has(path) ||
+        isSeen(path) ||
+        gate?.covers(touched.at) === true
+      )
+        continue;
       if (!(await exclusions.excludes(path))) others.push([path, touched]);
     }
     return others;
@@ -86,6 +95,19 @@ export class WorkspaceCounts {
       this.#touched.delete(path);
     }
   }
+}
+
+/** Folders come with what was made in them, and are no files. */
+function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
+      const folder = path.slice(0, slash);
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+  }
+  return folders;
 }
 
 /** `src 12, test 3, 2 more folders` */

@@ -38,7 +38,7 @@ export interface Headless {
   readonly errors: readonly string[];
   events(conversation: string): Promise<string>;
   /** Ends it as a window's end does, and takes up the same folders again. */
-  restart(): Promise<Headless>;
+  restart(more?: Partial<HeadlessOptions>): Promise<Headless>;
   /** Another window on the same folders. */
   second(model?: Model): Promise<Headless>;
   end(): Promise<void>;
@@ -131,11 +131,11 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     errors,
     events: (conversation) => readFile(join(storage, 'conversations', conversation, 'events.jsonl'), 'utf8'),
     second: (model = options.model) => start(root, { ...options, model }),
-    restart: async () => {
+    restart: async (more = {}) => {
       await earshot.shutDown();
       await checkpoints.close();
       handles.dispose();
-      return start(root, options);
+      return start(root, { ...options, ...more });
     },
     end: async () => {
       await Promise.all(handles.busy.map((id) => handles.stopAll(id, 'the test ended')));
