@@ -252,11 +252,7 @@ export interface Frontend {
 export interface SeenFile {
   readonly path: string;
   /** What each live conversation that has seen the file was shown last, and what it was told of since. */
-  readonly by: readonly ({
-    readonly conversation: string;
-    /** A call of its own that is not answered yet changes the file. */
-    readonly changing?: true;
-  } & SeenState)[];
+  readonly by: readonly ({ readonly conversation: string } & SeenState)[];
 }
 
 /** Which files are worth watching, and against what a change is measured. */

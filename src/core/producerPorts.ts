@@ -27,6 +27,8 @@ export interface LiveConversations {
   globs(): ReadonlySet<string>;
   /** Those that ran at any moment since then, oldest first. */
   callsSince(time: number): readonly ActiveCall[];
+  /** A call that is not answered yet has changed this file or is about to. */
+  isChanging(path: string): boolean;
   /** Globs, or which calls run. */
   readonly onDidChange: Event<void>;
 }

@@ -39,6 +39,8 @@ export class Authorship implements Disposable {
 
   /** A call that changes just this file is under way: its own result says more than could be said now. */
   isBeingEdited(path: string): boolean {
+    // By the name that the file has, or by the one that the model wrote.
+    if (this.#live.isChanging(path)) return true;
     return this.#live
       .callsSince(Number.POSITIVE_INFINITY)
       .some(({ ended, paths }) => ended === undefined && paths.includes(path));

@@ -189,20 +189,14 @@ class FilesWatch implements Disposable {
 
   #callsChanged(): void {
     for (const path of this.#edited.keys()) {
-      if (this.#isBeingEdited(path)) continue;
+      if (this.#authorship.isBeingEdited(path)) continue;
       this.#edited.delete(path);
       this.#looks.soon(path, true);
     }
   }
 
-  /** By the name that the model wrote, or by the one that the file has. */
-  #isBeingEdited(path: string): boolean {
-    const changing = this.#seen.get(path)?.by.some((view) => view.changing === true);
-    return changing === true || this.#authorship.isBeingEdited(path);
-  }
-
   async #look(path: string, touched: number | undefined): Promise<void> {
-    if (this.#isBeingEdited(path)) {
+    if (this.#authorship.isBeingEdited(path)) {
       this.#edited.set(path, touched);
       return;
     }

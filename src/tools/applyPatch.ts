@@ -1,6 +1,6 @@
 // The tool apply_patch: changes several files at once, in the form that some models were trained on; the whole patch or nothing.
 import * as z from 'zod';
-import { pathsInPatch } from '../core/files/patch.ts';
+import { pathsInPatch } from '../core/files/patchPaths.ts';
 import { defineTool } from './defineTool.ts';
 
 export const applyPatchTool = defineTool({

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
 import { wholeCharacters } from '../base/text.ts';
+import { printPath } from '../core/notify/printPath.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
 const LINES_AT_ONCE = 1000;
@@ -26,11 +27,14 @@ export const readFileTool = defineTool({
     if (!content.ok) return refuse(describeFailure(content.failure));
     const { bytes, unsaved } = content.value;
     const text = await workspace.decode(file.value, bytes);
-    if (text === undefined) return refuse(`${file.value.path} is not a text file (${bytes.length} bytes).`);
+    if (text === undefined) return refuse(`${printPath(file.value.path)} is not a text file (${bytes.length} bytes).`);
     const part = cutLines(text, first, last);
-    if (part === undefined) return refuse(`first_line: ${file.value.path} has only ${countLines(text)} lines.`);
+    if (part === undefined)
+      return refuse(`first_line: ${printPath(file.value.path)} has only ${countLines(text)} lines.`);
     const notes = [
-      ...(unsaved ? [`(${file.value.path} has unsaved changes in the editor; this is how it looks there.)`] : []),
+      ...(unsaved
+        ? [`(${printPath(file.value.path)} has unsaved changes in the editor; this is how it looks there.)`]
+        : []),
       part.text,
       ...(part.cut === undefined ? [] : [`(Line ${part.cut} is too long to show whole: search can look into it.)`]),
       ...(part.next === undefined ? [] : [`(It goes on: first_line ${part.next}.)`]),

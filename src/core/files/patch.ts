@@ -1,5 +1,6 @@
 // Decides what a patch in the form “*** Begin Patch” says: files to add, update, move and delete, hunk by hunk. Pure.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { HEADER, MOVE } from './patchPaths.ts';
 
 export interface Hunk {
   /** The patch's line that begins it, counted from 1, for complaints. */
@@ -16,20 +17,9 @@ export type FilePatch =
   | { readonly type: 'delete'; readonly path: string }
   | { readonly type: 'update'; readonly path: string; readonly to?: string; readonly hunks: readonly Hunk[] };
 
-const HEADER = /^\*\*\* (Add|Update|Delete) File: (.+)$/;
 const BEGIN = '*** Begin Patch';
 const END = '*** End Patch';
 const END_OF_FILE = '*** End of File';
-const MOVE = '*** Move to: ';
-
-/** Every path that a patch names, also in one that cannot be read otherwise. */
-export function pathsInPatch(text: string): readonly string[] {
-  return text.split(/\r?\n/).flatMap((line) => {
-    if (line.startsWith(MOVE)) return [line.slice(MOVE.length).trim()];
-    const path = HEADER.exec(line.trimEnd())?.[2];
-    return path === undefined ? [] : [path.trim()];
-  });
-}
 
 export function parsePatch(text: string): Result<readonly FilePatch[]> {
   const lines = text.split(/\r?\n/);

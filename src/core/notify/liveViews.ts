@@ -63,10 +63,9 @@ export class LiveViews implements Disposable {
       return [...paths].flatMap((path) => this.seen.get(path) ?? []);
     },
     get: (path) => {
-      const by = [...this.#logs.values()].flatMap(({ log, edits }): SeenFile['by'] => {
+      const by = [...this.#logs.values()].flatMap(({ log }): SeenFile['by'] => {
         const state = log.state.seen.get(path);
-        const changing = edits.isChanging(path) && { changing: true as const };
-        return state === undefined ? [] : [{ conversation: log.id, ...state, ...changing }];
+        return state === undefined ? [] : [{ conversation: log.id, ...state }];
       });
       return by.length === 0 ? undefined : { path, by };
     },
@@ -77,6 +76,7 @@ export class LiveViews implements Disposable {
     ids: () => [...this.#logs.keys()],
     title: (conversation) => this.#logs.get(conversation)?.log.state.summary.title ?? '',
     globs: () => new Set([...this.#logs.values()].flatMap(({ log }) => [...log.state.watches.globs])),
+    isChanging: (path) => [...this.#logs.values()].some(({ edits }) => edits.isChanging(path)),
     callsSince: (time) =>
       [...this.#logs.values()]
         .flatMap(({ activity }) => activity.calls)

@@ -2,6 +2,7 @@
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { replaceTexts } from '../../core/files/replacements.ts';
 import { judgeEdit, newsBeside, partAfter } from '../../core/files/staleGuard.ts';
+import { printPath } from '../../core/notify/printPath.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports.ts';
 import { refuse } from '../defineTool.ts';
 import { refuseUnseen, takeUpExisting, untilItHolds } from './opened.ts';
@@ -21,24 +22,25 @@ async function attempt(path: string, edits: readonly TextEdit[], context: ToolCo
   const opened = await takeUpExisting(path, context);
   if (!opened.ok) return succeeded(refuse(describeFailure(opened.failure)));
   const { file, bytes, text, seen } = opened.value;
-  if (text === undefined) return succeeded(refuse(`${file.path} is not a text file (${bytes.length} bytes).`));
+  if (text === undefined)
+    return succeeded(refuse(`${printPath(file.path)} is not a text file (${bytes.length} bytes).`));
   const fit = replaceTexts(
     text,
     edits.map((one) => ({ oldText: one.old_text, newText: one.new_text, everywhere: one.replace_all === true })),
   );
   const known = seen?.current === true;
   const misfit = fit.ok ? (known || fit.value.single ? undefined : SEVERAL_UNSEEN) : fit.misfit;
-  const verdict = judgeEdit(file.path, seen, text, misfit);
+  const verdict = judgeEdit(printPath(file.path), seen, text, misfit);
   if (!verdict.allowed) return succeeded(refuseUnseen(verdict, opened.value));
   if (!fit.ok) throw new Error('a text that does not fit was let through');
   const to = await context.workspace.encode(file, fit.value.text, bytes);
   if (to === undefined)
-    return failed('encoding', `${file.path} cannot hold new_text in its encoding.`, 'Use plain characters.');
-  const news = newsBeside(file.path, seen, text);
+    return failed('encoding', `${printPath(file.path)} cannot hold new_text in its encoding.`, 'Use plain characters.');
+  const news = newsBeside(printPath(file.path), seen, text);
   const applied = await context.workspace.apply([{ type: 'write', file, from: bytes, to }]);
   if (!applied.ok) return applied;
   const part = partAfter(seen, news?.shown ?? true);
-  const said = [describe(file.path, fit.value.lines), ...(news === undefined ? [] : [news.note])].join('\n');
+  const said = [describe(printPath(file.path), fit.value.lines), ...(news === undefined ? [] : [news.note])].join('\n');
   return succeeded(await editOutcome(context.workspace, applied.value, [{ file, said, text: fit.value.text, part }]));
 }
 

@@ -1,6 +1,7 @@
 // Decides how a tool takes up a file that it may change: what is there, as text, and what the model has seen of it.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { partAfter, type SeenOf, type Verdict } from '../../core/files/staleGuard.ts';
+import { printPath } from '../../core/notify/printPath.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports.ts';
 import { type FilePath, NOT_FOUND, STALE } from '../../core/workspacePorts.ts';
 import { refuse } from '../defineTool.ts';
@@ -47,7 +48,7 @@ export async function takeUpExisting(path: string, files: Files): Promise<Result
   if (taken.value.there) return succeeded(taken.value);
   const { file, seen } = taken.value;
   const since = seen === undefined || seen.gone ? 'does not exist' : 'was deleted or renamed since you read it';
-  return failed(NOT_FOUND, `${file.path} ${since}.`, 'list_files shows what is there.');
+  return failed(NOT_FOUND, `${printPath(file.path)} ${since}.`, 'list_files shows what is there.');
 }
 
 /** A refusal that shows all that is new is a view of what is there now: the model can go on from it. */

@@ -3,6 +3,7 @@ import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
 import { type FilePatch, parsePatch } from '../../core/files/patch.ts';
 import { fitHunks } from '../../core/files/patchFit.ts';
 import { judgeEdit, judgeNew, judgeRemoval, newsBeside, partAfter } from '../../core/files/staleGuard.ts';
+import { printPath } from '../../core/notify/printPath.ts';
 import { type ShownFile, type ToolContext, type ToolOutcome } from '../../core/ports.ts';
 import { type FileEdit } from '../../core/workspacePorts.ts';
 import { refuse } from '../defineTool.ts';
@@ -34,7 +35,7 @@ async function attempt(patches: readonly FilePatch[], context: ToolContext): Pro
   const planned: Planned[] = [];
   for (const patch of patches) {
     const plan = await planFile(patch, context);
-    if ('content' in plan) return succeeded({ ...plan, content: `${patch.path}: ${plan.content}` });
+    if ('content' in plan) return succeeded({ ...plan, content: `${printPath(patch.path)}: ${plan.content}` });
     planned.push(plan);
   }
   const applied = await context.workspace.apply(planned.flatMap(({ edits }) => edits));
@@ -54,11 +55,11 @@ async function planFile(patch: FilePatch, context: ToolContext): Promise<Planned
   if (!opened.ok) return refuse(describeFailure(opened.failure));
   if (patch.type === 'update') return planUpdate(patch, opened.value, context);
   const { file, bytes, text, seen } = opened.value;
-  const verdict = judgeRemoval(file.path, seen, text);
+  const verdict = judgeRemoval(printPath(file.path), seen, text);
   if (!verdict.allowed) return refuseUnseen(verdict, opened.value);
   return {
     edits: [{ type: 'delete', file, from: bytes }],
-    intended: [{ file, said: `Deleted ${file.path}.` }],
+    intended: [{ file, said: `Deleted ${printPath(file.path)}.` }],
     gone: [],
   };
 }
@@ -71,11 +72,11 @@ async function planAdd(
   if (!taken.ok) return refuse(describeFailure(taken.failure));
   const { file, seen, there } = taken.value;
   if (there) return refuse('it exists already. Nothing was changed. Use “*** Update File: ”.');
-  const verdict = judgeNew(file.path, seen);
+  const verdict = judgeNew(printPath(file.path), seen);
   if (!verdict.allowed) return refuseUnseen(verdict, taken.value);
   const to = await context.workspace.encode(file, patch.content);
   if (to === undefined) return refuse('it cannot hold this content in its encoding. Nothing was changed.');
-  const intended = { file, said: `Made ${file.path}.`, text: patch.content };
+  const intended = { file, said: `Made ${printPath(file.path)}.`, text: patch.content };
   return { edits: [{ type: 'write', file, to }], intended: [intended], gone: [] };
 }
 
@@ -89,22 +90,24 @@ async function planUpdate(
   const fit = fitHunks(text, patch.hunks);
   const known = seen?.current === true;
   const misfit = fit.ok ? (known || fit.exact ? undefined : INEXACT_UNSEEN) : fit.misfit;
-  const verdict = judgeEdit(file.path, seen, text, misfit);
+  const verdict = judgeEdit(printPath(file.path), seen, text, misfit);
   if (!verdict.allowed) return refuseUnseen(verdict, opened);
   if (!fit.ok) throw new Error('a hunk that does not fit was let through');
   const to = await context.workspace.encode(file, fit.text, bytes);
   if (to === undefined) return refuse('it cannot hold the new text in its encoding. Nothing was changed.');
-  const news = newsBeside(file.path, seen, text);
+  const news = newsBeside(printPath(file.path), seen, text);
   const part = partAfter(seen, news?.shown ?? true);
   const write: FileEdit[] = patch.hunks.length === 0 ? [] : [{ type: 'write', file, from: bytes, to }];
   const beside = news === undefined ? [] : [news.note];
   if (patch.to === undefined) {
-    const said = [`Updated ${file.path}.`, ...beside].join('\n');
+    const said = [`Updated ${printPath(file.path)}.`, ...beside].join('\n');
     return { edits: write, intended: [{ file, said, text: fit.text, part }], gone: [] };
   }
   const target = await context.workspace.resolve(patch.to);
   if (!target.ok) return refuse(describeFailure(target.failure));
-  const said = [`Updated ${file.path} and moved it to ${target.value.path}.`, ...beside].join('\n');
+  const said = [`Updated ${printPath(file.path)} and moved it to ${printPath(target.value.path)}.`, ...beside].join(
+    '\n',
+  );
   return {
     edits: [...write, { type: 'move', file, to: target.value, from: write.length === 0 ? bytes : to }],
     intended: [{ file: target.value, said, text: fit.text, part }],

@@ -1,6 +1,7 @@
 // Decides whether a file is moved or deleted: not if it has changed since the model saw it.
 import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
 import { judgeRemoval, partAfter } from '../../core/files/staleGuard.ts';
+import { printPath } from '../../core/notify/printPath.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports.ts';
 import { answer, refuse } from '../defineTool.ts';
 import { refuseUnseen, takeUpExisting, untilItHolds } from './opened.ts';
@@ -21,12 +22,17 @@ async function attemptMove(path: string, to: string, context: ToolContext): Prom
   if (!target.ok) return succeeded(refuse(describeFailure(target.failure)));
   const { file, bytes, text, seen } = opened.value;
   if (target.value.path === file.path) return succeeded(refuse(`to: ${to} is where ${path} is already.`));
-  const verdict = judgeRemoval(file.path, seen, text);
+  const verdict = judgeRemoval(printPath(file.path), seen, text);
   if (!verdict.allowed) return succeeded(refuseUnseen(verdict, opened.value));
   const applied = await context.workspace.apply([{ type: 'move', file, to: target.value, from: bytes }]);
   if (!applied.ok) return applied;
   const outcome = await editOutcome(context.workspace, applied.value, [
-    { file: target.value, said: `Moved ${file.path} to ${target.value.path}.`, text, part: partAfter(seen, true) },
+    {
+      file: target.value,
+      said: `Moved ${printPath(file.path)} to ${printPath(target.value.path)}.`,
+      text,
+      part: partAfter(seen, true),
+    },
   ]);
   return succeeded({ ...outcome, seen: [{ file }, ...(outcome.seen ?? [])] });
 }
@@ -35,9 +41,13 @@ async function attemptDelete(path: string, context: ToolContext): Promise<Result
   const opened = await takeUpExisting(path, context);
   if (!opened.ok) return succeeded(refuse(describeFailure(opened.failure)));
   const { file, bytes, text, seen } = opened.value;
-  const verdict = judgeRemoval(file.path, seen, text);
+  const verdict = judgeRemoval(printPath(file.path), seen, text);
   if (!verdict.allowed) return succeeded(refuseUnseen(verdict, opened.value));
   const applied = await context.workspace.apply([{ type: 'delete', file, from: bytes }]);
   if (!applied.ok) return applied;
-  return succeeded({ ...answer(`Deleted ${file.path}.`), seen: [{ file }], changes: [{ file, before: bytes }] });
+  return succeeded({
+    ...answer(`Deleted ${printPath(file.path)}.`),
+    seen: [{ file }],
+    changes: [{ file, before: bytes }],
+  });
 }

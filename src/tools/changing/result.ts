@@ -1,6 +1,7 @@
 // Decides what a tool says after it has changed files: what became of each, what the editor did beyond it, what is seen now.
 import { differenceOf } from '../../core/files/difference.ts';
 import { HARDLY } from '../../core/files/seenPart.ts';
+import { printPath } from '../../core/notify/printPath.ts';
 import { type ChangedFile, type ShownFile, type ToolContext, type ToolOutcome } from '../../core/ports.ts';
 import { type AppliedEdit, type FilePath } from '../../core/workspacePorts.ts';
 import { type SeenPart } from '../../protocol/event.ts';
@@ -31,7 +32,9 @@ export async function editOutcome(
     const after = applied.findLast((edit) => edit.file.path === file.path);
     notes.push(said);
     if (after?.unsaved === true) {
-      notes.push(`${file.path} has unsaved changes of the user in the editor: it was changed there and is not saved.`);
+      notes.push(
+        `${printPath(file.path)} has unsaved changes of the user in the editor: it was changed there and is not saved.`,
+      );
     }
     const beyond = await beyondEdit(workspace, file, text, after?.after);
     if (beyond !== undefined) notes.push(beyond.note);
@@ -52,12 +55,12 @@ async function beyondEdit(
   if (meant === undefined || now === undefined || now === meant) return undefined;
   const difference = differenceOf(meant, now, SHOWN);
   if (difference?.diff === undefined) {
-    const note = `When ${file.path} was saved, the editor changed more of it than can be shown. Read it again before you rely on it.`;
+    const note = `When ${printPath(file.path)} was saved, the editor changed more of it than can be shown. Read it again before you rely on it.`;
     return { note, shown: false };
   }
   const { added, removed, diff } = difference;
   return {
-    note: `When ${file.path} was saved, the editor also changed this (+${added} −${removed}):\n${diff}`,
+    note: `When ${printPath(file.path)} was saved, the editor also changed this (+${added} −${removed}):\n${diff}`,
     shown: true,
   };
 }

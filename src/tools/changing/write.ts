@@ -2,6 +2,7 @@
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { endingOf } from '../../core/files/difference.ts';
 import { judgeNew, judgeWrite } from '../../core/files/staleGuard.ts';
+import { printPath } from '../../core/notify/printPath.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports.ts';
 import { answer, refuse } from '../defineTool.ts';
 import { refuseUnseen, takeUp, untilItHolds } from './opened.ts';
@@ -16,7 +17,9 @@ async function attempt(path: string, content: string, context: ToolContext): Pro
   if (!taken.ok) return succeeded(refuse(describeFailure(taken.failure)));
   const present = taken.value;
   const { file, seen } = present;
-  const verdict = present.there ? judgeWrite(file.path, seen, present.text) : judgeNew(file.path, seen);
+  const verdict = present.there
+    ? judgeWrite(printPath(file.path), seen, present.text)
+    : judgeNew(printPath(file.path), seen);
   if (!verdict.allowed) return succeeded(refuseUnseen(verdict, present));
   const before = present.there ? present : undefined;
   // Whoever writes line feeds means the file's own line endings.
@@ -24,11 +27,15 @@ async function attempt(path: string, content: string, context: ToolContext): Pro
   const text = crlf ? content.replaceAll('\n', '\r\n') : content;
   const to = await context.workspace.encode(file, text, before?.text === undefined ? undefined : before.bytes);
   if (to === undefined)
-    return failed('encoding', `${file.path} cannot hold this content in its encoding.`, 'Use plain characters.');
-  if (before?.text === text) return succeeded(answer(`${file.path} has exactly this content already.`));
+    return failed(
+      'encoding',
+      `${printPath(file.path)} cannot hold this content in its encoding.`,
+      'Use plain characters.',
+    );
+  if (before?.text === text) return succeeded(answer(`${printPath(file.path)} has exactly this content already.`));
   const applied = await context.workspace.apply([{ type: 'write', file, ...(before && { from: before.bytes }), to }]);
   if (!applied.ok) return applied;
   const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
-  const said = `${before === undefined ? 'Made' : 'Replaced'} ${file.path} (${lines} ${lines === 1 ? 'line' : 'lines'}).`;
+  const said = `${before === undefined ? 'Made' : 'Replaced'} ${printPath(file.path)} (${lines} ${lines === 1 ? 'line' : 'lines'}).`;
   return succeeded(await editOutcome(context.workspace, applied.value, [{ file, said, text }]));
 }

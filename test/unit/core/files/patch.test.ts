@@ -1,7 +1,8 @@
 // Patches in the form that models were trained on: what they say, where they fit, and the exact complaint where they do not.
 import { expect, test } from 'vitest';
-import { parsePatch, pathsInPatch } from '../../../../src/core/files/patch.ts';
+import { parsePatch } from '../../../../src/core/files/patch.ts';
 import { fitHunks } from '../../../../src/core/files/patchFit.ts';
+import { pathsInPatch } from '../../../../src/core/files/patchPaths.ts';
 
 const wrap = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
 

@@ -1,0 +1,13 @@
+// Decides which files a patch names, without reading the rest of it: what approvals look at. Pure.
+
+export const HEADER = /^\*\*\* (Add|Update|Delete) File: (.+)$/;
+export const MOVE = '*** Move to: ';
+
+/** Every path that a patch names, also in one that cannot be read otherwise. */
+export function pathsInPatch(text: string): readonly string[] {
+  return text.split(/\r?\n/).flatMap((line) => {
+    if (line.startsWith(MOVE)) return [line.slice(MOVE.length).trim()];
+    const path = HEADER.exec(line.trimEnd())?.[2];
+    return path === undefined ? [] : [path.trim()];
+  });
+}
