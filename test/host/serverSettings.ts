@@ -4,6 +4,8 @@ export type Settings = Readonly<Record<string, unknown>>;
 
 export const defaultSettings: Settings = {
   'workbench.colorTheme': 'Default Dark Modern',
+  // As on a desktop: what is typed stays unsaved until somebody saves it.
+  'files.autoSave': 'off',
   'workbench.startupEditor': 'none',
   'workbench.tips.enabled': false,
   'workbench.enableExperiments': false,

@@ -6,7 +6,7 @@ import { Captures } from '../../src/core/checkpoints/captures.ts';
 import { type RestoreDeps } from '../../src/core/checkpoints/restore.ts';
 import { Review } from '../../src/core/checkpoints/review.ts';
 import { type Ports } from '../../src/core/ports.ts';
-import { type Walked } from './walking.ts';
+import { type Headless } from './headless.ts';
 
 export interface Reviewing {
   readonly review: Review;
@@ -17,7 +17,7 @@ export interface Reviewing {
   remove(path: string): Promise<void>;
 }
 
-export function reviewing({ headless, id }: Pick<Walked, 'headless' | 'id'>): Reviewing {
+export function reviewing({ headless, id }: { readonly headless: Headless; readonly id: string }): Reviewing {
   const { earshot, ports, folder } = headless;
   const live = () => earshot.get(id);
   const captures = () => {

@@ -122,6 +122,7 @@ function File({ file, running, post }: RowProperties & { readonly file: ChangedF
           type="button"
           class="changes-name"
           title={strings.reviewFileTitle(name)}
+          aria-label={strings.reviewFileTitle(name)}
           onClick={() => post({ type: 'review_changes', path })}
         >
           <span class="changes-base">{name.slice(cut)}</span>
@@ -171,7 +172,13 @@ function HunkRow({ hunk, name, running, show, keep, undo }: HunkProperties) {
   const what = strings.partAt(name, hunk.line);
   return (
     <li class="changes-row">
-      <button type="button" class="changes-name" title={strings.reviewFileTitle(what)} onClick={show}>
+      <button
+        type="button"
+        class="changes-name"
+        title={strings.reviewFileTitle(what)}
+        aria-label={strings.reviewFileTitle(what)}
+        onClick={show}
+      >
         <span class="changes-line">{hunk.line}</span>
         <code>{visibleText(hunk.text)}</code>
       </button>

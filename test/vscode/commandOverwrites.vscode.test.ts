@@ -1,0 +1,231 @@
+// The column “overwritten by the agent's own shell command” of the stale table, in the real editor: one click brings the bytes back.
+import * as assert from 'node:assert/strict';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import * as vscode from 'vscode';
+import { type Disposable } from '../../src/base/disposable.ts';
+import { planRestore, type RestoreDeps } from '../../src/core/checkpoints/restore.ts';
+import { type Review } from '../../src/core/checkpoints/review.ts';
+import { type Buffers } from '../../src/core/workspacePorts.ts';
+import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createBuffers } from '../../src/vscode/reviewBuffers.ts';
+import { createWorkspace } from '../../src/vscode/workspace.ts';
+import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../support/editing.ts';
+import { type Headless, startHeadless } from '../support/headless.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+import { reviewing } from '../support/reviewing.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+
+describe('a file that the agent’s own shell command overwrites', function () {
+  checkLeaks();
+  cleanUpAfterEach();
+  this.timeout(120_000);
+  const workspace = createWorkspace();
+  const errors: string[] = [];
+  let server: ScriptedServer;
+  let buffers: Buffers & Disposable;
+  let headless: Headless;
+  let conversation: string;
+  let review: Review;
+  let deps: RestoreDeps;
+  let calls = 0;
+
+  before(async () => {
+    server = await startScriptedServer();
+    buffers = createBuffers(workspace, recordingLog(errors));
+    headless = await startHeadless({
+      model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
+      settings: { 'approvals.mode': 'all' },
+      checkpoints: true,
+      ports: { workspace, buffers, producers: [] },
+    });
+  });
+  after(async () => {
+    await headless.end();
+    await server.stop();
+    buffers.dispose();
+    assert.deepEqual([...errors, ...headless.errors], []);
+  });
+  beforeEach(async () => {
+    conversation = await begin();
+    ({ review, deps } = reviewing({ headless, id: conversation }));
+  });
+  afterEach(() => headless.earshot.close(conversation));
+
+  async function begin(): Promise<string> {
+    const opened = await headless.earshot.create();
+    assert.ok(opened.ok);
+    return opened.value.log.id;
+  }
+
+  /** One turn of these calls. */
+  async function turn(...wanted: readonly (readonly [name: string, values: object])[]): Promise<void> {
+    const made = wanted.map(([name, values]) => ({ calls: [{ id: `c${++calls}`, name, arguments: values }] }));
+    server.script(...made, { text: ['Done.'] });
+    const sent = await headless.earshot.send(conversation, 'Go on.');
+    assert.ok(sent.ok);
+    await headless.earshot.settled(conversation);
+  }
+  const run = (command: string) => ['run_command', { command }] as const;
+  const overwrite = (...paths: string[]) => run(paths.map((path) => `echo agent > '${path}'`).join('; '));
+
+  /** The one click. */
+  async function undo(): Promise<void> {
+    const undone = await review.undo();
+    assert.ok(undone.ok, JSON.stringify(undone));
+    assert.deepEqual(undone.value.stayed, []);
+  }
+
+  const isThere = (name: string) =>
+    readFile(onDisk(name)).then(
+      () => true,
+      () => false,
+    );
+
+  it('after the user changed it on disk', async () => {
+    const path = await put('a.txt', 'one\n');
+    await turn(['read_file', { path }]);
+    await put('a.txt', 'mine\n');
+    await turn(overwrite(path));
+    assert.equal(await diskText('a.txt'), 'agent\n');
+    await undo();
+    assert.equal(await diskText('a.txt'), 'mine\n');
+  });
+
+  it('while a buffer has unsaved changes: they stay there, and the disk below gets its bytes back', async () => {
+    const path = await put('a.txt', 'saved\n');
+    const document = await typeInto('a.txt', (text) => `${text}typed\n`);
+    await turn(overwrite(path));
+    assert.equal(await diskText('a.txt'), 'agent\n');
+    assert.equal(document.getText(), 'saved\ntyped\n');
+    await undo();
+    assert.equal(await diskText('a.txt'), 'saved\n');
+    assert.equal(document.getText(), 'saved\ntyped\n');
+    assert.ok(document.isDirty);
+  });
+
+  it('after the user saved while the command ran: that is what comes back', async () => {
+    const path = await put('a.txt', 'one\n');
+    const document = await typeInto('a.txt', () => 'typed\n');
+    const saved = new Promise<void>((resolve) => {
+      const listening = buffers.onDidSave(() => {
+        listening.dispose();
+        resolve();
+      });
+    });
+    const turned = turn(
+      run(
+        `cd '${folder}'; while ! grep -q typed a.txt; do sleep 0.05; done; touch seen; while [ ! -e go ]; do sleep 0.05; done; echo agent > a.txt; rm seen go`,
+      ),
+    );
+    await document.save();
+    await saved;
+    await put('go', '');
+    await turned;
+    assert.equal(await diskText('a.txt'), 'agent\n');
+    await undo();
+    assert.equal(await diskText('a.txt'), 'typed\n');
+    assert.equal(path, `${folder}/a.txt`);
+  });
+
+  it('after the user deleted it', async () => {
+    const path = await put('a.txt', 'one\n');
+    await turn(['read_file', { path }]);
+    await rm(onDisk('a.txt'));
+    await turn(overwrite(path));
+    await undo();
+    assert.equal(await isThere('a.txt'), false);
+  });
+
+  it('after the user renamed it', async () => {
+    const path = await put('a.txt', 'mine\n');
+    await turn(['read_file', { path }]);
+    const edit = new vscode.WorkspaceEdit();
+    edit.renameFile(vscode.Uri.file(onDisk('a.txt')), vscode.Uri.file(onDisk('b.txt')));
+    assert.ok(await vscode.workspace.applyEdit(edit));
+    await turn(overwrite(path, `${folder}/b.txt`));
+    await undo();
+    assert.equal(await isThere('a.txt'), false);
+    assert.equal(await diskText('b.txt'), 'mine\n');
+  });
+
+  it('after only its line endings changed', async () => {
+    const path = await put('a.txt', 'one\ntwo\n');
+    await turn(['read_file', { path }]);
+    await put('a.txt', 'one\r\ntwo\r\n');
+    await turn(overwrite(path));
+    await undo();
+    assert.equal(await diskText('a.txt'), 'one\r\ntwo\r\n');
+  });
+
+  it('after a formatter changed it on save, and the formatter has no say when it comes back', async () => {
+    const path = await put('a.txt', 'one\n');
+    const document = await typeInto('a.txt', (text) => `${text}two\n`);
+    const formatting = vscode.workspace.onWillSaveTextDocument((event) => {
+      event.waitUntil(Promise.resolve([vscode.TextEdit.insert(new vscode.Position(0, 0), '# formatted\n')]));
+    });
+    try {
+      await document.save();
+      assert.equal(await diskText('a.txt'), '# formatted\none\ntwo\n');
+      await turn(overwrite(path));
+      await undo();
+    } finally {
+      formatting.dispose();
+    }
+    assert.equal(await diskText('a.txt'), '# formatted\none\ntwo\n');
+  });
+
+  it('after an edit of its own, in the same turn and in another', async () => {
+    const path = await put('a.txt', 'one\ntwo\n');
+    const edit = { path, edits: [{ old_text: 'two', new_text: '2' }] };
+    await turn(['read_file', { path }], ['edit_file', edit], run(`echo more >> '${path}'`));
+    assert.equal(await diskText('a.txt'), 'one\n2\nmore\n');
+    await turn(overwrite(path));
+    await undo();
+    assert.equal(await diskText('a.txt'), 'one\ntwo\n');
+  });
+
+  it('after a background command wrote it', async () => {
+    const path = await put('a.txt', 'one\n');
+    const command = `cd '${folder}'; while [ ! -e go ]; do sleep 0.05; done; echo background > a.txt`;
+    await turn(['run_command', { command, background: true, handle: 'writer' }]);
+    await put('go', '');
+    await eventually(
+      () => diskText('a.txt'),
+      (text) => text === 'background\n',
+    );
+    await turn(overwrite(path));
+    await undo();
+    assert.equal(await diskText('a.txt'), 'background\n');
+  });
+
+  it('after another conversation changed it', async () => {
+    const path = await put('a.txt', 'one\n');
+    const first = conversation;
+    conversation = await begin();
+    await turn(overwrite(path));
+    await writeFile(onDisk('a.txt'), 'by the other\n');
+    await headless.earshot.close(conversation);
+    conversation = first;
+    await turn(overwrite(path));
+    await undo();
+    assert.equal(await diskText('a.txt'), 'by the other\n');
+  });
+
+  it('and everything else with it: the whole folder is brought back, bytes that are no text too', async () => {
+    await put('a.bin', Uint8Array.of(0, 255, 10));
+    await put('deep/b ä.txt', 'b\n');
+    await turn(run(`rm -rf '${folder}'`));
+    assert.equal(await isThere('a.bin'), false);
+    const request = deps.live()?.log.state.changes.turns[0]?.request ?? '';
+    const plan = await planRestore(deps, request);
+    assert.ok(plan.ok);
+    assert.deepEqual(
+      plan.value.entries.map(({ outcome, by }) => `${outcome} ${by}`),
+      ['created agent', 'created agent'],
+    );
+    await undo();
+    assert.deepEqual(new Uint8Array(await readFile(onDisk('a.bin'))), Uint8Array.of(0, 255, 10));
+    assert.equal(await diskText('deep/b ä.txt'), 'b\n');
+  });
+});
