@@ -205,3 +205,17 @@ test('while a turn runs nothing is undone or restored, and it is said', async ()
   await walked.go('Again.');
   await promise;
 });
+
+test('a window that only follows the conversation undoes nothing, and touches no file', async () => {
+  const { walked, put, text } = await begin('echo agent > a.txt');
+  await put('a.txt', 'old\n');
+  await walked.go();
+  const second = await walked.headless.second();
+  await second.earshot.open(walked.id);
+  const follower = reviewing({ headless: second, id: walked.id });
+  expect((await follower.review.files()).map(({ path }) => path)).toEqual(['a.txt']);
+  const refused = await follower.review.undo();
+  expect(!refused.ok && refused.failure.code).toBe('not_owner');
+  expect(await text('a.txt')).toBe('agent\n');
+  await second.earshot.shutDown();
+});

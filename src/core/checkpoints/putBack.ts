@@ -1,6 +1,8 @@
 // Decides what undoing changes would do to each file as it is now, and does it: in the editor, all or nothing.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type Step } from '../conversation/changes.ts';
+import { openElsewhere } from '../conversation/opening.ts';
+import { type LiveConversation } from '../live.ts';
 import { type Snapshots } from '../storagePorts.ts';
 import { type Buffers, type FileEdit, type FilePath, type Workspace } from '../workspacePorts.ts';
 import { sameBytes } from './byteLines.ts';
@@ -128,6 +130,10 @@ export function changesSomething({ outcome }: PutBack): boolean {
   return outcome === 'restored' || outcome === 'merged' || outcome === 'deleted' || outcome === 'created';
 }
 
-export function busy(): { ok: false; failure: { code: string; message: string; nextStep?: string } } {
-  return failed('running', 'The agent is still working.', 'Wait for it to end, or stop it.');
+/** The conversation, if something of it can be undone now: known before any file is touched. */
+export function decidable(live: LiveConversation | undefined): Result<LiveConversation> {
+  if (live === undefined) return failed('not_open', 'This conversation is not open.', 'Open it first.');
+  if (!live.owned) return openElsewhere(live.owner);
+  if (live.running) return failed('running', 'The agent is still working.', 'Wait for it to end, or stop it.');
+  return succeeded(live);
 }

@@ -3,7 +3,7 @@ import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type ChangedTurn, type Step } from '../conversation/changes.ts';
 import { type CheckpointDifference, type Checkpoints } from '../storagePorts.ts';
 import { type Captures } from './captures.ts';
-import { busy, changesSomething, type PutBack, planPutBack, planReplace, putBack } from './putBack.ts';
+import { changesSomething, decidable, type PutBack, planPutBack, planReplace, putBack } from './putBack.ts';
 import { appendTo, type ReviewDeps, type Reviewed, whyStays } from './review.ts';
 
 export interface RestoreDeps extends ReviewDeps {
@@ -29,10 +29,10 @@ export interface RestorePlan {
 const MOST_OTHERS = 500;
 
 export async function planRestore(deps: RestoreDeps, request: string): Promise<Result<RestorePlan>> {
-  const live = deps.live();
-  if (live === undefined) return failed('not_open', 'This conversation is not open.', 'Open it first.');
-  if (live.running) return busy();
-  const turns = live.log.state.changes.since(request);
+  const live = decidable(deps.live());
+  if (!live.ok) return live;
+  const { log } = live.value;
+  const turns = log.state.changes.since(request);
   const [turn] = turns;
   if (turn === undefined) return failed('no_turn', 'There is no such turn in this conversation.');
   const byPath = groupByPath(turns.flatMap(({ steps }) => steps));
@@ -97,19 +97,25 @@ export async function restore(
   plan: RestorePlan,
   chosen: readonly RestoreEntry[],
 ): Promise<Result<Reviewed>> {
-  const live = deps.live();
-  if (live === undefined || live.running) return busy();
+  const live = decidable(deps.live());
+  if (!live.ok) return live;
+  const { log } = live.value;
   const puts = await Promise.all(chosen.map((entry) => forced(deps, plan, entry)));
   const doable = puts.filter(changesSomething);
   const stayed = plan.entries.filter((entry) => !chosen.includes(entry)).flatMap((entry) => whyStays(entry) ?? []);
   if (doable.length === 0) return succeeded({ done: [], stayed });
   await deps.captures()?.take('restore', new AbortController().signal);
   const last = plan.turn.seq;
-  const through = Math.max(last, ...live.log.state.changes.since(plan.turn.request).flatMap(lastStep));
+  const through = Math.max(last, ...log.state.changes.since(plan.turn.request).flatMap(lastStep));
   const files = await Promise.all(doable.map(async (put) => ({ ...(await around(deps, put)), through })));
   const done = await putBack(deps, doable);
   if (!done.ok) return done;
-  const written = await appendTo(live, { type: 'changes_reviewed', action: 'restore', of: plan.turn.request, files });
+  const written = await appendTo(live.value, {
+    type: 'changes_reviewed',
+    action: 'restore',
+    of: plan.turn.request,
+    files,
+  });
   return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed }) : written;
 }
 
@@ -128,9 +134,10 @@ function lastStep(turn: ChangedTurn): readonly number[] {
 
 /** Takes an undoing or a restoring back; what was changed since stays, as with any undoing. */
 export async function bringBack(deps: RestoreDeps, decision: string): Promise<Result<Reviewed>> {
-  const live = deps.live();
-  if (live === undefined || live.running) return busy();
-  const event = live.log.state.changes.decision(decision);
+  const live = decidable(deps.live());
+  if (!live.ok) return live;
+  const { log } = live.value;
+  const event = log.state.changes.decision(decision);
   if (event === undefined) return failed('no_decision', 'That was taken back already.');
   const puts = await Promise.all(
     event.files.map(({ path, before, after }) => {
@@ -144,7 +151,7 @@ export async function bringBack(deps: RestoreDeps, decision: string): Promise<Re
   const files = await Promise.all(doable.map(async (put) => ({ ...(await around(deps, put)), through: event.seq })));
   const done = await putBack(deps, doable.filter(changesSomething));
   if (!done.ok) return done;
-  const written = await appendTo(live, { type: 'changes_reviewed', action: 'bring_back', of: decision, files });
+  const written = await appendTo(live.value, { type: 'changes_reviewed', action: 'bring_back', of: decision, files });
   return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed }) : written;
 }
 

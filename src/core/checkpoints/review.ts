@@ -4,7 +4,7 @@ import { type EventDraft } from '../../protocol/event.ts';
 import { type Step } from '../conversation/changes.ts';
 import { type LiveConversation, storageFailure } from '../live.ts';
 import { type Difference, differenceOf, type Hunk, withHunk, withoutHunk } from './hunks.ts';
-import { busy, changesSomething, type PutBack, type PutBackDeps, planPutBack, putBack } from './putBack.ts';
+import { changesSomething, decidable, type PutBack, type PutBackDeps, planPutBack, putBack } from './putBack.ts';
 
 export interface ReviewDeps extends PutBackDeps {
   /** The conversation whose changes are reviewed. */
@@ -36,6 +36,9 @@ interface Compared {
   readonly base?: Uint8Array;
 }
 
+/** So many files are compared at once; keeping and undoing mean all of them. */
+const MOST_COMPARED = 300;
+
 export class Review {
   readonly #deps: ReviewDeps;
 
@@ -48,8 +51,9 @@ export class Review {
   }
 
   /** Those that differ from what they were, in the order in which they were first changed. */
-  async files(): Promise<readonly ReviewedFile[]> {
-    const files = await Promise.all([...this.#open.keys()].map((path) => this.file(path)));
+  async files(most = MOST_COMPARED): Promise<readonly ReviewedFile[]> {
+    const paths = [...this.#open.keys()].slice(0, most);
+    const files = await Promise.all(paths.map((path) => this.file(path)));
     return files.filter((file) => file !== undefined);
   }
 
@@ -80,8 +84,8 @@ export class Review {
   }
 
   async undo(paths: readonly string[] = [...this.#open.keys()]): Promise<Result<Reviewed>> {
-    const live = this.#deps.live();
-    if (live?.running === true) return busy();
+    const live = decidable(this.#deps.live());
+    if (!live.ok) return live;
     const all = (await Promise.all(paths.map((path) => this.#compare(path)))).filter((one) => one !== undefined);
     if (all.length === 0) return nothingToReview();
     const stayed = all.flatMap(({ plan }) => whyStays(plan) ?? []);
@@ -121,7 +125,8 @@ export class Review {
     action: 'keep' | 'undo',
     decide: (compared: Compared, hunk: Hunk) => { before: Uint8Array; after: Uint8Array },
   ): Promise<Result<Reviewed>> {
-    if (this.#deps.live()?.running === true && action === 'undo') return busy();
+    const live = decidable(this.#deps.live());
+    if (!live.ok && action === 'undo') return live;
     const compared = await this.#compare(path);
     const hunks = compared && differenceOf(compared.base, compared.plan.present).hunks;
     const hunk = hunks?.[index];
@@ -133,13 +138,13 @@ export class Review {
       return action === 'keep' ? this.keep([path]) : this.undo([path]);
     }
     const { snapshots } = this.#deps;
-    const { file, present } = compared.plan;
+    const { present } = compared.plan;
     const rest = decide(compared, hunk);
     const hashes = { before: await snapshots.put(rest.before), after: await snapshots.put(rest.after) };
     const around = { before: await snapshots.put(present), after: hashes.after };
     if (action === 'undo') {
       const put: PutBack = { ...compared.plan, outcome: 'merged', target: rest.after };
-      const done = file === undefined ? busy() : await putBack(this.#deps, [put]);
+      const done = await putBack(this.#deps, [put]);
       if (!done.ok) return done;
     }
     const decision = { path, through: compared.through, rest: hashes, ...(action === 'undo' && around) };
