@@ -140,4 +140,25 @@ export const mutants: readonly Mutant[] = [
     replace: 'fact.seq > through',
     tests: ['test/unit/core/conversation/compact.test.ts'],
   },
+  {
+    name: 'a whole file is replaced although it changed',
+    file: 'src/core/files/staleGuard.ts',
+    find: "if (!seen.current) return changedSince(path, seen, now, 'Nothing was written.');",
+    replace: '',
+    tests: ['test/unit/tools/changing.test.ts'],
+  },
+  {
+    name: 'a part that was read counts as the whole',
+    file: 'src/core/files/staleGuard.ts',
+    find: '  if (seen.part === undefined) return ALLOWED;',
+    replace: '  return ALLOWED;',
+    tests: ['test/unit/tools/changing.test.ts'],
+  },
+  {
+    name: 'a changed file is moved or deleted',
+    file: 'src/core/files/staleGuard.ts',
+    find: 'if (seen === undefined || seen.current) return ALLOWED;',
+    replace: 'return ALLOWED;',
+    tests: ['test/unit/tools/changing.test.ts'],
+  },
 ];

@@ -123,7 +123,7 @@ describe('odd files', () => {
     assert.match(await refused(bench.call('write_file', { path: binary, content: 'x' })), /you have not read it/);
     await done(bench.call('move_file', { path: binary, to: `${folder}/moved.bin` }));
     assert.deepEqual(await bytesOnDisk('moved.bin'), Uint8Array.of(0x89, 0x50, 0, 1, 2, 255));
-  });
+  }).timeout(300_000);
 
   it('links lead to their file, are moved and deleted themselves, and do not lead out', async () => {
     const target = await put('target.txt', 'one\n');
