@@ -269,7 +269,7 @@ export class Chat implements Disposable {
     }
     // Nothing that was typed is lost.
     frontend.restoreDraft(text);
-    giveBack();
+    await giveBack();
     const failure = sent?.failure ?? this.#storage;
     if (failure?.code === 'storage') this.#storage = failure;
     else if (failure !== undefined) this.#notice('warning', describeFailure(failure));

@@ -45,7 +45,7 @@ export class Composing {
     const text = await this.#deps.drafts.readAttachments();
     if (text === '') return;
     try {
-      this.#set(keptSchema.parse(JSON.parse(text)));
+      await this.#set(keptSchema.parse(JSON.parse(text)));
     } catch {
       this.#deps.log.warn('what was attached to the draft cannot be read, and is left out');
     }
@@ -66,25 +66,30 @@ export class Composing {
     }
     const id = await this.#deps.snapshots.put(bytes);
     const { preview, media_type: mediaType } = message;
-    this.#set([
+    await this.#set([
       ...this.#kept.filter((one) => one.id !== id),
       { id, kind: 'image', name, mediaType, ...(preview !== undefined && { preview }) },
     ]);
     return succeeded(undefined);
   }
 
-  detach(id: string): void {
-    this.#set(this.#kept.filter((one) => one.id !== id));
+  async detach(id: string): Promise<void> {
+    await this.#set(this.#kept.filter((one) => one.id !== id));
   }
 
   /** What goes with the words that are sent now; it is theirs from here on, unless `giveBack` returns it. */
-  take(): { readonly attachments: readonly GivenAttachment[]; giveBack(): void } {
+  take(): { readonly attachments: readonly GivenAttachment[]; giveBack(): Promise<void> } {
     const taken = this.#kept;
-    this.#set([]);
+    this.#keepQuietly([]);
     return {
       attachments: taken.map(toGiven),
       giveBack: () => this.#set([...taken, ...this.#kept]),
     };
+  }
+
+  #keepQuietly(kept: readonly Kept[]): void {
+    const report = (error: unknown) => this.#deps.log.error('what is attached cannot be kept', error);
+    void this.#set(kept).catch(report);
   }
 
   /** Words that no request carried, in front of what was typed since. Resolves once they are on disk. */
@@ -92,7 +97,7 @@ export class Composing {
     const { drafts, frontend } = this.#deps;
     const words = texts.flatMap(({ content }) => (content === '' ? [] : [content])).join('\n');
     const attached = texts.flatMap((text) => text.attachments ?? []).map(toKept);
-    if (attached.length > 0) this.#set([...attached, ...this.#kept]);
+    if (attached.length > 0) await this.#set([...attached, ...this.#kept]);
     if (words === '') return;
     const typed = await drafts.read();
     // A crash may have come between keeping them and saying so in the log.
@@ -101,7 +106,9 @@ export class Composing {
     frontend.restoreDraft(words);
   }
 
-  #set(kept: readonly Kept[]): void {
+  /** Each is there once. Resolves when that is on disk. */
+  async #set(all: readonly Kept[]): Promise<void> {
+    const kept = all.filter((one, index) => all.findIndex(({ id }) => id === one.id) === index);
     this.#kept = kept;
     const attachments = kept.map(
       ({ mediaType: _type, preview, ...one }): AttachmentView => ({
@@ -110,8 +117,7 @@ export class Composing {
       }),
     );
     this.#deps.frontend.setHead({ attachments });
-    const report = (error: unknown) => this.#deps.log.error('what is attached cannot be kept', error);
-    void this.#deps.drafts.writeAttachments(kept.length === 0 ? '' : JSON.stringify(kept)).catch(report);
+    await this.#deps.drafts.writeAttachments(kept.length === 0 ? '' : JSON.stringify(kept));
   }
 }
 

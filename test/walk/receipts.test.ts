@@ -1,8 +1,17 @@
 // Queued → carried → accepted: whatever becomes of a request, its carrier is told once in every request that holds it.
 import { describe, expect, test } from 'vitest';
+import { notificationHistory } from '../../src/core/notify/history.ts';
+import { type LogEvent } from '../../src/protocol/event.ts';
 import { begin, done, eventsOf, headChanged, makePipe, occurrences, publish, run } from '../support/delivering.ts';
 import { type ScriptedAnswer } from '../support/scriptedServer.ts';
 import { beginWalk, type Walked } from '../support/walking.ts';
+
+async function allEvents({ headless, id }: Walked): Promise<LogEvent[]> {
+  return (await headless.events(id))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as LogEvent);
+}
 
 const FACT = 'switched to main';
 const all = { settings: { 'approvals.mode': 'all' } };
@@ -53,10 +62,13 @@ describe.each(['result', 'request'] as const)('carried by a %s', (carrier) => {
     await carriers[carrier](walk, answers);
     if (after === 'ended') {
       expect(receipts(walk)).toEqual(['carried']);
+      expect(notificationHistory(await allEvents(walk))).toMatchObject([{ state: 'shown', receipt: 'carried' }]);
       await walk.go('Again.');
     }
     expect(receipts(walk)).toEqual(['accepted']);
     await walk.go('And again.');
+    const [record] = notificationHistory(await allEvents(walk));
+    expect(record).toMatchObject({ state: 'shown', receipt: 'accepted', carrier: expect.any(Number) as number });
     const first = carrier === 'result' ? 1 : 0;
     const told = walk.server.requests.map((_, number) => occurrences(walk, number, FACT));
     expect(told.slice(first)).toEqual(told.slice(first).map(() => 1));

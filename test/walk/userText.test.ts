@@ -1,4 +1,6 @@
 // What the user writes while a turn runs: queued or interrupting, never lost, never filtered, never an approval.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   begin,
@@ -262,6 +264,32 @@ describe('interrupting', () => {
     expect(frontend.givenBack.map(({ content }) => content)).toEqual(['Two.']);
     expect(walk.messages(1)).toEqual([{ role: 'user', content: 'Hello.\n\nOne.' }]);
   });
+});
+
+test('an endpoint that takes no images is told so in words, and that is remembered', async () => {
+  const walk = await beginWalk([done, done]);
+  walk.server.refuseIf((body) =>
+    JSON.stringify(body).includes('image_url') ? { status: 400, message: 'image input is not supported' } : undefined,
+  );
+  const image = { type: 'image', mediaType: 'image/png', bytes: Buffer.from('x'), name: 'shot.png' } as const;
+  await walk.headless.earshot.send(walk.id, 'Look.', { attachments: [image] });
+  await walk.headless.earshot.settled(walk.id);
+  await walk.go('And?');
+  const told = 'Look.\n\nAttached image: shot.png\n\n(shot.png is not shown: this model takes no images.)';
+  expect(walk.messages(1)).toEqual([{ role: 'user', content: told }]);
+  expect(walk.server.requests).toHaveLength(3);
+});
+
+test('a file that is attached is shown whole and counts as seen', async () => {
+  const walk = await beginWalk([done]);
+  await writeFile(join(walk.headless.folder, 'a.txt'), 'one ``` two\n');
+  await walk.headless.earshot.send(walk.id, 'Look.', { attachments: [{ type: 'file', path: 'a.txt' }] });
+  await walk.headless.earshot.settled(walk.id);
+  const content = 'Look.\n\nAttached: a.txt\n````\none ``` two\n\n````';
+  expect(walk.messages(0)).toEqual([{ role: 'user', content }]);
+  const hash = walk.headless.ports.snapshots.hash(Buffer.from('one ``` two\n'));
+  expect(walk.log.state.seen.get('a.txt')).toEqual({ hash });
+  expect(await walk.headless.ports.snapshots.get(hash)).toBeDefined();
 });
 
 test('what cannot be attached is named, and nothing changes', async () => {

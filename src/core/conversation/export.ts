@@ -16,8 +16,17 @@ export function exportJson({ id, events }: ExportedConversation): string {
 export function exportMarkdown({ id, events }: ExportedConversation): string {
   const title = titleOf(events) || 'Conversation';
   const parts = [`# ${oneLine(title)}`, `Earshot, conversation ${id}, ${events[0]?.timestamp ?? 'empty'}.`];
-  for (const event of events) parts.push(...print(event));
+  const told = new Set(events.flatMap(wordsToldElsewhere));
+  for (const event of events) if (!told.has(event.event_id)) parts.push(...print(event));
   return `${masked(parts.join('\n\n'), events)}\n`;
+}
+
+/** Queued words that became a request of their own, or were taken back. */
+function wordsToldElsewhere(event: LogEvent): readonly string[] {
+  if (event.type === 'user_text_withdrawn') return event.ids;
+  if (event.type !== 'chat_request' || event.notifications === undefined) return [];
+  // In the block they are told as what was written meanwhile.
+  return event.notifications.text.includes('<user_message') ? [] : event.notifications.user_text;
 }
 
 function print(event: LogEvent): string[] {

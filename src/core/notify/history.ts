@@ -6,31 +6,51 @@ const CARRIED_AS = ['shown', 'merged', 'counted', 'filtered'] as const;
 
 export type NotificationState = 'pending' | 'withdrawn' | (typeof CARRIED_AS)[number];
 
+/** Carried: it is in a carrier of the log. Accepted: a model call that held that carrier succeeded. */
+type Receipt = 'queued' | 'carried' | 'accepted';
+
 export interface NotificationRecord {
   readonly notification: Notification;
   readonly state: NotificationState;
+  readonly receipt: Receipt;
+  /** The event that carried it. */
+  readonly carrier?: number;
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Oldest first. */
 export function notificationHistory(events: Iterable<LogEvent>): NotificationRecord[] {
-  const records = new Map<string, { notification: Notification; state: NotificationState }>();
-  const become = (ids: readonly string[], state: NotificationState) => {
+  const records = new Map<string, Mutable<NotificationRecord>>();
+  let unaccepted: Mutable<NotificationRecord>[] = [];
+  const become = (ids: readonly string[], state: NotificationState, carrier?: number) => {
     for (const id of ids) {
       const record = records.get(id);
-      if (record !== undefined) record.state = state;
+      if (record === undefined) continue;
+      record.state = state;
+      if (carrier === undefined) continue;
+      record.receipt = 'carried';
+      record.carrier = carrier;
+      unaccepted.push(record);
     }
   };
   for (const event of events) {
     switch (event.type) {
       case 'notification_queued':
-        records.set(event.notification.id, { notification: event.notification, state: 'pending' });
+        records.set(event.notification.id, { notification: event.notification, state: 'pending', receipt: 'queued' });
         break;
       case 'notification_withdrawn':
         become(event.ids, 'withdrawn');
         break;
       case 'chat_request':
       case 'tool_call_response':
-        for (const state of CARRIED_AS) become(event.notifications?.[state] ?? [], state);
+        for (const state of CARRIED_AS) become(event.notifications?.[state] ?? [], state, event.seq);
+        break;
+      case 'model_call':
+        // It held every carrier before it; a call beside the turn held none.
+        if (event.outcome !== 'succeeded' || event.purpose !== undefined) break;
+        for (const record of unaccepted) record.receipt = 'accepted';
+        unaccepted = [];
         break;
       default:
     }

@@ -21,7 +21,11 @@ const ENTRY = /^(id\d{5}) .* \(not told yet\):$/;
 test('following the pages gives each exactly once, newest first and word for word', async () => {
   await fc.assert(
     fc.asyncProperty(pending(120), async (queue) => {
-      const records = queue.map((notification) => ({ notification, state: 'pending' as const }));
+      const records = queue.map((notification) => ({
+        notification,
+        state: 'pending' as const,
+        receipt: 'queued' as const,
+      }));
       const found: { id: string; lines: string[] }[] = [];
       let before: string | undefined;
       do {
@@ -53,6 +57,7 @@ test.each([
   const records = Object.entries(at).map(
     ([message, time]): NotificationRecord => ({
       state: 'shown',
+      receipt: 'accepted',
       notification: {
         id: message,
         kind: { source: 'task', name: 'ended' },
