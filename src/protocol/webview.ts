@@ -1,6 +1,8 @@
 // The two directions between the host and the chat page. The page imports types only; the host parses what comes from it.
 import * as z from 'zod';
 import { type ChangesView, changesMessages } from './changesView.ts';
+import { type FileDiff } from './diffView.ts';
+import { type EventOf } from './event.ts';
 import { type HandleView, handlesMessages } from './handlesView.ts';
 import { type Level } from './notification.ts';
 import { type TodoItem } from './todo.ts';
@@ -56,6 +58,8 @@ export const fromPageSchema = z.discriminatedUnion('type', [
     answer: z.union([z.string().max(100_000), z.array(z.string().max(100_000)).max(100)]),
   }),
   z.strictObject({ type: z.literal('open_file'), path: z.string().max(5000), line: z.int().positive().optional() }),
+  /** What a call changed, for its card; answered with `diff`. */
+  z.strictObject({ type: z.literal('read_diff'), call: z.string().max(500) }),
   ...changesMessages,
   ...handlesMessages,
   z.strictObject({ type: z.literal('show_log') }),
@@ -176,6 +180,8 @@ export type TranscriptItem =
       readonly state: ToolState;
       readonly output: string;
       readonly carried?: CarriedView;
+      /** What it did to files, by hash; `read_diff` asks for it. */
+      readonly changes?: NonNullable<EventOf<'tool_call_response'>['changes']>;
       /** In the state `approval`. */
       readonly approval?: ApprovalView;
       /** In the state `question` it can be answered here. */
@@ -250,7 +256,8 @@ export type ToPage =
   /** Not numbered, as they change no state of the chat. */
   | { readonly type: 'focus_composer' }
   /** Words that could not be taken come back, in front of what was typed since. */
-  | { readonly type: 'restore_draft'; readonly text: string };
+  | { readonly type: 'restore_draft'; readonly text: string }
+  | { readonly type: 'diff'; readonly call: string; readonly files: readonly FileDiff[] };
 
 /** A message without a handler does not compile. */
 export type FromPageHandlers = {

@@ -11,8 +11,10 @@ import { type LiveConversation } from '../core/live.ts';
 import { type Clock, type Ids, type Log, type Model } from '../core/ports.ts';
 import { type Store } from '../core/storagePorts.ts';
 import { type Workspace } from '../core/workspacePorts.ts';
+import { type FileDiff } from '../protocol/diffView.ts';
 import { type Level } from '../protocol/notification.ts';
 import { type FromPageHandlers } from '../protocol/webview.ts';
+import { type CallChanges } from './callDiffs.ts';
 import { type ChatFrontend } from './chatFrontend.ts';
 import { type Composing } from './composing.ts';
 import { type Drafts } from './drafts.ts';
@@ -41,6 +43,8 @@ export interface ChatDeps {
   readonly drafts: Drafts;
   readonly composing: Composing;
   readonly log: Log & { show(): void };
+  /** What a call did to files, for its card. */
+  readDiffs(changes: CallChanges): Promise<readonly FileDiff[]>;
   model(): Model;
   onStatus(state: StatusBarState): void;
 }
@@ -187,7 +191,12 @@ export class Chat implements Disposable {
       const taken = this.#deps.frontend.answerQuestion(question, { answer, by: 'user' });
       if (!taken) this.#notice('warning', 'That was answered before.');
     },
-    open_file: ({ path }) => this.#openFile(path),
+    open_file: ({ path, line }) => this.#openFile(path, line),
+    read_diff: async ({ call }) => {
+      const item = this.#live()?.log.state.transcript.items.find(({ id }) => id === call);
+      const changes = (item?.type === 'tool' ? item.changes : undefined) ?? [];
+      this.#deps.frontend.showDiff(call, await this.#deps.readDiffs(changes));
+    },
     show_log: () => this.#deps.log.show(),
     continue_here: () => this.#continueHere(),
     manage_trust: async () => vscode.commands.executeCommand('workbench.trust.manage'),
@@ -308,13 +317,14 @@ export class Chat implements Disposable {
     this.#deps.frontend.notice({ type: 'notice', id: this.#deps.ids.ulid(), level, text });
   }
 
-  async #openFile(path: string): Promise<void> {
+  async #openFile(path: string, line = 0): Promise<void> {
     const file = await this.#deps.workspace.resolve(path);
     if (!file.ok) {
       this.#notice('warning', describeFailure(file.failure));
       return;
     }
-    await vscode.window.showTextDocument(toUri(file.value), { preview: true });
+    const selection = line > 0 && new vscode.Range(line - 1, 0, line - 1, 0);
+    await vscode.window.showTextDocument(toUri(file.value), { preview: true, ...(selection && { selection }) });
   }
 
   #pending(live: LiveConversation | undefined, model: Model): StatusBarState['pending'] {

@@ -12,6 +12,7 @@ import {
   type InquiryAnswer,
   type InquiryRequest,
 } from '../core/ports.ts';
+import { type FileDiff } from '../protocol/diffView.ts';
 import { type Change, type ChatHead, type ChatState, type ToPage, type TranscriptItem } from '../protocol/webview.ts';
 import { OpenRequests } from './openRequests.ts';
 
@@ -76,6 +77,10 @@ export class ChatFrontend implements Frontend, Disposable {
   /** Gives back words that could not be taken. */
   restoreDraft(text: string): void {
     this.#post?.({ type: 'restore_draft', text });
+  }
+
+  showDiff(call: string, files: readonly FileDiff[]): void {
+    this.#post?.({ type: 'diff', call, files });
   }
 
   /** Something that is not in the log, such as why a request was refused. */

@@ -175,6 +175,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       workspace,
       settings,
       ids: realIds,
+      readDiffs: async (changes) => (await import('./callDiffs.ts')).readDiffs(snapshots, changes),
       drafts,
       composing,
       log,

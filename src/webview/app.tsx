@@ -17,9 +17,10 @@ interface Properties {
   readonly state: PageState;
   readonly post: Actions['post'];
   readonly keepDraft: (text: string) => void;
+  readonly readDiff: Actions['readDiff'];
 }
 
-export function App({ state, post, keepDraft }: Properties) {
+export function App({ state, post, keepDraft, readDiff }: Properties) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [draft, setDraftState] = useState('');
   const setDraft = (text: string) => {
@@ -31,6 +32,7 @@ export function App({ state, post, keepDraft }: Properties) {
       post,
       copy: (text) => navigator.clipboard.writeText(text),
       focusComposer: () => field.current?.focus(),
+      readDiff,
     }),
     [post],
   );

@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { describeError } from '../base/errors.ts';
 import type { FromPage, ToPage } from '../protocol/webview.ts';
 import { App } from './app.tsx';
+import { DiffReader } from './diffs.ts';
 import { initialState, reduce } from './state.ts';
 
 interface VsCodeApi {
@@ -26,6 +27,7 @@ function describeWithStack(error: unknown): string {
 window.addEventListener('error', (event) => report(event.error ?? event.message));
 window.addEventListener('unhandledrejection', (event) => report(event.reason));
 
+const diffs = new DiffReader(post);
 const root = document.getElementById('root');
 let state = initialState;
 let drawing = false;
@@ -33,7 +35,7 @@ let drawing = false;
 function draw(): void {
   drawing = false;
   if (root === null) return;
-  render(<App state={state} post={post} keepDraft={keepDraft} />, root);
+  render(<App state={state} post={post} keepDraft={keepDraft} readDiff={(call) => diffs.read(call)} />, root);
 }
 
 const DRAFT_MILLISECONDS = 200;
@@ -56,6 +58,10 @@ window.addEventListener('pagehide', sendDraft);
 // However many messages come, the page is drawn once a frame.
 window.addEventListener('message', (event: MessageEvent<unknown>) => {
   if (!isToPage(event.data)) return;
+  if (event.data.type === 'diff') {
+    diffs.take(event.data.call, event.data.files);
+    return;
+  }
   const { asked } = state;
   state = reduce(state, event.data);
   if (state.asked !== asked) post({ type: 'ready', fresh: false });
@@ -63,7 +69,13 @@ window.addEventListener('message', (event: MessageEvent<unknown>) => {
   drawing = true;
 });
 
-const TO_PAGE = new Set<string>(['snapshot', 'delta', 'focus_composer', 'restore_draft'] satisfies ToPage['type'][]);
+const TO_PAGE = new Set<string>([
+  'snapshot',
+  'delta',
+  'focus_composer',
+  'restore_draft',
+  'diff',
+] satisfies ToPage['type'][]);
 
 /** Only the host can post here; other listeners' messages (the editor's own) are not ours. */
 function isToPage(data: unknown): data is ToPage {

@@ -72,6 +72,9 @@ export function reduce(state: PageState, message: ToPage): PageState {
       }
       return next;
     }
+    // Goes straight to the card that asked for it.
+    case 'diff':
+      return state;
     case 'focus_composer':
       return { ...state, focusRequests: state.focusRequests + 1 };
     case 'restore_draft':

@@ -1,4 +1,6 @@
 // Every word that the page says, in one place, so that it can be translated.
+
+import type { FileDiff } from '../protocol/diffView.ts';
 import type { HandleView } from '../protocol/handlesView.ts';
 import type { Level } from '../protocol/notification.ts';
 import type { TodoItem } from '../protocol/todo.ts';
@@ -104,6 +106,22 @@ export const strings = {
   moveToBackgroundTitle: 'Let the command go on as a background command, and the agent with it',
   terminal: 'Terminal',
   terminalTitle: 'Show the command in a terminal',
+  openFile: 'Open the file',
+  diffLabel: (path: string, added: number, removed: number) => `Changes in ${path}: ${added} added, ${removed} removed`,
+  diffCounts: (added: number, removed: number) => `${added} lines added, ${removed} removed`,
+  diffKinds: { created: 'new', changed: 'changed', deleted: 'deleted', moved: 'moved' } satisfies Record<
+    FileDiff['kind'],
+    string
+  >,
+  diffNotes: {
+    not_text: 'Not a text file.',
+    too_long: 'Too much to be compared here.',
+    gone: 'What it was before is no longer kept.',
+  } satisfies Record<NonNullable<FileDiff['note']>, string>,
+  diffMore: (lines: number) => `Show ${lines} more ${lines === 1 ? 'line' : 'lines'}`,
+  diffLess: 'Show less',
+  diffCut: (lines: number) => `${lines} more lines are not shown here.`,
+  diffEverywhere: 'Replaced wherever it is.',
 
   todo: 'To-do',
   todoItems: 'To-do list',

@@ -103,7 +103,13 @@ export class Transcript {
     const tool = this.#tool(event.id);
     this.#running.delete(event.id);
     if (tool === undefined) return [];
-    const done = { ...tool, state: endState(tool.state, event), output: event.content };
+    const { changes } = event;
+    const done = {
+      ...tool,
+      state: endState(tool.state, event),
+      output: event.content,
+      ...(changes !== undefined && { changes }),
+    };
     return [this.#set(this.#withCarried(done, event.notifications, pending)), ...this.#meanwhile(event, pending)];
   }
 

@@ -51,7 +51,7 @@ function CodeFrame({ language, read, children }: FrameProperties) {
   );
 }
 
-function drawColoured(part: Coloured): ComponentChildren {
+export function drawColoured(part: Coloured): ComponentChildren {
   if (typeof part === 'string') return part;
   return <span class={scopeClass(part.scope)}>{part.children.map(drawColoured)}</span>;
 }

@@ -1,6 +1,9 @@
 // Decides how the arguments of a tool call are shown: in full, nothing hidden, nothing run together.
+import type { FileDiff } from '../../protocol/diffView.ts';
+import { argumentDiff } from '../argumentDiff.ts';
 import { strings } from '../strings.ts';
 import { commandOf } from '../toolTitle.ts';
+import { Diffs } from './diff.tsx';
 import { visibleText } from './visibleText.ts';
 
 interface Properties {
@@ -9,6 +12,8 @@ interface Properties {
 }
 
 export function ToolArguments({ name, values }: Properties) {
+  const diff = argumentDiff(name, values);
+  if (diff !== undefined) return <Changes diff={diff} />;
   const command = commandOf(name, values);
   const rest = Object.entries(values).filter(([key]) => command === undefined || key !== 'command');
   const written = [command ?? '', ...rest.flatMap(([key, value]) => [key, print(value)])];
@@ -30,6 +35,16 @@ export function ToolArguments({ name, values }: Properties) {
         </dl>
       )}
       {command === undefined && rest.length === 0 && <p class="quiet">{strings.noArguments}</p>}
+      {written.some((text) => visibleText(text) !== text) && <p class="quiet">{strings.hiddenCharacters}</p>}
+    </div>
+  );
+}
+
+function Changes({ diff }: { readonly diff: readonly FileDiff[] }) {
+  const written = diff.flatMap(({ path, hunks }) => [path, ...hunks.flatMap(({ lines }) => lines)]);
+  return (
+    <div class="arguments">
+      <Diffs files={diff} whole />
       {written.some((text) => visibleText(text) !== text) && <p class="quiet">{strings.hiddenCharacters}</p>}
     </div>
   );

@@ -1,5 +1,6 @@
 // Decides how a tool call is drawn: one line that says what and how it stands, opening to arguments and output.
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { FileDiff } from '../../protocol/diffView.ts';
 import type { ToolState } from '../../protocol/webview.ts';
 import type { Growing } from '../growing.ts';
 import type { ToolItem } from '../state.ts';
@@ -8,6 +9,7 @@ import { toolIcon, toolTitle } from '../toolTitle.ts';
 import { useActions } from './actions.ts';
 import { Approval } from './approval.tsx';
 import { Carried } from './carried.tsx';
+import { Counts, Diffs } from './diff.tsx';
 import { GrowingText } from './growingText.tsx';
 import { Icon, type IconName } from './icons.tsx';
 import { AskedQuestion, Question } from './question.tsx';
@@ -32,6 +34,7 @@ export function ToolCard({ item }: { readonly item: ToolItem }) {
   // What waits for an answer cannot be folded away.
   const open = waits || (chosen ?? opensItself(item));
   const title = visibleText(toolTitle(item.name, item.arguments));
+  const diffs = useDiffs(item);
   return (
     <section class={`tool state-${item.state}`} aria-label={title}>
       <button
@@ -47,6 +50,7 @@ export function ToolCard({ item }: { readonly item: ToolItem }) {
         <span class="tool-title" title={title}>
           {title}
         </span>
+        {diffs.length > 0 && <Counts added={sum(diffs, 'added')} removed={sum(diffs, 'removed')} />}
         <span class="tool-state">
           <Icon name={STATE_ICONS[item.state]} />
           <span>{strings.states[item.state]}</span>
@@ -55,7 +59,8 @@ export function ToolCard({ item }: { readonly item: ToolItem }) {
       <div id={id} class="tool-body" hidden={!open}>
         {item.state === 'approval' && <Approval key={item.id} item={item} />}
         {asks && item.question !== undefined && <Question key={item.question.id} question={item.question} />}
-        {open && !waits && <Details item={item} />}
+        {open && diffs.length > 0 && <Diffs files={diffs} />}
+        {open && !waits && diffs.length === 0 && <Details item={item} />}
         {open && showsOutput(item) && <Output text={item.output} />}
         {open && runsInForeground(item) && <RunningActions call={item.id} />}
       </div>
@@ -93,6 +98,29 @@ function RunningActions({ call }: { readonly call: string }) {
   );
 }
 
+const NONE: readonly FileDiff[] = [];
+
+/** Read once the call has ended; until then, and where it changed nothing, none. */
+function useDiffs({ id, changes }: ToolItem): readonly FileDiff[] {
+  const { readDiff } = useActions();
+  const [diffs, setDiffs] = useState(NONE);
+  const changed = changes !== undefined && changes.length > 0;
+  useEffect(() => {
+    if (!changed) return;
+    let here = true;
+    const show = (files: readonly FileDiff[]) => here && setDiffs(files);
+    readDiff(id).then(show, () => undefined);
+    return () => {
+      here = false;
+    };
+  }, [id, changed]);
+  return diffs;
+}
+
+function sum(diffs: readonly FileDiff[], side: 'added' | 'removed'): number {
+  return diffs.reduce((total, diff) => total + diff[side], 0);
+}
+
 function Details({ item }: { readonly item: ToolItem }) {
   if (item.question === undefined) return <ToolArguments name={item.name} values={item.arguments} />;
   return <AskedQuestion question={item.question} ended={item.state !== 'running'} />;
@@ -105,7 +133,7 @@ function showsOutput({ state, question, output }: ToolItem): boolean {
 }
 
 function opensItself(item: ToolItem): boolean {
-  if (item.question !== undefined) return true;
+  if (item.question !== undefined || item.changes !== undefined) return true;
   return item.state === 'failed' || (item.state === 'running' && (item.output.length > 0 || runsInForeground(item)));
 }
 

@@ -1,0 +1,68 @@
+// Decides what a call that changes files would do to them, as far as its arguments say: shown before it runs, and while it is written.
+import type { DiffHunk, FileDiff } from '../protocol/diffView.ts';
+import { strings } from './strings.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Undefined for calls whose arguments say nothing of the kind. Nothing of what they say is left out. */
+export function argumentDiff(name: string, values: Values): FileDiff[] | undefined {
+  const path = textOf(values['path']);
+  if (name === 'apply_patch')
+    return textOf(values['input']) === undefined ? undefined : patchFiles(textOf(values['input']) ?? '');
+  if (path === undefined) return undefined;
+  if (name === 'write_file') {
+    const content = textOf(values['content']);
+    return content === undefined ? undefined : [fileOf(path, [hunkOf(linesOf(content, '+'))])];
+  }
+  if (name !== 'edit_file' || !Array.isArray(values['edits'])) return undefined;
+  return [fileOf(path, values['edits'].flatMap(editHunk))];
+}
+
+function editHunk(edit: unknown): DiffHunk[] {
+  if (typeof edit !== 'object' || edit === null) return [];
+  const { old_text: before, new_text: after, replace_all: all } = edit as Values;
+  const lines = [...linesOf(textOf(before) ?? '', '-'), ...linesOf(textOf(after) ?? '', '+')];
+  return [hunkOf(all === true ? [...lines, `\\${strings.diffEverywhere}`] : lines)];
+}
+
+const KINDS = new Map<string, FileDiff['kind']>([
+  ['Add', 'created'],
+  ['Update', 'changed'],
+  ['Delete', 'deleted'],
+]);
+
+/** The form is that of the tool apply_patch. */
+function patchFiles(patch: string): FileDiff[] {
+  const files: { path: string; kind: FileDiff['kind']; lines: string[] }[] = [];
+  for (const line of patch.split('\n')) {
+    const head = /^\*\*\* (Add|Update|Delete) File: (.+)$/.exec(line);
+    const kind = KINDS.get(head?.[1] ?? '');
+    if (head?.[2] !== undefined && kind !== undefined) files.push({ path: head[2], kind, lines: [] });
+    else if (/^[-+ ]/.test(line)) files.at(-1)?.lines.push(line);
+    else if (line !== '' && !/^\*\*\* (Begin|End) Patch$/.test(line)) files.at(-1)?.lines.push(`\\${line}`);
+  }
+  return files.map(({ path, kind, lines }) => ({ ...fileOf(path, lines.length === 0 ? [] : [hunkOf(lines)]), kind }));
+}
+
+function fileOf(path: string, hunks: readonly DiffHunk[]): FileDiff {
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+  return { path, kind: 'changed', added: count('+'), removed: count('-'), hunks };
+}
+
+/** Where in the file it will be is not known yet. */
+function hunkOf(lines: readonly string[]): DiffHunk {
+  return { oldStart: 0, newStart: 0, lines };
+}
+
+function linesOf(text: string, sign: string): string[] {
+  if (text === '') return [];
+  return text
+    .replace(/\n$/, '')
+    .split('\n')
+    .map((line) => sign + line);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
