@@ -1,4 +1,5 @@
 // Joins what the agent can find out in this window: text, problems, symbols, pages; and its own list of what is to be done.
+import { lookup } from 'node:dns/promises';
 import { type Disposable } from '../base/disposable.ts';
 import { type Clock, type Log, type Producer, type Tool } from '../core/ports.ts';
 import { type ProblemTelling } from '../core/problemPorts.ts';
@@ -6,9 +7,12 @@ import { type Workspace } from '../core/workspacePorts.ts';
 import { createDiagnosticsProducer } from '../producers/diagnostics.ts';
 import { createDiagnosticsTool } from '../tools/diagnostics.ts';
 import { createQuickFixTool } from '../tools/quickFix.ts';
+import { createFetchUrlTool } from '../tools/fetchUrl.ts';
 import { createSearchTool } from '../tools/search.ts';
+import { createSymbolsTool } from '../tools/symbols.ts';
 import { todoTool } from '../tools/todo.ts';
 import { createQuickFixes } from './quickFixes.ts';
+import { createLanguages } from './languages.ts';
 import { findRipgrep } from './ripgrep.ts';
 import { DiagnosticsSource } from './sources/diagnostics.ts';
 
@@ -30,6 +34,8 @@ export function createKnowledge(deps: {
       createSearchTool({ ripgrep: findRipgrep }),
       createDiagnosticsTool({ problems, telling: diagnostics }),
       createQuickFixTool(createQuickFixes({ clock: deps.clock, problems, telling: diagnostics })),
+      createSymbolsTool(createLanguages()),
+      createFetchUrlTool({ lookup: (hostname) => lookup(hostname, { all: true }) }),
       todoTool,
     ],
     producer: diagnostics,

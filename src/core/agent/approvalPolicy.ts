@@ -4,6 +4,7 @@ import { type Effect } from '../../protocol/tool.ts';
 import { type Permissions, type Tool, type Touched } from '../ports.ts';
 import { effectOf } from '../tools/registry.ts';
 import { type Workspace } from '../workspacePorts.ts';
+import { isLocalHost } from './addresses.ts';
 import { isAllowed, parseCommand, pathsIn } from './commandLine.ts';
 import { type Hidden } from './ignoreFile.ts';
 import { whyProtected } from './protectedFiles.ts';
@@ -81,6 +82,8 @@ async function lookAt(
       if (reason !== undefined) reasons.push(reason);
     }
   }
+  const host = touched.url === undefined ? undefined : hostOf(touched.url)?.hostname;
+  if (host !== undefined && isLocalHost(host)) reasons.push(`${host} is this machine or the network around it`);
   return reasons.length === 0 ? undefined : { reason: `${reasons.join('; ')}.`, letIn };
 }
 
@@ -93,8 +96,19 @@ function listed(settings: Settings, { command }: Touched): boolean {
   return words !== undefined && isAllowed(words, settings['approvals.commands']);
 }
 
-/** A command is remembered by its words where they are certain, else by its exact text; anything else by its tool. */
-function alwaysFor(name: string, { command, task }: Touched): Always {
+/** Undefined for what is no address: the tool says so. */
+function hostOf(url: string): URL | undefined {
+  try {
+    return new URL(url);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A command is remembered by its words where they are certain, else by its exact text; a page by its server; anything else by its tool. */
+function alwaysFor(name: string, { command, task, url }: Touched): Always {
+  const origin = url === undefined ? undefined : hostOf(url)?.origin;
+  if (origin !== undefined) return { rule: `url:${origin}`, label: origin };
   if (task !== undefined) return { rule: `task:${task}`, label: `the task ${task}` };
   if (command === undefined) return { rule: `tool:${name}`, label: name };
   const words = parseCommand(command);

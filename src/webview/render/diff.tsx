@@ -112,18 +112,31 @@ function Hunks({ path, hunks }: { readonly path: string; readonly hunks: readonl
     <div key={index} class="diff-hunk">
       {lines.map(({ sign, before, after, content }, number) => (
         <div key={number} class={`diff-line ${KINDS[sign] ?? ''}`}>
-          <span class="diff-number" aria-hidden="true">
-            {before}
-          </span>
-          <span class="diff-number" aria-hidden="true">
-            {after}
-          </span>
+          {hunks[index]?.newStart !== 0 && <LineNumbers before={before} after={after} />}
           <span class="diff-sign">{sign === '-' ? '−' : sign}</span>
           <code>{content}</code>
         </div>
       ))}
     </div>
   ));
+}
+
+interface Numbers {
+  readonly before: number | undefined;
+  readonly after: number | undefined;
+}
+
+function LineNumbers({ before, after }: Numbers) {
+  return (
+    <>
+      <span class="diff-number" aria-hidden="true">
+        {before}
+      </span>
+      <span class="diff-number" aria-hidden="true">
+        {after}
+      </span>
+    </>
+  );
 }
 
 const KINDS: Readonly<Record<string, string>> = { '+': 'diff-added', '-': 'diff-removed', '\\': 'diff-remark' };

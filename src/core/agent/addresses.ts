@@ -1,0 +1,72 @@
+// Decides which addresses of the network belong to this machine or to the network around it, where a fetch needs a person's word. Pure.
+
+/** Names that stand for such addresses without being looked up. */
+const LOCAL_NAMES = /(^|\.)(localhost|local|internal|lan|home|corp|intranet|home\.arpa)$/;
+
+/** By the host of a URL, as `URL.hostname` gives it: a name, an IPv4 address, or an IPv6 address in brackets. */
+export function isLocalHost(hostname: string): boolean {
+  const host = hostname.toLowerCase().replace(/\.$/, '');
+  const address = host.replace(/^\[|\]$/g, '');
+  if (isAddress(address)) return isLocalAddress(address);
+  // A name without a dot is one of the network around.
+  return LOCAL_NAMES.test(host) || !host.includes('.');
+}
+
+function isAddress(text: string): boolean {
+  return /^\d+\.\d+\.\d+\.\d+$/.test(text) || text.includes(':');
+}
+
+/** Everything but addresses that are meant for the whole internet. */
+export function isLocalAddress(address: string): boolean {
+  const plain = address.toLowerCase().split('%')[0] ?? '';
+  const v4 = /^\d+\.\d+\.\d+\.\d+$/.test(plain) ? plain : undefined;
+  return v4 === undefined ? isLocalV6(plain) : isLocalV4(v4.split('.').map(Number));
+}
+
+function isLocalV4([a = 0, b = 0, c = 0]: readonly number[]): boolean {
+  return (
+    a === 0 ||
+    a === 10 ||
+    a === 127 ||
+    a >= 224 ||
+    (a === 100 && b >= 64 && b < 128) ||
+    (a === 169 && b === 254) ||
+    (a === 172 && b >= 16 && b < 32) ||
+    (a === 192 && b === 168) ||
+    (a === 192 && b === 0 && (c === 0 || c === 2)) ||
+    (a === 198 && (b === 18 || b === 19)) ||
+    (a === 198 && b === 51 && c === 100) ||
+    (a === 203 && b === 0 && c === 113)
+  );
+}
+
+function isLocalV6(address: string): boolean {
+  const groups = expand(address);
+  if (groups === undefined) return true;
+  const [first = 0, second = 0] = groups;
+  const v4 = [groups[6] ?? 0, groups[7] ?? 0].flatMap((group) => [group >> 8, group & 255]);
+  const zeros = groups.slice(0, 5).every((group) => group === 0);
+  // An IPv4 address written as IPv6, in the ways there are.
+  if (zeros && (groups[5] === 0xffff || groups[5] === 0)) return isLocalV4(v4);
+  if (first === 0x64 && second === 0xff9b) return isLocalV4(v4);
+  if (first === 0x2002) return isLocalV4([second >> 8, second & 255, (groups[2] ?? 0) >> 8, 0]);
+  // What is meant for all begins with 2 or 3; of it, 2001:db8 is for examples and 2001:0 wraps other addresses.
+  return first < 0x2000 || first > 0x3fff || (first === 0x2001 && (second === 0xdb8 || second === 0));
+}
+
+function expand(address: string): number[] | undefined {
+  const text = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => {
+    const hex = (high: unknown, low: unknown) => (Number(high) * 256 + Number(low)).toString(16);
+    return `${hex(a, b)}:${hex(c, d)}`;
+  });
+  const halves = text.split('::');
+  if (halves.length > 2) return undefined;
+  const [left, right] = halves.map((half) => (half === '' ? [] : half.split(':')));
+  const missing = 8 - (left?.length ?? 0) - (right?.length ?? 0);
+  const all =
+    right === undefined
+      ? (left ?? [])
+      : [...(left ?? []), ...Array.from({ length: Math.max(0, missing) }, () => '0'), ...right];
+  const groups = all.map((group) => (/^[0-9a-f]{1,4}$/.test(group) ? Number.parseInt(group, 16) : Number.NaN));
+  return groups.length === 8 && groups.every((group) => !Number.isNaN(group)) ? groups : undefined;
+}

@@ -1,0 +1,194 @@
+// Decides what of a page is for reading: its words, headings, lists, links and code, without what only a browser needs. Pure.
+
+/** Their content is for the browser. */
+const SKIPPED = new Set([
+  'script',
+  'style',
+  'noscript',
+  'template',
+  'svg',
+  'math',
+  'iframe',
+  'object',
+  'canvas',
+  'head',
+]);
+const BLOCKS = new Set(
+  'address article aside blockquote body dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tbody thead tr ul'.split(
+    ' ',
+  ),
+);
+const NAMED: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  copy: '©',
+  reg: '®',
+  hellip: '…',
+  mdash: '—',
+  ndash: '–',
+  lsquo: '‘',
+  rsquo: '’',
+  ldquo: '“',
+  rdquo: '”',
+  times: '×',
+  middot: '·',
+  bull: '•',
+  euro: '€',
+};
+
+interface Tag {
+  readonly name: string;
+  readonly closing: boolean;
+  readonly attributes: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Of a tag longer than this nobody wants the attributes. */
+const LONGEST_TAG = 5000;
+
+export function htmlToText(html: string): string {
+  const writer = new Writer();
+  let [from, skipping] = [0, ''];
+  for (const { name, closing, attributes, start, end } of tagsOf(html)) {
+    if (skipping === '') writer.text(decodeEntities(html.slice(from, start)));
+    from = end;
+    if (skipping !== '') {
+      if (closing && name === skipping) skipping = '';
+    } else if (SKIPPED.has(name) && !closing && !attributes.endsWith('/')) {
+      // A page's title is the one thing of its head that is for reading.
+      const title = name === 'head' ? /<title[^>]*>([^<]*)/i.exec(html.slice(end, end + 20_000))?.[1] : undefined;
+      if (title !== undefined) writer.block(`# ${decodeEntities(title).trim()}`);
+      skipping = name;
+    } else if (name !== '') writer.tag(name, closing, attributes);
+  }
+  if (skipping === '') writer.text(decodeEntities(html.slice(from)));
+  return writer.end();
+}
+
+/** Comments and declarations have no name. Looks at each character a fixed number of times, whatever the page is made to do. */
+function* tagsOf(html: string): Generator<Tag> {
+  for (let start = html.indexOf('<'); start !== -1; ) {
+    if (html.startsWith('<!--', start)) {
+      const close = html.indexOf('-->', start + 4);
+      const end = close === -1 ? html.length : close + 3;
+      yield { name: '', closing: false, attributes: '', start, end };
+      start = html.indexOf('<', end);
+      continue;
+    }
+    const end = endOfTag(html, start);
+    // From here on there is no tag any more.
+    if (end === -1) return;
+    const head = /^<(\/?)([a-z][a-z0-9-]*)/i.exec(html.slice(start, start + 60));
+    if (head !== null || html[start + 1] === '!') {
+      const attributes = html.slice(start + (head?.[0].length ?? 0), Math.min(end - 1, start + LONGEST_TAG));
+      yield { name: (head?.[2] ?? '').toLowerCase(), closing: head?.[1] === '/', attributes, start, end };
+      start = html.indexOf('<', end);
+    } else start = html.indexOf('<', start + 1);
+  }
+}
+
+/** A quoted value may hold a `>`. */
+function endOfTag(html: string, start: number): number {
+  let close = html.indexOf('>', start);
+  for (let tries = 0; tries < 3 && close !== -1 && close - start < LONGEST_TAG; tries += 1) {
+    if ((html.slice(start, close).split('"').length - 1) % 2 === 0) break;
+    close = html.indexOf('>', close + 1);
+  }
+  return close === -1 ? -1 : close + 1;
+}
+
+/** Pieces are joined at the end: a page may have no line break at all. */
+class Writer {
+  readonly #done: string[] = [];
+  /** How many line breaks stand at the end of what is done. */
+  #breaks = 2;
+  #line: string[] = [];
+  #last = '';
+  #preformatted = 0;
+  #link: { readonly href: string; readonly at: number } | undefined;
+
+  text(text: string): void {
+    const words = this.#preformatted > 0 ? text : text.replace(/\s+/g, ' ');
+    const follows = this.#preformatted > 0 || (this.#last !== '' && this.#last !== ' ');
+    this.#put(follows ? words : words.trimStart());
+  }
+
+  tag(name: string, closing: boolean, attributes: string): void {
+    if (name === 'br') this.#break(1);
+    else if (name === 'a') this.#anchor(closing, attributes);
+    else if (name === 'td' || name === 'th') this.#put(closing ? ' | ' : '');
+    else if (name === 'code' && this.#preformatted === 0) this.#put('`');
+    else if (name === 'img') this.text(attributeOf(attributes, 'alt') ?? '');
+    if (!BLOCKS.has(name)) return;
+    this.#break(name === 'li' || name === 'tr' || name === 'div' ? 1 : 2);
+    if (name === 'pre') {
+      this.#preformatted = Math.max(0, this.#preformatted + (closing ? -1 : 1));
+      this.#put('```');
+      this.#break(closing ? 2 : 1);
+    }
+    if (closing) return;
+    if (/^h[1-6]$/.test(name)) this.#put(`${'#'.repeat(Number(name[1]))} `);
+    if (name === 'li') this.#put('- ');
+  }
+
+  block(text: string): void {
+    this.#break(2);
+    this.#put(text);
+    this.#break(2);
+  }
+
+  end(): string {
+    this.#break(0);
+    return this.#done.join('').trim();
+  }
+
+  #put(text: string): void {
+    if (text === '') return;
+    this.#line.push(text);
+    this.#last = text.slice(-1);
+  }
+
+  #anchor(closing: boolean, attributes: string): void {
+    if (!closing) {
+      const href = attributeOf(attributes, 'href');
+      this.#link = href !== undefined && /^https?:/i.test(href) ? { href, at: this.#line.length } : undefined;
+      return;
+    }
+    const link = this.#link;
+    this.#link = undefined;
+    if (link !== undefined && this.#line.slice(link.at).some((piece) => piece.trim() !== ''))
+      this.#put(` (${link.href})`);
+  }
+
+  /** At least so many line breaks follow. */
+  #break(wanted: number): void {
+    const line = this.#line.join('').replace(/[ \t]+$/gm, '');
+    this.#line = [];
+    this.#last = '';
+    // A bullet or a heading without words is none.
+    if (!/^(-|#+)?$/.test(line)) {
+      this.#done.push(line);
+      this.#breaks = 0;
+    }
+    for (; this.#breaks < wanted; this.#breaks += 1) this.#done.push('\n');
+  }
+}
+
+function attributeOf(attributes: string, name: string): string | undefined {
+  const found = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i').exec(` ${attributes}`);
+  const value = found?.[1] ?? found?.[2] ?? found?.[3];
+  return value === undefined ? undefined : decodeEntities(value);
+}
+
+function decodeEntities(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (whole, decimal, hex, name) => {
+    if (typeof name === 'string') return NAMED[name] ?? whole;
+    const code = typeof decimal === 'string' ? Number(decimal) : Number.parseInt(String(hex), 16);
+    return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : '\ufffd';
+  });
+}

@@ -1,0 +1,97 @@
+// Decides a rename: what the language server would change, through the same door as every edit, all of it or nothing.
+import { describeFailure, type Result, succeeded } from '../base/errors.ts';
+import { whyProtected } from '../core/agent/protectedFiles.ts';
+import { newsBeside, partAfter } from '../core/files/staleGuard.ts';
+import {
+  type FileReplacements,
+  type Languages,
+  type TextPosition,
+  type TextReplacement,
+} from '../core/languagePorts.ts';
+import { type ToolContext, type ToolOutcome } from '../core/ports.ts';
+import { type FileEdit } from '../core/workspacePorts.ts';
+import { takeUpExisting, untilItHolds } from './changing/opened.ts';
+import { editOutcome, type Intended } from './changing/result.ts';
+import { refuse } from './defineTool.ts';
+import { printPath } from './searchQuery.ts';
+
+const MOST_LINES = 40;
+
+export function renameSymbol(
+  languages: Languages,
+  at: TextPosition,
+  symbol: string,
+  name: string,
+  context: ToolContext,
+): Promise<ToolOutcome> {
+  return untilItHolds(async () => {
+    const found = await languages.rename(at, name, context.signal);
+    if (!found.ok) return succeeded(refuse(`${describeFailure(found.failure)} Nothing was changed.`));
+    const files = found.value.filter(({ replacements }) => replacements.length > 0);
+    if (files.length === 0) return succeeded(refuse(`${symbol} cannot be renamed here. Nothing was changed.`));
+    const barred = files.find((file) => isBarred(file, context));
+    if (barred !== undefined) {
+      const why = `it also stands in ${printPath(barred.path)}, which may not be changed without asking`;
+      return succeeded(refuse(`${symbol} was not renamed: ${why}. Nothing was changed.`));
+    }
+    return apply(files, symbol, name, context);
+  });
+}
+
+/** The person was asked for the file that was named, and for no other. */
+function isBarred({ path, file }: FileReplacements, context: ToolContext): boolean {
+  return file === undefined || context.hides(path) || whyProtected(path, false) !== undefined;
+}
+
+async function apply(
+  files: readonly FileReplacements[],
+  symbol: string,
+  name: string,
+  context: ToolContext,
+): Promise<Result<ToolOutcome>> {
+  const edits: FileEdit[] = [];
+  const intended: Intended[] = [];
+  for (const { path, replacements } of files) {
+    const opened = await takeUpExisting(path, context);
+    if (!opened.ok) return opened;
+    const { file, bytes, text, seen } = opened.value;
+    const changed = text === undefined ? undefined : replaceAll(text, replacements);
+    const to = changed === undefined ? undefined : await context.workspace.encode(file, changed, bytes);
+    if (text === undefined || changed === undefined || to === undefined) {
+      return succeeded(refuse(`${printPath(path)} cannot hold the new name in its encoding. Nothing was changed.`));
+    }
+    const news = newsBeside(file.path, seen, text);
+    edits.push({ type: 'write', file, from: bytes, to });
+    intended.push({
+      file,
+      said: [describe(path, changed, replacements), ...(news === undefined ? [] : [news.note])].join('\n'),
+      text: changed,
+      part: partAfter(seen, news?.shown ?? true),
+    });
+  }
+  const applied = await context.workspace.apply(edits);
+  if (!applied.ok) return applied;
+  const outcome = await editOutcome(context.workspace, applied.value, intended);
+  const places = files.reduce((sum, { replacements }) => sum + replacements.length, 0);
+  const head = `Renamed ${symbol} to ${name}: ${places} ${places === 1 ? 'place' : 'places'} in ${files.length} ${files.length === 1 ? 'file' : 'files'}.`;
+  return succeeded({ ...outcome, content: `${head}\n${outcome.content}` });
+}
+
+/** From the end on, so that what is before stays where it is. */
+function replaceAll(text: string, replacements: readonly TextReplacement[]): string {
+  const starts = [0, ...[...text.matchAll(/\r\n|\r|\n/g)].map(({ index, 0: end }) => index + end.length)];
+  const offset = ({ line, column }: TextReplacement['from']) => (starts[line - 1] ?? text.length) + column - 1;
+  return [...replacements]
+    .sort((a, b) => offset(b.from) - offset(a.from))
+    .reduce((now, { from, to, text: put }) => now.slice(0, offset(from)) + put + now.slice(offset(to)), text);
+}
+
+function describe(path: string, text: string, replacements: readonly TextReplacement[]): string {
+  const lines = text.split(/\r\n|\r|\n/);
+  const numbers = [...new Set(replacements.map(({ from }) => from.line))].sort((a, b) => a - b);
+  const shown = numbers
+    .slice(0, MOST_LINES)
+    .map((line) => `  ${line}: ${(lines[line - 1] ?? '').trim().slice(0, 200)}`);
+  const left = numbers.length - shown.length;
+  return [printPath(path), ...shown, ...(left > 0 ? [`  and ${left} more lines`] : [])].join('\n');
+}

@@ -1,0 +1,109 @@
+// The tool symbols with the real TypeScript server: where names are declared and used, and a rename that loses nobody's work.
+import * as assert from 'node:assert/strict';
+import { type ToolContext } from '../../src/core/ports.ts';
+import { effectOf } from '../../src/core/tools/registry.ts';
+import { type Workspace } from '../../src/core/workspacePorts.ts';
+import { createSymbolsTool } from '../../src/tools/symbols.ts';
+import { createLanguages } from '../../src/vscode/languages.ts';
+import { createWorkspace } from '../../src/vscode/workspace.ts';
+import { cleanUpAfterEach, diskText, folder, put, typeInto } from '../support/editing.ts';
+import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+
+describe.only('symbols', () => {
+  checkLeaks();
+  cleanUpAfterEach();
+  const tool = createSymbolsTool(createLanguages());
+  const workspace: Workspace = createWorkspace();
+
+  function ask(args: Readonly<Record<string, unknown>>, hides: (path: string) => boolean = () => false) {
+    const parsed = tool.parse(args);
+    assert.ok(parsed.ok, JSON.stringify(parsed));
+    const { signal } = new AbortController();
+    const context = { signal, workspace, hides, seen: async () => undefined } as unknown as ToolContext;
+    return tool.run(parsed.value, context);
+  }
+
+  beforeEach(async () => {
+    await put('cup.ts', 'export function fill(cup: string): string {\n  return `full ${cup}`;\n}\n');
+    await put(
+      'user.ts',
+      "import { fill } from './cup.ts';\n\n// fill is called twice\nexport const two = fill('a') + fill('b');\n",
+    );
+  });
+
+  it('finds the definition, the uses and the outline', async () => {
+    const [cup, user] = [`${folder}/cup.ts`, `${folder}/user.ts`];
+    // While it reads the project, the server answers from the one file.
+    const definition = await eventually(
+      () => ask({ action: 'definition', path: user, symbol: 'fill', line: 4 }),
+      ({ content }) => content.includes('cup.ts\n'),
+    );
+    assert.equal(definition.content, `fill: 1 definition:\n${cup}\n  1: export function fill(cup: string): string {`);
+    const references = await eventually(
+      () => ask({ action: 'references', path: cup, symbol: 'fill' }),
+      ({ content }) => content.includes('user.ts'),
+    );
+    assert.match(references.content, /^fill is used in 4 places:\n/);
+    assert.ok(references.content.includes(`${user}\n  1: import { fill } from './cup.ts';\n  4: export const two`));
+    const outline = await ask({ action: 'outline', path: user });
+    assert.match(outline.content, /^4: constant two$/m);
+    const found = await ask({ action: 'find', symbol: 'fill' });
+    assert.ok(found.content.includes(`${cup}:1: function fill`), found.content);
+  });
+
+  it('renames everywhere at once, beside what the user has not saved, and says what it changed', async () => {
+    await typeInto('user.ts', (text) => `${text}// mine\n`);
+    const outcome = await ask({
+      action: 'rename',
+      path: `${folder}/cup.ts`,
+      symbol: 'fill',
+      line: 1,
+      new_name: 'pour',
+    });
+    assert.equal(outcome.isError, false, outcome.content);
+    assert.match(outcome.content, /^Renamed fill to pour: 4 places in 2 files\.\n/);
+    assert.match(
+      outcome.content,
+      /user\.ts has unsaved changes of the user in the editor: it was changed there and is not saved\./,
+    );
+    assert.equal(await diskText('cup.ts'), 'export function pour(cup: string): string {\n  return `full ${cup}`;\n}\n');
+    const user = await workspace.resolve(`${folder}/user.ts`);
+    assert.ok(user.ok);
+    const content = await workspace.read(user.value);
+    assert.ok(content.ok && content.value.unsaved);
+    const text = new TextDecoder().decode(content.value.bytes);
+    assert.match(text, /import \{ pour \}[^]*pour\('a'\) \+ pour\('b'\);\n\/\/ mine\n$/);
+    assert.deepEqual(outcome.changes?.map(({ file }) => file.path).sort(), [`${folder}/cup.ts`, `${folder}/user.ts`]);
+  });
+
+  it('changes nothing where a file that uses the name may not be changed, or the name is none', async () => {
+    const before = await diskText('cup.ts');
+    await eventually(
+      () => ask({ action: 'references', path: `${folder}/cup.ts`, symbol: 'fill' }),
+      ({ content }) => content.includes('user.ts'),
+    );
+    const rename = { action: 'rename', path: `${folder}/cup.ts`, symbol: 'fill', line: 1, new_name: 'pour' };
+    const hidden = await ask(rename, (path) => path.endsWith('user.ts'));
+    assert.match(
+      hidden.content,
+      /^fill was not renamed: it also stands in .*user\.ts, which may not be changed without asking\. Nothing was changed\.$/,
+    );
+    const wrong = await ask({ ...rename, symbol: 'nothing' });
+    assert.match(
+      wrong.content,
+      /^symbol: nothing does not stand in line 1 of .*cup\.ts, which is: export function fill/,
+    );
+    const keyword = await ask({ ...rename, symbol: 'function' });
+    assert.equal(keyword.isError, true);
+    const vague = await ask({ action: 'rename', path: `${folder}/cup.ts`, symbol: 'fill', new_name: 'pour' });
+    assert.equal(vague.content, 'line: rename needs it. Call it again with it.');
+    assert.equal(await diskText('cup.ts'), before);
+  });
+
+  it('is an edit only when it renames', () => {
+    assert.deepEqual(
+      ['rename', 'references'].map((action) => effectOf(tool, { action })),
+      ['edit', 'read'],
+    );
+  });
+});
