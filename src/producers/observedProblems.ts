@@ -8,7 +8,7 @@ import { type Problem, type Problems, type ProblemsChange } from '../core/proble
 import { type FilePath } from '../core/workspacePorts.ts';
 import { Patience } from './patience.ts';
 
-export const QUIET_MILLISECONDS = 300;
+const QUIET_MILLISECONDS = 300;
 /** A server needs a while for a document that was opened; what it says then was there before. */
 const WARM_UP_MILLISECONDS = 15_000;
 /** This long after a document was opened, what its server says or does not say of it is believed. */

@@ -6,13 +6,13 @@ import { type ProblemTelling } from '../core/problemPorts.ts';
 import { type Workspace } from '../core/workspacePorts.ts';
 import { createDiagnosticsProducer } from '../producers/diagnostics.ts';
 import { createDiagnosticsTool } from '../tools/diagnostics.ts';
-import { createQuickFixTool } from '../tools/quickFix.ts';
 import { createFetchUrlTool } from '../tools/fetchUrl.ts';
+import { createQuickFixTool } from '../tools/quickFix.ts';
 import { createSearchTool } from '../tools/search.ts';
 import { createSymbolsTool } from '../tools/symbols.ts';
 import { todoTool } from '../tools/todo.ts';
-import { createQuickFixes } from './quickFixes.ts';
 import { createLanguages } from './languages.ts';
+import { createQuickFixes } from './quickFixes.ts';
 import { findRipgrep } from './ripgrep.ts';
 import { DiagnosticsSource } from './sources/diagnostics.ts';
 

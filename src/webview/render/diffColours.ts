@@ -23,7 +23,7 @@ export function colouredLines(lines: readonly string[], language: string): (read
 }
 
 /** What spans several lines is closed at each line's end and opened again on the next. */
-export function splitLines(parts: readonly Coloured[]): Coloured[][] {
+function splitLines(parts: readonly Coloured[]): Coloured[][] {
   const lines: Coloured[][] = [[]];
   for (const part of parts) {
     const pieces =
