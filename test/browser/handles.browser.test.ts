@@ -31,18 +31,13 @@ const button = (name: string) => list().getByRole('button', { name });
 const done = { text: ['Done.'] };
 
 function background(id: string, handle: string, command: string) {
-  return { calls: [{ id, name: 'run_command', arguments: { command, background: true, handle } }] };
+  return { id, name: 'run_command', arguments: { command, background: true, handle } };
 }
 
 async function openList(): Promise<void> {
   const head = list().locator('.handles-head');
   await head.waitFor();
   if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click();
-}
-
-/** The text of every request since this one, for what the model was told. */
-async function lastRequest(): Promise<string> {
-  return server.requests.at(-1)?.body ?? '';
 }
 
 test('a running command is moved to the background, listed, shown in a terminal, told of and stopped', async () => {
@@ -72,7 +67,7 @@ test('a running command is moved to the background, listed, shown in a terminal,
   server.script({ text: ['I see it.'] });
   await button('Tell the model how echo-serving-sleep-1000 stands').click();
   await workbench.transcript().getByText('I see it.').waitFor();
-  expect(await lastRequest()).toMatch(
+  expect(server.requests.at(-1)?.body).toMatch(
     /Look at the background command “echo-serving-sleep-1000”: running for[^"]*serving/,
   );
 
@@ -86,7 +81,10 @@ test('a running command is moved to the background, listed, shown in a terminal,
 
 test('one that asks is answered in the terminal; every theme shows the list', async () => {
   await workbench.reset();
-  server.script(background('b', 'setup', 'printf "Name? "; read name; echo "Hello $name"; sleep 1000'), done);
+  server.script(
+    { calls: [background('b', 'setup', 'printf "Name? "; read name; echo "Hello $name"; sleep 1000')] },
+    done,
+  );
   await workbench.say('Set it up.');
   await workbench.settled();
   await openList();
@@ -114,83 +112,53 @@ test('one that asks is answered in the terminal; every theme shows the list', as
   await workbench.screenshot('handles-typed');
 });
 
-test('the extension host is killed while one runs: it is taken up, and is still usable', async () => {
+test('the extension host is killed while one runs, one ends and one waits: each told truly, once, and usable', async () => {
   await workbench.reset();
-  server.script(background('c', 'shell', 'echo ready; while read line; do echo "got $line"; done'), done);
-  await workbench.say('Start a shell.');
-  await workbench.settled();
-  await openList();
-  await workbench.killExtensionHost();
-  await workbench.reload();
-  await workbench.openChat();
-  await openList();
-  await list()
-    .getByText(/running for/)
-    .waitFor();
+  const job = 'while [ ! -e go ]; do sleep 0.1; done; echo result; touch over; exit 7';
   server.script(
-    { calls: [{ id: 'd', name: 'handle', arguments: { action: 'apply', name: 'shell', text: 'this' } }] },
+    {
+      calls: [
+        background('c', 'shell', 'echo ready; while read line; do echo "got $line"; done'),
+        background('d', 'job', job),
+        background('e', 'ask', 'printf "Sure? [y/N] "; read answer; echo "was $answer"; sleep 1000'),
+      ],
+    },
     done,
   );
-  await workbench.say('Type something.');
-  await workbench.settled();
-  await workbench.card('Type into shell').getByRole('button').first().click();
-  await workbench
-    .transcript()
-    .getByText(/got this/)
-    .first()
-    .waitFor();
-  await workbench.screenshot('handles-after-kill');
-});
-
-test('killed before an end was told: told once, with its exit code', async () => {
-  await workbench.reset();
-  const go = join(workbench.folder, 'go');
-  server.script(background('e', 'job', `while [ ! -e go ]; do sleep 0.1; done; echo result; touch over; exit 7`), done);
-  await workbench.say('Start the job.');
+  await workbench.say('Start three.');
   await workbench.settled();
   await openList();
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
   await workbench.killExtensionHost();
-  await writeFile(go, '');
+  await writeFile(join(workbench.folder, 'go'), '');
   await expect.poll(() => existsSync(join(workbench.folder, 'over'))).toBe(true);
   await workbench.reload();
   await workbench.openChat();
   await openList();
   await list()
+    .getByText(/^running for [^;]*$/)
+    .waitFor();
+  await list()
     .getByText(/ended with exit code 7/)
     .waitFor();
-  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
-  await workbench.reload();
-  await workbench.openChat();
-  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
-  server.script(done);
-  await workbench.say('And?');
-  await workbench.settled();
-  expect((await lastRequest()).match(/ended with exit code 7/g)).toHaveLength(1);
-});
-
-test('killed while one waits for input: it still waits, and can be answered', async () => {
-  await workbench.reset();
-  server.script(background('f', 'ask', 'printf "Sure? [y/N] "; read answer; echo "was $answer"; sleep 1000'), done);
-  await workbench.say('Ask me.');
-  await workbench.settled();
-  await openList();
-  await list()
-    .getByText(/seems to wait for input/)
-    .first()
-    .waitFor();
-  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
-  await workbench.killExtensionHost();
-  await workbench.reload();
-  await workbench.openChat();
-  await openList();
   await list()
     .getByText(/seems to wait for input at: Sure/)
     .waitFor();
-  server.script({ calls: [{ id: 'g', name: 'handle', arguments: { action: 'apply', name: 'ask', text: 'y' } }] }, done);
-  await workbench.say('Say yes.');
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s2/);
+  await workbench.screenshot('handles-after-kill');
+
+  const apply = (id: string, name: string, text: string) => ({
+    id,
+    name: 'handle',
+    arguments: { action: 'apply', name, text },
+  });
+  server.script({ calls: [apply('f', 'shell', 'this'), apply('g', 'ask', 'y')] }, done);
+  await workbench.say('Answer both.');
   await workbench.settled();
-  const body = await lastRequest();
+  const body = server.requests.at(-1)?.body ?? '';
+  expect(body).toContain('got this');
   expect(body).toContain('was y');
+  expect(body.match(/ended with exit code 7/g)).toHaveLength(1);
   expect(body.match(/<notification source=\\"tool\\" name=\\"waiting\\"/g)).toHaveLength(1);
 });
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Earshot } from '../../src/core/earshot.ts';
 import { type Model, type Ports, type Producer } from '../../src/core/ports.ts';
+import { type Supervision } from '../../src/core/processPorts.ts';
 import { type Handles } from '../../src/core/tools/handles.ts';
 import { type Buffers, type Workspace } from '../../src/core/workspacePorts.ts';
 import { type FileSystem, realFileSystem } from '../../src/node/fileSystem.ts';
@@ -29,6 +30,7 @@ import { TestFrontend } from './testFrontend.ts';
 export interface Headless {
   readonly earshot: Earshot;
   readonly handles: Handles;
+  readonly supervision: Supervision;
   readonly ports: Ports;
   readonly frontend: TestFrontend;
   /** The workspace's folder. */
@@ -87,7 +89,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     ...parts,
   });
   const { settings } = readSettings((name) => options.settings?.[name]);
-  const handles = createTestHandles({
+  const { handles, supervision } = createTestHandles({
     storage,
     log,
     clock: options.ports?.clock ?? realClock,
@@ -124,6 +126,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
   return {
     earshot,
     handles,
+    supervision,
     ports,
     frontend,
     folder,

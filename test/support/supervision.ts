@@ -2,6 +2,7 @@
 import { join, resolve } from 'node:path';
 import { type Clock } from '../../src/base/clock.ts';
 import { type Log } from '../../src/core/ports.ts';
+import { type Supervision } from '../../src/core/processPorts.ts';
 import { Handles } from '../../src/core/tools/handles.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { shellProgram, userEnvironment } from '../../src/node/shellProgram.ts';
@@ -52,7 +53,10 @@ export interface TestHandlesOptions {
   } & Pick<SupervisionDeps, 'unownedMilliseconds' | 'graceMilliseconds'>;
 }
 
-export function createTestHandles({ storage, log, clock = realClock, supervisors = {} }: TestHandlesOptions): Handles {
+export function createTestHandles({ storage, log, clock = realClock, supervisors = {} }: TestHandlesOptions): {
+  handles: Handles;
+  supervision: Supervision;
+} {
   const { processes, ...limits } = supervisors;
   const supervision = createSupervision({
     launch: processes === true ? launchProcess : launchHere,
@@ -62,5 +66,5 @@ export function createTestHandles({ storage, log, clock = realClock, supervisors
     userShell: () => ({ shell: shellProgram(process.env['SHELL'] ?? '/bin/sh'), env: userEnvironment(process.env) }),
     ...limits,
   });
-  return new Handles({ supervision, clock, log });
+  return { supervision, handles: new Handles({ supervision, clock, log }) };
 }

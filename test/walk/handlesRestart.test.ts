@@ -130,6 +130,22 @@ test('one that waits for input still waits after a restart, is told once, and ca
   await untilPrinted(id, 'Hello Ada');
 });
 
+test('one goes with its conversation to the window that continues it', async () => {
+  const id = await begin('read line; echo "got $line"');
+  const first = window;
+  const second = await first?.second();
+  await second?.earshot.open(id);
+  expect(second?.handles.list(id)).toEqual([]);
+  await second?.earshot.continueHere(id);
+  expect(first?.handles.list(id)).toEqual([]);
+  window = second;
+  await job(id).write('this\n');
+  await expect.poll(() => queued(id)).toEqual(['stopped']);
+  expect(await job(id).lastLines(100)).toBe('got this');
+  await first?.earshot.shutDown();
+  first?.handles.dispose();
+});
+
 test('when nobody comes back, nothing is left after a while, and that is told truly', async () => {
   const id = await begin('echo $$ > pid; sleep 1000 & echo $! > child; wait', { unownedMilliseconds: 500 });
   await untilFile('child');

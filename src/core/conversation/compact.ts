@@ -28,6 +28,7 @@ export function compactionDraft(state: Projections, summary: string, through: nu
     summary.trim(),
     listed('Told earlier and still true, the last state of each:', facts, MOST_FACTS, factLine),
     todoList(state.todo.items),
+    handleList(state),
     listed(
       'Waiting to be told, in full with the next result or request:',
       newestPending(state),
@@ -42,6 +43,13 @@ export function compactionDraft(state: Projections, summary: string, through: nu
 function todoList(items: readonly TodoItem[]): string {
   if (items.length === 0) return '';
   return ['Your to-do list:', ...items.map(({ state, text }) => `- [${state}] ${text}`)].join('\n');
+}
+
+/** Nobody who forgets a server that he started can use or end it. */
+function handleList({ handles }: Projections): string {
+  const names = handles.all.filter(({ ended }) => !ended).map(({ name }) => name);
+  if (names.length === 0) return '';
+  return `Your handles that run, as far as you were told: ${names.join(', ')}. handle list shows how they stand.`;
 }
 
 function listed<T>(head: string, items: readonly T[], most: number, print: (item: T) => string): string {

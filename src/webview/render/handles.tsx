@@ -64,7 +64,9 @@ function Row({ handle }: { readonly handle: HandleView }) {
             <Icon name={ICONS[state]} />
             <span class="hidden">{strings.handleStates[state]}:</span>
           </span>
-          <span class="handle-name">{visibleText(name)}</span>
+          <span class="handle-name" title={visibleText(name)}>
+            {visibleText(name)}
+          </span>
           <span class="handle-command" title={command}>
             {command}
           </span>

@@ -153,3 +153,18 @@ test('a file whose bytes were compacted away must be read again', () => {
   const state = folded(numbered(...read, { type: 'compaction', summary: 'S', through: read.length }));
   expect(state.seen.get('a.ts')).toEqual({ hash: 'h1', compacted: true });
 });
+
+test('handles that run are named again, those that have ended are not', () => {
+  const handle = (name: string): EventDraft => ({
+    type: 'handle_started',
+    name,
+    pid: 1,
+    start_time: 't',
+    tool_call_id: name,
+  });
+  const drafts = [started, turnStarted, request('Go.'), handle('server'), handle('build')];
+  const ended = { handles: [{ name: 'build', state: 'stopped' }] };
+  expect(textOf([...drafts, call('a'), succeededCall, { ...result('a'), ...ended } as EventDraft])).toContain(
+    'Your handles that run, as far as you were told: server. handle list shows how they stand.',
+  );
+});
