@@ -24,8 +24,9 @@ export interface SupervisionDeps {
   /** Where a conversation is kept. */
   folderOf(conversation: string): Promise<string>;
   userShell(): UserShell;
-  /** 30 s and 3 s unless a test is in a hurry. */
-  readonly unownedMilliseconds?: number;
+  /** How long a supervisor waits for an owner. */
+  unownedMilliseconds(): number;
+  /** 3 s unless a test is in a hurry. */
   readonly graceMilliseconds?: number;
 }
 
@@ -34,7 +35,6 @@ interface Run {
   readonly run: string;
 }
 
-const UNOWNED = 30_000;
 const GRACE = 3000;
 /** Longer ones fail or are silently cut. */
 const LONGEST_SOCKET = 100;
@@ -59,7 +59,7 @@ export function createSupervision(deps: SupervisionDeps) {
           input: wanted.input,
           token: randomBytes(16).toString('base64url'),
           socket: await socketFor(folder),
-          unownedMilliseconds: deps.unownedMilliseconds ?? UNOWNED,
+          unownedMilliseconds: deps.unownedMilliseconds(),
           graceMilliseconds: deps.graceMilliseconds ?? GRACE,
         };
         await writeJson(folder, specFile, spec);

@@ -36,7 +36,8 @@ class HandlesWatch implements Disposable {
     const { name } = handle;
     if (name === undefined) return;
     const report = (error: unknown) => this.#deps.log.error('a background command could not be told of', error);
-    if (handle.state !== 'waiting' && this.#waiting.delete(handle)) {
+    // One that ended while no window had it may have waited in another life.
+    if (handle.state !== 'waiting' && (this.#waiting.delete(handle) || handle.hasEnded)) {
       const kind = { source: 'tool', name: 'waiting' };
       void this.#publisher.withdraw(kind, handleSubject(name), 'it went on', handle.conversation).catch(report);
     }

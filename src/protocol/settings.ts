@@ -46,6 +46,7 @@ export const settingSchemas = {
   'approvals.mode': z.enum(['ask', 'reads', 'edits', 'all']).default('reads'),
   'approvals.commands': z.array(z.string()).default([]),
   'handles.afterTurn': z.enum(['keep', 'wait', 'stop']).default('keep'),
+  'handles.ownerTimeout': z.int().min(5).max(3600).default(30),
   'notifications.enable': z.boolean().default(true),
   'notifications.kinds': z.record(z.string(), switchesSchema).default({}),
   'notifications.producers': z.partialRecord(z.enum(PRODUCER_NAMES), z.boolean()).default({}),

@@ -110,6 +110,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     report: (what, error) => log.error(what, error),
     folderOf,
     userShell,
+    unownedMilliseconds: () => settings.current['handles.ownerTimeout'] * 1000,
   });
   const handles = held.add(new Handles({ supervision, clock: realClock, log }));
   const knowledge = held.add(createKnowledge({ clock: realClock, log, workspace }));

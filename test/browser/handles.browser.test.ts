@@ -19,6 +19,8 @@ const workbench = useWorkbench(async () => ({
     'earshot.model': 'scripted-model',
     'earshot.approvals.mode': 'all',
     'earshot.notifications.activation': 'passive',
+    // A loaded machine may take its time for a restart.
+    'earshot.handles.ownerTimeout': 300,
     // What it draws can then be read from the page.
     'terminal.integrated.gpuAcceleration': 'off',
   },
@@ -110,6 +112,10 @@ test('one that asks is answered in the terminal; every theme shows the list', as
   await expect.poll(() => terminal.locator('.xterm-rows').innerText()).toContain('Hello Ada');
   await list().getByRole('group', { name: 'Last output of setup' }).getByText('Hello Ada').waitFor();
   await workbench.screenshot('handles-typed');
+  await button('Stop setup').click();
+  await list()
+    .getByText(/was stopped/)
+    .waitFor();
 });
 
 test('the extension host is killed while one runs, one ends and one waits: each told truly, once, and usable', async () => {
@@ -160,6 +166,14 @@ test('the extension host is killed while one runs, one ends and one waits: each 
   expect(body).toContain('was y');
   expect(body.match(/ended with exit code 7/g)).toHaveLength(1);
   expect(body.match(/<notification source=\\"tool\\" name=\\"waiting\\"/g)).toHaveLength(1);
+  for (const name of ['shell', 'ask']) await button(`Stop ${name}`).click();
+  await expect
+    .poll(() =>
+      list()
+        .getByText(/was stopped/)
+        .count(),
+    )
+    .toBe(2);
 });
 
 /** As an editor of the settings file would; the window follows without a reload. */

@@ -50,20 +50,22 @@ export interface TestHandlesOptions {
   readonly supervisors?: {
     /** Each in a process of its own. */
     readonly processes?: boolean;
-  } & Pick<SupervisionDeps, 'unownedMilliseconds' | 'graceMilliseconds'>;
+    readonly unownedMilliseconds?: number;
+  } & Pick<SupervisionDeps, 'graceMilliseconds'>;
 }
 
 export function createTestHandles({ storage, log, clock = realClock, supervisors = {} }: TestHandlesOptions): {
   handles: Handles;
   supervision: Supervision;
 } {
-  const { processes, ...limits } = supervisors;
+  const { processes, unownedMilliseconds = 30_000, ...limits } = supervisors;
   const supervision = createSupervision({
     launch: processes === true ? launchProcess : launchHere,
     clock: realClock,
     report: (what, error) => log.error(what, error),
     folderOf: async (conversation) => join(storage, 'conversations', conversation),
     userShell: () => ({ shell: shellProgram(process.env['SHELL'] ?? '/bin/sh'), env: userEnvironment(process.env) }),
+    unownedMilliseconds: () => unownedMilliseconds,
     ...limits,
   });
   return { supervision, handles: new Handles({ supervision, clock, log }) };

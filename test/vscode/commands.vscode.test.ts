@@ -39,6 +39,7 @@ describe('commands', () => {
       report: (_what, error) => fail(error),
       folderOf: async () => folder,
       userShell,
+      unownedMilliseconds: () => 30_000,
     });
     const run = `r${runs++}`;
     const started = await supervision.start({ conversation: 'c', run, command, folder, input: true });

@@ -130,6 +130,18 @@ test('one that waits for input still waits after a restart, is told once, and ca
   await untilPrinted(id, 'Hello Ada');
 });
 
+test('one that waited and is gone meanwhile is told as gone, not as waiting', async () => {
+  const id = await begin('printf "Name? "; read name', { unownedMilliseconds: 500 });
+  await expect.poll(() => queued(id)).toEqual(['waiting']);
+  const { pid } = job(id).process;
+  await window?.earshot.close(id);
+  await expect.poll(() => lives(pid)).toBe(false);
+  await window?.earshot.open(id);
+  await expect.poll(() => queued(id)).toEqual(['waiting', 'failed']);
+  const pending = () => window?.earshot.get(id)?.log.state.pending.notifications.map(({ kind }) => kind.name);
+  await expect.poll(pending).toEqual(['failed']);
+});
+
 test('one goes with its conversation to the window that continues it', async () => {
   const id = await begin('read line; echo "got $line"');
   const first = window;
@@ -158,7 +170,7 @@ test('when nobody comes back, nothing is left after a while, and that is told tr
   await window?.earshot.open(id);
   await expect.poll(() => queued(id)).toEqual(['failed']);
   const [event] = await eventsOf(id, 'notification_queued');
-  expect(event?.notification.message).toContain('was stopped because the window that had started it was closed');
+  expect(event?.notification.message).toContain('was stopped because no window had it any more');
 });
 
 test('when its supervisor is killed it is lost: told so, its tree is ended, and its output can be fetched', async () => {

@@ -42,7 +42,7 @@ function whyEnded({ cause, code, signal, reason }: CommandEnd): string {
     case 'stopped':
       return `was stopped${reason === undefined ? '' : ` (${reason})`}`;
     case 'unowned':
-      return 'was stopped because the window that had started it was closed';
+      return 'was stopped because no window had it any more';
     case 'not_started':
       return `could not be started (${reason ?? 'unknown reason'})`;
   }

@@ -46,6 +46,8 @@ export interface ConversationHandles {
 }
 
 const HANDLE_NAME = /^[A-Za-z0-9][\w.-]{0,39}$/;
+/** Everything that is told of handles. */
+const TOLD = ['stopped', 'failed', 'waiting', 'lost'];
 /** Of those that have ended, so many stay with their output. */
 const ENDED_KEPT = 20;
 
@@ -217,6 +219,8 @@ class Conversation implements ConversationHandles, Disposable {
       left.delete(run);
       const process = (await supervision.takeUp(this.#log.id, run)) ?? lostCommand(known);
       this.#register(this.#add(run, process), known.name, known.started.ended === true);
+      const wentOn = known.prompt !== undefined && process.status.size > known.prompt;
+      if (wentOn) await this.#withdraw(known.name, ['waiting'], 'it went on');
     }
     // A call that was interrupted is answered as that: what it started must not go on unheard.
     const report = (error: unknown) => this.#deps.log.error('an interrupted command could not be ended', error);
@@ -243,7 +247,7 @@ class Conversation implements ConversationHandles, Disposable {
     const earlier = this.#named.get(name);
     const { pid, startTime } = handle.process;
     // The result that names the new one says how the earlier one ended.
-    const outdated = earlier === undefined ? undefined : this.#withdrawAll(name);
+    const outdated = earlier && this.#withdraw(name, TOLD, 'its name was given to a new handle');
     const started = this.#log.append({
       type: 'handle_started',
       name,
@@ -264,12 +268,10 @@ class Conversation implements ConversationHandles, Disposable {
     this.#named.set(name, handle as NamedHandle);
   }
 
-  async #withdrawAll(name: string): Promise<void> {
+  async #withdraw(name: string, kinds: readonly string[], reason: string): Promise<void> {
     const { pending } = this.#log.state;
-    const kinds = ['stopped', 'failed', 'waiting', 'lost'].map((kind) => ({ source: 'tool', name: kind }));
-    const ids = kinds.flatMap((kind) => pending.idsOf(kind, handleSubject(name)));
-    if (ids.length === 0) return;
-    await this.#log.append({ type: 'notification_withdrawn', ids, reason: 'its name was given to a new handle' });
+    const ids = kinds.flatMap((kind) => pending.idsOf({ source: 'tool', name: kind }, handleSubject(name)));
+    if (ids.length > 0) await this.#log.append({ type: 'notification_withdrawn', ids, reason });
   }
 
   /** A call of the same answer that has no result yet and would start it. */

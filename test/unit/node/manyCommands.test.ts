@@ -20,6 +20,7 @@ test(`a command that is started ${STARTS} times leaves nothing behind`, async ()
     report: (what, error) => expect([what, error]).toEqual([]),
     folderOf: async () => folder,
     userShell: () => ({ shell: shellProgram('/bin/sh'), env: userEnvironment(process.env) }),
+    unownedMilliseconds: () => 30_000,
   });
   const sockets = new Set<string>();
   const pids: number[] = [];

@@ -33,6 +33,7 @@ function supervision(more: Partial<SupervisionDeps> = {}) {
     report: (what, error) => expect([what, error]).toEqual([]),
     folderOf: async (conversation) => join(folder, conversation),
     userShell: () => ({ shell: shellProgram('/bin/sh'), env: userEnvironment(process.env) }),
+    unownedMilliseconds: () => 30_000,
     graceMilliseconds: 300,
     ...more,
   });
@@ -194,7 +195,7 @@ test('what ended while no window was there is known with its exit code', async (
 
 test('without an owner everything is ended after a while, and that is written down', async () => {
   const run = `r${runs}`;
-  const one = await start('sleep 1000 & echo $! > child; wait', { unownedMilliseconds: 400 });
+  const one = await start('sleep 1000 & echo $! > child; wait', { unownedMilliseconds: () => 400 });
   await expect.poll(() => pidFrom('child')).toBeGreaterThan(0);
   const child = await pidFrom('child');
   const { pid } = one;
