@@ -65,7 +65,7 @@ describe('commands', () => {
     const lines = (await handle.lastLines(100_000)).split('\n');
     assert.ok(lines.includes('FROM_SETTINGS=yes'));
     assert.deepEqual(
-      lines.filter((line) => /^(ELECTRON_|VSCODE_|EARSHOT_)/.test(line)),
+      lines.filter((line) => /^(ELECTRON_|VSCODE_|EARSHOT_NODE_)/.test(line)),
       [],
     );
   });
