@@ -118,7 +118,8 @@ export function launchSupervisor(program: string, folder: string, env: NodeJS.Pr
     });
     child.stdout.once('data', () => settle(resolve));
     child.once('error', (error) => settle(() => reject(error)));
-    child.once('exit', (code) =>
+    // Not at its exit: what it said before may still be on its way.
+    child.once('close', (code) =>
       settle(() =>
         reject(new Error(`its supervisor ended with ${code ?? 'a signal'}. ${complaint.split('\n')[0] ?? ''}`)),
       ),
