@@ -6,7 +6,7 @@ import { headChanged } from '../support/delivering.ts';
 import { type ScriptedAnswer } from '../support/scriptedServer.ts';
 import { beginWalk, type Walked } from '../support/walking.ts';
 
-const RUNS = 80;
+const RUNS = 40;
 const MOMENTS = 30;
 
 /** Whatever is asked is answered from here, again and again. */
