@@ -1,4 +1,5 @@
 // Tells every live conversation once when git made other files of the workspace, and which of those it has read.
+import { relative, sep } from 'node:path';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { type FileState, GONE } from '../core/notify/fileState.ts';
 import { GIT_KIND, type GitHead, type GitOperation, gitHeadChanged } from '../core/notify/gitChange.ts';
@@ -84,10 +85,21 @@ class GitWatch implements Disposable {
 
   async #settled(tree: string, settled: Settled): Promise<void> {
     const { clock, gate } = this.#deps;
-    gate.worked(settled.since, clock.now());
+    gate.worked(settled.since, clock.now(), new Set(this.#inWorkspace(tree, settled.paths ?? [])));
     const now = await this.#readSeen();
     const told = this.#host.live.ids().map((conversation) => this.#tell(tree, settled, now, conversation));
     await Promise.all(told);
+  }
+
+  /** The working tree may begin above the workspace's folders. */
+  #inWorkspace(tree: string, paths: readonly string[]): string[] {
+    return this.#deps.workspace.folders.flatMap(({ path: name, absolute }) => {
+      const inner = relative(tree, absolute).split(sep).join('/');
+      const prefix = inner === '' ? '' : `${inner}/`;
+      return paths.flatMap((path) =>
+        path.startsWith(prefix) ? [name, path.slice(prefix.length)].filter((part) => part !== '').join('/') : [],
+      );
+    });
   }
 
   /** Every file that anybody has seen, by hash. What has unsaved changes is as its buffer is, whatever git did. */

@@ -5,11 +5,13 @@ export type Passed = 'free' | 'during';
 
 /** What git touches is noticed a while after it has finished. */
 const ECHO_MILLISECONDS = 3000;
+const LATE_MILLISECONDS = 60_000;
 const KEPT = 20;
 
 /** Shared by the producers of files and of git; open while the latter does not run. */
 export class GitGate {
   #wait: (() => Promise<Passed>) | undefined;
+  #last: { readonly paths: ReadonlySet<string>; readonly until: number } = { paths: new Set(), until: 0 };
   readonly #worked: { readonly from: number; to: number }[] = [];
 
   passed(): Promise<Passed> {
@@ -21,10 +23,16 @@ export class GitGate {
     this.#wait = wait;
   }
 
-  /** An operation that was told of as a whole. */
-  worked(from: number, to: number): void {
+  /** An operation that was told of as a whole; `paths` are files that it changed, as far as they are known. */
+  worked(from: number, to: number, paths: ReadonlySet<string>): void {
+    this.#last = { paths, until: to + LATE_MILLISECONDS };
     this.#worked.push({ from, to: to + ECHO_MILLISECONDS });
     if (this.#worked.length > KEPT) this.#worked.shift();
+  }
+
+  /** Told late, but of a file that git changed: a busy machine's watcher is far behind. */
+  isLate(path: string, now: number): boolean {
+    return now <= this.#last.until && this.#last.paths.has(path);
   }
 
   /** What comes now, close after the last of it, still belongs to it: watchers tell of ten thousand files one after another. */

@@ -18,7 +18,10 @@ export interface Settled {
   readonly before: GitState;
   readonly after: GitState;
   readonly what: string;
+  /** How many files differ between the two commits; undefined if that is not known. */
   readonly files: number | undefined;
+  /** Those files, relative to the working tree. */
+  readonly paths?: readonly string[];
   /** Relative to the working tree. */
   readonly conflicts: readonly string[];
   /** When it was first noticed. */
@@ -136,8 +139,9 @@ export class GitRepository implements Disposable {
     this.#state = after;
     if (what !== undefined) {
       // Half-way through, the commits say nothing of the files.
-      const files = after.underWay === undefined ? await this.#countFiles(before.commit, after.commit) : undefined;
-      await this.#deps.settled({ before, after, what, files, conflicts, since: settling.since });
+      const paths = after.underWay === undefined ? await this.#compare(before.commit, after.commit) : undefined;
+      const { since } = settling;
+      await this.#deps.settled({ before, after, what, files: paths?.length, paths: paths ?? [], conflicts, since });
     }
     // What stirred while it was told is another operation, or the rest of this one.
     if (!this.#isStirred(settling)) this.#settle(settling);
@@ -152,9 +156,9 @@ export class GitRepository implements Disposable {
     return names === undefined ? [] : [...new Set(names)];
   }
 
-  async #countFiles(before: string, after: string): Promise<number | undefined> {
+  async #compare(before: string, after: string): Promise<readonly string[] | undefined> {
     if (before === '' || after === '' || before === after) return undefined;
-    return (await this.#git('diff-tree', '-r', '--name-only', '--no-renames', '-z', before, after))?.length;
+    return this.#git('diff-tree', '-r', '--name-only', '--no-renames', '-z', before, after);
   }
 
   /** The names that it prints; undefined if it cannot be asked. */

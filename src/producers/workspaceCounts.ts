@@ -37,12 +37,13 @@ export class WorkspaceCounts {
 
   /** Cheap: git may touch ten thousand at once. */
   touched(path: string, type: FileTouch['type']): void {
-    if (this.#deps.gate?.echoes(this.#deps.clock.now()) === true) return;
+    const { gate, clock } = this.#deps;
+    if (gate?.isLate(path, clock.now()) === true || gate?.echoes(clock.now()) === true) return;
     const before = this.#touched.get(path);
     this.#touched.delete(path);
     // A file that was made and then written is a new one.
     const kept = before?.type === 'created' && type === 'changed' ? 'created' : type;
-    this.#touched.set(path, { type: kept, at: this.#deps.clock.now() });
+    this.#touched.set(path, { type: kept, at: clock.now() });
     const [oldest] = this.#touched.keys();
     if (this.#touched.size > MOST && oldest !== undefined) this.#touched.delete(oldest);
   }

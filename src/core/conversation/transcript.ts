@@ -2,6 +2,7 @@
 import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { LEVELS, type Level, type Notification, printKind } from '../../protocol/notification.ts';
 import { type CarriedView, type ToolState, type TranscriptItem } from '../../protocol/webview.ts';
+import { printPath } from '../notify/printPath.ts';
 import { estimateTokens } from '../notify/tokens.ts';
 import { nameOf } from './attachments.ts';
 import { type Pending } from './pending.ts';
@@ -236,7 +237,7 @@ function viewCarried(carried: Carried, pending: PendingLookup): CarriedView {
 /** `file:src/a.ts` is shown as `src/a.ts`: the kind says the rest. */
 function labelSubject(notification: Notification): string {
   const subject = notification.subject ?? '';
-  return subject.slice(subject.indexOf(':') + 1);
+  return printPath(subject.slice(subject.indexOf(':') + 1));
 }
 
 export function worse(a: Level, b: Level): Level {
