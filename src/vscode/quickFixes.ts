@@ -26,7 +26,7 @@ export function createQuickFixes(deps: QuickFixDeps): QuickFixes {
     of: async (file, { line, signal }) => {
       try {
         await deps.telling.look(file, signal);
-        const document = await vscode.workspace.openTextDocument(await contentUri(file));
+        const document = await vscode.workspace.openTextDocument(contentUri(file));
         const found = (await problemsOf(deps, file, document, signal))
           .filter(({ range }) => line === undefined || range.start.line + 1 === line)
           .sort((a, b) => a.severity - b.severity || a.range.start.compareTo(b.range.start));

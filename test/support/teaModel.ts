@@ -2,7 +2,7 @@
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 
-export interface TeaAnswer {
+interface TeaAnswer {
   readonly text?: readonly string[];
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly input: object }[];
   readonly fail?: { readonly code?: string; readonly message: string };

@@ -37,7 +37,7 @@ export async function seenView({ log, snapshots, edits }: FileViewDeps, file: Fi
 export function ownWorkspace(workspace: Workspace, { snapshots, edits }: FileViewDeps, call: string): Workspace {
   const own = Object.create(workspace) as { -readonly [K in keyof Workspace]: Workspace[K] };
   own.apply = async (list, options) => {
-    await Promise.all(list.map(({ from }) => from && snapshots.put(from)));
+    await Promise.all(list.flatMap(({ from }) => (from === undefined ? [] : [snapshots.put(from)])));
     edits.begin(call, list.flatMap(touchedBy));
     return workspace.apply(list, options);
   };

@@ -35,7 +35,9 @@ test('edit_file changes what it was told to, names its lines, and keeps the byte
   await bench.call('read_file', { path: 'a.txt' });
   const response = await edit('a.txt', 'two', '2');
   expect(response).toMatchObject({ is_error: false, content: 'Replaced one text in a.txt, line 2.' });
-  expect(response.changes).toMatchObject([{ path: 'a.txt', before: expect.any(String), after: expect.any(String) }]);
+  expect(response.changes).toMatchObject([
+    { path: 'a.txt', before: expect.any(String) as string, after: expect.any(String) as string },
+  ]);
   expect(await disk('a.txt')).toBe('one\n2\nthree\n');
   expect(await bench.seen('a.txt')).toBe('one\n2\nthree\n');
   expect(bench.log.state.seen.get('a.txt')?.part).toBeUndefined();
