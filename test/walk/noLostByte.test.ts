@@ -16,7 +16,7 @@ import { type Headless, startHeadless } from '../support/headless.ts';
 import { reviewing } from '../support/reviewing.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
 
-const RUNS = Number(process.env['EARSHOT_RUNS'] ?? 3);
+const RUNS = Number(process.env['EARSHOT_RUNS'] ?? 5);
 const PATHS = ['a.txt', 'b.txt', 'ignored.log'];
 const path = fc.constantFrom(...PATHS);
 const line = fc.constantFrom('one\n', 'two\n', 'three\n', 'four\n', 'five\n');
