@@ -181,9 +181,9 @@ export class ReviewController implements Disposable {
     const file = await (await this.#review()).file(path);
     if (uri === undefined || file === undefined) return this.#nothing();
     const at = new vscode.Position(Math.max(0, (line ?? firstLine(file)) - 1), 0);
-    const right = file.kind === 'deleted' ? goneUri(path) : uri;
+    const right = file.kind === 'deleted' ? goneUri(uri) : uri;
     const options: vscode.TextDocumentShowOptions = { preview: true, selection: new vscode.Range(at, at) };
-    await vscode.commands.executeCommand('vscode.diff', beforeUri(path), right, titleOf(file), options);
+    await vscode.commands.executeCommand('vscode.diff', beforeUri(uri, path), right, titleOf(file), options);
   }
 
   async #showAll(): Promise<void> {
@@ -191,12 +191,12 @@ export class ReviewController implements Disposable {
     if (files.length === 0) return this.#nothing();
     const resources = await Promise.all(
       files.map(async ({ path, kind }) => {
-        const uri = (await this.#uriOf(path)) ?? goneUri(path);
-        const before = kind === 'created' ? undefined : beforeUri(path);
-        return [uri, before, kind === 'deleted' ? undefined : uri];
+        const uri = await this.#uriOf(path);
+        if (uri === undefined) return [];
+        return [[uri, kind === 'created' ? undefined : beforeUri(uri, path), kind === 'deleted' ? undefined : uri]];
       }),
     );
-    await vscode.commands.executeCommand('vscode.changes', vscode.l10n.t('Earshot’s changes'), resources);
+    await vscode.commands.executeCommand('vscode.changes', vscode.l10n.t('Earshot’s changes'), resources.flat());
   }
 
   async #undoAll(): Promise<void> {

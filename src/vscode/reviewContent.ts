@@ -23,9 +23,9 @@ export class ReviewContent implements vscode.TextDocumentContentProvider, Dispos
 
   readonly onDidChange = this.#onDidChange.event;
 
-  async provideTextDocumentContent({ path, query }: vscode.Uri): Promise<string> {
-    const name = path.slice(1);
-    if (query === EMPTY) return '';
+  async provideTextDocumentContent({ query }: vscode.Uri): Promise<string> {
+    if (!query.startsWith(BEFORE)) return '';
+    const name = query.slice(BEFORE.length);
     const [file, bytes] = await Promise.all([this.#deps.workspace.resolve(name), this.#deps.base(name)]);
     if (!file.ok || bytes === undefined) return '';
     const text = await this.#deps.workspace.decode(file.value, bytes);
@@ -44,13 +44,14 @@ export class ReviewContent implements vscode.TextDocumentContentProvider, Dispos
   }
 }
 
-const EMPTY = 'gone';
+const BEFORE = 'before:';
 
-export function beforeUri(path: string): vscode.Uri {
-  return vscode.Uri.from({ scheme: SCHEME, path: `/${path}` });
+/** Where the file itself is, so that the editor does not take it for another one that was renamed. */
+export function beforeUri(file: vscode.Uri, path: string): vscode.Uri {
+  return file.with({ scheme: SCHEME, authority: '', query: `${BEFORE}${path}` });
 }
 
 /** Stands in for a file that is not there any more. */
-export function goneUri(path: string): vscode.Uri {
-  return vscode.Uri.from({ scheme: SCHEME, path: `/${path}`, query: EMPTY });
+export function goneUri(file: vscode.Uri): vscode.Uri {
+  return file.with({ scheme: SCHEME, authority: '', query: 'gone' });
 }

@@ -92,7 +92,7 @@ async function show({ entry }: Row): Promise<void> {
   const uri = toUri(entry.file);
   const options = { preview: true, preserveFocus: true };
   if (entry.by === 'agent')
-    await vscode.commands.executeCommand('vscode.diff', beforeUri(entry.path), uri, undefined, options);
+    await vscode.commands.executeCommand('vscode.diff', beforeUri(uri, entry.path), uri, undefined, options);
   else await vscode.window.showTextDocument(uri, options);
 }
 

@@ -196,6 +196,8 @@ export const strings = {
   undoWaits: 'Changes can be undone when the turn has ended',
   keepOne: (what: string) => `Keep changes of ${what}`,
   undoOne: (what: string) => `Undo changes of ${what}`,
+  showChangesOf: 'Show changes of',
+  partOf: (name: string) => `Show changes of ${name}, line`,
   reviewFileTitle: (what: string) => `Show changes of ${what}`,
   partsOf: (count: number, name: string) => `${count} changes of ${name}`,
   partAt: (name: string, line: number) => `${name}, line ${line}`,

@@ -54,31 +54,33 @@ export function ChangedFiles({ changes, running }: Properties) {
           <span class="changes-summary">{summary}</span>
           <Counts added={changes.added} removed={changes.removed} />
         </button>
-        <button
-          type="button"
-          class="primary"
-          title={strings.keepAllTitle}
-          onClick={() => post({ type: 'keep_changes' })}
-        >
-          {strings.keep}
-        </button>
-        <button
-          type="button"
-          class="secondary"
-          title={running ? strings.undoWaits : strings.undoAllTitle}
-          aria-disabled={running}
-          onClick={() => !running && post({ type: 'undo_changes' })}
-        >
-          {strings.undo}
-        </button>
-        <button
-          type="button"
-          class="secondary"
-          title={strings.reviewAllTitle}
-          onClick={() => post({ type: 'review_changes' })}
-        >
-          {strings.review}
-        </button>
+        <span class="changes-actions">
+          <button
+            type="button"
+            class="primary"
+            title={strings.keepAllTitle}
+            onClick={() => post({ type: 'keep_changes' })}
+          >
+            {strings.keep}
+          </button>
+          <button
+            type="button"
+            class="secondary"
+            title={running ? strings.undoWaits : strings.undoAllTitle}
+            aria-disabled={running}
+            onClick={() => !running && post({ type: 'undo_changes' })}
+          >
+            {strings.undo}
+          </button>
+          <button
+            type="button"
+            class="secondary"
+            title={strings.reviewAllTitle}
+            onClick={() => post({ type: 'review_changes' })}
+          >
+            {strings.review}
+          </button>
+        </span>
       </div>
       <ul id={id} class="changes-files" hidden={!open}>
         {open && changes.files.map((file) => <File key={file.path} file={file} running={running} post={post} />)}
@@ -122,9 +124,9 @@ function File({ file, running, post }: RowProperties & { readonly file: ChangedF
           type="button"
           class="changes-name"
           title={strings.reviewFileTitle(name)}
-          aria-label={strings.reviewFileTitle(name)}
           onClick={() => post({ type: 'review_changes', path })}
         >
+          <span class="hidden">{strings.showChangesOf} </span>
           <span class="changes-base">{name.slice(cut)}</span>
           <span class="changes-folder">{name.slice(0, cut).replace(/\/$/, '')}</span>
         </button>
@@ -172,13 +174,8 @@ function HunkRow({ hunk, name, running, show, keep, undo }: HunkProperties) {
   const what = strings.partAt(name, hunk.line);
   return (
     <li class="changes-row">
-      <button
-        type="button"
-        class="changes-name"
-        title={strings.reviewFileTitle(what)}
-        aria-label={strings.reviewFileTitle(what)}
-        onClick={show}
-      >
+      <button type="button" class="changes-name" title={strings.reviewFileTitle(what)} onClick={show}>
+        <span class="hidden">{strings.partOf(name)} </span>
         <span class="changes-line">{hunk.line}</span>
         <code>{visibleText(hunk.text)}</code>
       </button>
