@@ -49,6 +49,8 @@ export type ModelPart =
   | { readonly type: 'reasoning'; readonly text: string }
   /** A complete call. `arguments` is the model's own text, which may be no JSON at all. */
   | { readonly type: 'tool_call'; readonly id: string; readonly name: string; readonly arguments: string }
+  /** More of a call that is still being written; `index` tells those of one answer apart. Only for drawing. */
+  | { readonly type: 'writing_call'; readonly index: number; readonly name: string; readonly text: string }
   /** The endpoint lives, but has nothing to show yet. */
   | { readonly type: 'alive' }
   /** `truncated`: it would have said more, but had reached its limit. */
@@ -235,6 +237,14 @@ export type Partial =
   /** The request failed and is sent again in a while; `ended` when it is. */
   | { readonly type: 'retrying'; readonly id: string; readonly seconds: number; readonly failure: Failure }
   | { readonly type: 'retrying_ended'; readonly id: string }
+  /** A call of the answer `answer` while it is written; gone with `answer_ended`. */
+  | {
+      readonly type: 'call_text';
+      readonly answer: string;
+      readonly index: number;
+      readonly name: string;
+      readonly text: string;
+    }
   | { readonly type: 'tool_started'; readonly call: string }
   | { readonly type: 'tool_output'; readonly call: string; readonly text: string };
 

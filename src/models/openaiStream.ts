@@ -58,13 +58,13 @@ export class StreamAccumulator {
     if (choice === undefined || choice === null) return [];
     if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') this.#reason = choice.finish_reason;
     const delta = choice.delta ?? choice.message;
-    for (const call of delta?.tool_calls ?? []) if (call !== null) this.#grow(call);
+    const written = (delta?.tool_calls ?? []).flatMap((call) => (call === null ? [] : [this.#grow(call)]));
     const reasoning = textOf(delta?.reasoning_content) || textOf(delta?.reasoning);
     const text = textOf(delta?.content) || textOf(delta?.refusal);
     const parts: ModelPart[] = [];
     if (reasoning !== '') parts.push({ type: 'reasoning', text: reasoning });
     if (text !== '') parts.push({ type: 'text', text });
-    return parts;
+    return [...parts, ...written];
   }
 
   /** Whether the server said that it is done. */
@@ -82,7 +82,7 @@ export class StreamAccumulator {
     ];
   }
 
-  #grow(delta: LooseCall): void {
+  #grow(delta: LooseCall): ModelPart {
     const id = textOf(delta.id);
     const name = textOf(delta.function?.name);
     const text = argumentsText(delta.function?.arguments);
@@ -92,11 +92,12 @@ export class StreamAccumulator {
       const call = { index, id, name, arguments: text };
       this.#calls.push(call);
       if (index !== undefined) this.#byIndex.set(index, call);
-      return;
+      return { type: 'writing_call', index: this.#calls.length - 1, name, text };
     }
     if (known.id === '') known.id = id;
     if (known.name === '') known.name = name;
     known.arguments += text;
+    return { type: 'writing_call', index: this.#calls.indexOf(known), name: known.name, text };
   }
 
   /** An id names its call whatever the index says; else the index does; else it is the one that grew last. */

@@ -119,7 +119,16 @@ export type HeldReason =
   /** The model may be asked only on the user's own doing. */
   | 'model';
 
-export type ToolState = 'approval' | 'question' | 'running' | 'done' | 'failed' | 'rejected' | 'interrupted';
+/** `writing`: the model still writes the call; `output` is what there is of its arguments. */
+export type ToolState =
+  | 'writing'
+  | 'approval'
+  | 'question'
+  | 'running'
+  | 'done'
+  | 'failed'
+  | 'rejected'
+  | 'interrupted';
 
 /** What a person needs to know to answer, besides the call itself. */
 interface ApprovalView {

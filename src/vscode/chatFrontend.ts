@@ -106,6 +106,11 @@ export class ChatFrontend implements Frontend, Disposable {
         return this.#set(retryNotice(drawn));
       case 'retrying_ended':
         return this.#remove(drawn.id);
+      case 'call_text': {
+        const id = `${drawn.answer}:${drawn.index}`;
+        if (!this.#items.has(id)) this.#set({ ...blankCall, id, name: drawn.name });
+        return this.#extend(id, 'output', drawn.text);
+      }
       case 'tool_started':
         return;
       case 'tool_output':
@@ -206,6 +211,7 @@ export class ChatFrontend implements Frontend, Disposable {
 
   /** If anything came, the complete event replaces it in a moment; if not, nothing stays. */
   #answerEnded(id: string): void {
+    for (const written of [...this.#items.keys()]) if (written.startsWith(`${id}:`)) this.#remove(written);
     const item = this.#items.get(id);
     if (item?.type !== 'answer') return;
     if (item.text !== '' || item.reasoning !== '') return this.#set({ ...item, streaming: false });
@@ -237,6 +243,9 @@ export class ChatFrontend implements Frontend, Disposable {
     this.#post?.({ type: 'snapshot', number: ++this.#number, state });
   }
 }
+
+/** What is written is no call yet. */
+const blankCall = { type: 'tool', arguments: {}, state: 'writing', output: '' } as const;
 
 function retryNotice({ id, seconds, failure }: Extract<Drawn, { type: 'retrying' }>): TranscriptItem {
   return { type: 'notice', id, level: 'warning', text: failure.message, nextStep: `Trying again in ${seconds} s.` };

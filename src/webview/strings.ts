@@ -36,6 +36,7 @@ export const strings = {
   states: {
     approval: 'Needs approval',
     question: 'Needs an answer',
+    writing: 'Writing',
     running: 'Running',
     done: 'Done',
     failed: 'Failed',

@@ -65,7 +65,10 @@ export function Transcript({ items, running }: { readonly items: Chunked<PageIte
 /** Whether the last item itself says that something goes on. */
 function showsWork(item: PageItem | undefined): boolean {
   if (item?.type === 'answer') return item.streaming;
-  return item?.type === 'tool' && (item.state === 'running' || item.state === 'approval' || item.state === 'question');
+  return (
+    item?.type === 'tool' &&
+    (item.state === 'writing' || item.state === 'running' || item.state === 'approval' || item.state === 'question')
+  );
 }
 
 const ItemChunk = memo(function ItemChunk({ chunk }: { readonly chunk: readonly PageItem[] }) {

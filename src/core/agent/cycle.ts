@@ -102,6 +102,9 @@ async function listen(deps: CycleDeps, request: ModelRequest, signal: AbortSigna
       take(heard, part);
       if (part.type === 'text' || part.type === 'reasoning') {
         frontend.render(log.id, { type: 'answer_text', id, field: part.type, text: part.text });
+      } else if (part.type === 'writing_call') {
+        const { index, name, text } = part;
+        frontend.render(log.id, { type: 'call_text', answer: id, index, name, text });
       }
     }
   } finally {
@@ -125,6 +128,7 @@ function take(heard: Heard, part: ModelPart): void {
       heard.calls.push(part);
       return;
     case 'alive':
+    case 'writing_call':
       return;
     case 'finished':
       heard.finished = true;

@@ -1,8 +1,9 @@
 // Decides how a tool call is drawn: one line that says what and how it stands, opening to arguments and output.
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FileDiff } from '../../protocol/diffView.ts';
 import type { ToolState } from '../../protocol/webview.ts';
-import type { Growing } from '../growing.ts';
+import { type Growing, wholeText } from '../growing.ts';
+import { readPartial } from '../partialJson.ts';
 import type { ToolItem } from '../state.ts';
 import { strings } from '../strings.ts';
 import { toolIcon, toolTitle } from '../toolTitle.ts';
@@ -19,6 +20,7 @@ import { visibleText } from './visibleText.ts';
 const STATE_ICONS: Record<ToolState, IconName> = {
   approval: 'warning',
   question: 'question',
+  writing: 'loading',
   running: 'loading',
   done: 'check',
   failed: 'error',
@@ -26,7 +28,8 @@ const STATE_ICONS: Record<ToolState, IconName> = {
   interrupted: 'debug-stop',
 };
 
-export function ToolCard({ item }: { readonly item: ToolItem }) {
+export function ToolCard({ item: given }: { readonly item: ToolItem }) {
+  const item = useMemo(() => asWritten(given), [given]);
   const [chosen, setChosen] = useState<boolean | null>(null);
   const id = useId();
   const asks = item.state === 'question';
@@ -98,6 +101,11 @@ function RunningActions({ call }: { readonly call: string }) {
   );
 }
 
+/** While it is written, its arguments are what can be read of them. */
+function asWritten(item: ToolItem): ToolItem {
+  return item.state === 'writing' ? { ...item, arguments: readPartial(wholeText(item.output)) } : item;
+}
+
 const NONE: readonly FileDiff[] = [];
 
 /** Read once the call has ended; until then, and where it changed nothing, none. */
@@ -128,11 +136,13 @@ function Details({ item }: { readonly item: ToolItem }) {
 
 /** The answer to a question is shown with it; the result only says it again. */
 function showsOutput({ state, question, output }: ToolItem): boolean {
+  if (state === 'writing') return false;
   if (question !== undefined) return state === 'failed' || state === 'interrupted';
   return output.length > 0 || (state !== 'approval' && state !== 'running');
 }
 
 function opensItself(item: ToolItem): boolean {
+  if (item.state === 'writing') return Object.keys(item.arguments).length > 0;
   if (item.question !== undefined || item.changes !== undefined) return true;
   return item.state === 'failed' || (item.state === 'running' && (item.output.length > 0 || runsInForeground(item)));
 }

@@ -13,7 +13,12 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
+/** What counts; how calls looked while they were written is only for drawing. */
 async function heard(): Promise<ModelPart[]> {
+  return (await all()).filter((part) => part.type !== 'writing_call');
+}
+
+async function all(): Promise<ModelPart[]> {
   const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
   const parts = await Array.fromAsync(
     model.stream({ system: '', messages: [], tools: [] }, new AbortController().signal),
@@ -32,6 +37,20 @@ describe('tool calls', () => {
   test.each(['missing', 'all_zero', 'from_one'] as const)('whose indexes are %s are told apart', async (indexes) => {
     server.script({ calls, indexes });
     expect(await heard()).toEqual([...expected, { type: 'finished', usage }]);
+  });
+
+  test('are drawn while they are written, each for itself, and never anything else of them', async () => {
+    server.script({ calls, indexes: 'from_one' });
+    const written = (await all()).filter((part) => part.type === 'writing_call');
+    const names = ['0 read_file', '0 read_file', '1 read_file', '1 read_file'];
+    expect(written.map(({ index, name }) => `${index} ${name}`)).toEqual(names);
+    const texts = [0, 1].map((one) =>
+      written
+        .filter(({ index }) => index === one)
+        .map(({ text }) => text)
+        .join(''),
+    );
+    expect(texts).toEqual(calls.map((call) => JSON.stringify(call.arguments)));
   });
 
   test('several in one delta, with `stop` as the reason', async () => {

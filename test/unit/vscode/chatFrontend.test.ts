@@ -106,6 +106,21 @@ test('an approval is shown while it is open, answered once, and gone when the tu
   expect(frontend.openApprovals).toBe(0);
 });
 
+test('a call is shown while it is written, and is gone when the answer is there', () => {
+  let page: PageState = initialState;
+  frontend.attach((message) => (page = reduce(page, message)));
+  frontend.render('c', { type: 'answer_started', id: 'a' });
+  for (const text of ['{"path": "src', '/a.ts"}'])
+    frontend.render('c', { type: 'call_text', answer: 'a', index: 0, name: 'edit_file', text });
+  tick();
+  expect(shown(page)).toContainEqual(
+    expect.objectContaining({ type: 'tool', name: 'edit_file', state: 'writing', output: '{"path": "src/a.ts"}' }),
+  );
+  frontend.render('c', { type: 'answer_ended', id: 'a' });
+  tick();
+  expect(shown(page)).toEqual([]);
+});
+
 test('whenever the page connects, deltas bring it to what a new snapshot would say', () => {
   const step = fc.oneof(
     fc.record({ type: fc.constant('text' as const), text: fc.string() }),
@@ -116,6 +131,7 @@ test('whenever the page connects, deltas bring it to what a new snapshot would s
         'tool' as const,
         'done' as const,
         'output' as const,
+        'write' as const,
         'tick' as const,
         'attach' as const,
       ),
@@ -138,6 +154,8 @@ test('whenever the page connects, deltas bring it to what a new snapshot would s
         else if (current.type === 'tool') one.appended('c', { items: [tool('running')] } as never);
         else if (current.type === 'done') one.appended('c', { items: [tool('done')] } as never);
         else if (current.type === 'output') one.render('c', { type: 'tool_output', call: 't', text: 'o' });
+        else if (current.type === 'write')
+          one.render('c', { type: 'call_text', answer: 'a', index: 0, name: 'edit_file', text: '{"path"' });
         else if (current.type === 'tick') tick();
         else attach();
       }
