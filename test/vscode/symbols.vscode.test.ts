@@ -86,8 +86,8 @@ describe('symbols', () => {
       wrong.content,
       /^symbol: nothing does not stand in line 1 of .*cup\.ts, which is: export function fill/,
     );
-    const keyword = await ask({ ...rename, symbol: 'function' });
-    assert.equal(keyword.isError, true);
+    const word = await ask({ ...rename, symbol: 'full', line: 2 });
+    assert.equal(word.isError, true, word.content);
     const vague = await ask({ action: 'rename', path: `${folder}/cup.ts`, symbol: 'fill', new_name: 'pour' });
     assert.equal(vague.content, 'line: rename needs it. Call it again with it.');
     assert.equal(await diskText('cup.ts'), before);
