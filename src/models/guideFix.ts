@@ -4,8 +4,9 @@ import { countProblems, filesIn, filesWithProblems, fixesIn, type ListedFix } fr
 import { fence } from './guideSpeech.ts';
 
 const MOST_FIXES = 25;
+const MOST_TRIES = 2;
 const MOST_FILES_LOOKED_AT = 30;
-const CODE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|cs|cpp|cc|c|h|rb|php|swift|vue|svelte|css|scss|less|html|json)$/i;
+const CODE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|cs|cpp|cc|c|h|rb|php|swift|vue|svelte)$/i;
 
 /** `path`: only that file; without it everything that language servers report, or failing that every file of code. */
 export function fixProblems(path: string | undefined): Goal {
@@ -16,8 +17,8 @@ interface State {
   /** Files to look at, in order; undefined until they are known. */
   files: string[] | undefined;
   readonly applied: { readonly file: string; readonly fix: ListedFix }[];
-  /** What was tried and did not help. */
-  readonly tried: Set<string>;
+  /** How often each was tried; what was applied counts as twice. */
+  readonly tried: Map<string, number>;
   /** The last list of each file without a fix to try. */
   readonly left: Map<string, string>;
 }
@@ -26,7 +27,7 @@ function decide(path: string | undefined, taken: readonly Taken[]): Decision {
   const state: State = {
     files: path === undefined ? undefined : [path],
     applied: [],
-    tried: new Set(),
+    tried: new Map(),
     left: new Map(),
   };
   for (const one of taken) take(state, one);
@@ -34,7 +35,7 @@ function decide(path: string | undefined, taken: readonly Taken[]): Decision {
   const report = last === undefined ? '' : reportOf(last);
   if (state.files === undefined) return find(taken, report);
   const file = state.files.find((one) => !state.left.has(one));
-  if (file !== undefined && state.applied.length < MOST_FIXES) return nextIn(file, last, report);
+  if (file !== undefined && state.applied.length < MOST_FIXES) return nextIn(state, file, last, report);
   return conclude(state, last, report);
 }
 
@@ -63,12 +64,22 @@ function take(state: State, { step, result }: Taken): void {
   }
   const title = step.arguments['title'];
   if (typeof title === 'string') {
-    state.tried.add(JSON.stringify([file, title, step.arguments['line']]));
-    if (result.startsWith('Applied')) state.applied.push({ file, fix: asFix(step) });
+    const applied = result.startsWith('Applied');
+    const key = keyOf(file, title, step.arguments['line']);
+    state.tried.set(key, (state.tried.get(key) ?? 0) + (applied ? MOST_TRIES : 1));
+    if (applied) state.applied.push({ file, fix: asFix(step) });
     return;
   }
-  const next = fixesIn(result).find((fix) => !state.tried.has(JSON.stringify([file, fix.title, fix.line])));
-  if (next === undefined) state.left.set(file, result);
+  if (nextFix(state, file, result) === undefined) state.left.set(file, result);
+}
+
+/** What the editor offers first of what was not tried enough; a save may fail once for reasons of the moment. */
+function nextFix(state: State, file: string, listed: string): ListedFix | undefined {
+  return fixesIn(listed).find(({ title, line }) => (state.tried.get(keyOf(file, title, line)) ?? 0) < MOST_TRIES);
+}
+
+function keyOf(file: string, title: string, line: unknown): string {
+  return JSON.stringify([file, title, line]);
 }
 
 function asFix({ arguments: { line, title } }: Step): ListedFix {
@@ -76,12 +87,12 @@ function asFix({ arguments: { line, title } }: Step): ListedFix {
 }
 
 /** Either asks what the editor offers, or applies the best of what it has just offered. */
-function nextIn(file: string, last: Taken | undefined, report: string): Decision {
+function nextIn(state: State, file: string, last: Taken | undefined, report: string): Decision {
   const listed =
     last?.step.tool === 'quick_fix' &&
     last.step.arguments['title'] === undefined &&
     last.step.arguments['path'] === file;
-  const [fix] = listed ? fixesIn(last.result) : [];
+  const fix = listed ? nextFix(state, file, last.result) : undefined;
   if (fix === undefined) {
     const again =
       last?.step.arguments['path'] === file ? 'I look again.' : `I ask the editor what it offers for \`${file}\`.`;

@@ -45,7 +45,7 @@ export function reportRun(what: string, result: string): string {
   return `${verdict} ${what}\n\n${fence(result)}`;
 }
 
-export function countLines(text: string): string {
+function countLines(text: string): string {
   const lines = text === '' ? 0 : text.split('\n').length;
   return `${lines} ${lines === 1 ? 'line' : 'lines'}`;
 }

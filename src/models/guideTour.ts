@@ -1,7 +1,7 @@
 // Decides the tour: a file is read, the newcomer changes it, and hears that the Guide heard it. Every step is a real tool.
 import { type Decision, type Goal, type Taken } from './guidePlan.ts';
 import { filesIn } from './guideReading.ts';
-import { countLines, SUGGESTIONS } from './guideSpeech.ts';
+import { SUGGESTIONS } from './guideSpeech.ts';
 
 const CHANGED = 'I have changed and saved it';
 const SKIP = 'Skip this';
@@ -23,7 +23,7 @@ export const tour: Goal = (taken) => {
     return {
       type: 'call',
       step: { tool: 'read_file', arguments: { path: file } },
-      report: `There are ${countLines(listed.result)} of files and folders.`,
+      report: `That is what is here: ${filesIn(listed.result).length} files.`,
       say: `**2 of 3.** I read \`${file}\`. From now on I am told when it changes, whoever changes it.`,
     };
   }

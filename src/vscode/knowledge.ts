@@ -29,17 +29,21 @@ export function createKnowledge(deps: {
 }): Knowledge {
   const problems = new DiagnosticsSource(deps.log);
   const diagnostics = createDiagnosticsProducer({ ...deps, problems });
+  const fixes = createQuickFixes({ clock: deps.clock, problems, telling: diagnostics });
   return {
     tools: [
       createSearchTool({ ripgrep: findRipgrep }),
       createDiagnosticsTool({ problems, telling: diagnostics }),
-      createQuickFixTool(createQuickFixes({ clock: deps.clock, problems, telling: diagnostics })),
+      createQuickFixTool(fixes),
       createSymbolsTool(createLanguages()),
       createFetchUrlTool({ lookup: (hostname) => lookup(hostname, { all: true }) }),
       todoTool,
     ],
     producer: diagnostics,
     problems: diagnostics,
-    dispose: () => problems.dispose(),
+    dispose: () => {
+      fixes.dispose();
+      problems.dispose();
+    },
   };
 }

@@ -1,6 +1,7 @@
 // The editor's quick fixes: what code action providers offer for a file's problems, and the text that each would make.
 import * as vscode from 'vscode';
 import { type Clock } from '../base/clock.ts';
+import { type Disposable } from '../base/disposable.ts';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
 import { type FixableProblem, type FixedText, type OfferedFix, type QuickFixes } from '../core/fixPorts.ts';
 import { type Problems, type ProblemTelling } from '../core/problemPorts.ts';
@@ -11,6 +12,9 @@ import { absoluteOf, contentUri } from './fileUris.ts';
 const SHOWN_MILLISECONDS = 20_000;
 /** The same for a file of which nothing is known. */
 const UNKNOWN_MILLISECONDS = 5000;
+/** A server that has spoken before needs this long at most; one that is only starting may need longer. */
+const SPEAKS_MILLISECONDS = 10_000;
+const STARTS_MILLISECONDS = 30_000;
 const MOST_PROBLEMS = 30;
 /** Of the offered ones, so many are worked out in full when one is to be applied. */
 const MOST_RESOLVED = 30;
@@ -21,12 +25,15 @@ export interface QuickFixDeps {
   readonly telling: ProblemTelling;
 }
 
-export function createQuickFixes(deps: QuickFixDeps): QuickFixes {
+export function createQuickFixes(deps: QuickFixDeps): QuickFixes & Disposable {
+  const spoken = new Spoken(deps);
   return {
+    dispose: () => spoken.dispose(),
     of: async (file, { line, signal }) => {
       try {
-        await deps.telling.look(file, signal);
         const document = await vscode.workspace.openTextDocument(contentUri(file));
+        await deps.telling.look(file, signal);
+        await spoken.of(file, document.languageId, signal);
         const found = (await problemsOf(deps, file, document, signal))
           .filter(({ range }) => line === undefined || range.start.line + 1 === line)
           .sort((a, b) => a.severity - b.severity || a.range.start.compareTo(b.range.start));
@@ -41,6 +48,51 @@ export function createQuickFixes(deps: QuickFixDeps): QuickFixes {
       }
     },
   };
+}
+
+/** Whether language servers have said what they think of a file as it is: silence may only mean that they are starting. */
+class Spoken implements Disposable {
+  readonly #clock: Clock;
+  readonly #listening: Disposable;
+  readonly #said = new Set<string>();
+  readonly #waiting = new Map<string, () => void>();
+  /** By language: whether anybody ever speaks of such files. */
+  readonly #speaks = new Map<string, boolean>();
+
+  constructor({ clock, problems }: QuickFixDeps) {
+    this.#clock = clock;
+    this.#listening = problems.onDidChange(({ type, files }) => {
+      for (const { path } of files) {
+        if (type === 'edited') this.#said.delete(path);
+        if (type !== 'reported') continue;
+        this.#said.add(path);
+        this.#waiting.get(path)?.();
+      }
+    });
+  }
+
+  async of({ path }: FilePath, language: string, signal: AbortSignal): Promise<void> {
+    const speaks = this.#speaks.get(language);
+    if (speaks === false || this.#said.has(path) || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        timer.dispose();
+        signal.removeEventListener('abort', end);
+        this.#waiting.delete(path);
+        resolve();
+      };
+      const timer = this.#clock.after(speaks === true ? SPEAKS_MILLISECONDS : STARTS_MILLISECONDS, end);
+      this.#waiting.set(path, end);
+      signal.addEventListener('abort', end, { once: true });
+    });
+    this.#speaks.set(language, speaks === true || this.#said.has(path));
+    // Of what nobody has spoken until now, nobody will until it changes.
+    this.#said.add(path);
+  }
+
+  dispose(): void {
+    this.#listening.dispose();
+  }
 }
 
 /** Fixes are offered only for what the editor itself has as problems; some servers tell it those of shown files alone. */

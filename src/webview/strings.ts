@@ -80,7 +80,7 @@ export const strings = {
     watch: 'Watch',
     readNotifications: 'Read notifications',
     ask: 'Ask',
-    quickFix: 'Fix',
+    quickFix: 'Quick fix',
   },
 
   handles: 'Background',
@@ -139,6 +139,8 @@ export const strings = {
     apply_patch: 'Earshot wants to change files.',
     move_file: 'Earshot wants to move this file.',
     delete_file: 'Earshot wants to delete this file.',
+    run_task: 'Earshot wants to run this task.',
+    quick_fix: 'Earshot wants to apply this quick fix.',
   } as Readonly<Record<string, string>>,
   approvalQuestionOther: (name: string) => `Earshot wants to use the tool ${name}.`,
   approve: 'Approve',

@@ -1,10 +1,10 @@
 // The chat in every theme: a picture of each, and an accessibility checker that finds nothing.
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { findViolations } from '../support/accessibility.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 const workbench = useWorkbench();
@@ -33,22 +33,8 @@ test.each(Object.entries(THEMES))('%s', async (theme, bodyClass) => {
   const frame = await chatFrame();
   await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);
   await workbench.screenshot(`themes-${theme}`);
-  const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  await frame.evaluate(source);
-  const found = await frame.evaluate(async () => {
-    // The page lets the side bar shine through, which a checker inside the frame takes for white.
-    document.body.style.backgroundColor = 'var(--vscode-sideBar-background)';
-    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
-    const { violations } = await axe.run({ resultTypes: ['violations'] });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
-  });
-  expect(found).toEqual([]);
+  expect(await findViolations(frame)).toEqual([]);
 });
-
-interface Violation {
-  id: string;
-  nodes: { html: string }[];
-}
 
 /** As an editor of the settings file would; the window follows without a reload. */
 async function setTheme(theme: string): Promise<void> {

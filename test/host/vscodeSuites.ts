@@ -1,12 +1,13 @@
 // Decides in which VS Code the suites of test/vscode run: ours, or with `electron` a desktop one. A program of its own.
 import { existsSync } from 'node:fs';
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { downloadAndUnzipVSCode, runTests, TestRunFailedError } from '@vscode/test-electron';
 import { cacheFolder, newTemporaryFolder } from './cache.mjs';
 import { UserError } from './errors.mjs';
 import { runToExit } from './lifetime.mjs';
+import { installModelProvider } from './modelProvider.ts';
 import { createSample } from './sample.ts';
 import { defaultSettings } from './serverSettings.ts';
 import { repository } from './setup.mjs';
@@ -56,12 +57,6 @@ async function desktopExecutable(): Promise<string> {
     const reason = error instanceof Error ? error.message : String(error);
     throw new UserError(`A desktop VS Code could not be downloaded (${reason}).`, whereToGetVscode);
   }
-}
-
-/** A chat model of VS Code's own, for whoever tests on one. */
-async function installModelProvider(extensions: string): Promise<void> {
-  const source = fileURLToPath(new URL('modelProvider', import.meta.url));
-  await cp(source, join(extensions, 'earshot-test.tea-model-1.0.0'), { recursive: true });
 }
 
 async function writeUserSettings(userDataDir: string): Promise<void> {

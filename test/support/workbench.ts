@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { type Browser, type BrowserContext, type FrameLocator, type Locator, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { launchChromium } from '../host/browser.ts';
+import { installModelProvider } from '../host/modelProvider.ts';
 import { createSample } from '../host/sample.ts';
 import { startVscodeServer, type VscodeServer } from '../host/serve.ts';
 
@@ -18,6 +19,8 @@ export interface WorkbenchOptions {
   /** No folder is open. */
   readonly noFolder?: boolean;
   readonly env?: NodeJS.ProcessEnv;
+  /** An extension is there that provides a chat model of VS Code's own. */
+  readonly modelProvider?: true;
   /** Errors that the file's tests provoke; any other in the extension's log fails the file. */
   readonly expectedErrors?: RegExp;
 }
@@ -48,6 +51,7 @@ export class Workbench {
   async open(options: WorkbenchOptions = {}): Promise<void> {
     this.#temporary = await mkdtemp(join(tmpdir(), 'earshot-browser-'));
     this.folder = await createSample(this.#temporary);
+    if (options.modelProvider === true) await installModelProvider(join(this.dataFolder, 'extensions'));
     this.#server = await startVscodeServer({
       dataDir: this.dataFolder,
       settings: options.settings ?? {},

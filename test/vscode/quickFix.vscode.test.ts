@@ -32,6 +32,7 @@ describe('quick fixes', function () {
   let conversation: string;
   let file: vscode.Uri;
   let problems: DiagnosticsSource;
+  let fixes: ReturnType<typeof createQuickFixes>;
 
   beforeEach(async () => {
     const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
@@ -43,7 +44,7 @@ describe('quick fixes', function () {
     const log = recordingLog([]);
     problems = new DiagnosticsSource(log);
     const telling = createDiagnosticsProducer({ clock: realClock, log, problems, workspace });
-    const fixes = createQuickFixes({ clock: realClock, problems, telling });
+    fixes = createQuickFixes({ clock: realClock, problems, telling });
     headless = await startHeadless({
       model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       ports: { workspace, problems: telling, producers: [telling], tools: [createQuickFixTool(fixes)] },
@@ -55,6 +56,7 @@ describe('quick fixes', function () {
   afterEach(async () => {
     await headless.end();
     await server.stop();
+    fixes.dispose();
     problems.dispose();
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     await vscode.workspace.fs.delete(file);

@@ -228,6 +228,26 @@ describe('fixing', () => {
     expect(walk.text).toContain('line 2: error');
   });
 
+  test('tries a fix once more that could not be saved, and the next one after that', async () => {
+    const offers = editor({
+      'a.ts': [
+        { line: 1, fixes: ['useless'] },
+        { line: 2, fixes: ['Go'] },
+      ],
+    });
+    let saves = 0;
+    const walk = await follow('fix the problems', (tool, args) => {
+      if (args['title'] === 'Go' && ++saves === 1) return 'a.ts could not be saved.';
+      return offers(tool, args);
+    });
+    expect(walk.calls.filter((call) => call.includes('title'))).toEqual([
+      'quick_fix {"path":"a.ts","line":1,"title":"useless"}',
+      'quick_fix {"path":"a.ts","line":2,"title":"Go"}',
+      'quick_fix {"path":"a.ts","line":2,"title":"Go"}',
+    ]);
+    expect(walk.all).toContain('That did not work:');
+  });
+
   test('looks at the files of code where nothing is reported yet', async () => {
     const offers = editor({ 'a.ts': [{ line: 1, fixes: ['Go'] }] });
     let silent = true;

@@ -1,0 +1,154 @@
+// The Guide by a person's hands: a tour with a question, type errors that it has never seen, a watcher, and what it heard.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Frame } from 'playwright-core';
+import { beforeEach, expect, test } from 'vitest';
+import { findViolations } from '../support/accessibility.ts';
+import { useWorkbench } from '../support/workbench.ts';
+
+const workbench = useWorkbench({ modelProvider: true });
+const keyboard = (key: string) => workbench.page.keyboard.press(key);
+const file = (path: string) => join(workbench.folder, path);
+
+const PATIENCE = 180_000;
+
+beforeEach(async () => {
+  await workbench.openChat();
+  await workbench.reset();
+});
+
+test('the tour: a question that outlives a reload is answered from the keyboard, and the change is told with it', async () => {
+  await workbench.chat().getByRole('button', { name: 'tour', exact: true }).click();
+  await keyboard('Enter');
+  const question = workbench.card(/^Ask Open README\.md/);
+  await question.getByText('Needs an answer').waitFor();
+  await expect.poll(() => workbench.statusBar().innerText()).toContain('Earshot asks');
+  await workbench.reload();
+  await workbench.openChat();
+  await question.getByText('Needs an answer').waitFor();
+  for (const theme of ['Default Light Modern', 'Default High Contrast', 'Default Dark Modern']) {
+    await setTheme(theme);
+    await workbench.screenshot(`guide-question-${theme}`);
+    expect(await findViolations(await chatFrame())).toEqual([]);
+  }
+
+  await writeFile(file('README.md'), `${await readFile(file('README.md'), 'utf8')}\nOpen until six.\n`);
+  await workbench.chat().locator('footer').getByText('1 waiting to be told').waitFor();
+  const group = question.getByRole('group', { name: /^Question: Open README\.md/ });
+  await group.focus();
+  // A key pressed in the moment the card appears must not answer.
+  await keyboard('Enter');
+  await keyboard('Tab');
+  await keyboard('Space');
+  expect(await group.getByRole('radio', { name: 'I have changed and saved it' }).isChecked()).toBe(true);
+  await keyboard('Tab');
+  await keyboard('Tab');
+  await keyboard('Enter');
+  await workbench.settled();
+  await question.getByRole('button', { name: /file\.changed README\.md/ }).waitFor();
+  await workbench.transcript().getByText('Meanwhile I was told:').waitFor();
+  await workbench.transcript().getByText('That was the tour.').waitFor();
+});
+
+test('three type errors that it has never seen: found, fixed by the editor’s own fixes, and the task passes', {
+  timeout: 4 * PATIENCE,
+}, async () => {
+  const word = Math.random()
+    .toString(36)
+    .replace(/[^a-z]/g, '')
+    .padEnd(6, 'tea');
+  const receipt = await readFile(file('src/receipt.ts'), 'utf8');
+  await writeFile(file('src/receipt.ts'), receipt.replace('order.table.', 'order.table?.'));
+  await writeFile(
+    file(`src/${word}.ts`),
+    [
+      `export interface Pot {\n  ${word}Level: number;\n}\n`,
+      `export function level(pot: Pot): number {\n  return pot.${word}Levle;\n}\n`,
+      `export function ${word}Later(): Promise<void> {\n  await Promise.resolve();\n}\n`,
+      `export const ${word}Order: Order = { number: 1, lines: [] };\n`,
+    ].join('\n'),
+  );
+  await workbench.say('fix the problems then run task check');
+  const first = workbench.card(`Quick fix src/${word}.ts`).filter({ hasText: 'Needs approval' });
+  await first.getByRole('button', { name: 'Always' }).click({ timeout: PATIENCE });
+  const task = workbench.card('Run task check');
+  // How long language servers and compilers take is their own affair.
+  await task.getByRole('button', { name: 'Approve' }).waitFor({ timeout: PATIENCE });
+  await workbench.screenshot('guide-fixed');
+  await task.getByRole('button', { name: 'Approve' }).click();
+  await workbench.transcript().getByText('Passed: the task check').waitFor({ timeout: PATIENCE });
+  await workbench.settled();
+  const fixed = await readFile(file(`src/${word}.ts`), 'utf8');
+  expect(fixed).toContain(`return pot.${word}Level;`);
+  expect(fixed).toContain(`export async function ${word}Later()`);
+  expect(fixed).toMatch(/import .*Order.* from ["']\.\/order\.ts["']/);
+  await workbench.screenshot('guide-passed');
+});
+
+test('a watcher in the background, a file changed by hand meanwhile, and what happened', {
+  timeout: 4 * PATIENCE,
+}, async () => {
+  const command = 'node node_modules/typescript/bin/tsc --watch --preserveWatchOutput';
+  await workbench.say(`run ${command} in the background as types then read src/menu.ts`);
+  await workbench
+    .card(/^Run node/)
+    .getByRole('button', { name: 'Approve' })
+    .click();
+  await workbench.settled();
+  await workbench.transcript().getByText('Started as the handle “types”').waitFor();
+
+  await writeFile(
+    file('src/menu.ts'),
+    (await readFile(file('src/menu.ts'), 'utf8')).replace('scone: 280', 'scone: 290'),
+  );
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s\d/);
+  await workbench.say('what happened');
+  await workbench.settled();
+  const told = workbench.transcript();
+  await told
+    .getByText(/file\.changed.*src\/menu\.ts changed/)
+    .first()
+    .waitFor();
+  await told.getByText('scone: 290').first().waitFor();
+  await workbench.screenshot('guide-heard');
+  await expect
+    .poll(
+      async () => {
+        await workbench.say('output of types');
+        await workbench.settled();
+        return told.getByText(/Watching for file changes/).count();
+      },
+      { timeout: PATIENCE, interval: 1000 },
+    )
+    .toBeGreaterThan(0);
+  await workbench.say('stop types');
+  await workbench.settled();
+});
+
+test('a model of VS Code’s own is chosen from the list, and what it cannot do is said with the next step', async () => {
+  await workbench.startCommand('Earshot: Choose Model');
+  const row = workbench.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: 'Tea One' });
+  await row.waitFor();
+  await workbench.screenshot('guide-choose-model');
+  await row.click();
+  await workbench.chat().locator('footer').getByText('Tea One · VS Code, teashop').waitFor();
+  await workbench.say('Hello.');
+  await workbench.settled();
+  await workbench.transcript().getByText('Tea One failed (nothing is scripted).').waitFor();
+});
+
+async function chatFrame(): Promise<Frame> {
+  const handle = await workbench.page.frameLocator('iframe.webview').locator('#active-frame').elementHandle();
+  const frame = await handle.contentFrame();
+  if (!frame) throw new Error('the chat has no frame');
+  return frame;
+}
+
+/** As an editor of the settings file would; the window follows without a reload. */
+async function setTheme(theme: string): Promise<void> {
+  const settings = join(workbench.dataFolder, 'data', 'Machine', 'settings.json');
+  const before = JSON.parse(await readFile(settings, 'utf8')) as Record<string, unknown>;
+  await writeFile(settings, JSON.stringify({ ...before, 'workbench.colorTheme': theme }));
+  const kind = theme.includes('Contrast') ? 'high-contrast' : theme.includes('Light') ? 'light' : 'dark';
+  await workbench.chat().locator(`body.vscode-${kind}`).waitFor();
+}
