@@ -1,14 +1,14 @@
 // The left side of a review: each file as it would be without the agent's changes, as a document that cannot be edited.
 import * as vscode from 'vscode';
 import { type Disposable } from '../base/disposable.ts';
-import { type Workspace } from '../core/workspacePorts.ts';
+import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
 
 const SCHEME = 'earshot-before';
 
 export interface ReviewContentDeps {
   readonly workspace: Workspace;
-  /** Undefined: there would be no such file. */
-  base(path: string): Promise<Uint8Array | undefined>;
+  /** Undefined: nothing is left to decide on. Without `bytes` there would be no such file. */
+  base(path: string): Promise<{ readonly bytes?: Uint8Array } | undefined>;
 }
 
 export class ReviewContent implements vscode.TextDocumentContentProvider, Disposable {
@@ -26,10 +26,18 @@ export class ReviewContent implements vscode.TextDocumentContentProvider, Dispos
   async provideTextDocumentContent({ query }: vscode.Uri): Promise<string> {
     if (!query.startsWith(BEFORE)) return '';
     const name = query.slice(BEFORE.length);
-    const [file, bytes] = await Promise.all([this.#deps.workspace.resolve(name), this.#deps.base(name)]);
-    if (!file.ok || bytes === undefined) return '';
+    const [file, base] = await Promise.all([this.#deps.workspace.resolve(name), this.#deps.base(name)]);
+    if (!file.ok) return '';
+    const bytes = base === undefined ? await this.#present(file.value) : base.bytes;
+    if (bytes === undefined) return '';
     const text = await this.#deps.workspace.decode(file.value, bytes);
     return text ?? vscode.l10n.t('This is no text: {0} bytes.', bytes.length);
+  }
+
+  /** Once everything is decided an editor that is still open shows no difference. */
+  async #present(file: FilePath): Promise<Uint8Array | undefined> {
+    const read = await this.#deps.workspace.read(file);
+    return read.ok ? read.value.bytes : undefined;
   }
 
   /** Something was kept, undone or changed: what is shown is read again. */

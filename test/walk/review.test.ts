@@ -41,7 +41,9 @@ test('files with their counts, as they would be without the agent, and nothing t
   expect(files).toHaveLength(3);
   // The user goes on in another line: that is no change of the agent's.
   await put('n.txt', (await text('n.txt'))?.replace('5\n', 'five, mine\n') ?? '');
-  expect(Buffer.from((await review.base('n.txt')) ?? []).toString()).toBe(NUMBERS.replace('5\n', 'five, mine\n'));
+  expect(Buffer.from((await review.base('n.txt'))?.bytes ?? []).toString()).toBe(
+    NUMBERS.replace('5\n', 'five, mine\n'),
+  );
   expect(await review.file('n.txt')).toMatchObject({ added: 2, removed: 2, clash: false });
 });
 
@@ -50,7 +52,9 @@ test('kept files are done with; undone ones have their bytes and the user’s; b
   await put('a.txt', '1\n2\n3\n');
   await put('b.txt', '1\n2\n3\n');
   await walked.go();
+  expect(await review.base('c.txt')).toEqual({});
   expect(await value(review.keep(['a.txt']))).toEqual({ done: ['a.txt'], stayed: [] });
+  expect(await review.base('a.txt')).toBeUndefined();
   await put('b.txt', 'mine\n1\n2\n3\nagent\n');
   expect(await value(review.undo())).toEqual({ done: ['b.txt', 'c.txt'], stayed: [] });
   expect([await text('a.txt'), await text('b.txt'), await text('c.txt')]).toEqual([

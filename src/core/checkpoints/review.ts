@@ -67,9 +67,10 @@ export class Review {
     return { path, kind, clash, version: this.#version(compared, through), ...differenceOf(base, present) };
   }
 
-  /** What the file would be without the agent's changes; undefined if there would be none, or nothing is to be reviewed. */
-  async base(path: string): Promise<Uint8Array | undefined> {
-    return (await this.#compare(path))?.base;
+  /** What the file would be without the agent's changes, without `bytes` if there would be none; undefined if nothing is to be reviewed. */
+  async base(path: string): Promise<{ readonly bytes?: Uint8Array } | undefined> {
+    const compared = await this.#compare(path);
+    return compared && (compared.base === undefined ? {} : { bytes: compared.base });
   }
 
   /** Without paths: everything that is to be reviewed. */
