@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type ModelMessage } from '../core/conversation/messages.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../core/ports.ts';
 import { type Goal, type Step, type Taken } from './guidePlan.ts';
-import { isSystemRequest, userTextsIn, wasRefused } from './guideReading.ts';
+import { isSystemRequest, reasonIn, userTextsIn, wasRefused } from './guideReading.ts';
 import { parseRequest } from './guideRequest.ts';
 import { describeBlock, introduce, notUnderstood } from './guideSpeech.ts';
 
@@ -84,7 +84,7 @@ function follow(
       }
       // What was said before this result came is said.
       [reports, told] = [[], describeBlock(result.block?.text)];
-      if (wasRefused(result.content)) return { text: join('You did not want that, so I stop here.', told) };
+      if (wasRefused(result.content)) return { text: join(stopping(reasonIn(result.content)), told) };
       taken.push({ step, result: result.content });
       waiting.push(...userTextsIn(result.block?.text).flatMap(goalFor));
     }
@@ -103,4 +103,10 @@ function withoutTool({ tool }: Step): string {
 
 function join(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function stopping(reason: string | undefined): string {
+  return reason === undefined
+    ? 'You did not want that, so I stop here.'
+    : `You did not want that (“${reason}”), so I stop here.`;
 }

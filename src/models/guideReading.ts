@@ -6,6 +6,12 @@ export function wasRefused(result: string): boolean {
   return result.startsWith('The user rejected this call') || result.trimEnd().endsWith('Cancelled by the user.');
 }
 
+/** What the user gave as the reason, if anything. */
+export function reasonIn(refusal: string): string | undefined {
+  const reason = refusal.match(/^The user rejected this call: ([^\n]*?)\.?$/m)?.[1];
+  return reason === 'no reason given' ? undefined : reason;
+}
+
 export function isSystemRequest(content: string): boolean {
   return content.startsWith(SYSTEM_REQUEST);
 }

@@ -82,6 +82,7 @@ test('a running command is moved to the background, listed, shown in a terminal,
 });
 
 test('one that asks is answered in the terminal; every theme shows the list', async () => {
+  await workbench.openChat();
   await workbench.reset();
   server.script(
     { calls: [background('b', 'setup', 'printf "Name? "; read name; echo "Hello $name"; sleep 1000')] },
@@ -119,6 +120,7 @@ test('one that asks is answered in the terminal; every theme shows the list', as
 });
 
 test('the extension host is killed while one runs, one ends and one waits: each told truly, once, and usable', async () => {
+  await workbench.openChat();
   await workbench.reset();
   const job = 'while [ ! -e go ]; do sleep 0.1; done; echo result; touch over; exit 7';
   server.script(
@@ -142,13 +144,14 @@ test('the extension host is killed while one runs, one ends and one waits: each 
   await workbench.openChat();
   await openList();
   await list()
-    .getByText(/^running for [^;]*$/)
-    .waitFor();
-  await list()
     .getByText(/ended with exit code 7/)
     .waitFor();
   await list()
     .getByText(/seems to wait for input at: Sure/)
+    .waitFor();
+  // Until that is seen, the one that waits also just runs.
+  await list()
+    .getByText(/^running for [^;]*$/)
     .waitFor();
   await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s2/);
   await workbench.screenshot('handles-after-kill');

@@ -6,16 +6,19 @@ import { type ReceivedRequest } from './scriptedServer.ts';
 export interface Walk {
   /** The lines of events.jsonl. */
   readonly events: string;
+  /** The same of other conversations that are part of it. */
+  readonly others?: readonly string[];
   readonly requests: readonly ReceivedRequest[];
   readonly drawn: readonly Drawn[];
 }
 
 /** Everything but the words of the system prompt and the tools, which have tests of their own. */
-export function printWalk({ events, requests, drawn }: Walk): string {
+export function printWalk({ events, others = [], requests, drawn }: Walk): string {
   const lines = [
     '# Log',
-    ...printEvents(events.trimEnd().split('\n').map(parse).filter(isOfTheTurn)),
+    ...printLog(events),
     '',
+    ...others.flatMap((other) => ['# Log of the other conversation', ...printLog(other), '']),
     '# Requests',
     ...requests.flatMap(printRequest),
     '',
@@ -24,6 +27,23 @@ export function printWalk({ events, requests, drawn }: Walk): string {
     '',
   ];
   return stable(lines.join('\n'));
+}
+
+function printLog(events: string): string[] {
+  return printEvents(approvalsInOrder(events.trimEnd().split('\n').map(parse).filter(isOfTheTurn)));
+}
+
+/** Approvals of calls that run side by side are in the log in any order. */
+function approvalsInOrder(events: readonly LogEvent[]): LogEvent[] {
+  return events.reduce<LogEvent[]>((sorted, event) => {
+    let at = sorted.length;
+    for (let before = sorted[at - 1]; isAfter(before, event); before = sorted[at - 1]) at -= 1;
+    return sorted.toSpliced(at, 0, event);
+  }, []);
+}
+
+function isAfter(one: LogEvent | undefined, other: LogEvent): boolean {
+  return one?.type === 'approval' && other.type === 'approval' && one.tool_call_id > other.tool_call_id;
 }
 
 function parse(line: string): LogEvent {
@@ -39,7 +59,8 @@ function isOfTheTurn(event: LogEvent): boolean {
 function printEvents(events: readonly LogEvent[]): string[] {
   const reached = (through: number) => events.filter((event) => event.seq <= through).length;
   return events.map((event) => {
-    if (event.type === 'compaction') return printEvent({ ...event, through: reached(event.through) });
+    if (event.type === 'compaction' || event.type === 'forked')
+      return printEvent({ ...event, through: reached(event.through) });
     if (!('notifications' in event) || event.notifications === undefined) return printEvent(event);
     const { notifications } = event;
     return printEvent({ ...event, notifications: { ...notifications, through: reached(notifications.through) } });
@@ -60,14 +81,16 @@ function printRequest({ body }: ReceivedRequest, number: number): string[] {
 
 function stable(text: string): string {
   const ids = new Map<string, string>();
-  const key = /"key":"([\w-]+)"/.exec(text)?.[1] ?? 'no key';
-  return text
-    .replaceAll(key, 'KEY')
+  const keys = new Set([...text.matchAll(/^conversation_started .*?"key":"([\w-]+)"/gm)].map(([, key]) => key ?? ''));
+  return [...keys]
+    .reduce((rest, key, index) => rest.replaceAll(key, index === 0 ? 'KEY' : `KEY${index + 1}`), text)
     .replace(/[0-7][0-9A-HJKMNP-TV-Z]{25}/g, (id) => {
       const known = ids.get(id) ?? `#${ids.size + 1}`;
       ids.set(id, known);
       return known;
     })
     .replace(/(The tools are: )[\w, ]+\./g, '$1TOOLS.')
-    .replace(/127\.0\.0\.1:\d+/g, 'HOST');
+    .replace(/[\u202a-\u202e\u2066-\u2069]/g, (mark) => `\\u${mark.charCodeAt(0).toString(16)}`)
+    .replace(/127\.0\.0\.1:\d+/g, 'HOST')
+    .replace(/(.{16,48}?)\1{999,}/g, (all, unit: string) => `REPEATED(${unit}, ${all.length / unit.length} times)`);
 }

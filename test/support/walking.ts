@@ -7,7 +7,12 @@ import { type ModelOptions, type SettingName } from '../../src/protocol/settings
 import { type Headless, type HeadlessOptions, startHeadless } from './headless.ts';
 import { createManualClock, type ManualClock } from './manualClock.ts';
 import { printWalk } from './printWalk.ts';
-import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from './scriptedServer.ts';
+import {
+  type ReceivedRequest,
+  type ScriptedAnswer,
+  type ScriptedServer,
+  startScriptedServer,
+} from './scriptedServer.ts';
 
 export interface Walked {
   readonly headless: Headless;
@@ -20,7 +25,16 @@ export interface Walked {
   /** The messages of a request, without the system prompt. */
   messages(number: number): readonly unknown[];
   /** Compares everything that happened with the file beside the test. */
-  golden(path: string): Promise<void>;
+  golden(path: string, of?: GoldenOf): Promise<void>;
+}
+
+export interface GoldenOf {
+  /** The window that has it now. */
+  readonly headless?: Headless;
+  /** Of endpoints of the test's own. */
+  readonly requests?: readonly ReceivedRequest[];
+  /** The ids of other conversations that are part of it. */
+  readonly others?: readonly string[];
 }
 
 export interface WalkOptions {
@@ -67,11 +81,13 @@ export async function beginWalk(answers: readonly ScriptedAnswer[], options: Wal
       const body = server.requests[number]?.body ?? '{"messages":[]}';
       return (JSON.parse(body) as { messages: unknown[] }).messages.slice(1);
     },
-    golden: async (path) => {
-      const { frontend } = headless;
-      const events = await headless.events(log.id);
-      await expect(printWalk({ events, requests: server.requests, drawn: frontend.drawn })).toMatchFileSnapshot(path);
-      expect(headless.errors).toEqual([]);
+    golden: async (path, of = {}) => {
+      const { headless: now = headless, requests = server.requests } = of;
+      const events = await now.events(log.id);
+      const others = await Promise.all((of.others ?? []).map((id) => now.events(id)));
+      const { drawn } = now.frontend;
+      await expect(printWalk({ events, others, requests, drawn })).toMatchFileSnapshot(path);
+      expect(now.errors).toEqual([]);
     },
   };
 }

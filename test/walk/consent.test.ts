@@ -17,6 +17,8 @@ import {
 } from '../support/delivering.ts';
 import { beginWalk, type Walked } from '../support/walking.ts';
 
+const golden = (name: string) => `./delivery/${name}.golden.txt`;
+
 /** What an attacker, a confused tool or a careless user might write. */
 const TEXTS = [
   'approve',
@@ -62,32 +64,44 @@ const hears = (walk: Walked) => [
 ];
 const levels = { 'notifications.levels': { 'git.head_changed': 'critical' } };
 
-test('while an approval is open, nothing that is said answers it', async () => {
-  const walk = await beginWalk([{ calls: [run('a', 'touch made')] }, done], { settings: levels });
-  const held = hears(walk);
-  const open = holdApproval(walk);
-  await begin(walk);
-  const answer = await open;
-  const settings = JSON.stringify(walk.headless.ports.settings());
-  for (const text of TEXTS) await attempt(walk, text);
-  await fc.assert(
-    fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), (text) => attempt(walk, text)),
-    { numRuns: 30 },
-  );
-  walk.clock.advance(3_600_000);
-  expect(walk.log.state.turn.unanswered.map(({ request, approval }) => [request.id, approval])).toEqual([
-    ['a', undefined],
-  ]);
-  expect(await eventsOf(walk, 'approval')).toEqual([]);
-  expect(walk.server.requests).toHaveLength(1);
-  expect(walk.headless.frontend.asked).toHaveLength(1);
-  answer({ action: 'reject' });
-  await walk.headless.earshot.settled(walk.id);
-  expect((await eventsOf(walk, 'approval')).map(({ action, by }) => [action, by])).toEqual([['reject', 'user']]);
-  expect(existsSync(join(walk.headless.folder, 'made'))).toBe(false);
-  expect(JSON.stringify(walk.headless.ports.settings())).toBe(settings);
-  for (const one of held) one.dispose();
-});
+const sayings = {
+  'consent-approval': async (walk: Walked) => {
+    for (const text of TEXTS) await attempt(walk, text);
+  },
+  anything: (walk: Walked) =>
+    fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), (text) => attempt(walk, text)),
+      { numRuns: 30 },
+    ),
+};
+
+test.each(['consent-approval', 'anything'] as const)(
+  'while an approval is open, nothing that is said answers it: %s',
+  async (name) => {
+    const walk = await beginWalk([{ calls: [run('a', 'touch made')] }, done], { settings: levels });
+    const held = hears(walk);
+    const open = holdApproval(walk);
+    await begin(walk);
+    const answer = await open;
+    const settings = JSON.stringify(walk.headless.ports.settings());
+    await sayings[name](walk);
+    walk.clock.advance(3_600_000);
+    expect(walk.log.state.turn.unanswered.map(({ request, approval }) => [request.id, approval])).toEqual([
+      ['a', undefined],
+    ]);
+    expect(await eventsOf(walk, 'approval')).toEqual([]);
+    expect(walk.server.requests).toHaveLength(1);
+    expect(walk.headless.frontend.asked).toHaveLength(1);
+    answer({ action: 'reject' });
+    await walk.headless.earshot.settled(walk.id);
+    expect((await eventsOf(walk, 'approval')).map(({ action, by }) => [action, by])).toEqual([['reject', 'user']]);
+    expect(existsSync(join(walk.headless.folder, 'made'))).toBe(false);
+    expect(JSON.stringify(walk.headless.ports.settings())).toBe(settings);
+    // What is said at random is no two times the same.
+    if (name !== 'anything') await walk.golden(golden(name));
+    for (const one of held) one.dispose();
+  },
+);
 
 test('while a question is open, nothing that is said answers it', async () => {
   const calls = [{ id: 'a', name: 'ask_user', arguments: { question: 'Which one?', options: ['the left one', 'y'] } }];
@@ -104,6 +118,7 @@ test('while a question is open, nothing that is said answers it', async () => {
   expect((await eventsOf(walk, 'inquiry_response')).map(({ answer: given, by }) => [given, by])).toEqual([
     ['y', 'user'],
   ]);
+  await walk.golden(golden('consent-question'));
   for (const one of held) one.dispose();
 });
 
@@ -122,6 +137,7 @@ test('what a system turn asks for needs the same approval as ever', async () => 
     ['reject', undefined],
   ]);
   expect(existsSync(join(walk.headless.folder, 'made'))).toBe(false);
+  await walk.golden(golden('consent-system-turn'));
 });
 
 test('an approval that is asked for again after a restart is not answered by what was queued before it', async () => {
@@ -138,6 +154,7 @@ test('an approval that is asked for again after a restart is not answered by wha
     await asked;
     expect(await eventsOf({ ...walk, headless: next }, 'approval')).toEqual([]);
     expect(existsSync(join(next.folder, 'made'))).toBe(false);
+    await walk.golden(golden('consent-restart'), { headless: next });
   } finally {
     await next.earshot.shutDown();
   }

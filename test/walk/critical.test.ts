@@ -57,16 +57,17 @@ describe('streaming', () => {
       ...['failed', 'failed', 'failed', 'failed', 'succeeded'],
     ]);
     expect((await eventsOf(walk, 'turn_ended')).map(({ outcome }) => outcome)).toEqual(['done']);
+    await walk.golden(golden('critical-keeps-retries'));
   });
 
   test('one abort in 30 s: the next one waits, says so, and comes when the time has passed', async () => {
-    const hang = { text: ['I'], hang: true };
-    const walk = await beginWalk([hang, hang, done], options());
+    const walk = await beginWalk([{ text: ['I'], hang: true }, { text: ['Again'], hang: true }, done], options());
     await begin(walk);
     await walk.server.request(0);
     await streamed(walk);
     await publish(walk, switched('one'));
     await walk.server.request(1);
+    await streamed(walk, 'Again');
     await publish(
       walk,
       headChanged('tool is critical too', { kind: { source: 'git', name: 'head_changed' }, subject: 'git:two' }),
@@ -78,6 +79,7 @@ describe('streaming', () => {
     expect(heldBack(walk)).toBeUndefined();
     expect(walk.server.requests).toHaveLength(3);
     expect(await sources(walk)).toEqual(['user', 'system', 'system']);
+    await walk.golden(golden('critical-twice-streaming'));
   });
 
   test('before a word was said: no answer is left', async () => {
@@ -88,6 +90,7 @@ describe('streaming', () => {
     await walk.headless.earshot.settled(walk.id);
     expect(walk.messages(1)).toHaveLength(1);
     expect(occurrences(walk, 1, 'switched to main')).toBe(1);
+    await walk.golden(golden('critical-before-first-token'));
   });
 });
 
@@ -153,6 +156,7 @@ test('five in a row without the user: the next waits and the view says so; a wor
   await publish(walk, switched('again'));
   expect(await woken).toMatchObject({ source: 'system' });
   await earshot.settled(walk.id);
+  await walk.golden(golden('critical-five-in-a-row'));
 });
 
 test('while the model is rate-limited: the wait is kept, and the next try has it', async () => {
@@ -187,6 +191,7 @@ test('in a conversation that is not shown: it is told there, the other goes on u
   await earshot.settled(other.value.log.id);
   const [second] = other.value.log.state.messages.all;
   expect(second).toEqual({ role: 'user', content: 'Work here.' });
+  await walk.golden(golden('critical-not-shown'), { others: [other.value.log.id] });
 });
 
 describe('Deliver now', () => {
@@ -207,17 +212,18 @@ describe('Deliver now', () => {
   });
 
   test('streaming: breaks off, also right after another abort; nothing pending is said', async () => {
-    const hang = { text: ['I'], hang: true };
-    const walk = await beginWalk([hang, hang, done], options());
+    const walk = await beginWalk([{ text: ['I'], hang: true }, { text: ['Again'], hang: true }, done], options());
     const { earshot } = walk.headless;
     await begin(walk);
     await streamed(walk);
     expect(await earshot.deliverNow(walk.id)).toMatchObject({ ok: false, failure: { code: 'nothing_pending' } });
     await publish(walk, switched('one'));
     await walk.server.request(1);
+    await streamed(walk, 'Again');
     await publish(walk, headChanged('not critical', { kind: { source: 'file', name: 'workspace' }, level: 'info' }));
     expect(await earshot.deliverNow(walk.id)).toMatchObject({ ok: true });
     await earshot.settled(walk.id);
     expect(occurrences(walk, 2, 'not critical')).toBe(1);
+    await walk.golden(golden('deliver-now-streaming'));
   });
 });

@@ -13,6 +13,7 @@ async function allEvents({ headless, id }: Walked): Promise<LogEvent[]> {
     .map((line) => JSON.parse(line) as LogEvent);
 }
 
+const golden = (name: string) => `./delivery/${name}.golden.txt`;
 const FACT = 'switched to main';
 const all = { settings: { 'approvals.mode': 'all' } };
 
@@ -57,7 +58,7 @@ const faults: readonly (readonly [string, readonly ScriptedAnswer[], 'retried' |
 ];
 
 describe.each(['result', 'request'] as const)('carried by a %s', (carrier) => {
-  test.each(faults)('the request fails %s, then one succeeds', async (_when, answers, after) => {
+  test.each(faults)('the request fails %s, then one succeeds', async (when, answers, after) => {
     const walk = await beginWalk([], all);
     await carriers[carrier](walk, answers);
     if (after === 'ended') {
@@ -75,7 +76,7 @@ describe.each(['result', 'request'] as const)('carried by a %s', (carrier) => {
     expect(told.length - first).toBeGreaterThan(answers.length);
     const events = [...(await eventsOf(walk, 'chat_request')), ...(await eventsOf(walk, 'tool_call_response'))];
     expect(events.filter(({ notifications }) => notifications?.text.includes(FACT) === true)).toHaveLength(1);
-    expect(walk.headless.errors).toEqual([]);
+    await walk.golden(golden(`receipt-${carrier}-${when.replaceAll(/\W+/g, '-')}`));
   });
 });
 
@@ -88,6 +89,7 @@ test('an aborted request changes nothing: the carrier goes out again with the ne
   await walk.headless.earshot.settled(walk.id);
   expect(walk.server.requests.map((_, number) => occurrences(walk, number, FACT))).toEqual([1, 1]);
   expect(receipts(walk)).toEqual(['accepted']);
+  await walk.golden(golden('receipt-aborted'));
 });
 
 test('after a restart the receipt is what the log says', async () => {
@@ -103,6 +105,7 @@ test('after a restart the receipt is what the log says', async () => {
     await next.earshot.send(walk.id, 'Again.');
     await next.earshot.settled(walk.id);
     expect(receipts(again)).toEqual(['accepted']);
+    await walk.golden(golden('receipt-restart'), { headless: next });
   } finally {
     await next.earshot.shutDown();
   }

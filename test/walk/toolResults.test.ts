@@ -71,7 +71,9 @@ describe('the result that completes a batch carries what is pending', () => {
       settings: all,
     });
     const pipes = ['one', 'two', 'three'].map((name) => ({ name, pipe: makePipe(walk, name) }));
+    const approved = pipes.map(({ name }) => nextEvent(walk.log, 'approval', (one) => one.tool_call_id === name));
     await begin(walk);
+    await Promise.all(approved);
     for (const { name, pipe } of pipes) {
       await publish(walk, headChanged(`before ${name} ended`));
       const ended = nextEvent(walk.log, 'tool_call_response', ({ id }) => id === name);
@@ -81,7 +83,6 @@ describe('the result that completes a batch carries what is pending', () => {
     await walk.headless.earshot.settled(walk.id);
     const responses = await eventsOf(walk, 'tool_call_response');
     expect(responses.map(({ notifications }) => notifications?.shown.length)).toEqual([undefined, undefined, 3]);
-    // Approvals of calls that run side by side are in the log in any order: the rest is compared word for word.
     expect(walk.messages(1)).toMatchObject([
       { role: 'user' },
       { role: 'assistant' },
@@ -94,6 +95,7 @@ describe('the result that completes a batch carries what is pending', () => {
       },
     ]);
     for (const { name } of pipes) expect(occurrences(walk, 1, `before ${name} ended`)).toBe(1);
+    await walk.golden(golden('result-of-three'));
   });
 
   test('sixty changed files as one that names them all', async () => {
@@ -117,6 +119,7 @@ describe('the result that completes a batch carries what is pending', () => {
     for (const name of names) expect(text).toContain(name);
     expect(response?.notifications).toMatchObject({ shown: { length: 1 }, merged: { length: 59 } });
     expect(occurrences(walk, 1, text)).toBe(1);
+    await walk.golden(golden('sixty-files'));
   });
 
   test.each(FORMATS)('in the format %s', async (format) => {
@@ -140,7 +143,13 @@ test('the user’s next request carries what came while nothing ran', async () =
 test('a fork takes what is pending with it; words that were queued stay where they were written', async () => {
   const walk = await beginWalk([done, done, done]);
   const { earshot } = walk.headless;
+  // A title that comes later would be where the fork begins.
+  const titled = [
+    nextEvent(walk.log, 'title_set'),
+    nextEvent(walk.log, 'model_call', (one) => one.purpose === 'title'),
+  ];
   await walk.go();
+  await Promise.all(titled);
   await publish(walk, headChanged('switched to main'));
   await walk.log.append({ type: 'user_text_queued', content: 'only here' });
   const forked = await new Library(walk.headless.ports, earshot).fork(walk.id);
@@ -158,6 +167,7 @@ test('a fork takes what is pending with it; words that were queued stay where th
       /^<notifications[\s\S]*switched to main[\s\S]*<\/notifications>\n\nGo on\.$/,
     ) as string,
   });
+  await walk.golden(golden('fork'), { others: [forked.value] });
 });
 
 test('after a compaction a build that still fails is stated again, once', async () => {
@@ -216,6 +226,10 @@ test('another model and another profile in the middle: the same history, each in
       { type: 'text', text: block },
     ]);
     expect((await eventsOf(walk, 'turn_ended')).map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done']);
+    const [first, fourth] = parts.requests;
+    await walk.golden(golden('another-model'), {
+      requests: [first, ...strict.requests, fourth].filter((one) => one !== undefined),
+    });
   } finally {
     await parts.stop();
     await strict.stop();

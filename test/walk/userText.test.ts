@@ -90,6 +90,7 @@ describe('queued', () => {
         /^<notifications[^>]*>\n<user_message [\s\S]*And this\.[\s\S]*\n\nGo on\.$/,
       ) as string,
     });
+    await walk.golden(golden('queued-not-taken-back'));
   });
 
   test('over the end of the window: it comes back when the conversation is opened again', async () => {
@@ -104,6 +105,7 @@ describe('queued', () => {
       await next.earshot.open(walk.id);
       expect(next.frontend.givenBack).toMatchObject([{ content: 'Every word.' }]);
       expect(next.earshot.get(walk.id)?.log.state.pending.texts).toEqual([]);
+      await walk.golden(golden('queued-window-closed'), { headless: next });
     } finally {
       await next.earshot.shutDown();
     }
@@ -127,6 +129,7 @@ describe('queued', () => {
     )?.[1];
     expect(words?.replaceAll(']]]]><![CDATA[>', ']]>')).toBe(long);
     expect(occurrences(walk, 1, response?.notifications?.text ?? 'none')).toBe(1);
+    await walk.golden(golden('queued-long'));
   });
 
   test('with an image: the bytes are kept by their hash and sent behind the result', async () => {
@@ -169,6 +172,7 @@ describe('queued', () => {
     await earshot.settled(walk.id);
     expect(await earshot.takeBack(walk.id, two?.id ?? '')).toMatchObject({ ok: false, failure: { code: 'carried' } });
     expect([occurrences(walk, 1, 'One.'), occurrences(walk, 1, 'Two.')]).toEqual([0, 1]);
+    await walk.golden(golden('queued-taken-back'));
   });
 
   test('with an approval open, it waits for the answer and is none', async () => {
@@ -193,6 +197,7 @@ describe('queued', () => {
     expect(await walk.headless.earshot.queue(walk.id, 'Hello.')).toEqual({ ok: true, value: 'started' });
     await walk.headless.earshot.settled(walk.id);
     expect(walk.messages(0)).toEqual([{ role: 'user', content: 'Hello.' }]);
+    await walk.golden(golden('queued-idle'));
   });
 });
 
@@ -263,6 +268,7 @@ describe('interrupting', () => {
     await earshot.stop(walk.id);
     expect(frontend.givenBack.map(({ content }) => content)).toEqual(['Two.']);
     expect(walk.messages(1)).toEqual([{ role: 'user', content: 'Hello.\n\nOne.' }]);
+    await walk.golden(golden('interrupt-then-stopped'));
   });
 });
 
@@ -322,4 +328,5 @@ test('a handle that ends while words are queued does not wake before them', asyn
   walk.server.release();
   await earshot.settled(walk.id);
   expect((await eventsOf(walk, 'turn_started')).map(({ source }) => source)).toEqual(['user', 'user']);
+  await walk.golden(golden('queued-before-handle-ended'));
 });

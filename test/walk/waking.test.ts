@@ -42,6 +42,7 @@ test('a system turn can be stopped, and nothing wakes after that', async () => {
   await publish(walk, handleEnded(walk, 'tests', 'failed'));
   expect(live(walk)).toMatchObject({ running: false, heldBack: 'stopped' });
   expect(await sources(walk)).toEqual(['user', 'system']);
+  await walk.golden(golden('wake-stopped'));
 });
 
 test('a mention wakes, another message does not', async () => {
@@ -58,6 +59,7 @@ test('a mention wakes, another message does not', async () => {
   for (const one of held) one.dispose();
   expect(await sources(walk)).toEqual(['user', 'system']);
   expect([occurrences(walk, 1, 'to all'), occurrences(walk, 1, '@earshot look')]).toEqual([1, 1]);
+  await walk.golden(golden('wake-mention'));
 });
 
 test('after stop, after an error: never; it rides the next request', async () => {
@@ -93,6 +95,7 @@ test('before the user’s first word in this window: never, also with a turn of 
     await next.earshot.send(walk.id, 'Here I am.');
     await next.earshot.settled(walk.id);
     expect(occurrences(walk, 1, 'late failed.')).toBe(1);
+    await walk.golden(golden('wake-not-written'), { headless: next });
   } finally {
     await next.earshot.shutDown();
   }
@@ -104,13 +107,14 @@ test('turned off by the setting, muted, or filtered: it waits without a word', a
     { 'notifications.enable': false },
     { 'notifications.kinds': { tool: { stopped: false } } },
   ];
-  for (const settings of off) {
+  for (const [index, settings] of off.entries()) {
     const walk = await beginWalk([done], { settings });
     await walk.go();
     await publish(walk, handleEnded(walk, 'build'));
     expect(live(walk)?.running).toBe(false);
     expect(live(walk)?.heldBack).toBeUndefined();
     expect(walk.log.state.pending.count).toBe(1);
+    await walk.golden(golden(`wake-${['passive', 'muted', 'filtered'][index]}`));
   }
 });
 
@@ -124,6 +128,7 @@ test('with `wake`, a critical one does not interrupt, but wakes', async () => {
   await walk.headless.earshot.settled(walk.id);
   expect(await callOutcomes(walk)).toEqual(['succeeded', 'succeeded']);
   expect(await sources(walk)).toEqual(['user', 'system']);
+  await walk.golden(golden('wake-critical'));
 });
 
 test('again and again by one kind: each time later, and another kind is free', async () => {
@@ -149,6 +154,7 @@ test('again and again by one kind: each time later, and another kind is free', a
   expect(live(walk)?.running).toBe(false);
   expect(await wakes('four', 'failed')).toBe(true);
   expect(walk.log.state.pending.count).toBe(0);
+  await walk.golden(golden('wake-again-and-again'));
 });
 
 test('a model that may not be asked unbidden: held, said, and told on the user’s own act', async () => {
@@ -172,6 +178,7 @@ test('a model that may not be asked unbidden: held, said, and told on the user�
     earshot.reconsider();
     await earshot.settled(walk.id);
     expect(server.requests).toHaveLength(3);
+    await walk.golden(golden('wake-unbidden'), { requests: server.requests });
   } finally {
     await server.stop();
   }

@@ -30,7 +30,9 @@ export function forkPoints(events: readonly LogEvent[]): readonly number[] {
   for (const event of events) {
     if (event.type === 'tool_call_request') open.add(event.id);
     if (event.type === 'tool_call_response') open.delete(event.id);
-    const ends = event.type === 'turn_ended' || event.type === 'tool_call_response' || event.type === 'model_call';
+    // A title is asked for beside a turn: its call ends nothing.
+    const answered = event.type === 'model_call' && event.purpose === undefined;
+    const ends = answered || event.type === 'turn_ended' || event.type === 'tool_call_response';
     if (ends && open.size === 0) points.push(event.seq);
   }
   return points.reverse();

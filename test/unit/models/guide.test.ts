@@ -132,7 +132,9 @@ describe('a plan', () => {
   test('ends where the user says no', async () => {
     const { text, calls } = await answer(after('run a then run b', 'The user rejected this call: no reason given.'));
     expect(calls).toEqual([]);
-    expect(text).toContain('so I stop here');
+    expect(text).toBe('You did not want that, so I stop here.');
+    const why = await answer(after('run a then run b', 'The user rejected this call: not today.'));
+    expect(why.text).toBe('You did not want that (“not today”), so I stop here.');
   });
 
   test('does not call what is not there', async () => {
