@@ -28,7 +28,7 @@ export interface Walked {
   golden(path: string, of?: GoldenOf): Promise<void>;
 }
 
-export interface GoldenOf {
+interface GoldenOf {
   /** The window that has it now. */
   readonly headless?: Headless;
   /** Of endpoints of the test's own. */
