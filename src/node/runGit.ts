@@ -30,9 +30,15 @@ export function runGit(args: readonly string[], run: GitRun): Promise<Buffer> {
     // One that ends early does not read all of it; its exit says why.
     child.stdin.on('error', () => undefined);
     child.stdin.end(run.input ?? '');
-    child.once('error', reject);
+    let failure: Error | undefined;
+    // One that is called off still writes for a moment: whoever waits may rely on it that nothing does any more.
+    child.once('error', (error) => {
+      failure = error;
+      if (child.pid === undefined) reject(error);
+    });
     child.once('close', (code, signal) => {
-      if (code === 0) resolve(Buffer.concat(output));
+      if (failure !== undefined) reject(failure);
+      else if (code === 0) resolve(Buffer.concat(output));
       else reject(new Error(`git ${args[0] ?? ''}: ${complaint.trim() || `ended with ${code ?? signal}`}`));
     });
     if (run.idle === true) yieldToOthers(child.pid);
