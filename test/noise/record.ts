@@ -123,7 +123,8 @@ for (const [event, type] of [
     const entry = { at, type: 'touch', touch: type, path } as Recorded & { text?: string };
     recording.push(entry);
     const keep = (read: string | undefined) => {
-      if (read !== undefined) entry.text = read;
+      // Where this machine keeps the tools is nobody's business.
+      if (read !== undefined) entry.text = read.replaceAll(relative(folder, root), '../tools');
     };
     if (text !== undefined) void text.then(keep).catch(fail);
   });

@@ -246,11 +246,11 @@ describe('odd files', () => {
   });
 
   it('of several folders are told apart by the folder’s name, virtual ones and ones with the same name too', async () => {
-    const uris = [vscode.Uri.file('/work/app'), vscode.Uri.file('/other/app'), vscode.Uri.parse(`${SCHEME}:/far`)];
+    const uris = [vscode.Uri.file('/first/app'), vscode.Uri.file('/other/app'), vscode.Uri.parse(`${SCHEME}:/far`)];
     const folders = uris.map((uri, index) => ({ uri, name: index === 2 ? 'far' : 'app', index }));
     for (const [path, absolute, said] of [
-      ['app/x.ts', '/work/app/x.ts', 'app/x.ts'],
-      ['x.ts', '/work/app/x.ts', 'app/x.ts'],
+      ['app/x.ts', '/first/app/x.ts', 'app/x.ts'],
+      ['x.ts', '/first/app/x.ts', 'app/x.ts'],
       ['app~2/x.ts', '/other/app/x.ts', 'app~2/x.ts'],
       ['/other/app/x.ts', '/other/app/x.ts', 'app~2/x.ts'],
       ['far/x.ts', `${SCHEME}:/far/x.ts`, 'far/x.ts'],

@@ -1,7 +1,9 @@
 // A turn stopped at any moment: while it streams, runs a tool, waits for an approval or for the next try.
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../src/protocol/event.ts';
+import { eachMoment } from '../support/moments.ts';
 import { type ScriptedAnswer } from '../support/scriptedServer.ts';
 import { beginWalk, type Walked } from '../support/walking.ts';
 
@@ -25,36 +27,6 @@ interface WireMessage {
   readonly content: unknown;
   readonly tool_calls?: readonly { readonly id: string }[];
   readonly tool_call_id?: string;
-}
-
-/** Calls back at each thing that happens in a turn, counted from 0; returns how to stop listening. */
-function eachMoment({ headless, clock }: Walked, log: Walked['log'], at: (moment: number) => void): () => number {
-  const { frontend } = headless;
-  let moments = 0;
-  let listening = true;
-  const happened = () => {
-    if (listening) at(moments++);
-  };
-  const render = frontend.render.bind(frontend);
-  frontend.render = (conversation, drawn) => {
-    render(conversation, drawn);
-    if (drawn.type === 'retrying') setImmediate(() => clock.advance(drawn.seconds * 1000));
-    happened();
-  };
-  frontend.answer = async (_request, signal) => {
-    happened();
-    await new Promise((resolve) => setImmediate(resolve));
-    signal.throwIfAborted();
-    happened();
-    return { action: 'approve', by: 'user' };
-  };
-  const appended = log.onDidAppend(happened);
-  return () => {
-    listening = false;
-    frontend.render = render;
-    appended.dispose();
-    return moments;
-  };
 }
 
 /** Runs one turn in a new conversation and stops it at this moment. */

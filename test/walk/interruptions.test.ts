@@ -1,8 +1,10 @@
 // Words, events and stops at any moment of a turn: every request is well formed, nothing is lost, nothing is told twice.
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { headChanged } from '../support/delivering.ts';
+import { eachMoment } from '../support/moments.ts';
 import { type ScriptedAnswer } from '../support/scriptedServer.ts';
 import { beginWalk, type Walked } from '../support/walking.ts';
 
@@ -30,34 +32,6 @@ interface WireMessage {
   readonly role: string;
   readonly tool_calls?: readonly { readonly id: string }[];
   readonly tool_call_id?: string;
-}
-
-/** Calls back at each thing that happens, and lets every wait and every approval pass. */
-function eachMoment({ headless, clock }: Walked, log: Walked['log'], at: (moment: number) => void): () => void {
-  const { frontend } = headless;
-  let moment = 0;
-  let listening = true;
-  const happened = () => {
-    if (listening) at(moment++);
-  };
-  const render = frontend.render.bind(frontend);
-  frontend.render = (conversation, drawn) => {
-    render(conversation, drawn);
-    if (drawn.type === 'retrying') setImmediate(() => clock.advance(drawn.seconds * 1000));
-    happened();
-  };
-  frontend.answer = async (_request, signal) => {
-    happened();
-    await new Promise((resolve) => setImmediate(resolve));
-    signal.throwIfAborted();
-    return { action: 'approve', by: 'user' };
-  };
-  const appended = log.onDidAppend(happened);
-  return () => {
-    listening = false;
-    frontend.render = render;
-    appended.dispose();
-  };
 }
 
 async function play(walk: Walked, acts: ReadonlyMap<number, Act>): Promise<void> {

@@ -1,0 +1,39 @@
+// Decides what counts as a moment of a turn: everything that is drawn, asked, answered or appended.
+import { type Walked } from './walking.ts';
+
+/**
+ * Calls back at each thing that happens in a turn, counted from 0, and lets every wait and every approval pass; returns how
+ * to stop listening.
+ */
+export function eachMoment(
+  { headless, clock }: Walked,
+  log: Walked['log'],
+  at: (moment: number) => void,
+): () => number {
+  const { frontend } = headless;
+  let moments = 0;
+  let listening = true;
+  const happened = () => {
+    if (listening) at(moments++);
+  };
+  const render = frontend.render.bind(frontend);
+  frontend.render = (conversation, drawn) => {
+    render(conversation, drawn);
+    if (drawn.type === 'retrying') setImmediate(() => clock.advance(drawn.seconds * 1000));
+    happened();
+  };
+  frontend.answer = async (_request, signal) => {
+    happened();
+    await new Promise((resolve) => setImmediate(resolve));
+    signal.throwIfAborted();
+    happened();
+    return { action: 'approve', by: 'user' };
+  };
+  const appended = log.onDidAppend(happened);
+  return () => {
+    listening = false;
+    frontend.render = render;
+    appended.dispose();
+    return moments;
+  };
+}
