@@ -83,7 +83,7 @@ class FilesWatch implements Disposable {
     const report = (error: unknown) => this.#report(error);
     this.#authorship = this.#held.add(new Authorship({ clock, live: host.live, ...(buffers && { buffers }) }));
     this.#exclusions = createExclusions(workspace);
-    this.#newcomers = new Newcomers({ clock, snapshots, workspace });
+    this.#newcomers = new Newcomers({ clock, snapshots, workspace, report });
     this.#looks = this.#held.add(
       new Looks({
         clock,
@@ -257,7 +257,13 @@ class FilesWatch implements Disposable {
     if (bytes === undefined) {
       await withdraw('changed', 'it was deleted');
       const elsewhere = await this.#newcomers.find(hash);
-      this.#say({ ...fileDeleted(path, author, elsewhere), at }, conversation, path, now);
+      const say = (where?: string) => this.#say({ ...fileDeleted(path, author, where), at }, conversation, path, now);
+      say(elsewhere);
+      if (elsewhere !== undefined) return;
+      this.#newcomers.seek(hash, async (where) => {
+        // What was carried is not told again for a name.
+        if (!this.#ended && (await withdraw('deleted', 'it is known where it went'))) say(where);
+      });
       return;
     }
     await withdraw('deleted', 'it is there again');

@@ -8,11 +8,26 @@ const MOST = 200;
 /** Reading more to find one name is not worth it. */
 const MOST_READ = 20;
 
-export class Newcomers {
-  readonly #deps: { readonly clock: Clock; readonly snapshots: Snapshots; readonly workspace: Workspace };
-  readonly #appeared = new Map<string, number>();
+export interface NewcomersDeps {
+  readonly clock: Clock;
+  readonly snapshots: Snapshots;
+  readonly workspace: Workspace;
+  report(error: unknown): void;
+}
 
-  constructor(deps: { readonly clock: Clock; readonly snapshots: Snapshots; readonly workspace: Workspace }) {
+interface Sought {
+  readonly hash: string;
+  readonly since: number;
+  readonly found: (path: string) => Promise<void>;
+  reads: number;
+}
+
+export class Newcomers {
+  readonly #deps: NewcomersDeps;
+  readonly #appeared = new Map<string, number>();
+  readonly #sought = new Set<Sought>();
+
+  constructor(deps: NewcomersDeps) {
     this.#deps = deps;
   }
 
@@ -21,18 +36,39 @@ export class Newcomers {
     this.#appeared.set(path, this.#deps.clock.now());
     const [oldest] = this.#appeared.keys();
     if (this.#appeared.size > MOST && oldest !== undefined) this.#appeared.delete(oldest);
+    if (this.#sought.size > 0) void this.#compare(path).catch((error: unknown) => this.#deps.report(error));
   }
 
   /** The path of a new file with these bytes. */
   async find(hash: string): Promise<string | undefined> {
-    const { clock, snapshots, workspace } = this.#deps;
-    const since = clock.now() - KEPT_MILLISECONDS;
+    const since = this.#deps.clock.now() - KEPT_MILLISECONDS;
     const recent = [...this.#appeared].filter(([, at]) => at >= since).map(([path]) => path);
-    for (const path of recent.toReversed().slice(0, MOST_READ)) {
-      const file = await workspace.resolve(path);
-      const content = file.ok ? await workspace.read(file.value) : undefined;
-      if (content?.ok === true && snapshots.hash(content.value.bytes) === hash) return path;
-    }
+    for (const path of recent.toReversed().slice(0, MOST_READ)) if ((await this.#hashOf(path)) === hash) return path;
     return undefined;
+  }
+
+  /** The editor's watcher may tell of a new file long after the old one was found to be gone: once, if it does so soon. */
+  seek(hash: string, found: (path: string) => Promise<void>): void {
+    this.#sought.add({ hash, found, since: this.#deps.clock.now(), reads: MOST_READ });
+  }
+
+  async #compare(path: string): Promise<void> {
+    const until = this.#deps.clock.now() - KEPT_MILLISECONDS;
+    for (const sought of this.#sought) {
+      sought.reads -= 1;
+      if (sought.since < until || sought.reads < 0) this.#sought.delete(sought);
+    }
+    if (this.#sought.size === 0) return;
+    const hash = await this.#hashOf(path);
+    for (const sought of this.#sought) {
+      if (sought.hash === hash && this.#sought.delete(sought)) await sought.found(path);
+    }
+  }
+
+  async #hashOf(path: string): Promise<string | undefined> {
+    const { snapshots, workspace } = this.#deps;
+    const file = await workspace.resolve(path);
+    const content = file.ok ? await workspace.read(file.value) : undefined;
+    return content?.ok === true ? snapshots.hash(content.value.bytes) : undefined;
   }
 }

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Disposable } from '../../../src/base/disposable.ts';
 import { Emitter } from '../../../src/base/emitter.ts';
 import { type Publisher, type SeenFiles } from '../../../src/core/ports.ts';
+import { type FileTouch } from '../../../src/core/sourcePorts.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { createFilesProducer } from '../../../src/producers/files.ts';
@@ -25,6 +26,8 @@ let withdrawable: boolean;
 let onDidChange: Emitter<void>;
 let snapshots: ReturnType<typeof createSnapshots>;
 let heard: Emitter<string>;
+/** What the editor's watcher tells, in its own time. */
+let touched: Emitter<FileTouch>;
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'earshot-files-'));
@@ -35,6 +38,7 @@ beforeEach(async () => {
   withdrawable = false;
   onDidChange = new Emitter(fail);
   heard = new Emitter(fail);
+  touched = new Emitter(fail);
   snapshots = createSnapshots({ files: realFileSystem, folder: join(root, 'storage') });
   const hash = await snapshots.put(Buffer.from('one\n'));
   seen = undefined;
@@ -44,6 +48,7 @@ beforeEach(async () => {
     log,
     snapshots,
     workspace: createFolderWorkspace(join(root, 'work')),
+    editorFiles: { onDidTouch: touched.event },
   });
   const host = createTestHost();
   host.conversations = ['c'];
@@ -135,6 +140,27 @@ test('a deleted file is told, and one that comes back as it was is taken back', 
     /^c file.deleted src\/a.txt, which you read, is no longer there(, outside the editor)?\.$/,
   );
   expect(await after(() => writeFile(file(), 'one\n'))).toBe(`withdrawn file.deleted file:${PATH}`);
+});
+
+test('a deleted file whose bytes are found elsewhere later is told with its new name, in place of what waits', async () => {
+  await after(() => unlink(file()));
+  const elsewhere = async (path: string, text: string) => {
+    await writeFile(join(root, 'work', path), text);
+    touched.fire({ type: 'created', path });
+  };
+  await elsewhere('src/other.txt', 'two\n');
+  expect(await after(() => elsewhere('src/b.txt', 'one\n'))).toBe(`withdrawn file.deleted file:${PATH}`);
+  await expect.poll(() => published).toHaveLength(3);
+  expect(published[2]).toMatch(/^c file.deleted src\/a.txt, .* A file with the same bytes appeared: src\/b.txt\.$/);
+});
+
+test('a deleted file that was told is not told again when its bytes are found elsewhere', async () => {
+  await after(() => unlink(file()));
+  withdrawable = false;
+  await writeFile(join(root, 'work', 'src/b.txt'), 'one\n');
+  touched.fire({ type: 'created', path: 'src/b.txt' });
+  expect(await after(() => writeFile(file(), 'three\n'))).toContain('file.changed');
+  expect(published).toHaveLength(2);
 });
 
 test('what changed before it was watched is found when the view moves', async () => {
