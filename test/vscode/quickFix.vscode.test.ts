@@ -12,7 +12,7 @@ import { createWorkspace } from '../../src/vscode/workspace.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { checkLeaks } from '../support/vscodeApi.ts';
+import { checkLeaks, eventually } from '../support/vscodeApi.ts';
 
 const BROKEN = `import { menu } from './menu.ts';
 
@@ -107,6 +107,12 @@ describe('quick fixes', function () {
   });
 
   it('that are not offered change nothing, and the offered ones are said', async () => {
+    // How long its server takes to find them was seen above.
+    await vscode.window.showTextDocument(file);
+    await eventually(
+      () => vscode.languages.getDiagnostics(file).length,
+      (found) => found > 0,
+    );
     const refused = await call({ path: 'src/broken.ts', line: 3, title: 'Brew it' });
     assert.equal(refused.is_error, true);
     assert.match(refused.content, /^title: “Brew it” is not offered\. Nothing was changed\.\nWhat the editor offers/);
