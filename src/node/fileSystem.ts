@@ -1,5 +1,5 @@
 // The disk as a port: what storage needs of it, and what each call promises about power loss. A test can put another one in.
-import { watch } from 'node:fs';
+import { constants, watch } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Disposable, toDisposable } from '../base/disposable.ts';
@@ -44,12 +44,19 @@ interface FileStat {
   readonly modified: number;
 }
 
+/**
+ * A write of a file that is opened so returns once its bytes are on disk: one call in place of two, which every cycle and
+ * every notification waits for. Only Linux promises by it what a sync does, the disk's own cache included.
+ */
+const SYNCED_WRITES = process.platform === 'linux' ? constants.O_DSYNC : 0;
+
 let temporaries = 0;
 
 export const realFileSystem: FileSystem = {
   read: (path) => unlessMissing(readFile(path), undefined),
   openForAppend: async (path) => {
-    const handle = await open(path, 'a', 0o600);
+    const flags = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | SYNCED_WRITES;
+    const handle = await open(path, flags, 0o600);
     await syncFolder(dirname(path));
     return appendFile(handle);
   },
@@ -115,13 +122,22 @@ async function readRest(handle: FileHandle, offset: number): Promise<Uint8Array>
 }
 
 function appendFile(handle: FileHandle): AppendFile {
+  /** Something may be lost that no write has brought to the disk. */
+  let unsynced = false;
   return {
     append: async (bytes) => {
+      if (SYNCED_WRITES === 0) unsynced = true;
       let written = 0;
       while (written < bytes.length) written += (await handle.write(bytes, written)).bytesWritten;
     },
-    sync: () => handle.datasync(),
-    truncate: (length) => handle.truncate(length),
+    sync: async () => {
+      if (unsynced) await handle.datasync();
+      unsynced = false;
+    },
+    truncate: (length) => {
+      unsynced = true;
+      return handle.truncate(length);
+    },
     close: () => handle.close(),
   };
 }

@@ -21,6 +21,13 @@ export const mutants: readonly Mutant[] = [
     tests: ['test/unit/storage/powerLoss.test.ts'],
   },
   {
+    name: 'no sync by the kernel',
+    file: 'src/node/fileSystem.ts',
+    find: ' | SYNCED_WRITES;',
+    replace: ';',
+    tests: ['test/unit/node/fileSystem.test.ts'],
+  },
+  {
     name: 'no escape in a body',
     file: 'src/core/notify/format/xml.ts',
     find: ".replaceAll(']]>', ']]]]><![CDATA[>')",
