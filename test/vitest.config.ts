@@ -10,5 +10,6 @@ export default defineConfig({
     // A loaded machine is slow, not wrong.
     expect: { poll: { timeout: 30_000 } },
     pool: 'forks',
+    isolate: false,
   },
 });

@@ -1,4 +1,4 @@
-// Decides how `npm test` goes through its steps: in two lanes, each step whatever became of the others, and all of them counted.
+// Decides how `npm test` goes through its steps: in lanes side by side, each step whatever became of the others, and all of them counted.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { indent } from './errors.mjs';
@@ -11,31 +11,33 @@ import { testSteps } from './testSteps.ts';
 
 const report = createReporter();
 const shownMessageLines = 40;
-const needBuild: readonly Step[] = ['vscode', 'browser', 'electron'];
+/** An editor and a browser wait more than they compute: each has a lane, and what only computes runs beside them. */
+const editors: readonly (readonly Step[])[] = [['vscode', 'electron'], ['browser']];
+const computed: readonly Step[] = ['types', 'lint', 'format', 'unused', 'unit'];
+const needBuild = editors.flat();
 
 await runToExit(test, { stoppedMessage: 'The tests were stopped.' });
 
 async function test(): Promise<number> {
   const steps = readTestSelection(process.argv.slice(2));
   await mkdir(join(repository, '.build', 'test'), { recursive: true });
-  const lanes = [steps.filter((step) => !isSlow(step)), steps.filter(isSlow)];
-  const results = (await Promise.all(lanes.map(runLane))).flat();
+  const build = steps.includes('build') ? runStep('build', true) : undefined;
+  const lanes = [...editors, computed].map((lane) =>
+    runLane(
+      lane.filter((step) => steps.includes(step)),
+      build,
+    ),
+  );
+  const results = [...(await Promise.all(lanes)).flat(), ...(build === undefined ? [] : [await build])];
   report.line(countLine(results));
   return results.some(({ failures }) => failures.length > 0) ? 1 : 0;
 }
 
-/** An editor and a browser wait more than they compute: what only computes runs beside them. */
-function isSlow(step: Step): boolean {
-  return step === 'build' || needBuild.includes(step);
-}
-
-async function runLane(steps: readonly Step[]): Promise<StepResult[]> {
+async function runLane(steps: readonly Step[], build: Promise<StepResult> | undefined): Promise<StepResult[]> {
   const results: StepResult[] = [];
-  let built = true;
   for (const step of steps) {
-    const result = await runStep(step, built);
-    if (step === 'build') built = result.failures.length === 0;
-    results.push(result);
+    const built = !needBuild.includes(step) || (await build)?.failures.length === 0;
+    results.push(await runStep(step, built));
   }
   return results;
 }

@@ -1,6 +1,7 @@
-// Fails every test that leaves a disposable behind.
+// Ends what each test began, then fails it if it leaves a disposable behind.
 import { afterEach, beforeEach, expect } from 'vitest';
 import { setDisposableTracker } from '../../src/base/disposable.ts';
+import { endAll } from './endings.ts';
 
 const alive = new Map<object, Error>();
 
@@ -12,7 +13,8 @@ beforeEach(() => {
   });
 });
 
-afterEach(() => {
+afterEach(async () => {
+  await endAll();
   setDisposableTracker(undefined);
   expect([...alive.values()].map((error) => error.stack)).toEqual([]);
 });

@@ -1,9 +1,10 @@
 // A conversation with a scripted endpoint, time turned by hand, and its golden transcript beside the test.
-import { afterEach, expect } from 'vitest';
+import { expect } from 'vitest';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
 import { type Model, type Ports } from '../../src/core/ports.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { type ModelOptions, type SettingName } from '../../src/protocol/settings.ts';
+import { atTestEnd } from './endings.ts';
 import { type Headless, type HeadlessOptions, startHeadless } from './headless.ts';
 import { createManualClock, type ManualClock } from './manualClock.ts';
 import { printWalk } from './printWalk.ts';
@@ -48,15 +49,10 @@ export interface WalkOptions {
   readonly watching?: boolean;
 }
 
-const ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
 /** Everything is ended when the test is. */
 export async function beginWalk(answers: readonly ScriptedAnswer[], options: WalkOptions = {}): Promise<Walked> {
   const server = await startScriptedServer(...answers);
-  ends.push(() => server.stop());
+  atTestEnd(() => server.stop());
   const clock = createManualClock();
   const headless = await startHeadless({
     model: modelOf(server, options.modelOptions),
@@ -66,7 +62,7 @@ export async function beginWalk(answers: readonly ScriptedAnswer[], options: Wal
     ...(options.supervisors !== undefined && { supervisors: options.supervisors }),
     ports: { clock, ...(options.watching !== true && { producers: [] }), ...options.ports },
   });
-  ends.push(() => headless.end());
+  atTestEnd(() => headless.end());
   const opened = await headless.earshot.create();
   if (!opened.ok) throw new Error(opened.failure.message);
   const { log } = opened.value;
