@@ -199,7 +199,7 @@ export class Earshot implements Disposable, Publisher {
     );
   }
 
-  publish(draft: NotificationDraft, to?: string, sender?: string): Promise<void> {
+  publish(draft: NotificationDraft, to?: string, sender?: string): Promise<unknown> {
     return this.#hearing.publish(draft, to, sender);
   }
 

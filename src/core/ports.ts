@@ -277,7 +277,7 @@ export interface Publisher {
    * `to` narrows it to one conversation, for facts that differ between listeners; `sender` is the one that caused it and is
    * never told. Resolves once queued on disk.
    */
-  publish(draft: NotificationDraft, to?: string, sender?: string): Promise<void>;
+  publish(draft: NotificationDraft, to?: string, sender?: string): Promise<unknown>;
   /** Takes back what is still pending of this kind and subject. Resolves to whether anything was. */
   withdraw(kind: NotificationDraft['kind'], subject: string, reason: string, to?: string): Promise<boolean>;
 }

@@ -11,8 +11,7 @@ export interface QueuedText {
 
 interface Entry {
   readonly seq: number;
-  /** The key of its group. */
-  readonly group: string;
+  readonly group: Group;
   readonly notification: Notification;
 }
 
@@ -28,14 +27,16 @@ interface Group {
   /** Oldest first, in step with each other. */
   olderIds: string[];
   olderSeqs: number[];
-  olderTimes: number[];
+  olderAts: string[];
 }
 
 /** One more than is shown, so that the newest can be withdrawn alone. */
 const KEPT_WHOLE = 2;
 
 export class Pending {
-  readonly #groups = new Map<string, Group>();
+  readonly #groups = new Set<Group>();
+  /** One for each kind, of which there are few. Those without a subject stand alone. */
+  readonly #bySubject = new Map<string, Group[]>();
   readonly #byId = new Map<string, Entry>();
   readonly #texts = new Map<string, { seq: number; text: QueuedText }>();
   #count = 0;
@@ -43,7 +44,7 @@ export class Pending {
 
   /** Oldest first. Of those that newer ones of the same kind and subject replace, the message is not in memory. */
   get notifications(): readonly Notification[] {
-    const entries = [...this.#groups.values()].flatMap((group) => [...older(group), ...group.whole]);
+    const entries = [...this.#groups].flatMap((group) => [...older(group), ...group.whole]);
     return entries.sort((a, b) => a.seq - b.seq).map((entry) => entry.notification);
   }
 
@@ -78,7 +79,7 @@ export class Pending {
   get(id: string): Notification | undefined {
     const known = this.newest(id);
     if (known !== undefined) return known;
-    for (const group of this.#groups.values()) {
+    for (const group of this.#groups) {
       const index = group.olderIds.indexOf(id);
       if (index !== -1) return older(group)[index]?.notification;
     }
@@ -87,7 +88,7 @@ export class Pending {
 
   /** Ids of this kind and subject, oldest first. */
   idsOf(kind: Kind, subject: string): readonly string[] {
-    const group = this.#groups.get(groupKey(kind, subject));
+    const group = this.#find(kind, subject);
     return group === undefined ? [] : [...group.olderIds, ...group.whole.map((entry) => entry.notification.id)];
   }
 
@@ -117,14 +118,9 @@ export class Pending {
 
   #queued(seq: number, notification: Notification): void {
     const { id, kind, subject } = notification;
-    const key = subject === undefined ? id : groupKey(kind, subject);
-    let group = this.#groups.get(key);
-    if (group === undefined) {
-      group = { newest: notification, whole: [], olderIds: [], olderSeqs: [], olderTimes: [] };
-      this.#groups.set(key, group);
-    }
+    const group = (subject === undefined ? undefined : this.#find(kind, subject)) ?? this.#begin(notification);
     group.newest = notification;
-    const entry = { seq, group: key, notification };
+    const entry = { seq, group, notification };
     group.whole.push(entry);
     this.#byId.set(id, entry);
     this.#count += 1;
@@ -133,40 +129,63 @@ export class Pending {
     this.#byId.delete(replaced.notification.id);
     group.olderIds.push(replaced.notification.id);
     group.olderSeqs.push(replaced.seq);
-    group.olderTimes.push(Date.parse(replaced.notification.at));
+    group.olderAts.push(replaced.notification.at);
+  }
+
+  #find(kind: Kind, subject: string): Group | undefined {
+    const groups = this.#bySubject.get(subject);
+    return groups?.find(({ newest }) => newest.kind.source === kind.source && newest.kind.name === kind.name);
+  }
+
+  #begin(newest: Notification): Group {
+    const group: Group = { newest, whole: [], olderIds: [], olderSeqs: [], olderAts: [] };
+    this.#groups.add(group);
+    if (newest.subject === undefined) return group;
+    const others = this.#bySubject.get(newest.subject);
+    if (others === undefined) this.#bySubject.set(newest.subject, [group]);
+    else others.push(group);
+    return group;
+  }
+
+  #end(group: Group): void {
+    this.#groups.delete(group);
+    const { subject } = group.newest;
+    if (subject === undefined) return;
+    const others = this.#bySubject.get(subject)?.filter((one) => one !== group) ?? [];
+    if (others.length === 0) this.#bySubject.delete(subject);
+    else this.#bySubject.set(subject, others);
   }
 
   /** Usually all of one subject: the groups of those that are known by id are looked through, then the others. */
   #remove(ids: Set<string>): void {
-    const keys = new Set([...ids].flatMap((id) => this.#byId.get(id)?.group ?? []));
+    const groups = new Set([...ids].flatMap((id) => this.#byId.get(id)?.group ?? []));
     let left = ids.size;
-    for (const key of keys) left -= this.#keep(key, (_, id) => !ids.has(id));
+    for (const group of groups) left -= this.#keep(group, (_, id) => !ids.has(id));
     if (left === 0) return;
-    for (const key of [...this.#groups.keys()]) this.#keep(key, (_, id) => !ids.has(id));
+    for (const group of [...this.#groups]) this.#keep(group, (_, id) => !ids.has(id));
   }
 
   #carried(through: number): void {
     if (through >= this.#lastSeq - 1) {
       this.#groups.clear();
+      this.#bySubject.clear();
       this.#byId.clear();
       this.#texts.clear();
       this.#count = 0;
       return;
     }
-    for (const key of [...this.#groups.keys()]) this.#keep(key, (seq) => seq > through);
+    for (const group of [...this.#groups]) this.#keep(group, (seq) => seq > through);
     for (const [id, { seq }] of this.#texts) if (seq <= through) this.#texts.delete(id);
   }
 
   /** Drops what does not pass; returns how many that were. */
-  #keep(key: string, passes: (seq: number, id: string) => boolean): number {
-    const group = this.#groups.get(key);
-    if (group === undefined) return 0;
+  #keep(group: Group, passes: (seq: number, id: string) => boolean): number {
     const before = group.whole.length + group.olderIds.length;
     const kept = group.olderIds.map((id, index) => passes(group.olderSeqs[index] ?? 0, id));
     const isKept = (_: unknown, index: number) => kept[index] === true;
     group.olderIds = group.olderIds.filter(isKept);
     group.olderSeqs = group.olderSeqs.filter(isKept);
-    group.olderTimes = group.olderTimes.filter(isKept);
+    group.olderAts = group.olderAts.filter(isKept);
     group.whole = group.whole.filter(({ seq, notification }) => {
       if (passes(seq, notification.id)) return true;
       this.#byId.delete(notification.id);
@@ -174,18 +193,13 @@ export class Pending {
     });
     const dropped = before - group.whole.length - group.olderIds.length;
     this.#count -= dropped;
-    if (group.whole.length + group.olderIds.length === 0) this.#groups.delete(key);
+    if (group.whole.length + group.olderIds.length === 0) this.#end(group);
     return dropped;
   }
 }
 
-function groupKey(kind: Kind, subject: string): string {
-  // The lengths keep apart what free strings could run together.
-  return `${kind.source.length}:${kind.name.length}:${kind.source}${kind.name}${subject}`;
-}
-
 /** What is left of those that were replaced, as notifications. */
-function older({ newest, olderIds, olderSeqs, olderTimes }: Group): Omit<Entry, 'group'>[] {
+function older({ newest, olderIds, olderSeqs, olderAts }: Group): Omit<Entry, 'group'>[] {
   const { kind, subject, level, origin } = newest;
   return olderIds.map((id, index) => ({
     seq: olderSeqs[index] ?? 0,
@@ -196,7 +210,7 @@ function older({ newest, olderIds, olderSeqs, olderTimes }: Group): Omit<Entry, 
       origin,
       id,
       message: 'An earlier state; read_notifications has its text.',
-      at: new Date(olderTimes[index] ?? 0).toISOString(),
+      at: olderAts[index] ?? newest.at,
     },
   }));
 }

@@ -33,22 +33,21 @@ export class Projections {
   readonly changes = new Changes();
   readonly todo = new Todo();
   readonly handles = new HandleStates();
+  readonly #newest = (id: string) => this.pending.newest(id);
+  readonly #text = (id: string) => this.pending.text(id);
+  readonly #seenHash = (path: string) => this.seen.get(path)?.hash;
 
   /** Those that name what a carrier takes out of the pending, or compare with what was seen before it, come first. */
   fold(event: LogEvent): Folded {
     const items = this.transcript.fold(event, this.pending);
-    this.standing.fold(
-      event,
-      (id) => this.pending.newest(id),
-      (path) => this.seen.get(path)?.hash,
-    );
-    this.losses.fold(event, (id) => this.pending.newest(id));
+    this.standing.fold(event, this.#newest, this.#seenHash);
+    this.losses.fold(event, this.#newest);
     this.lookalikes.fold(event);
     this.watches.fold(event);
     this.sampled.fold(event);
     this.todo.fold(event);
     this.handles.fold(event);
-    this.messages.fold(event, (id) => this.pending.text(id));
+    this.messages.fold(event, this.#text);
     this.pending.fold(event);
     this.turn.fold(event);
     this.spent.fold(event);

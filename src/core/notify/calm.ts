@@ -14,7 +14,7 @@ const NAME_LIMIT = 50;
 export interface Outlet extends Publisher {
   listeners(draft: NotificationDraft, addressed: Addressed): Iterable<string>;
   /** Queues for this listener whatever it subscribed to. */
-  deliver(draft: NotificationDraft, listener: string): Promise<void>;
+  deliver(draft: NotificationDraft, listener: string): Promise<unknown>;
 }
 
 export interface CalmDeps {
@@ -73,7 +73,7 @@ export class CalmPublisher implements Publisher, Disposable {
   }
 
   /** Resolves once it, or what replaced or counted it, is on disk. */
-  async publish(draft: NotificationDraft, to?: string, sender?: string): Promise<void> {
+  async publish(draft: NotificationDraft, to?: string, sender?: string): Promise<unknown> {
     const addressed = { to, sender };
     if (draft.subject === undefined || this.#ended) return this.#pass(draft, addressed);
     const key = JSON.stringify([draft.subject, to, sender]);
@@ -131,7 +131,7 @@ export class CalmPublisher implements Publisher, Disposable {
     this.#subjects.set(key, { timer, held: new Map() });
   }
 
-  #pass(draft: NotificationDraft, addressed: Addressed): Promise<void> {
+  #pass(draft: NotificationDraft, addressed: Addressed): Promise<unknown> {
     const now = this.#deps.clock.now();
     this.#passed = this.#passed.filter((at) => now - at < MINUTE_MILLISECONDS);
     if (this.#ended || this.#passed.length < MOST_A_MINUTE) {
@@ -141,7 +141,7 @@ export class CalmPublisher implements Publisher, Disposable {
     return this.#exceed(draft, addressed, now);
   }
 
-  #exceed(draft: NotificationDraft, addressed: Addressed, now: number): Promise<void> {
+  #exceed(draft: NotificationDraft, addressed: Addressed, now: number): Promise<unknown> {
     for (const listener of this.#deps.outlet.listeners(draft, addressed)) this.#count(draft, listener);
     if (this.#excess.size === 0) return Promise.resolve();
     const due = Math.max(now + SUBJECT_MILLISECONDS, this.#lastSummary + MINUTE_MILLISECONDS);

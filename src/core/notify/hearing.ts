@@ -63,18 +63,18 @@ export class Hearing implements Outlet {
     return found;
   }
 
-  publish(draft: NotificationDraft, to?: string, sender?: string): Promise<void> {
+  publish(draft: NotificationDraft, to?: string, sender?: string): Promise<unknown> {
     const listeners = this.listeners(draft, { to, sender });
     const [only] = listeners;
     if (listeners.length === 1 && only !== undefined) return this.deliver(draft, only);
-    return Promise.all(listeners.map((id) => this.deliver(draft, id))).then(() => undefined);
+    return Promise.all(listeners.map((id) => this.deliver(draft, id)));
   }
 
-  deliver(draft: NotificationDraft, listener: string): Promise<void> {
+  deliver(draft: NotificationDraft, listener: string): Promise<unknown> {
+    const { ids, mend } = this.#deps;
     const log = this.#logs.get(listener);
     if (log?.owned !== true) return Promise.resolve();
-    const queue = () => enqueue(log, this.#deps.ids, draft);
-    return log.isBroken ? this.#deps.mend(listener).then(queue) : queue();
+    return log.isBroken ? mend(listener).then(() => enqueue(log, ids, draft)) : enqueue(log, ids, draft);
   }
 
   async withdraw(kind: Kind, subject: string, reason: string, to?: string): Promise<boolean> {

@@ -14,16 +14,15 @@ const TOOL_WITH_THE_REST: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Resolves once it is on disk. The id is always ours. */
-export async function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft): Promise<void> {
+export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft): Promise<unknown> {
   const cancelled = cancelledBy(log, draft);
   if (cancelled.length > 0) {
     const reason = `${printKind(draft.kind)} came before it was told`;
-    await log.append({ type: 'notification_withdrawn', ids: [...cancelled], reason });
-    return;
+    return log.append({ type: 'notification_withdrawn', ids: [...cancelled], reason });
   }
-  if (log.state.handles.knows(draft)) return;
+  if (log.state.handles.knows(draft)) return Promise.resolve();
   const notification = { ...draft, id: ids.ulid(), message: bound(draft) };
-  await log.append({ type: 'notification_queued', notification });
+  return log.append({ type: 'notification_queued', notification });
 }
 
 /** Takes back what is pending of this kind and subject; what was carried cannot be taken back. */

@@ -61,7 +61,7 @@ test('for any schedule: delivered, replaced by a newer one of its subject, or co
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 150, size: 'max' }), fc.boolean(), async (steps, ends) => {
       const { clock, delivered, calm } = setUp();
-      const taken: { draft: NotificationDraft; settled: Promise<void> }[] = [];
+      const taken: { draft: NotificationDraft; settled: Promise<unknown> }[] = [];
       for (const one of steps) {
         if ('wait' in one) clock.advance(one.wait);
         else {
