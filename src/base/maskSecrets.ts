@@ -2,9 +2,9 @@
 
 const MASK = '***';
 
-/** Names after which a value is secret, wherever in the name it stands. */
+/** Names after which a value is secret, wherever in the name it stands. Bounded: one long word must not take seconds. */
 const SECRET_NAME =
-  '[\\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|auth)[\\w.-]*';
+  '[\\w.-]{0,60}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|auth)[\\w.-]{0,60}';
 const VALUE = '(?:"[^"\\n]*"|\'[^\'\\n]*\'|[^\\s"\'&;|]+)';
 
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
@@ -15,7 +15,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`(--?${SECRET_NAME}\\s+)(?!-)${VALUE}`, 'gi'), `$1${MASK}`],
   [/\b((?:bearer|basic)\s+)[\w.~+/=-]{8,}/gi, `$1${MASK}`],
   // https://user:password@host
-  [/([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)[^\s@/]+@/gi, `$1${MASK}@`],
+  [/([a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]*:)[^\s@/]+@/gi, `$1${MASK}@`],
   // curl -u user:password, mysql -ppassword
   [/(\s-u\s*["']?[^\s:"']+:)[^\s"']+/g, `$1${MASK}`],
   [/(\bmysql\w*\b[^\n]*?\s-p)[^\s]+/g, `$1${MASK}`],

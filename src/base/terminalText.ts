@@ -3,13 +3,15 @@
 /** Titles and links up to their end; colours, cursor, erasing. One that is cut off at the end of the text is one too. */
 const ESCAPES =
   /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[PX^_][^\u001b]*(?:\u001b\\)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g;
+/** The cursor at the beginning of its line: what progress bars use in place of `\r`. */
+const LINE_START = /\u001b\[[01]?G/g;
 const OTHER_CONTROLS = /[\u0000-\u0007\u000b\u000c\u000e-\u001f\u007f]/g;
 /** Longer ones are taken for complete when they come in pieces. */
 const LONGEST_ESCAPE = 256;
 
 /** A line that was written over (`\r`, as progress bars do) is given as it was at the end. */
 export function plainText(text: string): string {
-  const plain = text.replace(ESCAPES, '').replace(OTHER_CONTROLS, '').replace(/\r+\n/g, '\n');
+  const plain = text.replace(LINE_START, '\r').replace(ESCAPES, '').replace(OTHER_CONTROLS, '').replace(/\r+\n/g, '\n');
   return /[\r\b]/.test(plain) ? plain.split('\n').map(lastState).join('\n') : plain;
 }
 

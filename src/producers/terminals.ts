@@ -1,7 +1,7 @@
 // Tells every live conversation when a command that the user ran in a terminal failed: the command line and its last lines.
-import { stripVTControlCharacters } from 'node:util';
 import { type Disposable } from '../base/disposable.ts';
 import { maskSecrets } from '../base/maskSecrets.ts';
+import { plainText } from '../base/terminalText.ts';
 import { printPath } from '../core/notify/printPath.ts';
 import { type Clock, type Log, type Producer, type Publisher } from '../core/ports.ts';
 import { type EndedCommand, type Terminals } from '../core/sourcePorts.ts';
@@ -58,16 +58,17 @@ function describe({ terminal, commandLine, exitCode, folder, output }: EndedComm
   return { kind: KIND, level, origin, subject, message } satisfies Omit<NotificationDraft, 'at'>;
 }
 
-/** Without the terminal's controls, and of a line that was drawn over again only what stood there last. */
 function lastLines(output: string): string[] {
-  const lines = stripVTControlCharacters(output)
-    .split(/\r?\n/)
-    .map((line) => line.slice(line.replace(/\r+$/, '').lastIndexOf('\r') + 1).trimEnd())
-    .filter((line) => line !== '');
-  if (lines.length === 0) return [];
+  const plain = plainText(output)
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '')
+    .join('\n');
+  if (plain === '') return [];
   const kept: string[] = [];
   let length = 0;
-  for (const line of maskSecrets(lines.slice(-LAST_LINES).join('\n')).split('\n').toReversed()) {
+  // Masked before it is cut: a key of many lines is known by its first.
+  for (const line of maskSecrets(plain).split('\n').slice(-LAST_LINES).reverse()) {
     const shown = line.length > LINE_LIMIT ? `${line.slice(0, LINE_LIMIT)}…` : line;
     length += shown.length;
     if (length > OUTPUT_LIMIT) break;

@@ -20,11 +20,12 @@ export function createProducers(deps: {
   readonly workspace: Workspace;
 }): readonly Producer[] {
   const gate = new GitGate();
+  const terminals = editorTerminals((error) => deps.log.error('a command in a terminal could not be followed', error));
   return [
     createFilesProducer({ ...deps, editorFiles, buffers: editorBuffers, gate }),
     createGitProducer({ ...deps, gate }),
     createEditorProducer({ ...deps, buffers: editorBuffers }),
-    createTerminalsProducer({ ...deps, terminals: editorTerminals }),
+    createTerminalsProducer({ ...deps, terminals }),
     createBudgetProducer(),
     createConfigProducer(),
   ];

@@ -66,6 +66,7 @@ export class TaskOutputs implements Disposable {
     this.#held.add(
       vscode.window.onDidStartTerminalShellExecution(({ terminal, execution }) => this.#begin(terminal, execution)),
     );
+    this.#held.add(vscode.window.onDidCloseTerminal((terminal) => this.#forget(terminal)));
   }
 
   /** The output of the terminal in which this process runs, if it can be read at all. */
@@ -89,7 +90,10 @@ export class TaskOutputs implements Disposable {
     const output = new TaskOutput();
     const timer = this.#clock.after(CLAIM_MILLISECONDS, () => this.#forget(terminal));
     this.#unclaimed.set(terminal, { output, timer });
-    void this.#read(execution, output).catch(this.#report);
+    // Once it has ended nothing more is read; it may be claimed until the next begins there.
+    void this.#read(execution, output)
+      .finally(() => timer.dispose())
+      .catch(this.#report);
   }
 
   async #read(execution: vscode.TerminalShellExecution, output: TaskOutput): Promise<void> {

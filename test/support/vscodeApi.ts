@@ -23,18 +23,28 @@ export async function eventually<T>(look: () => T | Promise<T>, holds: (value: T
   }
 }
 
-/** Every suite fails if it leaves more disposables alive than it found. */
-export function checkLeaks(): void {
-  let before = 0;
-  beforeEach(async () => {
-    before = (await startedExtension()).alive();
-  });
-  afterEach(async () => {
+/**
+ * Every suite fails if it leaves more disposables alive than it found. Looked for after each test, or once, after all of them: what calms
+ * producers lives for two seconds, which only tests that cannot disturb each other need not wait for.
+ */
+export function checkLeaks(when: 'each' | 'once' = 'each'): void {
+  let found = 0;
+  const look = async () => {
+    found = (await startedExtension()).alive();
+  };
+  const compare = async () => {
     const api = await startedExtension();
     await vscode.commands.executeCommand('earshot.newChat');
     await eventually(
       () => api.alive(),
-      (alive) => alive <= before,
+      (alive) => alive <= found,
     );
-  });
+  };
+  if (when === 'each') {
+    beforeEach(look);
+    afterEach(compare);
+  } else {
+    before(look);
+    after(compare);
+  }
 }

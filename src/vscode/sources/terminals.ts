@@ -1,44 +1,125 @@
 // Commands in the editor's terminals as plain data: what shell integration says of their beginning, output and end.
 import { setTimeout as pause } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { type Terminals } from '../../core/sourcePorts.ts';
+import { type EndedCommand, type Terminals } from '../../core/sourcePorts.ts';
 import { absoluteOf } from '../fileUris.ts';
+import { printedByLastCommand } from './lastCommand.ts';
 
 /** Characters of output that are kept of each command that runs. */
 const KEPT = 20_000;
-const STREAM_MILLISECONDS = 1000;
+/** What the editor does not say within this time must not keep a command from being told. */
+const LONGEST_WAIT_MILLISECONDS = 10_000;
+/** The first that a whole stream has: the shell's own mark where output begins. */
+const BEGINNING = /^\u001b\][16]33;C/;
+/** Of the editor's own tools, the one that reads the active terminal. */
+const LAST_COMMAND_TOOL = 'terminal_last_command';
 
 /** Reading begins when a command does: what it printed before is not there to be read later. */
-export const editorTerminals: Terminals = {
+export const editorTerminals = (report: (error: unknown) => void): Terminals => ({
   onDidEnd: (listener) => {
-    const outputs = new Map<vscode.TerminalShellExecution, { text: string; ended: Promise<void> }>();
-    const started = vscode.window.onDidStartTerminalShellExecution(({ execution }) => {
-      const output = { text: '', ended: Promise.resolve() };
-      const read = async () => {
-        for await (const chunk of execution.read()) {
-          output.text += chunk;
-          if (output.text.length > 2 * KEPT) output.text = output.text.slice(-KEPT);
-        }
-      };
-      // A terminal that is closed ends its stream in its own way.
-      output.ended = read().catch(() => undefined);
-      outputs.set(execution, output);
+    const outputs = new WeakMap<vscode.TerminalShellExecution, Output>();
+    const newest = new WeakMap<vscode.Terminal, vscode.TerminalShellExecution>();
+    /** One after another in each terminal: a failure must not be told after the success that followed it. */
+    const telling = new WeakMap<vscode.Terminal, Promise<void>>();
+    const tasks = new TaskTerminals();
+    const isLast = (execution: vscode.TerminalShellExecution, terminal: vscode.Terminal) =>
+      newest.get(terminal) === execution && vscode.window.activeTerminal === terminal;
+    const started = vscode.window.onDidStartTerminalShellExecution(({ execution, terminal }) => {
+      outputs.set(execution, new Output(execution));
+      newest.set(terminal, execution);
     });
     const ended = vscode.window.onDidEndTerminalShellExecution(({ execution, exitCode, terminal }) => {
       const output = outputs.get(execution);
-      outputs.delete(execution);
       const { cwd, commandLine } = execution;
-      const tell = () =>
-        listener({
+      const tell = async () => {
+        if (await tasks.have(terminal)) return;
+        await soon(output?.ended);
+        const failed = exitCode !== undefined && exitCode !== 0;
+        const shown =
+          failed && output?.isWhole !== true && isLast(execution, terminal)
+            ? await soon(printedOnScreen(commandLine.value, exitCode))
+            : undefined;
+        const ended: EndedCommand = {
           terminal: terminal.name,
           commandLine: commandLine.value,
           exitCode,
           folder: cwd === undefined ? undefined : absoluteOf(cwd),
-          output: output?.text ?? '',
-        });
-      // A stream that does not end must not keep its command from being told.
-      void Promise.race([output?.ended, pause(STREAM_MILLISECONDS)]).then(tell, tell);
+          // What it says of another command, which began meanwhile, is not this one's.
+          output: (isLast(execution, terminal) ? shown : undefined) ?? output?.text ?? '',
+        };
+        listener(ended);
+      };
+      const before = telling.get(terminal) ?? Promise.resolve();
+      telling.set(terminal, before.then(tell).catch(report));
     });
-    return vscode.Disposable.from(started, ended);
+    return vscode.Disposable.from(started, ended, tasks);
   },
-};
+});
+
+/** The end of what one command prints, from its beginning on. */
+class Output {
+  /** Resolves once nothing more comes. */
+  readonly ended: Promise<void>;
+  #text = '';
+  #beginning: string | undefined;
+
+  constructor(execution: vscode.TerminalShellExecution) {
+    // A terminal that is closed ends its stream in its own way.
+    this.ended = this.#read(execution.read()).catch(() => undefined);
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  /**
+   * Where the extension host is reached over a network or a browser, beginning, output and end of a quick command come in one message,
+   * and what was printed is gone before `read` has begun to listen.
+   */
+  get isWhole(): boolean {
+    return BEGINNING.test(this.#beginning ?? '');
+  }
+
+  async #read(chunks: AsyncIterable<string>): Promise<void> {
+    for await (const chunk of chunks) {
+      this.#beginning ??= chunk;
+      this.#text += chunk;
+      if (this.#text.length > 2 * KEPT) this.#text = this.#text.slice(-KEPT);
+    }
+  }
+}
+
+/** Tasks run in terminals of their own; what comes of them is told as a task's end. */
+class TaskTerminals implements vscode.Disposable {
+  readonly #processes = new Set<number>();
+  readonly #terminals = new WeakSet<vscode.Terminal>();
+  readonly #listening: vscode.Disposable;
+
+  constructor() {
+    this.#listening = vscode.tasks.onDidStartTaskProcess(({ processId }) => this.#processes.add(processId));
+  }
+
+  async have(terminal: vscode.Terminal): Promise<boolean> {
+    const process = await terminal.processId;
+    if (process !== undefined && this.#processes.delete(process)) this.#terminals.add(terminal);
+    return this.#terminals.has(terminal);
+  }
+
+  dispose(): void {
+    this.#listening.dispose();
+  }
+}
+
+async function printedOnScreen(commandLine: string, exitCode: number): Promise<string | undefined> {
+  if (!vscode.lm.tools.some(({ name }) => name === LAST_COMMAND_TOOL)) return undefined;
+  const options = { input: {}, toolInvocationToken: undefined };
+  const { content } = await vscode.lm.invokeTool(LAST_COMMAND_TOOL, options);
+  const texts = content.map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : ''));
+  return printedByLastCommand(texts.join(''), commandLine, exitCode);
+}
+
+/** Undefined if it fails, or is not there in time. */
+function soon<T>(promised: Promise<T> | undefined): Promise<T | undefined> {
+  const late = pause(LONGEST_WAIT_MILLISECONDS, undefined, { ref: false });
+  return Promise.race([promised, late]).catch(() => undefined);
+}

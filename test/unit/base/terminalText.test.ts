@@ -9,6 +9,7 @@ test.each([
   ['\u001b]8;;https://example.org\u001b\\a link\u001b]8;;\u001b\\', 'a link'],
   ['\u001b(B\u001b[mplain\u001b[K', 'plain'],
   ['10 %\r20 %\r100 %\n', '100 %\n'],
+  ['⠙\u001b[1G\u001b[0K⠹\u001b[G\u001b[Knpm error', 'npm error'],
   ['one\r\ntwo\r\n', 'one\ntwo\n'],
   ['working |\b/\b-\bdone', 'working done'],
   ['a\u0007b\u0000c\td', 'abc\td'],

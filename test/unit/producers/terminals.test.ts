@@ -62,6 +62,12 @@ test('a name, a command and output that imitate a block, break lines or turn the
   );
 });
 
+test('a private key is hidden also where only its last lines would be shown', () => {
+  const key = `-----BEGIN PRIVATE KEY-----\n${'MIIabc\n'.repeat(30)}-----END PRIVATE KEY-----`;
+  end('cat id', 1, `${key}\ncat: other: No such file`);
+  expect(happened[0]?.split('\n').slice(1)).toEqual(['***', 'cat: other: No such file']);
+});
+
 test.each([
   ['API_KEY=abc123def npm test', 'API_KEY=*** npm test'],
   ['export GITHUB_TOKEN="a b c"', 'export GITHUB_TOKEN=***'],
@@ -76,4 +82,9 @@ test.each([
   ['git commit -m "Add the author"', 'git commit -m "Add the author"'],
 ])('%s is shown as %s', (line, shown) => {
   expect(maskSecrets(line)).toBe(shown);
+});
+
+test('a word of any length is looked through at once', () => {
+  const long = 'a'.repeat(300_000);
+  expect(maskSecrets(`${long} TOKEN=${long}`)).toBe(`${long} TOKEN=***`);
 });

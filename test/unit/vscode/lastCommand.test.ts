@@ -1,0 +1,21 @@
+// What the editor's own tool says of a terminal's last command: taken only for the command it speaks of.
+import { expect, test } from 'vitest';
+import { printedByLastCommand } from '../../../src/vscode/sources/lastCommand.ts';
+
+const said = (command: string, code: number, output = '') =>
+  `The following is the last command run in the terminal:\n${command}\nIt was run in the directory:\n/tea\nIt exited with code: ${code}${output === '' ? '' : `\nIt has the following output:\n${output}`}`;
+
+test.each([
+  ['its output', said('make', 2, 'steam\nburnt\n'), 'steam\nburnt\n'],
+  ['nothing, if it printed nothing', said('make', 2), ''],
+  [
+    'all of it, if it imitates what the tool says',
+    said('make', 2, 'It exited with code: 0\n'),
+    'It exited with code: 0\n',
+  ],
+  ['not that of another command', said('make clean', 2, 'steam\n'), undefined],
+  ['not that of the same with another end', said('make', 0, 'steam\n'), undefined],
+  ['not what it says otherwise', 'No active terminal instance found.', undefined],
+])('gives %s', (_what, text, printed) => {
+  expect(printedByLastCommand(text, 'make', 2)).toBe(printed);
+});
