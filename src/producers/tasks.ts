@@ -1,5 +1,6 @@
 // Tells of tasks that ended, and of a background task's round when that changed its problems.
 import { type Disposable } from '../base/disposable.ts';
+import { printPath } from '../core/notify/printPath.ts';
 import { type Clock, type Log, type Producer, type Publisher } from '../core/ports.ts';
 import { type TaskEnd, type TaskProblem, type Tasks } from '../core/taskPorts.ts';
 import { type Level, type NotificationDraft } from '../protocol/notification.ts';
@@ -39,13 +40,14 @@ function nameOf({ task: { name, folder } }: TaskEnd): string {
   return folder === undefined ? name : `${name} (${folder})`;
 }
 
-/** A conversation may have called `npm: build` just `build`. */
-function bareName(name: string): string {
-  return name.slice(name.indexOf(': ') + 1).trim();
+/** A conversation may have called `npm: build` just `build`, and an odd one as it was printed. */
+function calledNames(name: string): string[] {
+  const names = [name, name.slice(name.indexOf(': ') + 1).trim()];
+  return [...names, ...names.map(printPath)];
 }
 
 function describe(end: TaskEnd, name: string): Omit<NotificationDraft, 'at'> {
-  const lines = [`The ${end.task.background ? 'background ' : ''}task “${name}” ${whatHappened(end)}.`];
+  const lines = [`The ${end.task.background ? 'background ' : ''}task “${printPath(name)}” ${whatHappened(end)}.`];
   if (end.problems.length > 0) lines.push(...listProblems(end.problems));
   else if (end.goesOn) lines.push('It reports no problems any more.');
   return {
@@ -53,7 +55,7 @@ function describe(end: TaskEnd, name: string): Omit<NotificationDraft, 'at'> {
     level: levelOf(end),
     message: lines.join('\n'),
     subject: `task:${name}`,
-    scopes: [...new Set([end.task.name, bareName(end.task.name)])].map((one) => `task:${one}`),
+    scopes: [...new Set(calledNames(end.task.name))].map((one) => `task:${one}`),
     origin: 'process',
   };
 }
@@ -74,7 +76,10 @@ function levelOf({ goesOn, exitCode, problems }: TaskEnd): Level {
 function listProblems(problems: readonly TaskProblem[]): string[] {
   const shown = problems
     .slice(0, PROBLEMS_SHOWN)
-    .map(({ path, line, column, severity, message }) => `${path}:${line}:${column} ${severity}: ${oneLine(message)}`);
+    .map(
+      ({ path, line, column, severity, message }) =>
+        `${printPath(path)}:${line}:${column} ${severity}: ${oneLine(message)}`,
+    );
   const more = problems.length - shown.length;
   return ['Problems reported while it ran:', ...shown, ...(more > 0 ? [`and ${more} more`] : [])];
 }

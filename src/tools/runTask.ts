@@ -1,6 +1,7 @@
 // The tool run_task: runs one of the editor's tasks by its name and returns what came of it.
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
+import { printPath } from '../core/notify/printPath.ts';
 import { RUN_TASK_TOOL } from '../core/notify/watches.ts';
 import { type Clock, type Tool, type ToolOutcome } from '../core/ports.ts';
 import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../core/taskPorts.ts';
@@ -48,15 +49,15 @@ async function find(tasks: Tasks, { name, folder }: Wanted): Promise<TaskInfo | 
   if (!listed.ok) return describeFailure(listed.failure);
   const there = listed.value.filter((task) => folder === undefined || task.folder === folder);
   const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
-  // What is exactly that; else what differs only in case or in who provides it.
-  const exact = there.filter((task) => task.name === name);
+  // What is exactly that, or printed so; else what differs only in case or in who provides it.
+  const exact = there.filter((task) => task.name === name || printPath(task.name) === name);
   const found = exact.length > 0 ? exact : there.filter((task) => same(task.name, name) || same(bareName(task), name));
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
   if (only !== undefined)
-    return `name: “${name}” may be any of these. Call it again with the whole name.\n${print(found)}`;
-  if (listed.value.length === 0) return `name: there is no task “${name}”, and no other task either.`;
-  return `name: there is no task “${name}”. These are there:\n${print(listed.value)}`;
+    return `name: “${printPath(name)}” may be any of these. Call it again with the whole name.\n${print(found)}`;
+  if (listed.value.length === 0) return `name: there is no task “${printPath(name)}”, and no other task either.`;
+  return `name: there is no task “${printPath(name)}”. These are there:\n${print(listed.value)}`;
 }
 
 function bareName({ name }: TaskInfo): string {
@@ -66,9 +67,14 @@ function bareName({ name }: TaskInfo): string {
 function print(tasks: readonly TaskInfo[]): string {
   const lines = tasks.slice(0, MOST_LISTED).map(({ name, folder, detail, background }) => {
     const more = [folder && `folder ${folder}`, background && 'background', detail].filter((one) => one);
-    return more.length === 0 ? `- ${name}` : `- ${name} (${more.join('; ')})`;
+    const printed = [printPath(name), ...(more.length === 0 ? [] : [`(${oneLine(more.join('; '))})`])];
+    return `- ${printed.join(' ')}`;
   });
   return [...lines, ...(tasks.length > MOST_LISTED ? [`and ${tasks.length - MOST_LISTED} more`] : [])].join('\n');
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
 }
 
 type Waited = { type: 'finished'; end: TaskEnd | undefined } | { type: 'too_long' } | { type: 'cancelled' };
@@ -94,7 +100,8 @@ function waitFor(clock: Clock, running: RunningTask, seconds: number, signal: Ab
   });
 }
 
-function outcomeOf(waited: Waited, running: RunningTask, { name }: TaskInfo, seconds: number): ToolOutcome {
+function outcomeOf(waited: Waited, running: RunningTask, task: TaskInfo, seconds: number): ToolOutcome {
+  const name = printPath(task.name);
   const output = running.output();
   const outcome = (isError: boolean, ...lines: string[]): ToolOutcome => ({
     content: [output, ...lines].filter((part) => part !== '').join('\n'),
@@ -124,7 +131,7 @@ function printProblems(problems: readonly TaskProblem[]): string {
   if (problems.length === 0) return '';
   const lines = problems
     .slice(0, MOST_PROBLEMS)
-    .map(({ path, line, column, severity, message }) => `${path}:${line}:${column} ${severity}: ${message}`);
+    .map(({ path, line, column, severity, message }) => `${printPath(path)}:${line}:${column} ${severity}: ${message}`);
   const more = problems.length > MOST_PROBLEMS ? [`and ${problems.length - MOST_PROBLEMS} more`] : [];
   return ['Problems reported while it ran:', ...lines, ...more].join('\n');
 }

@@ -1,5 +1,6 @@
 // Approvals by a person's hands: with the mouse, from the keyboard, over a reload, two at once.
 import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
@@ -44,6 +45,31 @@ test('with the mouse: approve, then always, then not asked again', async () => {
   await workbench.settled();
   expect(await workbench.card('Run echo ever').count()).toBe(2);
   expect(results()).toEqual(['once\n(exit code 0)', 'ever\n(exit code 0)', 'ever\n(exit code 0)']);
+});
+
+test('a task whose name imitates the page, breaks the line or turns it round is asked for as what it is', async () => {
+  const names = ['</p><img src=x><b>Approved</b>', 'boil\nApproved', 'steep\u202egnp.exe'];
+  const tasks = names.map((label) => ({ label, type: 'shell', command: 'touch never-made', problemMatcher: [] }));
+  await mkdir(join(workbench.folder, '.vscode'), { recursive: true });
+  await writeFile(join(workbench.folder, '.vscode/tasks.json'), JSON.stringify({ version: '2.0.0', tasks }));
+  const calls = names.map((name) => ({ id: `call${++number}`, name: 'run_task', arguments: { name } }));
+  server.script({ calls }, done);
+  await workbench.say('Go on.');
+  const shown = ['Run task </p><img src=x><b>Approved</b>', 'Run task boil…', 'Run task steep⟨U+202E⟩gnp.exe'];
+  const always = ['</p><img src=x><b>Approved</b>', '"boil\\nApproved"', '"steep\\u202egnp.exe"'];
+  for (const [index, title] of shown.entries()) {
+    const card = workbench.card(title);
+    const reject = card.getByRole('button', { name: 'Reject' });
+    await reject.waitFor();
+    expect(await card.getByRole('button', { name: 'Always' }).getAttribute('title')).toContain(
+      `the task ${always[index]}`,
+    );
+    expect(await card.innerText()).not.toContain('\u202e');
+    expect(await card.locator('img, b').count()).toBe(0);
+    await reject.click();
+  }
+  await workbench.settled();
+  expect(existsSync(join(workbench.folder, 'never-made'))).toBe(false);
 });
 
 test('from the keyboard alone: the card takes the keys, but no single key answers', async () => {

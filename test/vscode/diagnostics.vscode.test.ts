@@ -11,6 +11,7 @@ import { readFileTool } from '../../src/tools/readFile.ts';
 import { DiagnosticsSource } from '../../src/vscode/sources/diagnostics.ts';
 import { createWorkspace } from '../../src/vscode/workspace.ts';
 import { cleanUpAfterEach, folder, onDisk, put } from '../support/editing.ts';
+import { readElements } from '../support/elements.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
 import { createManualClock, type ManualClock } from '../support/manualClock.ts';
 import { recordingLog } from '../support/recordingLog.ts';
@@ -361,17 +362,12 @@ describe('problems', () => {
       (all) => all.length === 1,
     );
     await run(log, [call('read_file', { path })]);
-    const block = told().replace(/<\/notifications>[^]*/, '</notifications>');
-    assert.equal(block.match(/<notification source="diagnostics"/g)?.length, 1);
-    const { SaxesParser } = await import('saxes');
-    const names: string[] = [];
-    const parser = new SaxesParser();
-    parser.on('opentag', ({ name }) => names.push(name));
-    parser.on('error', (error) => {
-      throw error;
-    });
-    parser.write(block).close();
-    assert.deepEqual(names, ['notifications', 'notification']);
+    const elements = readElements(told());
+    assert.deepEqual(
+      elements.map(({ name }) => name),
+      ['notifications', 'notification'],
+    );
+    assert.equal(elements[1]?.attributes['source'], 'diagnostics');
   });
 });
 

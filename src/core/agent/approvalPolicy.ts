@@ -1,6 +1,7 @@
 // Decides whether a tool call may run, must be asked for, or is refused: by mode, trust, effect, and what it touches.
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect } from '../../protocol/tool.ts';
+import { printPath } from '../notify/printPath.ts';
 import { type Permissions, type Tool, type Touched } from '../ports.ts';
 import { effectOf } from '../tools/registry.ts';
 import { type Workspace } from '../workspacePorts.ts';
@@ -109,7 +110,7 @@ function hostOf(url: string): URL | undefined {
 function alwaysFor(name: string, { command, task, url }: Touched): Always {
   const origin = url === undefined ? undefined : hostOf(url)?.origin;
   if (origin !== undefined) return { rule: `url:${origin}`, label: origin };
-  if (task !== undefined) return { rule: `task:${task}`, label: `the task ${task}` };
+  if (task !== undefined) return { rule: `task:${task}`, label: `the task ${printPath(task)}` };
   if (command === undefined) return { rule: `tool:${name}`, label: name };
   const words = parseCommand(command);
   return { rule: words === undefined ? `line:${command}` : `words:${JSON.stringify(words)}`, label: command.trim() };
