@@ -205,9 +205,9 @@ class FilesWatch implements Disposable {
     // What tools would read is the buffer: that it is not saved is the editor's news.
     if (content.ok && content.value.unsaved) return;
     const bytes = content.ok ? content.value.bytes : undefined;
-    if (bytes === undefined && touched !== undefined && !this.#missing.has(path)) {
+    if (bytes === undefined && !this.#missing.has(path)) {
       this.#missing.add(path);
-      this.#looks.soon(path, true, GONE_MILLISECONDS);
+      this.#looks.soon(path, touched !== undefined, GONE_MILLISECONDS);
       return;
     }
     this.#missing.delete(path);

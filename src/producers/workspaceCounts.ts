@@ -78,7 +78,8 @@ export class WorkspaceCounts {
         gate?.covers(touched.at) === true
       )
         continue;
-      if (!(await exclusions.excludes(path))) others.push([path, touched]);
+      // The editor does not say whether it is a folder, of which rules may speak as one.
+      if (!(await exclusions.excludes(path)) && !(await exclusions.excludes(`${path}/`))) others.push([path, touched]);
     }
     return others;
   }

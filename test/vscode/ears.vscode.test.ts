@@ -32,6 +32,15 @@ describe('the ears for files', function () {
     return document;
   }
 
+  /** The editor's watcher tells in order: when it has told of a file that is made now, it has told of all before it. */
+  async function editorHasHeard(path: string): Promise<void> {
+    const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder(), path));
+    const heard = new Promise<void>((resolve) => watcher.onDidCreate(() => resolve()));
+    await writeFile(inFolder(path), '');
+    await heard;
+    watcher.dispose();
+  }
+
   it('file.changed: outside the editor, with the net difference of ten saves in one, and silent for equal bytes', async () => {
     const original = await readFile(inFolder(MENU), 'utf8');
     await writeFile(inFolder(MENU), original);
@@ -53,6 +62,38 @@ describe('the ears for files', function () {
     await agent.hears(/^file.changed src\/menu.ts/);
     await writeFile(inFolder(MENU), original);
     await agent.quiet();
+  });
+
+  it('file.changed: a long difference is only summed up, which is no reading; changed back it is again as read', async () => {
+    const original = await readFile(inFolder(MENU), 'utf8');
+    await writeFile(inFolder(MENU), `${original}${'// more\n'.repeat(60)}`);
+    await agent.hears(
+      /^file.changed src\/menu.ts changed since you read it \(\+60 −0\)(, outside the editor)?; too much to show here\./,
+    );
+    await agent.turn();
+    await change(MENU, '350', '999');
+    await agent.hears(/^file.changed src\/menu.ts changed since you read it \(\+61 −1\)/);
+    await writeFile(inFolder(MENU), original);
+    await agent.hears(/^file.changed src\/menu.ts is again as you read it\.$/);
+    assert.equal(agent.waiting.length, 1);
+  });
+
+  it('exclusions hold for unseen files only: one that was read is heard where git and the watcher look away, by its reader only', async () => {
+    const seen = ['dist/seen.txt', 'node_modules/tea/seen.txt'];
+    const unseen = ['dist/unseen.txt', 'node_modules/tea/unseen.txt'];
+    await writeFile(inFolder('.gitignore'), 'node_modules/\ndist/\n');
+    for (const path of ['dist', 'node_modules/tea']) await mkdir(inFolder(path), { recursive: true });
+    for (const path of [...seen, ...unseen]) await writeFile(inFolder(path), 'one\n');
+    const other = await listening.begin();
+    await other.read(ORDER);
+    await agent.read(...seen);
+    for (const path of [...unseen, ...seen]) await writeFile(inFolder(path), 'two\n');
+    for (const path of seen) await agent.hears(new RegExp(`^file.changed ${path} changed since you read it`));
+    await change(ORDER, /$/, '// other\n');
+    await other.hears(/^file.changed src\/order.ts/);
+    await agent.hears(/^file.changed src\/order.ts/);
+    assert.deepEqual([agent.waiting.length, other.waiting.length], [3, 1]);
+    for (const path of ['dist', 'node_modules/tea']) await rm(inFolder(path), { recursive: true });
   });
 
   it('file.unsaved while the user types, taken back by the save, which is then told as the user’s', async () => {
@@ -117,21 +158,14 @@ describe('the ears for files', function () {
 
   it('file.workspace: one line of counts, only beside the user’s request or something else', async () => {
     await agent.turn();
-    const watcher = vscode.workspace.createFileSystemWatcher('**/*');
-    const heard = new Promise<void>((resolve) => {
-      watcher.onDidCreate(({ fsPath }) => fsPath.endsWith('last.js') && resolve());
-    });
-    await writeFile(inFolder('.gitignore'), 'node_modules/\ndist/\n');
+    await writeFile(inFolder('.gitignore'), 'node_modules/\ndist/\nlast.txt\n');
     await mkdir(inFolder('dist'), { recursive: true });
     for (const name of ['a', 'b', 'c']) await writeFile(inFolder(`dist/${name}.js`), name);
     for (const name of ['d', 'e']) await writeFile(inFolder(`src/${name}.ts`), name);
     await writeFile(inFolder('README.md'), 'Tea.');
     await change(ORDER, /$/, '// other\n');
     await agent.hears(/^file.changed src\/order.ts/);
-    // The editor's watcher tells in its own time: by then it has told of everything before it.
-    await writeFile(inFolder('dist/last.js'), 'last');
-    await heard;
-    watcher.dispose();
+    await editorHasHeard('last.txt');
     const told = await agent.turn();
     assert.match(told, /source=\\"file\\" name=\\"workspace\\" level=\\"info\\"/);
     assert.match(told, /Other files of the workspace meanwhile: \d changed, 2 created \(.*src\/ 2.*\)/);
