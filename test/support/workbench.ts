@@ -82,6 +82,8 @@ export class Workbench {
   async reset(): Promise<void> {
     const isNew = (await this.chat().locator('.welcome').isVisible()) && (await this.composer().inputValue()) === '';
     if (!isNew) await this.command('Earshot: New Chat');
+    // What is typed before the page has changed would be gone with the old one.
+    await this.chat().locator('.welcome').waitFor();
     if ((await this.#page.locator('.editor-group-container .tab').count()) > 0)
       await this.command('View: Close All Editors');
   }
