@@ -5,7 +5,7 @@ import { type Log } from '../core/ports.ts';
 import { type EventFile, type OpenedLog, type ReadLog } from '../core/storagePorts.ts';
 import { type AppendFile, type FileSystem } from '../node/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
-import { printLine } from './line.ts';
+import { LineBuffer } from './lineBuffer.ts';
 import { readEvents } from './readEvents.ts';
 import { storageError } from './storageError.ts';
 
@@ -64,8 +64,12 @@ function tornLines(everything: boolean, kept: string): Failure {
 
 /** Lines that are written and synced together; whoever appended one of them waits for the same promise. */
 class Group {
-  readonly lines: string[] = [];
+  readonly lines: LineBuffer;
   readonly #settled = Promise.withResolvers<void>();
+
+  constructor(lines: LineBuffer) {
+    this.lines = lines;
+  }
 
   get settled(): Promise<void> {
     return this.#settled.promise;
@@ -85,6 +89,8 @@ class GroupCommitFile implements EventFile {
   readonly #deps: EventFileDeps;
   #file: AppendFile;
   #waiting: Group | undefined;
+  /** Of groups that are done; two are in use at most, the one that is written and the one that waits. */
+  readonly #spare: LineBuffer[] = [];
   #committing: Promise<void> | undefined;
   #mending: Promise<ReadLog> | undefined;
   #durableLength: number;
@@ -100,12 +106,10 @@ class GroupCommitFile implements EventFile {
   append(event: LogEvent): Promise<void> {
     if (this.#broken !== undefined) return Promise.reject(this.#broken);
     if (this.#closed) return Promise.reject(closedError());
-    const line = printLine(event);
-    this.#waiting ??= new Group();
-    const { lines, settled } = this.#waiting;
-    lines.push(line);
+    this.#waiting ??= new Group(this.#spare.pop() ?? new LineBuffer());
+    this.#waiting.lines.add(event);
     this.#committing ??= this.#commit();
-    return settled;
+    return this.#waiting.settled;
   }
 
   async mend(): Promise<ReadLog> {
@@ -135,11 +139,13 @@ class GroupCommitFile implements EventFile {
     while (this.#waiting !== undefined) {
       const group = this.#waiting;
       this.#waiting = undefined;
-      const bytes = Buffer.from(group.lines.join(''));
+      const { bytes } = group.lines;
       try {
         await this.#file.append(bytes);
         await this.#file.sync();
         this.#durableLength += bytes.length;
+        group.lines.clear();
+        this.#spare.push(group.lines);
         group.resolve();
       } catch (error) {
         // Nothing more is written until it is mended: later events may depend on the lost ones.

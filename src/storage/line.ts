@@ -10,11 +10,9 @@ const CLOSING = 0x7d;
 const COMMA = 0x2c;
 const BRACE = Buffer.of(CLOSING);
 
-/** With its line end. A text, so that a whole group of lines is encoded at once. */
-export function printLine(event: LogEvent): string {
-  const text = JSON.stringify(event);
-  // In place of the closing brace, which stands again behind it.
-  return `${text.slice(0, -1)}${NAME}${printChecksum(crc32(text))}"}\n`;
+/** What stands in place of the closing brace of an event's JSON: its checksum, the brace again, the line's end. */
+export function endOfLine(json: string): string {
+  return `${NAME}${printChecksum(crc32(json))}"}\n`;
 }
 
 export type CheckedLine =
@@ -63,6 +61,10 @@ function bodyOf(line: Buffer): string {
   return text;
 }
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+/** Each byte from a table: a number's own printing takes as long as the checksum itself. */
 function printChecksum(value: number): string {
-  return value.toString(16).padStart(DIGITS, '0');
+  const byte = (shift: number) => HEX[(value >>> shift) & 0xff] ?? '';
+  return byte(24) + byte(16) + byte(8) + byte(0);
 }

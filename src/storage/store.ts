@@ -11,7 +11,7 @@ import { type FileSystem } from '../node/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { openEventFile } from './eventFile.ts';
 import { followEventFile } from './followedFile.ts';
-import { printLine } from './line.ts';
+import { LineBuffer } from './lineBuffer.ts';
 import { type Places } from './places.ts';
 import { readEvents } from './readEvents.ts';
 
@@ -53,7 +53,9 @@ export function createStore(deps: StoreDeps): Store {
       guard(id, async () => {
         const path = await pathOf(id);
         await files.makeFolder(dirname(path));
-        await files.writeWhole(path, Buffer.from(events.map(printLine).join('')));
+        const lines = new LineBuffer();
+        for (const event of events) lines.add(event);
+        await files.writeWhole(path, lines.bytes);
       }),
     remove: (id) =>
       guard(id, async () => {

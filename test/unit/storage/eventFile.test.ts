@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { FailureError } from '../../../src/base/errors.ts';
 import { enqueue } from '../../../src/core/notify/queue.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
-import { printLine } from '../../../src/storage/line.ts';
+import { LineBuffer } from '../../../src/storage/lineBuffer.ts';
 import { describeState, draftOf, memoryWindow, openLog, pathOf } from '../../support/memoryStorage.ts';
 
 const ID = '01J00000000000000000000000';
@@ -11,7 +11,11 @@ const ID = '01J00000000000000000000000';
 function eventOf(seq: number, more: object = { type: 'title_set', title: `title ${seq}` }): LogEvent {
   return { v: 1, seq, event_id: `event-${seq}`, timestamp: '2026-01-02T03:04:05.000Z', ...more } as LogEvent;
 }
-const line = (seq: number, more?: object) => printLine(eventOf(seq, more));
+function line(seq: number, more?: object): string {
+  const lines = new LineBuffer();
+  lines.add(eventOf(seq, more));
+  return Buffer.from(lines.bytes).toString();
+}
 
 /** Opens a log that has these bytes. */
 async function openWith(bytes: string | Uint8Array) {
