@@ -29,7 +29,9 @@ export interface TaskEnd {
   readonly milliseconds: number;
   /** What changed among the editor's problems while it ran; only of tasks that have problem matchers. */
   readonly problems: readonly TaskProblem[];
-  /** The conversation that ran it and is told by the result of its call. */
+  /** The conversation that ran it. */
+  readonly ranBy?: string;
+  /** The same while it is told by the result of its call. */
   readonly toldTo?: string;
 }
 

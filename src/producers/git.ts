@@ -134,7 +134,8 @@ class GitWatch implements Disposable {
     // What nobody heard of was just taken back: only now is it known what there is to tell.
     const files = this.#affected(conversation, hashes);
     const roundTrip = pending && before.branch === after.branch && before.commit === after.commit;
-    if (roundTrip && files.length === 0 && settled.conflicts.length === 0) return;
+    // Files that are another way than it knows were so before git began: whoever watches them tells of them again.
+    if (roundTrip && settled.conflicts.length === 0) return;
     const combined = pending && before.branch !== after.branch;
     const operation: GitOperation = {
       subject,

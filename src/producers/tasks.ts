@@ -2,38 +2,121 @@
 import { type Disposable } from '../base/disposable.ts';
 import { printPath } from '../core/notify/printPath.ts';
 import { type Clock, type Log, type Producer, type Publisher } from '../core/ports.ts';
+import { type LiveConversations } from '../core/producerPorts.ts';
 import { type TaskEnd, type TaskProblem, type Tasks } from '../core/taskPorts.ts';
 import { type Level, type NotificationDraft } from '../protocol/notification.ts';
 
+const KIND = { source: 'task', name: 'ended' } as const;
 const PROBLEMS_SHOWN = 3;
 
-export function createTasksProducer(deps: {
+export interface TasksDeps {
   readonly tasks: Tasks;
   readonly clock: Clock;
   readonly log: Log;
-}): Producer {
-  return { name: 'tasks', start: (publisher) => follow(deps, publisher) };
 }
 
-function follow(
-  { tasks, clock, log }: { readonly tasks: Tasks; readonly clock: Clock; readonly log: Log },
-  publisher: Publisher,
-): Disposable {
-  /** What the last round of each background task reported. */
-  const rounds = new Map<string, string>();
-  return tasks.onDidEnd((end) => {
-    const name = nameOf(end);
+export function createTasksProducer(deps: TasksDeps): Producer {
+  return { name: 'tasks', start: (publisher, _seen, { live }) => new TasksWatch(deps, publisher, live) };
+}
+
+/** What one conversation knows of the rounds of a background task. */
+interface Rounds {
+  /** The problems of the last one that it heard of. */
+  known: string;
+  /** Of one that was told and may not have been heard yet. */
+  said?: string;
+  heard: boolean;
+}
+
+const NO_PROBLEMS = '[]';
+
+class TasksWatch implements Disposable {
+  readonly #deps: TasksDeps;
+  readonly #publisher: Publisher;
+  readonly #live: LiveConversations;
+  readonly #listening: Disposable;
+  /** By conversation and the task's name. */
+  readonly #rounds = new Map<string, Rounds>();
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(deps: TasksDeps, publisher: Publisher, live: LiveConversations) {
+    this.#deps = deps;
+    this.#publisher = publisher;
+    this.#live = live;
+    this.#listening = deps.tasks.onDidEnd((end) => {
+      const draft = { ...describe(end), at: new Date(deps.clock.now()).toISOString() };
+      const stopped = end.task.background && end.exitCode === undefined;
+      // Whoever ran it reads the result of its call.
+      if (!end.goesOn && !stopped) this.#publish(draft, undefined, end.toldTo);
+      // One after another: what is said of a round depends on what became of the last.
+      this.#turn = this.#turn
+        .then(() => (end.goesOn ? this.#tellRound(end, draft) : this.#forget(end, stopped ? draft : undefined)))
+        .catch((error: unknown) => this.#report(error));
+    });
+  }
+
+  dispose(): void {
+    this.#listening.dispose();
+  }
+
+  #report(error: unknown): void {
+    this.#deps.log.error('the end of a task could not be told', error);
+  }
+
+  async #tellRound(end: TaskEnd, draft: NotificationDraft): Promise<void> {
+    for (const conversation of this.#live.ids()) await this.#tellOne(end, draft, conversation);
+  }
+
+  /** Its rounds are over. One that was stopped is missed only by whoever has heard of it. */
+  #forget(end: TaskEnd, draft: NotificationDraft | undefined): void {
+    for (const conversation of this.#live.ids()) {
+      const key = keyOf(conversation, end);
+      const rounds = this.#rounds.get(key);
+      this.#rounds.delete(key);
+      const knows = rounds?.heard === true || rounds?.said !== undefined || end.ranBy === conversation;
+      if (draft !== undefined && knows) this.#publish(draft, conversation, end.toldTo);
+    }
+  }
+
+  /** A watcher ends a round at each save: only what it found is news, and what is mended before it was heard of is not. */
+  async #tellOne(end: TaskEnd, draft: NotificationDraft, conversation: string): Promise<void> {
+    const rounds = this.#roundsOf(conversation, end);
     const problems = JSON.stringify(end.problems);
-    const before = rounds.get(name) ?? '[]';
-    if (end.goesOn) rounds.set(name, problems);
-    else rounds.delete(name);
-    // A watcher ends a round at each save: only what it found is news.
-    if (end.goesOn && problems === before) return;
-    const draft = { ...describe(end, name), at: new Date(clock.now()).toISOString() };
-    const report = (error: unknown) => log.error('the end of a task could not be told', error);
-    // Whoever ran it reads the result of its call.
-    void publisher.publish(draft, undefined, end.toldTo).catch(report);
-  });
+    if (end.toldTo === conversation) {
+      Object.assign(rounds, { known: problems, heard: true });
+      delete rounds.said;
+      return;
+    }
+    if (problems === (rounds.said ?? rounds.known)) return;
+    if (rounds.said !== undefined) {
+      const pending = await this.#publisher.withdraw(KIND, subjectOf(end), 'it went another round', conversation);
+      if (!pending) Object.assign(rounds, { known: rounds.said, heard: true });
+      delete rounds.said;
+      if (problems === rounds.known) return;
+    }
+    rounds.said = problems;
+    this.#publish(draft, conversation);
+  }
+
+  #roundsOf(conversation: string, end: TaskEnd): Rounds {
+    const key = keyOf(conversation, end);
+    const rounds = this.#rounds.get(key) ?? { known: NO_PROBLEMS, heard: false };
+    this.#rounds.set(key, rounds);
+    return rounds;
+  }
+
+  /** Not waited for: a calm publisher may hold it back, and the next round must be able to take it back. */
+  #publish(draft: NotificationDraft, to?: string, sender?: string): void {
+    void this.#publisher.publish(draft, to, sender).catch((error: unknown) => this.#report(error));
+  }
+}
+
+function keyOf(conversation: string, end: TaskEnd): string {
+  return JSON.stringify([conversation, nameOf(end)]);
+}
+
+function subjectOf(end: TaskEnd): string {
+  return `task:${nameOf(end)}`;
 }
 
 function nameOf({ task: { name, folder } }: TaskEnd): string {
@@ -46,15 +129,16 @@ function calledNames(name: string): string[] {
   return [...names, ...names.map(printPath)];
 }
 
-function describe(end: TaskEnd, name: string): Omit<NotificationDraft, 'at'> {
+function describe(end: TaskEnd): Omit<NotificationDraft, 'at'> {
+  const name = nameOf(end);
   const lines = [`The ${end.task.background ? 'background ' : ''}task “${printPath(name)}” ${whatHappened(end)}.`];
   if (end.problems.length > 0) lines.push(...listProblems(end.problems));
   else if (end.goesOn) lines.push('It reports no problems any more.');
   return {
-    kind: { source: 'task', name: 'ended' },
+    kind: KIND,
     level: levelOf(end),
     message: lines.join('\n'),
-    subject: `task:${name}`,
+    subject: subjectOf(end),
     scopes: [...new Set(calledNames(end.task.name))].map((one) => `task:${one}`),
     origin: 'process',
   };

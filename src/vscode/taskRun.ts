@@ -31,7 +31,9 @@ export class TaskRun implements Disposable {
   #exitCode: number | undefined;
   #output: TaskOutput | undefined;
   #onOutput: ((text: string) => void) | undefined;
+  /** Who waits for it. */
   #conversation: string | undefined;
+  #ranBy: string | undefined;
   #line = '';
   #active: boolean;
   #roundBegan: number;
@@ -49,6 +51,7 @@ export class TaskRun implements Disposable {
   /** Somebody waits for what it comes to. */
   waitedFor({ conversation, onOutput }: Parameters<Tasks['run']>[1], stop: () => void): RunningTask {
     this.#conversation = conversation;
+    this.#ranBy = conversation;
     this.#onOutput = onOutput;
     if (this.#output !== undefined) onOutput(this.#output.text);
     if (this.#task.background && this.#matching.rounds === undefined) {
@@ -131,11 +134,11 @@ export class TaskRun implements Disposable {
 
   /** Only what somebody waits for is told by a result; the next is news again. */
   #tell(end: TaskEnd): void {
-    const toldTo = this.#conversation;
+    const [toldTo, ranBy] = [this.#conversation, this.#ranBy];
     this.#conversation = undefined;
     this.#onOutput = undefined;
     this.#finished.resolve(end);
-    this.#deps.ended({ ...end, ...(toldTo !== undefined && { toldTo }) });
+    this.#deps.ended({ ...end, ...(ranBy !== undefined && { ranBy }), ...(toldTo !== undefined && { toldTo }) });
   }
 
   async #quiet(): Promise<void> {

@@ -97,6 +97,16 @@ function nextQueued(fits: (notification: Notification) => boolean = () => true):
   });
 }
 
+function nextWithdrawn(): Promise<void> {
+  return new Promise((resolve) => {
+    const listening = log.onDidAppend(({ event }) => {
+      if (event.type !== 'notification_withdrawn') return;
+      listening.dispose();
+      resolve();
+    });
+  });
+}
+
 /** A file that is changed afterwards is told of afterwards: whatever was to come before has come. */
 async function pendingAfterAnEcho(): Promise<readonly string[]> {
   const echo = nextQueued(({ subject }) => subject === 'file:src/a.txt' || subject === 'file:src/b.txt');
@@ -126,16 +136,29 @@ test('there and back again before it was told: taken back, and nothing is told',
   const told = nextQueued();
   git('switch', '-q', 'other');
   await told;
-  const withdrawn = new Promise<void>((resolve) => {
-    const listening = log.onDidAppend(({ event }) => {
-      if (event.type !== 'notification_withdrawn') return;
-      listening.dispose();
-      resolve();
-    });
-  });
+  const withdrawn = nextWithdrawn();
   git('switch', '-q', 'main');
   await withdrawn;
   expect(await pendingAfterAnEcho()).toEqual([]);
+});
+
+test('there and back again with a file that was changed before: of git nothing is told, of the file it is', async () => {
+  let told = nextQueued();
+  await write('a', 'a otherwise\n');
+  await told;
+  git('commit', '-qam', 'three');
+  // Otherwise the commit and the switch would be one operation.
+  expect(await pendingAfterAnEcho()).toHaveLength(1);
+  const settled = nextWithdrawn();
+  await write('b', 'b on main\n');
+  await settled;
+  told = nextQueued(({ kind }) => kind.source === 'git');
+  git('switch', '-q', 'other');
+  await told;
+  told = nextQueued(({ kind }) => kind.source === 'file');
+  git('switch', '-q', 'main');
+  expect((await told).message).toMatch(/^src\/a.txt changed since you read it \(\+1 −1\), during a git operation:/);
+  expect((await pendingAfterAnEcho()).map((message) => message.split(' ')[0])).toEqual(['src/a.txt']);
 });
 
 test('there, told, and back again: one that says what is again as it was read', async () => {

@@ -6,7 +6,7 @@ import { type TaskEnd, type TaskInfo, type Tasks } from '../../../src/core/taskP
 import { createTasksProducer } from '../../../src/producers/tasks.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { createRunTaskTool } from '../../../src/tools/runTask.ts';
-import { createManualClock } from '../../support/manualClock.ts';
+import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { recordingLog } from '../../support/recordingLog.ts';
 import { type ScriptedAnswer } from '../../support/scriptedServer.ts';
 import { beginWalk, type Walked } from '../../support/walking.ts';
@@ -111,22 +111,87 @@ test('set to its own, it hears only of what it has run, under any of its names',
   ]);
 });
 
-test('a background task is news when its problems change, not at each round', async () => {
-  const { walk, ended, clock } = begin([]);
-  const walked = await walk;
-  const round = (...messages: string[]) => {
-    const problem = { path: 'a.ts', line: 1, column: 2, severity: 'error' } as const;
-    ended.fire(end({ task: watch, goesOn: true, problems: messages.map((message) => ({ ...problem, message })) }));
-    clock.advance(3000);
-  };
-  round();
-  round('x');
-  round('x');
-  round();
-  await walked.headless.earshot.shutDown();
+function round(ended: Emitter<TaskEnd>, clock: ManualClock, ...messages: string[]): void {
+  const problem = { path: 'a.ts', line: 1, column: 2, severity: 'error' } as const;
+  ended.fire(end({ task: watch, goesOn: true, problems: messages.map((message) => ({ ...problem, message })) }));
+  clock.advance(3000);
+}
+
+function nextQueued({ log }: Walked): Promise<void> {
+  return new Promise((resolve) => {
+    const listening = log.onDidAppend(({ event }) => {
+      if (event.type !== 'notification_queued') return;
+      listening.dispose();
+      resolve();
+    });
+  });
+}
+
+async function told(walked: Walked): Promise<(readonly [string, string | undefined])[]> {
   const queued = await eventsOf(walked, 'notification_queued');
-  expect(queued.map(({ notification: { level, message } }) => [level, message.split('\n').at(-1)])).toEqual([
+  return queued.map(({ notification: { level, message } }) => [level, message.split('\n').at(-1)]);
+}
+
+test('a background task is news when its problems change, not at each round', async () => {
+  const { walk, ended, clock } = begin([done]);
+  const walked = await walk;
+  let queued = nextQueued(walked);
+  round(ended, clock);
+  round(ended, clock, 'x');
+  round(ended, clock, 'x');
+  await queued;
+  await walked.go();
+  queued = nextQueued(walked);
+  round(ended, clock);
+  round(ended, clock);
+  await queued;
+  await walked.headless.earshot.shutDown();
+  expect(await told(walked)).toEqual([
     ['error', 'a.ts:1:2 error: x'],
     ['info', 'It reports no problems any more.'],
+  ]);
+});
+
+test('what a background task found and finds no more before anybody heard of it is taken back', async () => {
+  const { walk, ended, clock } = begin([]);
+  const walked = await walk;
+  const withdrawn = new Promise<void>((resolve) => {
+    const listening = walked.log.onDidAppend(({ event }) => {
+      if (event.type !== 'notification_withdrawn') return;
+      listening.dispose();
+      resolve();
+    });
+  });
+  const queued = nextQueued(walked);
+  round(ended, clock, 'x');
+  await queued;
+  round(ended, clock);
+  await withdrawn;
+  // Whoever never heard of it does not miss it.
+  ended.fire(end({ task: watch }));
+  await walked.headless.earshot.shutDown();
+  expect(walked.log.state.pending.notifications).toEqual([]);
+  expect(await told(walked)).toHaveLength(1);
+});
+
+test('a background task that is stopped is missed by who ran it and by who heard of it', async () => {
+  const { walk, ended, clock } = begin([done]);
+  const walked = await walk;
+  const next = async (one: TaskEnd) => {
+    const queued = nextQueued(walked);
+    ended.fire(one);
+    await queued;
+    clock.advance(3000);
+  };
+  const problem = { path: 'a.ts', line: 1, column: 2, severity: 'error', message: 'x' } as const;
+  await next(end({ task: watch, ranBy: walked.id }));
+  await next(end({ task: watch, goesOn: true, problems: [problem] }));
+  await walked.go();
+  await next(end({ task: watch }));
+  await walked.headless.earshot.shutDown();
+  expect(await told(walked)).toEqual([
+    ['info', 'The background task “npm: watch” was ended after 1.2 s, without an exit code.'],
+    ['error', 'a.ts:1:2 error: x'],
+    ['info', 'The background task “npm: watch” was ended after 1.2 s, without an exit code.'],
   ]);
 });
