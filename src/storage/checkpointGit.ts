@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { delimiter, join, relative, sep } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { runGit } from '../node/runGit.ts';
 import {
   type CheckpointFolder,
@@ -15,6 +16,9 @@ import { findRepository, preparePlace } from './checkpointPlace.ts';
 
 /** Paths given to git at once. */
 const BATCH = 4000;
+
+/** Of ten thousand files as many are gone through at once: meanwhile nobody else has a turn. */
+const SLICE = 1000;
 
 /** Git knows it without having it. */
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
@@ -88,7 +92,7 @@ class GitFolder implements CheckpointFolder {
       for (const path of more) this.#also.add(path);
     }
     const tree = this.#tree ?? '';
-    const inside = (paths: readonly string[]) => paths.map((path) => relative(prefix, path).split(sep).join('/'));
+    const inside = (paths: readonly string[]) => paths.map((path) => insideOf(prefix, path));
     return { tree, nested: inside(nested), leftOut: inside([...leftOut, ...unreadable]) };
   }
 
@@ -200,12 +204,13 @@ class GitFolder implements CheckpointFolder {
     const parts = said.toString().split('\0');
     const raw: { path: string; before?: string; after?: string }[] = [];
     for (let at = 0; at + 1 < parts.length; at += 2) {
+      if (at % SLICE === 0) await setImmediate();
       const [oldMode = '', newMode = '', old = '', now = ''] = (parts[at] ?? '').slice(1).split(' ');
       const path = parts[at + 1] ?? '';
       // A link's bytes are no file's; where one stands or stood, nothing can be put back as bytes.
       if (path.includes('\uFFFD') || isLink(oldMode) || isLink(newMode) || old === now) continue;
       raw.push({
-        path: relative(prefix, path).split(sep).join('/'),
+        path: insideOf(prefix, path),
         ...(isFile(oldMode) && { before: old }),
         ...(isFile(newMode) && { after: now }),
       });
@@ -215,18 +220,28 @@ class GitFolder implements CheckpointFolder {
       signal,
     );
     const bytes = (oid: string) => ({ key: `git:${this.#deps.name}:${oid}`, size: sizes.get(oid) ?? 0 });
-    return raw.map(({ path, before: old, after: now }) => ({
-      path,
-      ...(old !== undefined && { before: bytes(old) }),
-      ...(now !== undefined && { after: bytes(now) }),
-    }));
+    const found: FolderDifference[] = [];
+    for (const { path, before: old, after: now } of raw) {
+      if (found.length % SLICE === 0) await setImmediate();
+      found.push({
+        path,
+        ...(old !== undefined && { before: bytes(old) }),
+        ...(now !== undefined && { after: bytes(now) }),
+      });
+    }
+    return found;
   }
 
   async #sizes(oids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
     if (oids.length === 0) return new Map();
     const said = await this.#gitWith(['cat-file', '--batch-check'], signal, `${[...new Set(oids)].join('\n')}\n`);
-    const lines = said.toString().trim().split('\n');
-    return new Map(lines.map((line) => line.split(' ')).map(([oid = '', , size]) => [oid, Number(size)]));
+    const sizes = new Map<string, number>();
+    for (const line of said.toString().trim().split('\n')) {
+      if (sizes.size % SLICE === 0) await setImmediate();
+      const [oid = '', , size] = line.split(' ');
+      sizes.set(oid, Number(size));
+    }
+    return sizes;
   }
 
   async read(keys: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>> {
@@ -336,4 +351,10 @@ function isFile(mode: string): boolean {
 
 function isLink(mode: string): boolean {
   return mode === '120000' || mode === '160000';
+}
+
+/** What git lists lies in the folder; only of a path that does not is it worth the trouble to find out where it is. */
+function insideOf(prefix: string, path: string): string {
+  if (prefix === '') return path;
+  return path.startsWith(`${prefix}/`) ? path.slice(prefix.length + 1) : relative(prefix, path).split(sep).join('/');
 }

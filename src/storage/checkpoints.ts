@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { type Clock } from '../base/clock.ts';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
@@ -12,6 +13,8 @@ import { type FileSystem } from '../node/fileSystem.ts';
 import { type CheckpointFolder, folderName } from './checkpointFolder.ts';
 
 const MOST_NESTED = 20;
+/** Files that are gone through at once. */
+const SLICE = 1000;
 /** A conversation names its checkpoints for ever; after this long only what its own tools changed can be undone. */
 const OLD = 30 * 24 * 60 * 60 * 1000;
 /** Another window may have made it a moment ago and not named it yet. */
@@ -125,6 +128,8 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
           const same = now.folders.find((folder) => folder.absolute === absolute);
           if (same === undefined && (await files.stat(absolute)) !== undefined) continue;
           for (const { path: inner, ...bytes } of await (await folderAt(absolute)).compare(tree, same?.tree, signal)) {
+            // A checkout may have changed ten thousand: in between others have their turn.
+            if (differences.length % SLICE === 0) await setImmediate();
             const file = { path: path === '' ? inner : `${path}/${inner}`, absolute: join(absolute, inner) };
             if (leftOut.has(file.path)) continue;
             if (bytes.before === undefined && (await isOlder(file.absolute, old.at))) continue;
