@@ -1,5 +1,5 @@
-// Builds what ships into dist/ (host bundle with lazily loaded chunks, page bundle) and, with --tests, the suites that
-// run inside the extension host into .build/. Flags: --watch, --production, --tests.
+// Builds what ships into dist/ (host bundle with lazily loaded chunks, page bundle) and, with --tests, the suites and
+// whatever else of the tests runs inside the extension host into .build/. Flags: --watch, --production, --tests.
 import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import * as esbuild from 'esbuild';
@@ -73,10 +73,15 @@ const virtualTestIndex = {
   },
 };
 
-/** One file for all suites; mocha stays in node_modules because it loads parts of itself by path. */
+/** One file for all suites, and one for each program; mocha stays in node_modules because it loads parts of itself by path. */
 const suites = {
   ...common,
-  entryPoints: { index: 'test/vscode/index.ts' },
+  entryPoints: {
+    index: 'test/vscode/index.ts',
+    record: 'test/noise/inside.ts',
+    storm: 'test/bench/inside/storm.ts',
+    idle: 'test/bench/inside/idle.ts',
+  },
   outdir: '.build/vscode-tests',
   outExtension: { '.js': '.cjs' },
   format: 'cjs',

@@ -22,7 +22,7 @@ export type ModelOptions = z.infer<typeof modelOptionsSchema>;
 const toolOptionsSchema = z.strictObject({ notifications: switchesSchema.optional() });
 
 /** What watches, one source each; any can be switched off while it runs. */
-const PRODUCER_NAMES = [
+export const PRODUCER_NAMES = [
   'files',
   'git',
   'editor',

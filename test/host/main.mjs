@@ -43,12 +43,18 @@ const commands = {
   bench: {
     stage: 'bench.ts',
     help: 'npm run bench [-- NAME]: runs test/bench/*.bench.ts, or those whose name contains NAME.',
-    check: async () => ['dependencies'],
+    // The row of the storm is measured in the real extension host.
+    check: async () => ['dependencies', 'vscode', 'chromium'],
   },
   trial: {
     stage: '../trial/run.ts',
     help: 'npm run trial -- --base-url URL --model NAME [--verbose]: how a model takes notifications, in each format.',
     check: async () => ['dependencies'],
+  },
+  record: {
+    stage: '../noise/record.ts',
+    help: 'npm run record [-- FASTER FILE]: records an hour of ordinary work in a real VS Code; it takes the hour.',
+    check: async () => ['dependencies', 'vscode', 'chromium'],
   },
   crash: {
     stage: 'crash.ts',

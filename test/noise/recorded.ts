@@ -1,26 +1,68 @@
-// What a recording of ordinary work is made of, in milliseconds since its beginning.
-import { type FileTouch } from '../../src/core/sourcePorts.ts';
+// What a recording of ordinary work is made of: what the editor's sources said, in milliseconds since its beginning.
+import { type Problem, type ProblemsChange } from '../../src/core/problemPorts.ts';
+import { type EndedCommand, type FileTouch, type Renamed } from '../../src/core/sourcePorts.ts';
+import { type TaskEnd } from '../../src/core/taskPorts.ts';
+import { type Passed } from '../../src/producers/gitGate.ts';
 import { type Settled } from '../../src/producers/gitRepository.ts';
 
-export type Recorded =
-  | { readonly at: number; readonly type: 'step'; readonly label: string }
-  /** A file on disk; without `text` nobody needs to know what is in it. */
+/** What the conversation in question has read when the hour begins: the recorder keeps these open, as Earshot would. */
+export const READ = [
+  'src/orders.ts',
+  'src/menu.ts',
+  'src/prices.ts',
+  'src/receipt.ts',
+  'test/orders.test.js',
+  'package.json',
+  'README.md',
+];
+
+/** Where it begins, how much goes, what comes. */
+export type TextEdit = readonly [number, number, string];
+
+export type Fact =
+  /** What the person does next. */
+  | { readonly type: 'step'; readonly label: string }
+  /**
+   * Of the editor's watcher, or of chokidar. `text`: what is on disk by then; null: nothing is; absent: it is as before,
+   * or nobody needs to know what is in it.
+   */
   | {
-      readonly at: number;
       readonly type: 'touch';
+      readonly by: 'editor' | 'chokidar';
       readonly touch: FileTouch['type'];
       readonly path: string;
-      readonly text?: string;
+      readonly text?: string | null;
     }
-  /** In the editor. */
-  | { readonly at: number; readonly type: 'save'; readonly path: string }
-  /** In a terminal. */
-  | {
-      readonly at: number;
-      readonly type: 'command';
-      readonly commandLine: string;
-      readonly exitCode: number;
-      readonly output: string;
-    }
-  /** `since`: how long it took. */
-  | { readonly at: number; readonly type: 'git'; readonly settled: Settled };
+  /** In the editor; `edit` is against the buffer's text before, or what is on disk. Absent: there is nothing unsaved. */
+  | { readonly type: 'buffer'; readonly path: string; readonly edit?: TextEdit }
+  | { readonly type: 'save'; readonly path: string; readonly text?: string | null }
+  | { readonly type: 'rename'; readonly renamed: readonly Renamed[] }
+  | { readonly type: 'command'; readonly command: EndedCommand }
+  | { readonly type: 'task'; readonly end: TaskEnd }
+  | { readonly type: 'problems'; readonly change: ProblemsChange['type']; readonly files: readonly ProblemsOf[] }
+  /** Git is at work in the repository; then it is not any more. */
+  | { readonly type: 'git_busy' }
+  | { readonly type: 'git_free'; readonly passed: Passed }
+  | { readonly type: 'git'; readonly settled: Settled };
+
+/** What is absent is as before; at first nothing is open and has problems. */
+export interface ProblemsOf {
+  readonly path: string;
+  readonly open?: boolean;
+  readonly problems?: readonly Problem[];
+}
+
+export type Recorded = { readonly at: number } & Fact;
+
+export function editBetween(before: string, after: string): TextEdit {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return [start, before.length - start - end, after.slice(start, after.length - end)];
+}
+
+export function applyEdit(text: string, [start, removed, inserted]: TextEdit): string {
+  return text.slice(0, start) + inserted + text.slice(start + removed);
+}

@@ -96,6 +96,20 @@ export class Listening {
   }
 }
 
+/** The extension with a scripted endpoint, whose calls nobody has to allow. */
+export async function startScripted(): Promise<{ readonly earshot: Earshot; readonly server: ScriptedServer }> {
+  const server = await startScriptedServer();
+  const { earshot } = await startedExtension();
+  await setting('baseUrl', server.baseUrl);
+  await setting('model', 'scripted');
+  await setting('approvals.mode', 'all');
+  await eventually(
+    () => vscode.workspace.getConfiguration('earshot').get('baseUrl'),
+    (value) => value === server.baseUrl,
+  );
+  return { earshot, server };
+}
+
 /** Sets the extension up for a scripted endpoint, and everything back after the suite. */
 export function useListening(): {
   begin(): Promise<Listening>;
@@ -107,15 +121,7 @@ export function useListening(): {
   const state: { earshot?: Earshot; server?: ScriptedServer } = {};
   const open: string[] = [];
   before(async () => {
-    state.server = await startScriptedServer();
-    state.earshot = (await startedExtension()).earshot;
-    await setting('baseUrl', state.server.baseUrl);
-    await setting('model', 'scripted');
-    await setting('approvals.mode', 'all');
-    await eventually(
-      () => vscode.workspace.getConfiguration('earshot').get('baseUrl'),
-      (value) => value === state.server?.baseUrl,
-    );
+    Object.assign(state, await startScripted());
   });
   afterEach(async () => {
     for (const id of open.splice(0)) await state.earshot?.close(id);

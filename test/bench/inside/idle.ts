@@ -1,0 +1,99 @@
+// Inside the extension host: what a folder full of files costs at rest, with Earshot or without it.
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Listening, startScripted } from '../../support/listening.ts';
+import { handBack, ordered } from './report.ts';
+
+export interface IdleOrder {
+  /** What a conversation has read; none: there is no Earshot. */
+  readonly seen: readonly string[];
+  readonly seconds: number;
+}
+
+export interface IdleResult {
+  readonly milliseconds: number;
+  /** All that the process has of the machine's; and what of it JavaScript still holds on to. */
+  readonly megabytes: number;
+  readonly heldMegabytes: number;
+  /** Of the editor's process that watches files; absent where it cannot be found. */
+  readonly watcher?: { readonly milliseconds: number; readonly megabytes: number };
+}
+
+const CALM_SECONDS = 5;
+/** Of the processor's time, in that many seconds. */
+const CALM_MILLISECONDS = 150;
+const MOST_WAITS = 60;
+
+/** Called by VS Code. */
+export async function run(): Promise<void> {
+  const { seen, seconds } = ordered() as IdleOrder;
+  const end = seen.length === 0 ? undefined : await listen(seen);
+  // The editor and its extensions read the folder first.
+  for (let wait = 0; wait < MOST_WAITS && (await used(CALM_SECONDS)) > CALM_MILLISECONDS; wait += 1);
+  const watcher = findWatcher();
+  const before = watcher === undefined ? undefined : readProcess(watcher);
+  const milliseconds = await used(seconds);
+  const after = watcher === undefined ? undefined : readProcess(watcher);
+  collectGarbage();
+  const { rss, heapUsed } = process.memoryUsage();
+  handBack({
+    milliseconds,
+    megabytes: rss / 1024 / 1024,
+    heldMegabytes: heapUsed / 1024 / 1024,
+    ...(before &&
+      after && { watcher: { milliseconds: after.milliseconds - before.milliseconds, megabytes: after.megabytes } }),
+  } satisfies IdleResult);
+  await end?.();
+}
+
+/** The editor does not start its extension hosts with the function for it. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
+
+async function listen(seen: readonly string[]): Promise<() => Promise<void>> {
+  const { earshot, server } = await startScripted();
+  const opened = await earshot.create();
+  if (!opened.ok) throw new Error(opened.failure.message);
+  const { log } = opened.value;
+  await new Listening(log, earshot, server).read(...seen);
+  return async () => {
+    await earshot.close(log.id);
+    await server.stop();
+  };
+}
+
+/** Milliseconds of the processor that this process takes in so many seconds. */
+async function used(seconds: number): Promise<number> {
+  const before = process.cpuUsage();
+  await pause(seconds * 1000);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** It and this process have one parent, the server. */
+function findWatcher(): number | undefined {
+  if (process.platform !== 'linux') return undefined;
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const found = pids.find((pid) => {
+    try {
+      const parent = Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+      return parent === process.ppid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fileWatcher');
+    } catch {
+      // It has ended meanwhile.
+      return false;
+    }
+  });
+  return found === undefined ? undefined : Number(found);
+}
+
+/** The kernel counts the processor's time in hundredths of a second. */
+function readProcess(pid: number): { milliseconds: number; megabytes: number } {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);
+  const kilobytes = Number(/^VmRSS:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  return { milliseconds: (user + system) * 10, megabytes: kilobytes / 1024 };
+}

@@ -1,0 +1,132 @@
+// Decides how the hour is told to people: each thing that the person did, what the model heard of it and why, or why nothing.
+import { estimateTokens } from '../../src/core/notify/tokens.ts';
+import { type LogEvent } from '../../src/protocol/event.ts';
+import { type Notification } from '../../src/protocol/notification.ts';
+import { type Recorded } from './recorded.ts';
+
+/** Something that the person did, and when, in milliseconds since the beginning. */
+export interface Step {
+  readonly label: string;
+  readonly at: number;
+}
+
+export interface Told {
+  readonly minutes: number;
+  /** During which step each notification was queued, by its id. */
+  readonly steps: ReadonlyMap<string, Step>;
+  readonly events: readonly LogEvent[];
+  readonly errors: readonly string[];
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  'file.changed': 'it has read the file, and what it read is out of date',
+  'file.workspace': 'one line of counts beside the user’s words',
+  'task.ended': 'a task of the user’s has ended',
+  'terminal.failed': 'a command of the user’s failed and has not succeeded since',
+  'git.head_changed': 'git made another of what it has read',
+  'diagnostics.introduced': 'a file that it has read has a new problem',
+  'diagnostics.resolved': 'a problem that it was told of is gone',
+};
+
+/** Why nothing was even queued. */
+const SILENT: Readonly<Record<string, string>> = {
+  'looks around': 'opening a file changes nothing',
+  'runs the tests': 'a command that succeeds is no news',
+  'saves equal bytes': 'the bytes are those that it has read',
+  'saves files that were not read': 'counted in the line beside the user’s next words',
+  'lets the formatter go over everything': 'no byte of what it has read becomes another',
+  commits: 'a commit changes no file',
+  'builds by the task, and tests': 'dist is ignored by git and nobody has read it; what succeeds is no news',
+  'renames a file that was not read': 'counted in the line beside the user’s next words',
+  'builds everything anew': 'dist is ignored by git and nobody has read it; what succeeds is no news',
+  'runs the tests with their coverage': 'the report is ignored by git and nobody has read it; what succeeds is no news',
+  'gives it up': 'the file is again as it was read',
+  'stops the watcher': 'whoever never heard of a watcher does not miss it',
+};
+
+function carriedIn(events: readonly LogEvent[]) {
+  return events.flatMap((event) =>
+    event.type === 'chat_request' || event.type === 'tool_call_response' ? (event.notifications ?? []) : [],
+  );
+}
+
+export function tokensIn(events: readonly LogEvent[]): number {
+  return carriedIn(events).reduce((sum, { text }) => sum + estimateTokens(text), 0);
+}
+
+export function shownIn(events: readonly LogEvent[]): readonly Notification[] {
+  const shown = new Set(carriedIn(events).flatMap((carried) => carried.shown));
+  return queuedIn(events).filter(({ id }) => shown.has(id));
+}
+
+export function printTable(recording: readonly Recorded[], told: Told, head: readonly string[]): string {
+  const shown = shownIn(told.events).map((one) => ({ one, step: told.steps.get(one.id) }));
+  const heard = shown.map(
+    ({ one, step }) =>
+      `${minuteOf(step?.at ?? 0)} | ${step?.label ?? ''} | ${kindOf(one)} | ${firstLine(one)} | ${WHY[kindOf(one)] ?? 'NO REASON'}`,
+  );
+  const steps = recording.filter((entry) => entry.type === 'step');
+  const quiet = steps.flatMap((step) => {
+    if (shown.some((one) => one.step?.at === step.at)) return [];
+    const why = unheard(told, step);
+    return [`${minuteOf(step.at)} | ${step.label} | ${why === '' ? (SILENT[step.label] ?? 'NO REASON') : why}`];
+  });
+  return [
+    ...head,
+    '',
+    'minute | what was done | kind | what the model was told first | why',
+    ...heard,
+    '',
+    'minute | what was done and not told | why',
+    ...quiet,
+    '',
+    'touched files | how often | why they are not named',
+    ...places(recording),
+    '',
+  ].join('\n');
+}
+
+/** What was queued during this step and did not reach the model, with what the log says of it. */
+function unheard({ events, steps }: Told, step: Step): string {
+  const reasons = new Map<string, number>();
+  const withdrawn = events.filter((event) => event.type === 'notification_withdrawn');
+  const merged = new Set(carriedIn(events).flatMap((carried) => carried.merged));
+  for (const one of queuedIn(events)) {
+    if (steps.get(one.id)?.at !== step.at) continue;
+    const reason = withdrawn.find(({ ids }) => ids.includes(one.id))?.reason;
+    const became = merged.has(one.id) ? 'a newer word on the same is shown' : 'counted';
+    const line = `${kindOf(one)}: ${reason === undefined ? became : `taken back, ${reason}`}`;
+    reasons.set(line, (reasons.get(line) ?? 0) + 1);
+  }
+  return [...reasons].map(([line, count]) => `${count} × ${line}`).join('; ');
+}
+
+/** What was recorded of each and led to no word of its own. */
+function places(recording: readonly Recorded[]): string[] {
+  const touched = recording.filter((entry) => entry.type === 'touch');
+  const row = (place: string, why: string) =>
+    `${place} | ${touched.filter(({ path }) => path === place || path.startsWith(`${place}/`)).length} | ${why}`;
+  return [
+    row('dist', '.gitignore names it and nobody has read it'),
+    row('node_modules', 'the same'),
+    row('coverage', 'the same'),
+    row('.git', 'git’s own files'),
+    row('src/teas', 'nobody has read them: git tells of them by their number'),
+  ];
+}
+
+function queuedIn(events: readonly LogEvent[]): Notification[] {
+  return events.flatMap((event) => (event.type === 'notification_queued' ? [event.notification] : []));
+}
+
+function kindOf({ kind: { source, name } }: Notification): string {
+  return `${source}.${name}`;
+}
+
+function firstLine({ message }: Notification): string {
+  return message.split('\n')[0] ?? '';
+}
+
+function minuteOf(at: number): number {
+  return Math.round(at / 6000) / 10;
+}
