@@ -25,17 +25,18 @@ export function createQuickFixTool(fixes: QuickFixes): Tool {
       if (!file.ok) return refuse(describeFailure(file.failure));
       const found = await fixes.of(file.value, { line, signal: context.signal });
       if (!found.ok) return refuse(describeFailure(found.failure));
-      if (title === undefined) return answer(list(file.value.path, found.value));
+      const where = line === undefined ? file.value.path : `line ${line} of ${file.value.path}`;
+      if (title === undefined) return answer(list(where, found.value));
       const { untilItHolds } = await import('./changing/opened.ts');
-      return untilItHolds(() => apply(found.value, title, file.value.path, context));
+      return untilItHolds(() => apply(found.value, title, where, context));
     },
   });
 }
 
-function list(path: string, problems: readonly FixableProblem[]): string {
-  if (problems.length === 0) return `No problem is reported in ${path}.`;
+function list(where: string, problems: readonly FixableProblem[]): string {
+  if (problems.length === 0) return `No problem is reported in ${where}.`;
   const lines = problems.flatMap((problem) => [print(problem), ...fixesOf(problem)]);
-  return [`What the editor offers for ${path}:`, ...lines].join('\n');
+  return [`What the editor offers for ${where}:`, ...lines].join('\n');
 }
 
 function print({ line, severity, message, source }: FixableProblem): string {
@@ -51,7 +52,7 @@ function fixesOf({ fixes }: FixableProblem): string[] {
 async function apply(
   problems: readonly FixableProblem[],
   title: string,
-  path: string,
+  where: string,
   context: ToolContext,
 ): Promise<Result<ToolOutcome>> {
   const offering = problems.filter((problem) => problem.fixes.some((fix) => fix.title === title));
@@ -62,7 +63,7 @@ async function apply(
   }
   const fix = problem?.fixes.find((one) => one.title === title);
   if (problem === undefined || fix === undefined) {
-    return succeeded(refuse(`title: “${title}” is not offered. Nothing was changed.\n${list(path, problems)}`));
+    return succeeded(refuse(`title: “${title}” is not offered. Nothing was changed.\n${list(where, problems)}`));
   }
   const texts = await fix.texts();
   if (!texts.ok) return succeeded(refuse(describeFailure(texts.failure)));
