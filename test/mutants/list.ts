@@ -178,7 +178,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'what a call has returned of a handle is queued later',
     file: 'src/core/notify/queue.ts',
-    find: 'if (log.state.handles.knows(draft)) return;',
+    find: 'if (log.state.handles.knows(draft)) return Promise.resolve();',
     replace: '',
     tests: ['test/walk/handlesRestart.test.ts'],
   },
