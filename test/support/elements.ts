@@ -1,25 +1,24 @@
 // What a strict parser, not ours, reads in a block of notifications: which elements, each with its attributes and its text.
 import { SaxesParser } from 'saxes';
 
-interface Read {
+interface ReadElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
-  readonly text: string;
+  text: string;
+  readonly children: ReadElement[];
 }
 
-/** The first block in the text; throws where it is not well-formed. */
-export function readElements(text: string): Read[] {
-  const [block] = /<notifications [^]*?\n<\/notifications>/.exec(text) ?? [];
-  if (block === undefined) throw new Error(`there is no block in ${text}`);
-  const read: { name: string; attributes: Record<string, string>; text: string }[] = [];
-  const open: (typeof read)[number][] = [];
-  const parser = new SaxesParser();
+/** Throws where it is not well-formed, has more than one element at the top, or anything but elements and text. */
+export function readXml(xml: string): ReadElement {
+  const root: ReadElement = { name: '', attributes: {}, text: '', children: [] };
+  const open = [root];
+  const parser = new SaxesParser({ xmlns: false, fragment: false });
   parser.on('error', (error) => {
     throw error;
   });
   parser.on('opentag', ({ name, attributes }) => {
-    const element = { name, attributes: { ...attributes }, text: '' };
-    read.push(element);
+    const element: ReadElement = { name, attributes: { ...attributes }, text: '', children: [] };
+    open.at(-1)?.children.push(element);
     open.push(element);
   });
   const add = (more: string) => {
@@ -28,7 +27,25 @@ export function readElements(text: string): Read[] {
   };
   parser.on('text', add);
   parser.on('cdata', add);
+  for (const event of ['comment', 'doctype', 'processinginstruction'] as const) {
+    parser.on(event, () => {
+      throw new Error(`a ${event} was read`);
+    });
+  }
   parser.on('closetag', () => void open.pop());
-  parser.write(block).close();
-  return read;
+  parser.write(xml).close();
+  const [only] = root.children;
+  if (only === undefined || root.children.length !== 1) throw new Error('not one element');
+  return only;
+}
+
+/** Every element of the first block in the text, in its order. */
+export function readElements(text: string): ReadElement[] {
+  const [block] = /<notifications [^]*?\n<\/notifications>/.exec(text) ?? [];
+  if (block === undefined) throw new Error(`there is no block in ${text}`);
+  return allOf(readXml(block));
+}
+
+function allOf(element: ReadElement): ReadElement[] {
+  return [element, ...element.children.flatMap(allOf)];
 }

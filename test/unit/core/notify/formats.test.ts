@@ -1,7 +1,6 @@
 // The formats: whatever stands in any field, the block reads as exactly the elements, attributes and texts that were meant.
 import fc from 'fast-check';
 import { Lexer } from 'marked';
-import { SaxesParser } from 'saxes';
 import { describe, expect, test } from 'vitest';
 import { moreLine } from '../../../../src/core/notify/format/format.ts';
 import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
@@ -14,44 +13,7 @@ import {
   settings,
   text,
 } from '../../../support/arbitraryNotifications.ts';
-
-interface Read {
-  name: string;
-  attributes: Record<string, string>;
-  text: string;
-  children: Read[];
-}
-
-/** Judged by an independent, strict parser. */
-function readXml(xml: string): Read {
-  const root: Read = { name: '', attributes: {}, text: '', children: [] };
-  const open = [root];
-  const parser = new SaxesParser({ xmlns: false, fragment: false });
-  parser.on('error', (error) => {
-    throw error;
-  });
-  parser.on('opentag', ({ name, attributes }) => {
-    const element: Read = { name, attributes: { ...attributes }, text: '', children: [] };
-    open.at(-1)?.children.push(element);
-    open.push(element);
-  });
-  const add = (more: string) => {
-    const last = open.at(-1);
-    if (last !== undefined) last.text += more;
-  };
-  parser.on('text', add);
-  parser.on('cdata', add);
-  for (const event of ['comment', 'doctype', 'processinginstruction'] as const) {
-    parser.on(event, () => {
-      throw new Error(`a ${event} was read`);
-    });
-  }
-  parser.on('closetag', () => void open.pop());
-  parser.write(xml).close();
-  const [only] = root.children;
-  if (only === undefined || root.children.length !== 1) throw new Error('not one element');
-  return only;
-}
+import { readXml } from '../../../support/elements.ts';
 
 const FORBIDDEN = /[\p{Cc}\p{Cs}\ufffe\uffff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
