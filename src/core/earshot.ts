@@ -50,6 +50,7 @@ export class Earshot implements Disposable, Publisher {
       ids: ports.ids,
       mend: (id) => this.#mend(id),
       onlyOwn: (kind) => kind === TASK_ENDED && ports.settings()['notifications.tasks'] === 'own',
+      eachTime: (kind) => ports.settings()['notifications.levels'][kind] !== undefined,
     });
     const report = (error: unknown) => ports.log.error('a listener failed', error);
     this.#onDidChange = this.#held.add(new Emitter(report));

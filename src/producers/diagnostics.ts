@@ -208,11 +208,14 @@ class DiagnosticsWatch implements Disposable {
       listener.heldBack.set(path, look.file);
       return;
     }
+    const known = listener.known.has(path);
     // The first word on a file, or a server that still reads it: that is how it was.
-    if (!listener.known.has(path) || look.warming) {
+    if (look.warming || (!known && !look.edited)) {
       listener.known.set(path, this.#asItIs(look.file));
       return;
     }
+    // Changed before anybody spoke of it: whatever is said of it now may be older.
+    if (!known) listener.known.set(path, { problems: [], sure: false });
     const telling = this.#inTurn(listener, () => this.#tell(conversation, listener, look));
     void telling.catch((error: unknown) => this.#report(error));
   }

@@ -242,6 +242,8 @@ class FilesWatch implements Disposable {
     const at = new Date(this.#deps.clock.now()).toISOString();
     const withdraw = (name: string, reason: string) =>
       this.#publisher.withdraw({ source: 'file', name }, `file:${path}`, reason, conversation);
+    const said = this.#said.get(keyOf(conversation, path)) ?? view.told;
+    if (now === said) return;
     if (now === hash) {
       this.#said.delete(keyOf(conversation, path));
       await withdraw('changed', 'it is again as it was seen');
@@ -251,7 +253,6 @@ class FilesWatch implements Disposable {
       this.#say({ ...fileAgainAsRead(path, now), at }, conversation, path, now);
       return;
     }
-    if (now === (this.#said.get(keyOf(conversation, path)) ?? view.told)) return;
     const author = this.#authorship.judge(change, conversation);
     if (author === 'own') return;
     if (bytes === undefined) {

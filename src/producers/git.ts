@@ -1,10 +1,11 @@
 // Tells every live conversation once when git made other files of the workspace, and which of those it has read.
 import { relative, sep } from 'node:path';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
+import { type Author } from '../core/notify/author.ts';
 import { type FileState, GONE } from '../core/notify/fileState.ts';
 import { GIT_KIND, type GitHead, type GitOperation, gitHeadChanged } from '../core/notify/gitChange.ts';
-import { type Clock, type Log, type Producer, type Publisher, type SeenFiles } from '../core/ports.ts';
-import { type ProducerHost } from '../core/producerPorts.ts';
+import { type Clock, type Log, type Producer, type Publisher, type SeenFile, type SeenFiles } from '../core/ports.ts';
+import { type ProducerHost, type Sample } from '../core/producerPorts.ts';
 import { type Snapshots } from '../core/storagePorts.ts';
 import { type Workspace } from '../core/workspacePorts.ts';
 import { Authorship } from './authorship.ts';
@@ -26,7 +27,23 @@ export interface GitDeps {
 type Repository = Pick<GitRepository, 'passed' | 'dispose'>;
 
 export function createGitProducer(deps: GitDeps): Producer {
-  return { name: 'git', start: (publisher, seen, host) => new GitWatch(deps, publisher, seen, host) };
+  let running: GitWatch | undefined;
+  return {
+    name: 'git',
+    start: (publisher, seen, host) => (running = new GitWatch(deps, publisher, seen, host)),
+    sample: ({ conversation }) => running?.sample(conversation) ?? [],
+  };
+}
+
+/** What waits for a conversation. */
+interface Waiting {
+  readonly operation: GitOperation;
+  readonly author: Author | undefined;
+  /** Nothing else than files has changed. */
+  readonly filesOnly: boolean;
+  readonly files: readonly FileState[];
+  /** It is not held back any more. */
+  queued: boolean;
 }
 
 class GitWatch implements Disposable {
@@ -40,6 +57,8 @@ class GitWatch implements Disposable {
   readonly #opening: Promise<void>;
   /** What each conversation believes is checked out, while it has not been told otherwise. */
   readonly #believes = new Map<string, GitHead>();
+  /** By conversation, then by subject, until the next delivery point. */
+  readonly #waiting = new Map<string, Map<string, Waiting>>();
 
   constructor(deps: GitDeps, publisher: Publisher, seen: SeenFiles, host: ProducerHost) {
     this.#deps = deps;
@@ -127,6 +146,8 @@ class GitWatch implements Disposable {
     const key = JSON.stringify([conversation, subject]);
     // What it did not hear yet is replaced by where all of it led.
     const pending = await this.#publisher.withdraw(GIT_KIND, subject, 'git went on', conversation);
+    const waiting = this.#waitingFor(conversation);
+    waiting.delete(subject);
     const before = (pending ? this.#believes.get(key) : undefined) ?? settled.before;
     this.#believes.set(key, before);
     const { after } = settled;
@@ -145,21 +166,66 @@ class GitWatch implements Disposable {
       files: pending ? undefined : settled.files,
       conflicts: settled.conflicts,
     };
+    const filesOnly =
+      settled.before.underWay === after.underWay && before.branch === after.branch && before.commit === after.commit;
+    if (!isNews({ operation, filesOnly }, files)) return;
     const change = { path: '', hash: '', touched: settled.since };
-    const author = this.#authorship.judge(change, conversation);
-    const draft = gitHeadChanged(operation, files, author === 'own' ? undefined : author);
-    const at = new Date(this.#deps.clock.now()).toISOString();
-    await this.#publisher.publish({ ...draft, at }, conversation);
+    const judged = this.#authorship.judge(change, conversation);
+    const author = judged === 'own' ? undefined : judged;
+    const draft = gitHeadChanged(operation, files, author);
+    const said = { operation, author, filesOnly, files, queued: false };
+    waiting.set(subject, said);
+    await this.#publisher.publish({ ...draft, at: new Date(this.#deps.clock.now()).toISOString() }, conversation);
+    said.queued = true;
+  }
+
+  /** What waits may have been overtaken: a file that git changed and the user has put back since. */
+  async sample(conversation: string): Promise<Sample[]> {
+    const waiting = this.#waitingFor(conversation);
+    const queued = [...waiting].filter(([, said]) => said.queued);
+    if (queued.length === 0) return [];
+    const hashes = await this.#readSeen();
+    const samples: Sample[] = [];
+    for (const [subject, said] of queued) {
+      waiting.delete(subject);
+      const moved = said.files.filter(({ path, hash }) => hashes.get(path) !== hash);
+      if (moved.length === 0) continue;
+      if (!(await this.#publisher.withdraw(GIT_KIND, subject, 'files have changed since', conversation))) continue;
+      await this.#withdrawFiles(
+        moved.filter(({ path }) => hashes.get(path) === this.#viewOf(path, conversation)?.hash),
+        conversation,
+      );
+      const files = this.#stillSo(said, this.#affected(conversation, hashes));
+      if (!isNews(said, files)) continue;
+      samples.push({ kind: GIT_KIND, subject, draft: gitHeadChanged(said.operation, files, said.author) });
+    }
+    return samples;
+  }
+
+  /** What became yet another is told by whoever watches it. */
+  #stillSo(said: Waiting, files: readonly FileState[]): FileState[] {
+    const hashes = new Map(said.files.map(({ path, hash }) => [path, hash]));
+    return files.filter(({ path, hash, complete }) => hashes.get(path) === hash || (complete && hashes.has(path)));
+  }
+
+  #waitingFor(conversation: string): Map<string, Waiting> {
+    const waiting = this.#waiting.get(conversation) ?? new Map<string, Waiting>();
+    this.#waiting.set(conversation, waiting);
+    return waiting;
   }
 
   /** Complete: what it was told to be otherwise and is again as it read it. */
   #affected(conversation: string, hashes: ReadonlyMap<string, string>): FileState[] {
     const states = [...hashes].flatMap(([path, hash]): FileState[] => {
-      const view = this.#seen.get(path)?.by.find((one) => one.conversation === conversation);
+      const view = this.#viewOf(path, conversation);
       if (view === undefined || hash === (view.told ?? view.hash)) return [];
       return [{ path, hash, complete: hash === view.hash }];
     });
     return states.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  #viewOf(path: string, conversation: string): SeenFile['by'][number] | undefined {
+    return this.#seen.get(path)?.by.find((one) => one.conversation === conversation);
   }
 
   /** One for all: what was to be told of each alone is said here. */
@@ -170,6 +236,14 @@ class GitWatch implements Disposable {
       }
     }
   }
+}
+
+/** What was stashed away or taken out concerns only who has read it. */
+function isNews(
+  { operation, filesOnly }: Pick<Waiting, 'operation' | 'filesOnly'>,
+  files: readonly FileState[],
+): boolean {
+  return !filesOnly || files.length > 0 || operation.conflicts.length > 0;
 }
 
 function nameOf({ branch, commit }: GitHead): string {

@@ -19,6 +19,8 @@ export interface Look {
   readonly problems: readonly Problem[];
   /** Its server has just begun to look at it and nobody has changed anything since. */
   readonly warming: boolean;
+  /** Somebody has changed it since it was opened. */
+  readonly edited: boolean;
 }
 
 interface Due {
@@ -40,7 +42,7 @@ export class ObservedProblems implements Disposable {
   readonly #quiet: (files: readonly FilePath[]) => void;
   readonly #started: number;
   readonly #due = new Map<string, Due>();
-  #timer: Disposable | undefined;
+  #timer: { readonly at: number; readonly held: Disposable } | undefined;
   readonly #observed = new Map<string, readonly Problem[]>();
   readonly #opened = new Map<string, number>();
   /** Documents that were closed, or opened anew, with problems: when. */
@@ -68,17 +70,19 @@ export class ObservedProblems implements Disposable {
 
   /** Its document has been open long enough, or was spoken of: what is said of it now is all that there is. */
   isSettled(path: string): boolean {
-    const opened = Math.max(this.#opened.get(path) ?? 0, this.#started);
+    const opened = this.#openedAt(path);
     return (this.#reported.get(path) ?? -1) >= opened || this.#deps.clock.now() - opened >= SETTLED_MILLISECONDS;
   }
 
   look(file: FilePath): Look {
     const { problems, open } = this.#deps.problems.of(file);
     const before = this.#observed.get(file.path) ?? [];
-    const warming = this.#isWarmingUp(file.path);
-    if (this.#isDoubtful(file.path, open, before, problems)) return { file, problems: before, warming };
+    const opened = this.#openedAt(file.path);
+    const warming = this.#isWarmingUp(file.path, opened);
+    const edited = (this.#edits.get(file.path) ?? 0) >= opened;
+    if (this.#isDoubtful(file.path, open, before, problems)) return { file, problems: before, warming, edited };
     this.#observed.set(file.path, problems);
-    return { file, problems, warming };
+    return { file, problems, warming, edited };
   }
 
   /** Resolves once servers have spoken after the last edit of these files and been quiet since, or it was long enough. */
@@ -109,7 +113,7 @@ export class ObservedProblems implements Disposable {
   }
 
   dispose(): void {
-    this.#timer?.dispose();
+    this.#timer?.held.dispose();
     this.#held.dispose();
   }
 
@@ -159,8 +163,11 @@ export class ObservedProblems implements Disposable {
     return false;
   }
 
-  #isWarmingUp(path: string): boolean {
-    const opened = Math.max(this.#opened.get(path) ?? 0, this.#started);
+  #openedAt(path: string): number {
+    return Math.max(this.#opened.get(path) ?? 0, this.#started);
+  }
+
+  #isWarmingUp(path: string, opened: number): boolean {
     const edited = this.#lastEdit.get(extname(path)) ?? 0;
     return edited < opened && this.#deps.clock.now() - opened < WARM_UP_MILLISECONDS;
   }
@@ -168,7 +175,14 @@ export class ObservedProblems implements Disposable {
   /** One timer for all: a server may speak of thousands at once. */
   #schedule(file: FilePath, at: number): void {
     this.#due.set(file.path, { file, at });
-    this.#timer ??= this.#deps.clock.after(QUIET_MILLISECONDS, () => this.#lookAtDue());
+    this.#lookAt(at);
+  }
+
+  #lookAt(at: number): void {
+    if (this.#timer !== undefined && this.#timer.at <= at) return;
+    this.#timer?.held.dispose();
+    const { clock } = this.#deps;
+    this.#timer = { at, held: clock.after(Math.max(1, at - clock.now()), () => this.#lookAtDue()) };
   }
 
   #lookAtDue(): void {
@@ -176,8 +190,8 @@ export class ObservedProblems implements Disposable {
     const now = this.#deps.clock.now();
     const due = [...this.#due.values()].filter(({ at }) => at <= now);
     for (const { file } of due) this.#due.delete(file.path);
-    const next = Math.min(...[...this.#due.values()].map(({ at }) => at));
-    if (this.#due.size > 0) this.#timer = this.#deps.clock.after(Math.max(1, next - now), () => this.#lookAtDue());
+    const next = [...this.#due.values()].reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY);
+    if (this.#due.size > 0) this.#lookAt(next);
     if (due.length > 0) this.#quiet(due.map(({ file }) => file));
   }
 }

@@ -141,6 +141,8 @@ function describe(end: TaskEnd): Omit<NotificationDraft, 'at'> {
     subject: subjectOf(end),
     scopes: [...new Set(calledNames(end.task.name))].map((one) => `task:${one}`),
     origin: 'process',
+    // Each failure is one of its own; that it succeeds again is not.
+    ...(succeeded(end) && { data: { state: 'succeeded' } }),
   };
 }
 
@@ -150,6 +152,10 @@ function whatHappened({ goesOn, exitCode, milliseconds }: TaskEnd): string {
   return exitCode === undefined
     ? `was ended after ${time}, without an exit code`
     : `ended with exit code ${exitCode} after ${time}`;
+}
+
+function succeeded({ goesOn, exitCode, problems }: TaskEnd): boolean {
+  return !goesOn && exitCode === 0 && problems.length === 0;
 }
 
 function levelOf({ goesOn, exitCode, problems }: TaskEnd): Level {

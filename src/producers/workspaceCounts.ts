@@ -10,6 +10,8 @@ const KIND = { source: 'file', name: 'workspace' } as const;
 /** More than this many are not told apart any more. */
 const MOST = 10_000;
 const FOLDERS_NAMED = 3;
+/** Of files that nobody has read, fewer than this with other bytes make nothing that is known untrue: they wait for more. */
+const WORTH_A_WORD = 5;
 
 export interface WorkspaceCountsDeps {
   readonly clock: Clock;
@@ -51,11 +53,11 @@ export class WorkspaceCounts {
   /** With the user's next request, or beside something else: alone it is not worth a word. */
   async sample({ conversation, type, carries }: DeliveryPoint): Promise<Sample[]> {
     if (this.#touched.size === 0 || (type === 'result' && !carries)) return [];
-    const since = this.#told.get(conversation) ?? 0;
-    this.#told.set(conversation, this.#deps.clock.now());
-    const others = await this.#othersSince(since, conversation);
+    const now = this.#deps.clock.now();
+    const others = await this.#othersSince(this.#told.get(conversation) ?? 0, conversation);
+    if (others.length < WORTH_A_WORD && others.every(([, touched]) => touched.type === 'changed')) return [];
+    this.#told.set(conversation, now);
     this.#forget();
-    if (others.length === 0) return [];
     const counts = (['changed', 'created', 'deleted'] as const)
       .map((kind) => ({ kind, count: others.filter(([, touched]) => touched.type === kind).length }))
       .filter(({ count }) => count > 0)
@@ -70,16 +72,15 @@ export class WorkspaceCounts {
     const folders = foldersOf(this.#touched.keys());
     const others: (readonly [string, Touched])[] = [];
     for (const [path, touched] of this.#touched) {
-      if (
-        touched.at <= since ||
-        folders.has(path) ||
-        own.has(path) ||
-        isSeen(path) ||
-        gate?.covers(touched.at) === true
-      )
-        continue;
-      // The editor does not say whether it is a folder, of which rules may speak as one.
-      if (!(await exclusions.excludes(path)) && !(await exclusions.excludes(`${path}/`))) others.push([path, touched]);
+      if (touched.at <= since || folders.has(path) || own.has(path) || isSeen(path)) continue;
+      const excluded =
+        gate?.covers(touched.at) === true ||
+        (await exclusions.excludes(path)) ||
+        // The editor does not say whether it is a folder, of which rules may speak as one.
+        (await exclusions.excludes(`${path}/`));
+      // For good: it is not asked about again while the others wait.
+      if (excluded) this.#touched.delete(path);
+      else others.push([path, touched]);
     }
     return others;
   }

@@ -36,7 +36,7 @@ const SILENT: Readonly<Record<string, string>> = {
   'saves files that were not read': 'counted in the line beside the user’s next words',
   'lets the formatter go over everything': 'no byte of what it has read becomes another',
   commits: 'a commit changes no file',
-  'builds by the task, and tests': 'dist is ignored by git and nobody has read it; what succeeds is no news',
+  'builds by the task, and tests': 'that the build succeeds it was told; dist is ignored by git and nobody has read it',
   'renames a file that was not read': 'counted in the line beside the user’s next words',
   'builds everything anew': 'dist is ignored by git and nobody has read it; what succeeds is no news',
   'runs the tests with their coverage': 'the report is ignored by git and nobody has read it; what succeeds is no news',

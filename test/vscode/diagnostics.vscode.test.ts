@@ -155,6 +155,13 @@ describe('problems', () => {
   const waiting = (log: ConversationLog) =>
     log.state.pending.notifications.map(({ kind, level, message }) => `${kind.name} ${level} ${message}`);
 
+  function waits(log: ConversationLog, count: number): Promise<unknown> {
+    return eventually(
+      () => waiting(log),
+      (all) => all.length === count,
+    );
+  }
+
   function ownServer(name: string): vscode.DiagnosticCollection {
     const own = vscode.languages.createDiagnosticCollection(name);
     servers.push(own);
@@ -202,15 +209,39 @@ describe('problems', () => {
     slow.set(uriOf(path), [diagnostic('Too strong.')]);
     await said(path, (messages) => messages.length === 1);
     clock.advance(300);
-    await eventually(
-      () => waiting(log),
-      (all) => all.length === 1,
-    );
+    await waits(log, 1);
     assert.deepEqual(waiting(log), [`introduced error ${path} has 1 new problem:\n  line 1: error: Too strong.`]);
     await run(log, [call('read_file', { path })]);
     assert.match(told(), /<notification source="diagnostics" name="introduced" level="error" origin="language-server"/);
     clock.advance(60_000);
     assert.deepEqual(waiting(log), []);
+  });
+
+  it('what the user breaks before any server has said a word is told, and that it may be older', async () => {
+    const [path, untouched] = [`${folder}/early.tea`, `${folder}/late.tea`];
+    await put('early.tea', 'green\n');
+    await put('late.tea', 'green\n');
+    const log = await create();
+    await run(log, [call('read_file', { path }), call('read_file', { path: untouched })]);
+    await eventually(
+      () => isOpen(path) && isOpen(untouched),
+      (open) => open,
+    );
+    clock.advance(1000);
+    const typed = new vscode.WorkspaceEdit();
+    typed.insert(uriOf(path), new vscode.Position(0, 0), 'black ');
+    assert.ok(await vscode.workspace.applyEdit(typed));
+    const own = ownServer('own');
+    for (const one of [path, untouched]) {
+      own.set(uriOf(one), [diagnostic('Too strong.')]);
+      await said(one, (messages) => messages.length === 1);
+    }
+    clock.advance(300);
+    await waits(log, 1);
+    // Of the other it is how it was.
+    assert.deepEqual(waiting(log), [
+      `introduced error ${path} has 1 problem (it was not looked at before, so they may be older):\n  line 1: error: Too strong.`,
+    ]);
   });
 
   it('back as it was before it was told: nothing is told; what was told and is gone is', async () => {
@@ -222,33 +253,21 @@ describe('problems', () => {
     own.set(uriOf(path), [diagnostic('Wrong.'), diagnostic('Mild.', vscode.DiagnosticSeverity.Warning, 2)]);
     await said(path, (messages) => messages.length === 2);
     clock.advance(300);
-    await eventually(
-      () => waiting(log),
-      (all) => all.length === 1,
-    );
+    await waits(log, 1);
     own.set(uriOf(path), []);
     await said(path, (messages) => messages.length === 0);
     clock.advance(300);
-    await eventually(
-      () => waiting(log),
-      (all) => all.length === 0,
-    );
+    await waits(log, 0);
     own.set(uriOf(path), [diagnostic('Wrong.'), diagnostic('Mild.', vscode.DiagnosticSeverity.Warning, 2)]);
     await said(path, (messages) => messages.length === 2);
     clock.advance(5000);
-    await eventually(
-      () => waiting(log),
-      (all) => all.length === 1,
-    );
+    await waits(log, 1);
     await run(log, [call('read_file', { path })]);
     // Moved by a line above: no news. One of the two gone: that is.
     own.set(uriOf(path), [diagnostic('Mild.', vscode.DiagnosticSeverity.Warning, 7)]);
     await said(path, (messages) => messages.length === 1);
     clock.advance(5000);
-    await eventually(
-      () => waiting(log),
-      (all) => all.length === 1,
-    );
+    await waits(log, 1);
     assert.deepEqual(waiting(log), [`resolved info ${path}: 1 problem is gone, 1 is left.\n  line 1: error: Wrong.`]);
   });
 
@@ -303,10 +322,7 @@ describe('problems', () => {
     late.set(uriOf(path), [diagnostic('From the second.')]);
     await said(path, (messages) => messages.length === 2);
     clock.advance(300);
-    await eventually(
-      () => waiting(log),
-      (all) => all.length === 1,
-    );
+    await waits(log, 1);
     assert.deepEqual(waiting(log), [
       `introduced error ${path} has 1 new problem, 2 in all:\n  line 1: error: From the second.`,
     ]);
@@ -357,10 +373,7 @@ describe('problems', () => {
     ownServer('evil').set(uriOf(path), [diagnostic(evil)]);
     await said(path, (messages) => messages.length === 1);
     clock.advance(300);
-    await eventually(
-      () => waiting(log),
-      (all) => all.length === 1,
-    );
+    await waits(log, 1);
     await run(log, [call('read_file', { path })]);
     const elements = readElements(told());
     assert.deepEqual(

@@ -39,6 +39,8 @@ const extra = [
     isBackground: true,
     problemMatcher: { ...matcher, owner: 'simmer', background: rounds },
   },
+  // Fails once, and not again.
+  { label: 'spill', type: 'shell', command: 'mkdir .spilt || exit 0; exit 1', problemMatcher: [] },
   { label: 'twice', type: 'shell', command: 'true', problemMatcher: [] },
   { label: 'Twice', type: 'shell', command: 'true', problemMatcher: [] },
 ];
@@ -201,6 +203,34 @@ describe('the tasks', function () {
       queued[1]?.notification.message ?? '',
       /^The task “taste” ended with exit code 3 after \d+\.\d s\.\nProblems reported while it ran:\nsrc\/menu\.ts:2:3 error: Too bitter$/,
     );
+  });
+
+  it('that succeed again after it was told are no news; that they fail, and are mended, is', async () => {
+    const told = async (queued: number) => {
+      await eventually(
+        () => events('notification_queued'),
+        (all) => all.length >= queued,
+      );
+      server.script({ text: ['Done.'] });
+      await headless.earshot.send(conversation, 'Go on.');
+      await headless.earshot.settled(conversation);
+      const carried = (await events('chat_request')).at(-1)?.notifications?.text ?? '';
+      return [...carried.matchAll(/The task “(\w+)” ended with exit code (\d)/g)].map(([, ...words]) =>
+        words.join(' '),
+      );
+    };
+    await run('brew');
+    assert.deepEqual(await told(1), ['brew 0']);
+    await run('brew');
+    await run('spill');
+    assert.deepEqual(await told(2), ['spill 1']);
+    await run('spill');
+    assert.deepEqual(await told(3), ['spill 0']);
+    await run('spill');
+    await run('brew');
+    await run('taste');
+    assert.deepEqual(await told(4), ['taste 3']);
+    assert.equal((await events('notification_queued')).length, 4);
   });
 
   it('with names that imitate a block, break the line or turn it round are told as text of ours', async () => {

@@ -179,15 +179,59 @@ test('a commit changes no file and is silent', async () => {
   expect(await pendingAfterAnEcho()).toEqual([]);
 });
 
-test('a stash takes changes away; one notification names the file', async () => {
+test('a stash that takes away what it was told of is one notification, which names the file', async () => {
   let told = nextQueued();
   await write('a', 'a changed\n');
   await told;
+  await go();
   told = nextQueued(({ kind }) => kind.source === 'git');
   git('stash', '-q');
-  // What was pending of the file alone is taken back: it is as it was read.
-  expect((await told).message).toBe('Git stashed changes away. No file that you have read is affected.');
-  expect(log.state.pending.notifications.map(({ kind }) => kind.source)).toEqual(['git']);
+  // What it was shown of the file is what it knows of it.
+  expect((await told).message).toBe(
+    'Git stashed changes away. Of what you have read, changed: src/a.txt. Read again before you rely on it.',
+  );
+  expect(await pendingAfterAnEcho()).toHaveLength(1);
+});
+
+test('a stash before anybody heard of what it takes away is nothing', async () => {
+  const told = nextQueued();
+  await write('a', 'a changed\n');
+  await told;
+  const withdrawn = nextWithdrawn();
+  git('stash', '-q');
+  // What was pending of the file is taken back: it is as it was read.
+  await withdrawn;
+  expect(await pendingAfterAnEcho()).toEqual([]);
+});
+
+test('a stash taken out and put back by hand before it was told is nothing', async () => {
+  let told = nextQueued();
+  await write('a', 'a changed\n');
+  await told;
+  const withdrawn = nextWithdrawn();
+  git('stash', '-q');
+  await withdrawn;
+  told = nextQueued(({ kind }) => kind.source === 'git');
+  git('stash', 'pop', '-q');
+  expect((await told).message).toMatch(/^Git took stashed changes out\. .*changed: src\/a.txt\./);
+  await write('a', 'a on main\n');
+  await go();
+  expect(server.requests.at(-1)?.body).not.toContain('stash');
+  expect(log.state.pending.isEmpty).toBe(true);
+});
+
+test('what was put back by hand before it was told is not named', async () => {
+  const told = nextQueued();
+  git('switch', '-q', 'other');
+  await told;
+  await write('a', 'a on main\n');
+  await go();
+  expect(server.requests.at(-1)?.body).toMatch(
+    /Git switched from main to other .* changed: src\/b.txt \(gone\)\. Read/,
+  );
+  expect(log.state.pending.isEmpty).toBe(true);
+  git('checkout', '-q', 'src/a.txt');
+  git('switch', '-q', 'main');
 });
 
 test('a merge that stops with conflicts names them', async () => {

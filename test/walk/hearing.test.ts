@@ -143,6 +143,63 @@ test('a loss that nobody heard of and its recovery cancel out; one that was hear
   held.dispose();
 });
 
+test('news that only repeats what was told of the same is not queued, and takes back what came between', async () => {
+  const path = `${word()}.txt`;
+  await begin([end, end, call('write_file', { path, content: word() }), end, end]);
+  const log = await create();
+  const { earshot } = headless;
+  const subject = `task:${word()}`;
+  const good = () => draft('task.ended', { subject, data: { state: 'succeeded' } });
+  const bad = () => draft('task.ended', { subject, level: 'error' });
+  await earshot.publish(good());
+  const newer = good();
+  await earshot.publish(newer);
+  // Nobody has heard of it yet: the newest stands.
+  expect(waiting(log)).toHaveLength(2);
+  await go(log);
+  expect(server.requests.at(-1)?.body).toContain(newer.message);
+  await earshot.publish(good());
+  expect(waiting(log)).toEqual([]);
+  const failure = bad();
+  await earshot.publish(failure);
+  expect(waiting(log)).toEqual([failure.message]);
+  await earshot.publish(good());
+  expect(waiting(log)).toEqual([]);
+  const withdrawn = (await events(log)).filter(({ type }) => type === 'notification_withdrawn');
+  expect(withdrawn).toMatchObject([{ ids: { length: 1 }, reason: 'it is again as it was told' }]);
+  // Of another there is something to say, and of this one to somebody else.
+  const other = await create();
+  const elsewhere = good();
+  await earshot.publish(elsewhere);
+  expect([waiting(log), waiting(other)]).toEqual([[], [elsewhere.message]]);
+  // Told of a failure, it must hear that it is over.
+  await earshot.publish(bad(), log.id);
+  await go(log);
+  const mended = good();
+  await earshot.publish(mended, log.id);
+  expect(waiting(log)).toEqual([mended.message]);
+  // After an edit of its own it is news that it still succeeds.
+  await go(log);
+  const after = good();
+  await earshot.publish(after, log.id);
+  expect(waiting(log)).toEqual([after.message]);
+  await go(log);
+  await earshot.publish(good(), log.id);
+  expect(waiting(log)).toEqual([]);
+  headless = await headless.restart();
+  const opened = await headless.earshot.open(log.id);
+  if (!opened.ok) throw new Error(opened.failure.message);
+  await headless.earshot.publish(good(), log.id);
+  expect(waiting(opened.value.log)).toEqual([]);
+  // Whoever sets a level of its own wants to hear each.
+  headless = await headless.restart({ settings: { 'notifications.levels': { 'task.ended': 'warning' } } });
+  const raised = await headless.earshot.open(log.id);
+  if (!raised.ok) throw new Error(raised.failure.message);
+  const each = good();
+  await headless.earshot.publish(each, log.id);
+  expect(waiting(raised.value.log)).toEqual([each.message]);
+});
+
 test('what is withdrawn is taken back in the log and never told; what was told cannot be taken back', async () => {
   await begin([end, end]);
   const log = await create();

@@ -21,9 +21,10 @@ const [first = '', ...lines] = readFileSync(join(import.meta.dirname, '../noise/
   .trimEnd()
   .split('\n');
 const { start } = JSON.parse(first) as { start: Record<string, string> };
-/** How often the user writes: what is told of the hour is told then. */
-const MINUTES = 20;
-const OFTEN = 10;
+/** How often the user writes: what is told of the hour is told then. In the table is the first of them. */
+const MINUTES = [10, 20, 60];
+/** Whoever writes more often is told more: of a failing build and of its mending. Printed, and held to no number. */
+const OFTEN = [5, 2];
 const recording = lines.map((line) => JSON.parse(line) as Recorded);
 
 let server: ScriptedServer | undefined;
@@ -118,24 +119,27 @@ async function replay(minutes: number): Promise<Told> {
 }
 
 test('at most 12 are shown, in at most 2,500 tokens; nothing of dist, of the formatter, of equal bytes', async () => {
-  const told = await replay(MINUTES);
-  const often = await replay(OFTEN);
-  const table = printTable(recording, told, [
+  const all: Told[] = [];
+  for (const minutes of [...MINUTES, ...OFTEN]) all.push(await replay(minutes));
+  const [first] = all;
+  if (first === undefined) throw new Error('nothing was replayed');
+  const table = printTable(recording, first, [
     `${recording.length} facts of an hour in the editor.`,
-    ...[told, often].map(
+    ...all.map(
       ({ events, minutes }) =>
         `The user writes every ${minutes} minutes: ${shownIn(events).length} shown in ${tokensIn(events)} tokens.`,
     ),
   ]);
   await expect(table).toMatchFileSnapshot('noise/table.golden.txt');
   expect(table).not.toContain('NO REASON');
-  expect([...told.errors, ...often.errors]).toEqual([]);
-  expect(shownIn(told.events).length).toBeLessThanOrEqual(12);
-  expect(tokensIn(told.events)).toBeLessThanOrEqual(2500);
-  for (const { events, steps } of [told, often]) {
+  for (const { events, minutes, steps, errors } of all) {
+    expect(errors).toEqual([]);
     const rows = shownIn(events).map(
       ({ id, message }) => `${steps.get(id)?.label ?? ''} | ${message.split('\n')[0] ?? ''}`,
     );
     expect(rows.filter((row) => /dist\/|node_modules|formatter|equal bytes/.test(row))).toEqual([]);
+    if (OFTEN.includes(minutes)) continue;
+    expect(rows.length).toBeLessThanOrEqual(12);
+    expect(tokensIn(events)).toBeLessThanOrEqual(2500);
   }
 });

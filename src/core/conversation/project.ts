@@ -3,6 +3,7 @@ import { type LogEvent } from '../../protocol/event.ts';
 import { type TranscriptItem } from '../../protocol/webview.ts';
 import { Lookalikes } from '../notify/lookalike.ts';
 import { Losses } from '../notify/losses.ts';
+import { Repeats } from '../notify/repeats.ts';
 import { Watches } from '../notify/watches.ts';
 import { Changes } from './changes.ts';
 import { HandleStates } from './handleStates.ts';
@@ -27,6 +28,7 @@ export class Projections {
   readonly standing = new Standing();
   readonly summary = new Summary();
   readonly losses = new Losses();
+  readonly repeats = new Repeats();
   readonly lookalikes = new Lookalikes();
   readonly watches = new Watches();
   readonly sampled = new Sampled();
@@ -42,6 +44,7 @@ export class Projections {
     const items = this.transcript.fold(event, this.pending);
     this.standing.fold(event, this.#newest, this.#seenHash);
     this.losses.fold(event, this.#newest);
+    this.repeats.fold(event, this.#newest);
     this.lookalikes.fold(event);
     this.watches.fold(event);
     this.sampled.fold(event);

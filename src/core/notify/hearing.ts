@@ -23,6 +23,8 @@ export interface HearingDeps {
   mend(conversation: string): Promise<void>;
   /** Whether a kind is heard only by those whose own acts subscribed them to what it is about. */
   onlyOwn?(kind: string): boolean;
+  /** Whether the user wants to hear of a kind each time, also when it says again what was told. */
+  eachTime?(kind: string): boolean;
 }
 
 export class Hearing implements Outlet {
@@ -71,10 +73,11 @@ export class Hearing implements Outlet {
   }
 
   deliver(draft: NotificationDraft, listener: string): Promise<unknown> {
-    const { ids, mend } = this.#deps;
+    const { ids, mend, eachTime } = this.#deps;
     const log = this.#logs.get(listener);
     if (log?.owned !== true) return Promise.resolve();
-    return log.isBroken ? mend(listener).then(() => enqueue(log, ids, draft)) : enqueue(log, ids, draft);
+    const take = () => enqueue(log, ids, draft, draft.data !== undefined && eachTime?.(printKind(draft.kind)));
+    return log.isBroken ? mend(listener).then(take) : take();
   }
 
   async withdraw(kind: Kind, subject: string, reason: string, to?: string): Promise<boolean> {

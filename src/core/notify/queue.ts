@@ -13,8 +13,9 @@ const TOOL_WITH_THE_REST: ReadonlyMap<string, string> = new Map([
   ['message', 'read_message'],
 ]);
 
-/** Resolves once it is on disk. The id is always ours. */
-export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft): Promise<unknown> {
+/** Resolves once it is on disk. The id is always ours. `repeated`: also what the model knows already. */
+export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft, repeated = false): Promise<unknown> {
+  if (!repeated && log.state.repeats.isKnown(draft)) return backToKnown(log, draft);
   const cancelled = cancelledBy(log, draft);
   if (cancelled.length > 0) {
     const reason = `${printKind(draft.kind)} came before it was told`;
@@ -31,6 +32,11 @@ export async function withdraw(log: ConversationLog, kind: Kind, subject: string
   if (ids.length === 0) return false;
   await log.append({ type: 'notification_withdrawn', ids: [...ids], reason });
   return true;
+}
+
+/** What was to be told since is over before it was. */
+async function backToKnown(log: ConversationLog, { kind, subject }: NotificationDraft): Promise<void> {
+  if (subject !== undefined) await withdraw(log, kind, subject, 'it is again as it was told');
 }
 
 /** Losses that nobody heard of and that this one makes good. One that was heard needs its recovery told. */
