@@ -60,6 +60,8 @@ export interface DeliveryPoint {
 export interface Sample extends Pick<NotificationDraft, 'kind'> {
   readonly subject: string;
   readonly keep?: true;
+  /** Only what is pending with this message; if it was carried or is another by now, nothing is done. */
+  readonly replaces?: string;
   readonly draft?: Pick<NotificationDraft, 'level' | 'message' | 'origin' | 'data'>;
 }
 

@@ -42,6 +42,9 @@ interface Waiting {
   /** Nothing else than files has changed. */
   readonly filesOnly: boolean;
   readonly files: readonly FileState[];
+  /** What it knew of these files before, by hash. */
+  readonly known: ReadonlyMap<string, string>;
+  readonly message: string;
   /** It is not held back any more. */
   queued: boolean;
 }
@@ -173,7 +176,8 @@ class GitWatch implements Disposable {
     const judged = this.#authorship.judge(change, conversation);
     const author = judged === 'own' ? undefined : judged;
     const draft = gitHeadChanged(operation, files, author);
-    const said = { operation, author, filesOnly, files, queued: false };
+    const known = new Map(files.map(({ path }) => [path, knownOf(this.#viewOf(path, conversation))]));
+    const said = { operation, author, filesOnly, files, known, message: draft.message, queued: false };
     waiting.set(subject, said);
     await this.#publisher.publish({ ...draft, at: new Date(this.#deps.clock.now()).toISOString() }, conversation);
     said.queued = true;
@@ -185,27 +189,33 @@ class GitWatch implements Disposable {
     const queued = [...waiting].filter(([, said]) => said.queued);
     if (queued.length === 0) return [];
     const hashes = await this.#readSeen();
-    const samples: Sample[] = [];
-    for (const [subject, said] of queued) {
+    return queued.flatMap(([subject, said]) => {
+      // Git went on while the files were read: that is told instead.
+      if (waiting.get(subject) !== said) return [];
       waiting.delete(subject);
-      const moved = said.files.filter(({ path, hash }) => hashes.get(path) !== hash);
-      if (moved.length === 0) continue;
-      if (!(await this.#publisher.withdraw(GIT_KIND, subject, 'files have changed since', conversation))) continue;
-      await this.#withdrawFiles(
-        moved.filter(({ path }) => hashes.get(path) === this.#viewOf(path, conversation)?.hash),
-        conversation,
-      );
-      const files = this.#stillSo(said, this.#affected(conversation, hashes));
-      if (!isNews(said, files)) continue;
-      samples.push({ kind: GIT_KIND, subject, draft: gitHeadChanged(said.operation, files, said.author) });
-    }
-    return samples;
+      return this.#compareAgain(subject, said, hashes, conversation);
+    });
   }
 
-  /** What became yet another is told by whoever watches it. */
-  #stillSo(said: Waiting, files: readonly FileState[]): FileState[] {
-    const hashes = new Map(said.files.map(({ path, hash }) => [path, hash]));
-    return files.filter(({ path, hash, complete }) => hashes.get(path) === hash || (complete && hashes.has(path)));
+  #compareAgain(subject: string, said: Waiting, hashes: ReadonlyMap<string, string>, conversation: string): Sample[] {
+    const moved = said.files.filter(({ path, hash }) => (hashes.get(path) ?? hash) !== hash);
+    if (moved.length === 0) return [];
+    const back = moved.filter(({ path }) => hashes.get(path) === said.known.get(path));
+    const files = said.files.flatMap((state): FileState[] => {
+      if (!moved.includes(state)) return [state];
+      const view = this.#viewOf(state.path, conversation);
+      const hash = hashes.get(state.path) ?? state.hash;
+      // As it was known to be; or whoever watches it has told of it.
+      if (back.includes(state) || view === undefined || view.told === hash) return [];
+      return [{ path: state.path, hash, complete: hash === view.hash }];
+    });
+    const operation = { ...said.operation, alone: files.length + back.length === said.files.length };
+    const draft = isNews(said, files) ? gitHeadChanged(operation, files, said.author) : undefined;
+    return [
+      { kind: GIT_KIND, subject, replaces: said.message, ...(draft && { draft }) },
+      // That it is again as it was read is nothing to whoever never heard otherwise.
+      ...back.map(({ path }) => ({ kind: { source: 'file', name: 'changed' }, subject: `file:${path}` })),
+    ];
   }
 
   #waitingFor(conversation: string): Map<string, Waiting> {
@@ -218,7 +228,7 @@ class GitWatch implements Disposable {
   #affected(conversation: string, hashes: ReadonlyMap<string, string>): FileState[] {
     const states = [...hashes].flatMap(([path, hash]): FileState[] => {
       const view = this.#viewOf(path, conversation);
-      if (view === undefined || hash === (view.told ?? view.hash)) return [];
+      if (view === undefined || hash === knownOf(view)) return [];
       return [{ path, hash, complete: hash === view.hash }];
     });
     return states.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -244,6 +254,10 @@ function isNews(
   files: readonly FileState[],
 ): boolean {
   return !filesOnly || files.length > 0 || operation.conflicts.length > 0;
+}
+
+function knownOf(view: SeenFile['by'][number] | undefined): string {
+  return view?.told ?? view?.hash ?? '';
 }
 
 function nameOf({ branch, commit }: GitHead): string {

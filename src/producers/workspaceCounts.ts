@@ -72,8 +72,9 @@ export class WorkspaceCounts {
     const folders = foldersOf(this.#touched.keys());
     const others: (readonly [string, Touched])[] = [];
     for (const [path, touched] of this.#touched) {
-      if (touched.at <= since || folders.has(path) || own.has(path) || isSeen(path)) continue;
+      if (touched.at <= since || own.has(path) || isSeen(path)) continue;
       const excluded =
+        folders.has(path) ||
         gate?.covers(touched.at) === true ||
         (await exclusions.excludes(path)) ||
         // The editor does not say whether it is a folder, of which rules may speak as one.

@@ -53,12 +53,17 @@ export async function sampleAt(deps: TurnDeps, prompting: Prompting, type: Deliv
   for (const sample of await sampling.sample(point)) await take(deps, sample);
 }
 
-async function take({ log, ports }: TurnDeps, { kind, subject, draft, keep }: Sample): Promise<void> {
+async function take({ log, ports }: TurnDeps, { kind, subject, draft, keep, replaces }: Sample): Promise<void> {
   if (keep === true) return;
   const { pending } = log.state;
-  const [newest] = pending.idsOf(kind, subject).toReversed();
-  if (draft === undefined ? newest === undefined : pending.newest(newest ?? '')?.message === draft.message) return;
-  await withdraw(log, kind, subject, draft === undefined ? 'it is as it was' : 'it has changed again');
-  if (draft === undefined) return;
-  await enqueue(log, ports.ids, { ...draft, kind, subject, at: new Date(ports.clock.now()).toISOString() });
+  const [id = ''] = pending.idsOf(kind, subject).toReversed();
+  const newest = pending.newest(id);
+  if (replaces !== undefined && newest?.message !== replaces) return;
+  if (newest?.message === draft?.message) return;
+  // In one breath: what is taken back must not be gone without what is said instead.
+  const taken = withdraw(log, kind, subject, draft === undefined ? 'it is as it was' : 'it has changed again');
+  const at = replaces === undefined ? undefined : newest?.at;
+  const queued =
+    draft && enqueue(log, ports.ids, { ...draft, kind, subject, at: at ?? new Date(ports.clock.now()).toISOString() });
+  await Promise.all([taken, queued]);
 }

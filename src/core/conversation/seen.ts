@@ -82,9 +82,10 @@ export class Seen {
   }
 
   #untold(id: string): void {
-    for (const { path, as } of this.#tellers.get(id) ?? []) {
+    for (const { path, as, hash } of this.#tellers.get(id) ?? []) {
       const file = this.#files.get(path);
-      if (file === undefined) continue;
+      // What a newer one told stands.
+      if (file?.[as] !== hash) continue;
       const { [as]: _, ...rest } = file;
       const before = file.carried?.[as];
       this.#files.set(path, before === undefined ? rest : { ...rest, [as]: before });

@@ -24,6 +24,8 @@ export interface GitOperation {
   /** How many files differ between the two commits; undefined if that is not known. */
   readonly files: number | undefined;
   readonly conflicts: readonly string[];
+  /** False: of files that this hearer has read others tell too. */
+  readonly alone?: boolean;
 }
 
 /** `files`: those that this hearer has read and that are another way now than it knows; complete: as it read them. */
@@ -39,17 +41,17 @@ export function gitHeadChanged(
     `Git ${what}${moved}${by}.`,
     ...(operation.files === undefined ? [] : [`${countFiles(operation.files)}.`]),
     ...(conflicts.length === 0 ? [] : [`In conflict: ${list(conflicts.map(printPath))}.`]),
-    ...describeSeen(files),
+    ...describeSeen(files, operation.alone !== false),
   ].join(' ');
   const { level, origin } = KINDS['git.head_changed'];
   const data = { files: [...files], before: { ...before }, after: { ...after } };
   return { kind: GIT_KIND, level: conflicts.length > 0 ? 'error' : level, origin, subject, message, data };
 }
 
-function describeSeen(files: readonly FileState[]): string[] {
+function describeSeen(files: readonly FileState[], alone: boolean): string[] {
   const changed = files.filter(({ complete }) => !complete);
   const back = files.filter(({ complete }) => complete);
-  if (files.length === 0) return ['No file that you have read is affected.'];
+  if (files.length === 0) return alone ? ['No file that you have read is affected.'] : [];
   const names = (states: readonly FileState[]) =>
     list(states.map(({ path, hash }) => printPath(path) + (hash === GONE ? ' (gone)' : '')));
   return [

@@ -1,13 +1,22 @@
 // Decides which news would only repeat what the model was last told of the same thing.
-import { type LogEvent } from '../../protocol/event.ts';
+import { type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { type Notification, type NotificationDraft, printKind } from '../../protocol/notification.ts';
+import { RUN_TASK_TOOL } from './watches.ts';
 
 type Draft = Pick<NotificationDraft, 'kind' | 'subject' | 'data'>;
+type Carrier = EventOf<'chat_request' | 'tool_call_response'>;
+
+/** Calls after which what held before may not hold any more, whatever they changed. */
+const ACTS: ReadonlySet<string> = new Set([RUN_TASK_TOOL, 'run_command']);
+const CARRIED_AS = ['shown', 'merged', 'counted', 'filtered'] as const;
 
 /** Of drafts that have a `data.state`: as long as that stays the same there is nothing new to say. */
 export class Repeats {
   /** The state that was last shown, by kind and subject. */
   readonly #told = new Map<string, string>();
+  /** Observed since the model last did something: only these say how it is after that. */
+  readonly #fresh = new Set<string>();
+  readonly #acts = new Set<string>();
 
   isKnown(draft: Draft): boolean {
     const state = stateOf(draft);
@@ -16,23 +25,48 @@ export class Repeats {
 
   /** Before the pending ones are cleared: `pending` finds what a carrier carries. */
   fold(event: LogEvent, pending: (id: string) => Notification | undefined): void {
-    // A summary may leave it out.
-    if (event.type === 'compaction') this.#told.clear();
-    if (event.type !== 'chat_request' && event.type !== 'tool_call_response') return;
-    // What holds after an edit of its own is news again.
-    if (event.type === 'tool_call_response' && (event.changes?.length ?? 0) > 0) this.#told.clear();
-    if (event.notifications === undefined) return;
-    const { shown, merged, counted } = event.notifications;
+    switch (event.type) {
+      case 'notification_queued':
+        if (stateOf(event.notification) !== undefined) this.#fresh.add(event.notification.id);
+        return;
+      case 'notification_withdrawn':
+        for (const id of event.ids) this.#fresh.delete(id);
+        return;
+      case 'tool_call_request':
+        if (ACTS.has(event.name)) this.#acts.add(event.id);
+        return;
+      case 'tool_call_response':
+        if (this.#acts.delete(event.id) || (event.changes?.length ?? 0) > 0) this.#forget();
+        return this.#carried(event, pending);
+      case 'chat_request':
+        return this.#carried(event, pending);
+      // A summary may leave it out.
+      case 'compaction':
+        return this.#forget();
+      default:
+        return;
+    }
+  }
+
+  #forget(): void {
+    this.#told.clear();
+    this.#fresh.clear();
+  }
+
+  #carried({ notifications }: Carrier, pending: (id: string) => Notification | undefined): void {
+    if (notifications === undefined) return;
     const find = (ids: readonly string[]) => ids.flatMap((id) => pending(id) ?? []);
-    for (const notification of [...find(merged), ...find(counted)]) this.#told.delete(keyOf(notification));
-    const keys = new Set(find(shown).map(keyOf));
-    const listed = new Set(find(merged).flatMap((one) => (keys.has(keyOf(one)) ? [] : [printKind(one.kind)])));
-    for (const notification of find(shown)) {
-      const state = stateOf(notification);
-      // Where several were told as one, their subjects were listed and no state.
-      if (state === undefined || listed.has(printKind(notification.kind))) this.#told.delete(keyOf(notification));
+    const [shown, merged] = [find(notifications.shown), find(notifications.merged)];
+    const keys = new Set(shown.map(keyOf));
+    // Where several subjects were told as one, they were listed without their states.
+    const listed = new Set(merged.flatMap((one) => (keys.has(keyOf(one)) ? [] : [printKind(one.kind)])));
+    for (const notification of [...merged, ...find(notifications.counted)]) this.#told.delete(keyOf(notification));
+    for (const notification of shown) {
+      const state = listed.has(printKind(notification.kind)) ? undefined : stateOf(notification);
+      if (state === undefined || !this.#fresh.has(notification.id)) this.#told.delete(keyOf(notification));
       else this.#told.set(keyOf(notification), state);
     }
+    for (const id of CARRIED_AS.flatMap((as) => notifications[as])) this.#fresh.delete(id);
   }
 }
 

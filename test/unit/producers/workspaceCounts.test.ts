@@ -15,7 +15,7 @@ function begin() {
   const exclusions: Exclusions = {
     excludes: async (path) => {
       asked.push(path);
-      return path.startsWith('dist/');
+      return path.startsWith('dist/') || path.endsWith('.log');
     },
     touched: () => undefined,
   };
@@ -79,5 +79,12 @@ test('what is excluded or git’s is left out, and not asked about again while o
     gate.worked(clock.now(), clock.now(), new Set());
   }
   clock.advance(60_000);
+  expect(await sample('one')).toBeUndefined();
+});
+
+test('a folder is no file, also when what was made in it is left out', async () => {
+  const { sample, touch } = begin();
+  touch('created', 'logs', 'logs/a.log');
+  expect(await sample('one')).toBeUndefined();
   expect(await sample('one')).toBeUndefined();
 });
