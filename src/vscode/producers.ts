@@ -10,7 +10,7 @@ import { createGitProducer } from '../producers/git.ts';
 import { GitGate } from '../producers/gitGate.ts';
 import { createTerminalsProducer } from '../producers/terminals.ts';
 import { editorBuffers } from './sources/buffers.ts';
-import { editorFiles } from './sources/files.ts';
+import { createEditorFiles } from './sources/files.ts';
 import { editorTerminals } from './sources/terminals.ts';
 
 export function createProducers(deps: {
@@ -22,7 +22,7 @@ export function createProducers(deps: {
   const gate = new GitGate();
   const terminals = editorTerminals((error) => deps.log.error('a command in a terminal could not be followed', error));
   return [
-    createFilesProducer({ ...deps, editorFiles, buffers: editorBuffers, gate }),
+    createFilesProducer({ ...deps, editorFiles: createEditorFiles(), buffers: editorBuffers, gate }),
     createGitProducer({ ...deps, gate }),
     createEditorProducer({ ...deps, buffers: editorBuffers }),
     createTerminalsProducer({ ...deps, terminals }),

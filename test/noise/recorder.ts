@@ -10,7 +10,7 @@ import { GitRepository } from '../../src/producers/gitRepository.ts';
 import { findGitFolder } from '../../src/producers/gitState.ts';
 import { editorBuffers } from '../../src/vscode/sources/buffers.ts';
 import { DiagnosticsSource } from '../../src/vscode/sources/diagnostics.ts';
-import { editorFiles } from '../../src/vscode/sources/files.ts';
+import { createEditorFiles } from '../../src/vscode/sources/files.ts';
 import { pathOf } from '../../src/vscode/sources/paths.ts';
 import { editorTerminals } from '../../src/vscode/sources/terminals.ts';
 import { EditorTasks } from '../../src/vscode/tasks.ts';
@@ -51,7 +51,7 @@ export class Recorder implements Disposable {
     this.#write({ start: options.start });
     const { report } = options;
     const log: Log = { debug: () => {}, info: () => {}, warn: report, error: (_what, error) => report(error) };
-    this.#held.add(editorFiles.onDidTouch(({ type, path }) => this.#touched('editor', type, path)));
+    this.#held.add(createEditorFiles().onDidTouch(({ type, path }) => this.#touched('editor', type, path)));
     const watched = new WatchedPaths({
       log,
       hasOther: false,

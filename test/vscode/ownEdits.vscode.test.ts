@@ -7,7 +7,7 @@ import { createEditorProducer } from '../../src/producers/editor.ts';
 import { createFilesProducer } from '../../src/producers/files.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { editorBuffers } from '../../src/vscode/sources/buffers.ts';
-import { editorFiles } from '../../src/vscode/sources/files.ts';
+import { createEditorFiles } from '../../src/vscode/sources/files.ts';
 import { createWorkspace } from '../../src/vscode/workspace.ts';
 import { cleanUpAfterEach, folder, onDisk, put, typeInto } from '../support/editing.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
@@ -61,7 +61,7 @@ describe('its own edits', function () {
     headless = await startHeadless({
       model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       producers: (deps) => [
-        createFilesProducer({ ...deps, workspace, editorFiles, buffers: editorBuffers }),
+        createFilesProducer({ ...deps, workspace, editorFiles: createEditorFiles(), buffers: editorBuffers }),
         createEditorProducer({ ...deps, workspace, buffers: editorBuffers }),
       ],
       ports: {

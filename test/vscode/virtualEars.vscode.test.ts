@@ -1,0 +1,90 @@
+// The ears in a virtual workspace, whose files lie on no disk: the editor's own watcher tells, and the same is told.
+import * as assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { type ConversationLog } from '../../src/core/conversation/log.ts';
+import { createOpenAiModel } from '../../src/models/openai.ts';
+import { realClock } from '../../src/node/realClock.ts';
+import { createFilesProducer } from '../../src/producers/files.ts';
+import { readFileTool } from '../../src/tools/readFile.ts';
+import { watchTool } from '../../src/tools/watch.ts';
+import { createEditorFiles } from '../../src/vscode/sources/files.ts';
+import { createWorkspace } from '../../src/vscode/workspace.ts';
+import { type Headless, startHeadless } from '../support/headless.ts';
+import { call } from '../support/listening.ts';
+import { MemoryFiles, SCHEME } from '../support/memoryFiles.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+
+describe('the ears in a virtual workspace', () => {
+  checkLeaks();
+  let files: MemoryFiles;
+  let registered: vscode.Disposable;
+  let root: vscode.WorkspaceFolder;
+  let server: ScriptedServer;
+  let headless: Headless;
+  let log: ConversationLog;
+
+  beforeEach(async () => {
+    files = new MemoryFiles();
+    registered = vscode.workspace.registerFileSystemProvider(SCHEME, files, { isCaseSensitive: true });
+    root = { uri: vscode.Uri.from({ scheme: SCHEME, path: '/ears' }), name: 'virtual', index: 0 };
+    write('menu.txt', 'green\nblack\n');
+    const workspace = createWorkspace(() => [root]);
+    const editorFiles = createEditorFiles([root]);
+    server = await startScriptedServer();
+    headless = await startHeadless({
+      model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
+      producers: (deps) => [createFilesProducer({ ...deps, clock: realClock, workspace, editorFiles })],
+      ports: { workspace, tools: [readFileTool, watchTool] },
+    });
+    const opened = await headless.earshot.create();
+    assert.ok(opened.ok);
+    ({ log } = opened.value);
+    server.script(call('read_file', { path: 'menu.txt' }), call('watch', { add: ['*.md'] }), { text: ['Done.'] });
+    assert.match(await go(), /Watched: \*\.md\./);
+  });
+
+  afterEach(async () => {
+    await headless.end();
+    await server.stop();
+    registered.dispose();
+    assert.deepEqual(headless.errors, []);
+  });
+
+  const address = (name: string) => vscode.Uri.joinPath(root.uri, name);
+
+  /** As somebody else does who has it open too: not by the editor. */
+  function write(name: string, text: string): void {
+    files.writeFile(address(name), new TextEncoder().encode(text));
+  }
+
+  /** A turn of the user's; returns the whole of the last request. */
+  async function go(): Promise<string> {
+    assert.ok((await headless.earshot.send(log.id, 'Go on.')).ok);
+    await headless.earshot.settled(log.id);
+    return server.requests.at(-1)?.body ?? '';
+  }
+
+  const waiting = () => log.state.pending.notifications.map(({ kind, message }) => `${kind.name} ${message}`);
+
+  it('a file that was read and is changed, changed back, deleted; one that is watched for', async () => {
+    const hears = (...expected: RegExp[]) =>
+      eventually(
+        waiting,
+        (now) => now.length === expected.length && expected.every((one) => now.some((is) => one.test(is))),
+      );
+    write('menu.txt', 'green\nblack\nwhite\n');
+    await hears(/^changed menu\.txt changed since you read it \(\+1 −0\), outside the editor:\n[^]*\+white/);
+    write('menu.txt', 'green\nblack\n');
+    await hears();
+    write('news.md', 'New.\n');
+    write('other.txt', 'Nobody watches for it.\n');
+    await hears(/^created news\.md, which you watch for, was created, outside the editor\.$/);
+    files.delete(address('menu.txt'));
+    await hears(/^created news\.md/, /^deleted menu\.txt, which you read, is no longer there, outside the editor\.$/);
+    server.script({ text: ['Done.'] });
+    // And of the rest the count.
+    assert.match(await go(), /Other files of the workspace meanwhile: 1 created \(at the top 1\)/);
+    assert.deepEqual(waiting(), []);
+  });
+});
