@@ -1,6 +1,6 @@
 // What a producer is told of the conversations: what they do, what they wait for, and where they stand at a delivery point.
 import { type Event } from '../base/emitter.ts';
-import { type NotificationDraft } from '../protocol/notification.ts';
+import { type Kind, type Notification, type NotificationDraft } from '../protocol/notification.ts';
 import { type Sampled } from './conversation/sampled.ts';
 
 /** A tool call that may change something, from when it was allowed until a while after its end. */
@@ -23,10 +23,12 @@ export interface LiveConversations {
   ids(): readonly string[];
   /** Empty while it has none. */
   title(conversation: string): string;
-  /** What any of them watches for. */
-  globs(): ReadonlySet<string>;
+  /** What any of them watches for, or this one. */
+  globs(conversation?: string): ReadonlySet<string>;
   /** Those that ran at any moment since then, oldest first. */
   callsSince(time: number): readonly ActiveCall[];
+  /** The newest of this kind and subject that waits to be told to it. */
+  pending(conversation: string, kind: Kind, subject: string): Notification | undefined;
   /** A call that is not answered yet has changed this file or is about to. */
   isChanging(path: string): boolean;
   /** Globs, or which calls run. */

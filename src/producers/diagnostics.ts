@@ -11,6 +11,7 @@ import {
   resolvedDraft,
 } from '../core/notify/problems.ts';
 import { type Clock, type Log, type Producer, type Publisher, type SeenFiles } from '../core/ports.ts';
+import { type LiveConversations } from '../core/producerPorts.ts';
 import { type EditWatch, type Problem, type Problems, type ProblemTelling } from '../core/problemPorts.ts';
 import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
@@ -33,8 +34,8 @@ export function createDiagnosticsProducer(deps: DiagnosticsDeps): Producer & Pro
   const nothing: EditWatch = { settle: async () => undefined, dispose: () => undefined };
   return {
     name: 'diagnostics',
-    start: (publisher, seen) => {
-      const watch = new DiagnosticsWatch(deps, publisher, seen);
+    start: (publisher, seen, { live }) => {
+      const watch = new DiagnosticsWatch(deps, publisher, seen, live);
       running = watch;
       return {
         dispose: () => {
@@ -73,13 +74,14 @@ class DiagnosticsWatch implements Disposable {
   #recent: readonly FilePath[] = [];
   #ended = false;
 
-  constructor(deps: DiagnosticsDeps, publisher: Publisher, seen: SeenFiles) {
+  constructor(deps: DiagnosticsDeps, publisher: Publisher, seen: SeenFiles, live: LiveConversations) {
     this.#deps = deps;
     this.#publisher = publisher;
     this.#seen = seen;
     this.#observed = this.#held.add(new ObservedProblems(deps, (files) => this.#look(files)));
     this.#others = new OtherErrors(publisher, this.#observed.all);
     this.#held.add(seen.onDidChange(() => this.#follow()));
+    this.#held.add(live.onDidChange(() => this.#forgetOthers(new Set(live.ids()))));
     this.#follow();
   }
 
@@ -129,6 +131,15 @@ class DiagnosticsWatch implements Disposable {
     this.#listeners.set(conversation, listener);
     this.#others.join(conversation);
     return listener;
+  }
+
+  /** One that was closed begins anew when it is opened: nobody told it anything meanwhile. */
+  #forgetOthers(live: ReadonlySet<string>): void {
+    for (const conversation of [...this.#listeners.keys()]) {
+      if (live.has(conversation)) continue;
+      this.#listeners.delete(conversation);
+      this.#others.leave(conversation);
+    }
   }
 
   #report(error: unknown): void {

@@ -13,6 +13,8 @@ import { Looks } from './looks.ts';
 /** Whoever types is not interrupted after every letter. */
 const QUIET_MILLISECONDS = 700;
 const UNSAVED = { source: 'file', name: 'unsaved' } as const;
+const RENAMED = { source: 'file', name: 'renamed' } as const;
+const MOVED_KEPT = 100;
 
 export interface EditorDeps {
   readonly clock: Clock;
@@ -27,6 +29,11 @@ export function createEditorProducer(deps: EditorDeps): Producer {
 }
 
 type View = SeenFile['by'][number];
+type RenamedFiles = Parameters<typeof fileRenamed>[2];
+
+interface Moved extends Renamed {
+  readonly files: RenamedFiles;
+}
 
 class EditorWatch implements Disposable {
   readonly #deps: EditorDeps;
@@ -38,6 +45,8 @@ class EditorWatch implements Disposable {
   readonly #looks: Looks;
   /** What was published and may still be held back, by conversation and path. */
   readonly #said = new Map<string, string>();
+  /** Renames that were told and may not have been heard yet, by conversation. */
+  readonly #moved = new Map<string, readonly Moved[]>();
 
   constructor(deps: EditorDeps, publisher: Publisher, seen: SeenFiles, host: ProducerHost) {
     this.#deps = deps;
@@ -137,20 +146,48 @@ class EditorWatch implements Disposable {
   #renamed(renamed: readonly Renamed[]): void {
     const { live } = this.#host;
     const movers = live.callsSince(Number.POSITIVE_INFINITY);
-    for (const { from, to } of renamed) {
+    for (const conversation of [...this.#moved.keys()]) {
+      if (!live.ids().includes(conversation)) this.#moved.delete(conversation);
+    }
+    for (const one of renamed) {
       for (const conversation of live.ids()) {
-        const own = movers.some((call) => call.conversation === conversation && call.paths.includes(from));
-        const files = own ? [] : this.#seenBelow(from, to, conversation);
-        if (files.length > 0) this.#publish(fileRenamed(from, to, files), conversation);
+        const own = movers.some((call) => call.conversation === conversation && call.paths.includes(one.from));
+        if (!own) void this.#move(one, conversation).catch((error: unknown) => this.#report(error));
       }
     }
+  }
+
+  /** What it did not hear yet is replaced by where all of it led. */
+  async #move(renamed: Renamed, conversation: string): Promise<void> {
+    const seen = this.#seenBelow(renamed.from, renamed.to, conversation);
+    const before = (this.#moved.get(conversation) ?? []).filter(({ to }) => isBelow(to, renamed.from));
+    this.#moved.set(
+      conversation,
+      (this.#moved.get(conversation) ?? []).filter((one) => !before.includes(one)),
+    );
+    for (const one of before) {
+      if (!(await this.#publisher.withdraw(RENAMED, `file:${one.from}`, 'it was renamed again', conversation)))
+        continue;
+      const moved = {
+        from: one.from,
+        to: moveTo(one.to, renamed),
+        files: one.files.map((file) => ({ ...file, to: moveTo(file.to, renamed) })),
+      };
+      if (moved.to !== moved.from) this.#sayMoved(moved, conversation);
+    }
+    if (seen.length > 0) this.#sayMoved({ ...renamed, files: seen }, conversation);
+  }
+
+  #sayMoved(moved: Moved, conversation: string): void {
+    this.#moved.set(conversation, [...(this.#moved.get(conversation) ?? []), moved].slice(-MOVED_KEPT));
+    this.#publish(fileRenamed(moved.from, moved.to, moved.files), conversation);
   }
 
   #seenBelow(from: string, to: string, conversation: string) {
     const files = this.#seen.all().flatMap(({ path, by }) => {
       const view = by.find((one) => one.conversation === conversation);
-      if (view === undefined || (path !== from && !path.startsWith(`${from}/`))) return [];
-      return [{ from: path, to: `${to}${path.slice(from.length)}`, hash: view.hash }];
+      if (view === undefined || !isBelow(path, from)) return [];
+      return [{ from: path, to: moveTo(path, { from, to }), hash: view.hash }];
     });
     return files.sort((a, b) => (a.from < b.from ? -1 : 1));
   }
@@ -158,4 +195,13 @@ class EditorWatch implements Disposable {
 
 function keyOf(conversation: string, path: string): string {
   return JSON.stringify([conversation, path]);
+}
+
+/** The file itself, or one in the folder. */
+function isBelow(path: string, from: string): boolean {
+  return path === from || path.startsWith(`${from}/`);
+}
+
+function moveTo(path: string, { from, to }: Renamed): string {
+  return `${to}${path.slice(from.length)}`;
 }

@@ -3,7 +3,7 @@ import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { fileAgainAsRead, fileChanged, fileDeleted } from '../core/notify/fileChange.ts';
 import { GONE } from '../core/notify/fileState.ts';
 import { type Clock, type Log, type Producer, type Publisher, type SeenFile, type SeenFiles } from '../core/ports.ts';
-import { type LiveConversations, type ProducerHost } from '../core/producerPorts.ts';
+import { type DeliveryPoint, type LiveConversations, type ProducerHost, type Sample } from '../core/producerPorts.ts';
 import { type EditorBuffers, type EditorFiles } from '../core/sourcePorts.ts';
 import { type Snapshots } from '../core/storagePorts.ts';
 import { type Workspace } from '../core/workspacePorts.ts';
@@ -18,6 +18,10 @@ import { WatchedGlobs } from './watchedGlobs.ts';
 import { WorkspaceCounts } from './workspaceCounts.ts';
 
 const QUIET_MILLISECONDS = 100;
+/** After a command, the newest of what was seen; the others are told when they are noticed. */
+const MOST_LOOKED_AT = 200;
+/** Git may be at work in the background: the result does not wait for that. */
+const LOOKED_AT_MILLISECONDS = 1000;
 /** Some writers remove a file before they write it anew, and the editor's watcher tells later where it went. */
 const GONE_MILLISECONDS = 600;
 
@@ -40,7 +44,7 @@ export function createFilesProducer(deps: FilesDeps): Producer {
   return {
     name: 'files',
     start: (publisher, seen, host) => (running = new FilesWatch(deps, publisher, seen, host)),
-    sample: (point) => running?.counts.sample(point) ?? [],
+    sample: (point) => running?.sample(point) ?? [],
   };
 }
 
@@ -112,7 +116,8 @@ class FilesWatch implements Disposable {
         watched: this.#watched,
         live: host.live,
         hasEditor: editorFiles !== undefined,
-        isSeen: (path) => seen.get(path) !== undefined,
+        ...(deps.gate && { gate: deps.gate }),
+        isSeen: (path, conversation) => seen.get(path)?.by.some((one) => one.conversation === conversation) === true,
         report,
       }),
     );
@@ -128,15 +133,47 @@ class FilesWatch implements Disposable {
         }),
       );
     }
-    if (buffers !== undefined) this.#held.add(buffers.onDidSave((path) => this.#touched(path, 'changed')));
+    if (buffers !== undefined) {
+      this.#held.add(buffers.onDidSave((path) => this.#touched(path, 'changed')));
+      // What was undone or given up is nothing that the disk could tell of, but what was shown of it is no longer so.
+      this.#held.add(
+        buffers.onDidChange((path) => {
+          if (this.#lookedAt.has(path) && !buffers.unsaved().includes(path)) this.#looks.soon(path, false);
+        }),
+      );
+    }
     this.#held.add(seen.onDidChange(() => this.#follow()));
-    this.#held.add(host.live.onDidChange(() => this.#callsChanged()));
+    this.#held.add(
+      host.live.onDidChange(() => {
+        this.counts.followLive();
+        this.#callsChanged();
+      }),
+    );
     this.#follow();
+  }
+
+  /** What its own command did to files it has seen goes with that command's result. */
+  async sample(point: DeliveryPoint): Promise<readonly Sample[]> {
+    const { conversation, type } = point;
+    const running = this.#live.callsSince(Number.POSITIVE_INFINITY);
+    if (type === 'result' && running.some((call) => call.conversation === conversation && call.command !== undefined)) {
+      const seen = this.#seen.all().filter(({ by }) => by.some((one) => one.conversation === conversation));
+      const looked = seen.slice(-MOST_LOOKED_AT).map(({ path }) => this.#looks.observe(path));
+      await this.#atMost(Promise.all(looked), LOOKED_AT_MILLISECONDS);
+    }
+    return this.counts.sample(point);
   }
 
   dispose(): void {
     this.#ended = true;
     this.#held.dispose();
+  }
+
+  async #atMost(work: Promise<unknown>, milliseconds: number): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const timer = this.#deps.clock.after(milliseconds, late.resolve);
+    await Promise.race([work, late.promise]);
+    timer.dispose();
   }
 
   #report(error: unknown): void {
@@ -177,10 +214,10 @@ class FilesWatch implements Disposable {
   #touched(path: string, type: 'created' | 'changed' | 'deleted'): void {
     if (type === 'created') this.#newcomers.add(path);
     this.#exclusions.touched(path);
-    if (this.#globs.touched(path, type)) return;
+    this.#globs.touched(path, type);
     if (this.#lookedAt.has(path)) this.#looks.soon(path, true);
-    // A folder that is gone says nothing of what was in it.
-    else if (type === 'deleted') for (const inside of this.#below(path)) this.#looks.soon(inside, true);
+    // A folder that went or came says nothing of what was in it.
+    else if (type !== 'changed') for (const inside of this.#below(path)) this.#looks.soon(inside, true);
   }
 
   #below(folder: string): string[] {
@@ -257,11 +294,11 @@ class FilesWatch implements Disposable {
     if (author === 'own') return;
     if (bytes === undefined) {
       await withdraw('changed', 'it was deleted');
-      const elsewhere = await this.#newcomers.find(hash);
+      const elsewhere = await this.#newcomers.find(hash, path);
       const say = (where?: string) => this.#say({ ...fileDeleted(path, author, where), at }, conversation, path, now);
       say(elsewhere);
       if (elsewhere !== undefined) return;
-      this.#newcomers.seek(hash, async (where) => {
+      this.#newcomers.seek(hash, path, async (where) => {
         // What was carried is not told again for a name.
         if (!this.#ended && (await withdraw('deleted', 'it is known where it went'))) say(where);
       });

@@ -24,7 +24,7 @@ export interface GitDeps {
   readonly open?: (deps: RepositoryDeps) => Promise<Repository>;
 }
 
-type Repository = Pick<GitRepository, 'passed' | 'dispose'>;
+type Repository = Pick<GitRepository, 'passed' | 'dispose'> & Partial<Pick<GitRepository, 'head'>>;
 
 export function createGitProducer(deps: GitDeps): Producer {
   let running: GitWatch | undefined;
@@ -43,10 +43,19 @@ interface Waiting {
   readonly filesOnly: boolean;
   readonly files: readonly FileState[];
   /** What it knew of these files before, by hash. */
-  readonly known: ReadonlyMap<string, string>;
+  readonly known: Hashes;
   readonly message: string;
   /** It is not held back any more. */
   queued: boolean;
+}
+
+type Hashes = ReadonlyMap<string, string>;
+
+interface Outdated {
+  readonly subject: string;
+  readonly before: GitHead;
+  readonly head: GitHead;
+  readonly message: string;
 }
 
 class GitWatch implements Disposable {
@@ -56,7 +65,8 @@ class GitWatch implements Disposable {
   readonly #host: ProducerHost;
   readonly #held = new DisposableStore();
   readonly #authorship: Authorship;
-  readonly #repositories: Repository[] = [];
+  /** By subject. */
+  readonly #repositories = new Map<string, Repository>();
   readonly #opening: Promise<void>;
   /** What each conversation believes is checked out, while it has not been told otherwise. */
   readonly #believes = new Map<string, GitHead>();
@@ -95,21 +105,24 @@ class GitWatch implements Disposable {
       });
       // It may have been stopped meanwhile: then this ends at once too.
       this.#held.add(repository);
-      this.#repositories.push(repository);
+      this.#repositories.set(subjectOf(folder.tree), repository);
     }
   }
 
   async #passed(): Promise<Passed> {
     await this.#opening;
-    const all = await Promise.all(this.#repositories.map((repository) => repository.passed()));
+    const all = await Promise.all([...this.#repositories.values()].map((repository) => repository.passed()));
     return all.includes('during') ? 'during' : 'free';
   }
 
   async #settled(tree: string, settled: Settled): Promise<void> {
     const { clock, gate } = this.#deps;
-    gate.worked(settled.since, clock.now(), new Set(this.#inWorkspace(tree, settled.paths ?? [])));
+    const paths = new Set(this.#inWorkspace(tree, settled.paths ?? []));
+    gate.worked(settled.since, clock.now(), paths);
     const now = await this.#readSeen();
-    const told = this.#host.live.ids().map((conversation) => this.#tell(tree, settled, now, conversation));
+    // What the editor has unsaved changes of is left out there.
+    const under = this.#seen.all().flatMap(({ path }) => (paths.has(path) && !now.has(path) ? [path] : []));
+    const told = this.#host.live.ids().map((id) => this.#tell(tree, { ...settled, under }, now, id));
     await Promise.all(told);
   }
 
@@ -125,7 +138,7 @@ class GitWatch implements Disposable {
   }
 
   /** Every file that anybody has seen, by hash. What has unsaved changes is as its buffer is, whatever git did. */
-  async #readSeen(): Promise<ReadonlyMap<string, string>> {
+  async #readSeen(): Promise<Hashes> {
     const { workspace, snapshots } = this.#deps;
     const hashes = new Map<string, string>();
     for (const { path } of this.#seen.all()) {
@@ -141,11 +154,11 @@ class GitWatch implements Disposable {
 
   async #tell(
     tree: string,
-    settled: Settled,
-    hashes: ReadonlyMap<string, string>,
+    settled: Settled & { readonly under: readonly string[] },
+    hashes: Hashes,
     conversation: string,
   ): Promise<void> {
-    const subject = `git:${tree}`;
+    const subject = subjectOf(tree);
     const key = JSON.stringify([conversation, subject]);
     // What it did not hear yet is replaced by where all of it led.
     const pending = await this.#publisher.withdraw(GIT_KIND, subject, 'git went on', conversation);
@@ -168,6 +181,7 @@ class GitWatch implements Disposable {
       what: combined ? `switched from ${nameOf(before)} to ${nameOf(after)}` : settled.what,
       files: pending ? undefined : settled.files,
       conflicts: settled.conflicts,
+      under: settled.under.filter((path) => this.#viewOf(path, conversation) !== undefined),
     };
     const filesOnly =
       settled.before.underWay === after.underWay && before.branch === after.branch && before.commit === after.commit;
@@ -187,17 +201,41 @@ class GitWatch implements Disposable {
   async sample(conversation: string): Promise<Sample[]> {
     const waiting = this.#waitingFor(conversation);
     const queued = [...waiting].filter(([, said]) => said.queued);
-    if (queued.length === 0) return [];
+    const older = [...this.#repositories].flatMap(([subject, { head }]) => this.#outdated(subject, head, conversation));
+    if (queued.length + older.length === 0) return [];
     const hashes = await this.#readSeen();
-    return queued.flatMap(([subject, said]) => {
+    const compared = queued.flatMap(([subject, said]) => {
       // Git went on while the files were read: that is told instead.
       if (waiting.get(subject) !== said) return [];
       waiting.delete(subject);
       return this.#compareAgain(subject, said, hashes, conversation);
     });
+    return [...compared, ...older.map((one) => this.#bringUpToDate(one, hashes, conversation))];
   }
 
-  #compareAgain(subject: string, said: Waiting, hashes: ReadonlyMap<string, string>, conversation: string): Sample[] {
+  /** It was queued before the conversation was closed, and git went on while it was. */
+  #outdated(subject: string, head: GitHead | undefined, conversation: string): Outdated[] {
+    const pending = this.#host.live.pending(conversation, GIT_KIND, subject);
+    const [before, after] = [toHead(pending?.data?.['before']), toHead(pending?.data?.['after'])];
+    if (pending === undefined || before === undefined || after === undefined || head === undefined) return [];
+    return isSameHead(after, head) ? [] : [{ subject, before, head, message: pending.message }];
+  }
+
+  #bringUpToDate({ subject, before, head, message }: Outdated, hashes: Hashes, conversation: string): Sample {
+    if (isSameHead(before, head)) return { kind: GIT_KIND, subject, replaces: message };
+    const files = [...hashes].flatMap(([path, hash]): FileState[] => {
+      const view = this.#viewOf(path, conversation);
+      return view === undefined || view.hash === hash ? [] : [{ path, hash, complete: false }];
+    });
+    const switched = before.branch !== head.branch;
+    const what = switched
+      ? `switched from ${nameOf(before)} to ${nameOf(head)}`
+      : `moved ${nameOf(head)} to another commit`;
+    const operation = { subject, before, after: head, what, files: undefined, conflicts: [] };
+    return { kind: GIT_KIND, subject, replaces: message, draft: gitHeadChanged(operation, files, undefined) };
+  }
+
+  #compareAgain(subject: string, said: Waiting, hashes: Hashes, conversation: string): Sample[] {
     const moved = said.files.filter(({ path, hash }) => (hashes.get(path) ?? hash) !== hash);
     if (moved.length === 0) return [];
     const back = moved.filter(({ path }) => hashes.get(path) === said.known.get(path));
@@ -225,7 +263,7 @@ class GitWatch implements Disposable {
   }
 
   /** Complete: what it was told to be otherwise and is again as it read it. */
-  #affected(conversation: string, hashes: ReadonlyMap<string, string>): FileState[] {
+  #affected(conversation: string, hashes: Hashes): FileState[] {
     const states = [...hashes].flatMap(([path, hash]): FileState[] => {
       const view = this.#viewOf(path, conversation);
       if (view === undefined || hash === knownOf(view)) return [];
@@ -262,4 +300,20 @@ function knownOf(view: SeenFile['by'][number] | undefined): string {
 
 function nameOf({ branch, commit }: GitHead): string {
   return branch ?? `commit ${commit.slice(0, 7)}`;
+}
+
+function subjectOf(tree: string): string {
+  return `git:${tree}`;
+}
+
+function isSameHead(one: GitHead, other: GitHead): boolean {
+  return one.branch === other.branch && one.commit === other.commit;
+}
+
+/** As the log has it. */
+function toHead(data: unknown): GitHead | undefined {
+  if (typeof data !== 'object' || data === null || !('commit' in data) || typeof data.commit !== 'string')
+    return undefined;
+  const branch = 'branch' in data && typeof data.branch === 'string' ? data.branch : undefined;
+  return { branch, commit: data.commit };
 }

@@ -12,7 +12,7 @@ const KEPT = 20;
 export class GitGate {
   #wait: (() => Promise<Passed>) | undefined;
   #last: { readonly paths: ReadonlySet<string>; readonly until: number } = { paths: new Set(), until: 0 };
-  readonly #worked: { readonly from: number; to: number }[] = [];
+  readonly #worked: { readonly from: number; to: number; readonly latest: number }[] = [];
 
   passed(): Promise<Passed> {
     return this.#wait === undefined ? Promise.resolve('free') : this.#wait();
@@ -25,8 +25,10 @@ export class GitGate {
 
   /** An operation that was told of as a whole; `paths` are files that it changed, as far as they are known. */
   worked(from: number, to: number, paths: ReadonlySet<string>): void {
-    this.#last = { paths, until: to + LATE_MILLISECONDS };
-    this.#worked.push({ from, to: to + ECHO_MILLISECONDS });
+    this.#last = { paths: withFolders(paths), until: to + LATE_MILLISECONDS };
+    // Where its files are known, those that come late are known too.
+    const latest = to + (paths.size > 0 ? ECHO_MILLISECONDS : LATE_MILLISECONDS);
+    this.#worked.push({ from, to: to + ECHO_MILLISECONDS, latest });
     if (this.#worked.length > KEPT) this.#worked.shift();
   }
 
@@ -39,12 +41,32 @@ export class GitGate {
   echoes(now: number): boolean {
     const last = this.#worked.at(-1);
     if (last === undefined || now > last.to) return false;
-    last.to = now + ECHO_MILLISECONDS;
+    // Not for ever: something may write all the time.
+    last.to = Math.min(now + ECHO_MILLISECONDS, last.latest);
     return true;
+  }
+
+  /** Whether the last operation made it so, as far as its files are known; otherwise by the time alone. */
+  made(path: string, touched: number | undefined, now: number): boolean {
+    if (this.#last.paths.size > 0) return this.isLate(path, now);
+    return touched !== undefined && this.covers(touched);
   }
 
   /** Whether what was noticed at this moment belongs to such an operation. */
   covers(time: number): boolean {
     return this.#worked.some(({ from, to }) => time >= from - ECHO_MILLISECONDS && time <= to);
   }
+}
+
+/** Of a folder that came or went with all that it holds, only the folder may be told. */
+function withFolders(paths: ReadonlySet<string>): ReadonlySet<string> {
+  const all = new Set(paths);
+  for (const path of paths) {
+    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
+      const folder = path.slice(0, slash);
+      if (all.has(folder)) break;
+      all.add(folder);
+    }
+  }
+  return all;
 }

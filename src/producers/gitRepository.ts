@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { type FSWatcher, watch } from 'node:fs';
 import { promisify } from 'node:util';
 import { type Disposable } from '../base/disposable.ts';
+import { type GitHead } from '../core/notify/gitChange.ts';
 import { type Clock } from '../core/ports.ts';
 import { type Passed } from './gitGate.ts';
 import { describeGit } from './gitOperation.ts';
@@ -52,6 +53,8 @@ export class GitRepository implements Disposable {
   readonly #watcher: FSWatcher;
   #state: GitState;
   #settling: Settling | undefined;
+  /** Git does not work under this lock: it stood for long and nothing came of it. */
+  #left = false;
   #ended = false;
 
   static async open(deps: RepositoryDeps): Promise<GitRepository> {
@@ -61,15 +64,24 @@ export class GitRepository implements Disposable {
   private constructor(deps: RepositoryDeps, state: GitState) {
     this.#deps = deps;
     this.#state = state;
-    this.#watcher = watch(deps.folder.own, { persistent: false }, (_event, name) => this.#stir(name === 'index.lock'));
+    this.#watcher = watch(deps.folder.own, { persistent: false }, (_event, name) => {
+      if (name === 'index.lock') this.#left = false;
+      this.#stir(name === 'index.lock');
+    });
     this.#watcher.on('error', (error) => deps.broke(error));
+  }
+
+  /** What is checked out, as it was told last. */
+  get head(): GitHead {
+    const { branch, commit } = this.#state;
+    return { branch, commit };
   }
 
   /** Resolves once git is not at work and what it did was told. */
   async passed(): Promise<Passed> {
     if (this.#settling === undefined) {
       const now = await readGitState(this.#deps.folder);
-      if (!now.locked && isSame(this.#state, now)) return 'free';
+      if ((!now.locked || this.#left) && isSame(this.#state, now)) return 'free';
       this.#stir(true);
     }
     const settling = this.#settling;
@@ -117,11 +129,14 @@ export class GitRepository implements Disposable {
     const before = this.#state;
     const after = await readGitState(folder);
     const waited = clock.now() - settling.since;
-    if (after.locked && waited < LONGEST_MILLISECONDS) {
+    if (after.locked && !this.#left && waited < LONGEST_MILLISECONDS) {
       this.#wait(settling, QUIET_MILLISECONDS);
       return;
     }
+    this.#left = after.locked;
     if (isSame(before, after)) {
+      // What was touched meanwhile was not touched by git.
+      if (this.#left) settling.worked = false;
       this.#settle(settling);
       return;
     }

@@ -40,6 +40,15 @@ export class Looks implements Disposable {
     this.#due(path, before?.touched);
   }
 
+  /** At once, as if something had happened to it now; resolves once it was looked at. */
+  async observe(path: string): Promise<void> {
+    if (this.#ended) return;
+    const before = this.#waiting.get(path);
+    before?.timer.dispose();
+    this.#due(path, before?.touched ?? this.#deps.clock.now());
+    await this.#looking.get(path);
+  }
+
   dispose(): void {
     this.#ended = true;
     for (const { timer } of this.#waiting.values()) timer.dispose();

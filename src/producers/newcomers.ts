@@ -7,6 +7,7 @@ const KEPT_MILLISECONDS = 5000;
 const MOST = 200;
 /** Reading more to find one name is not worth it. */
 const MOST_READ = 20;
+const MOST_DEEP = 8;
 
 export interface NewcomersDeps {
   readonly clock: Clock;
@@ -17,6 +18,8 @@ export interface NewcomersDeps {
 
 interface Sought {
   readonly hash: string;
+  /** Where it was. */
+  readonly path: string;
   readonly since: number;
   readonly found: (path: string) => Promise<void>;
   reads: number;
@@ -39,17 +42,20 @@ export class Newcomers {
     if (this.#sought.size > 0) void this.#compare(path).catch((error: unknown) => this.#deps.report(error));
   }
 
-  /** The path of a new file with these bytes. */
-  async find(hash: string): Promise<string | undefined> {
+  /** The path of a new file with these bytes; `lost`: where they were. */
+  async find(hash: string, lost: string): Promise<string | undefined> {
     const since = this.#deps.clock.now() - KEPT_MILLISECONDS;
     const recent = [...this.#appeared].filter(([, at]) => at >= since).map(([path]) => path);
-    for (const path of recent.toReversed().slice(0, MOST_READ)) if ((await this.#hashOf(path)) === hash) return path;
+    for (const path of recent.toReversed().slice(0, MOST_READ)) {
+      const found = await this.#findAt(path, hash, lost);
+      if (found !== undefined) return found;
+    }
     return undefined;
   }
 
   /** The editor's watcher may tell of a new file long after the old one was found to be gone: once, if it does so soon. */
-  seek(hash: string, found: (path: string) => Promise<void>): void {
-    this.#sought.add({ hash, found, since: this.#deps.clock.now(), reads: MOST_READ });
+  seek(hash: string, lost: string, found: (path: string) => Promise<void>): void {
+    this.#sought.add({ hash, path: lost, found, since: this.#deps.clock.now(), reads: MOST_READ });
   }
 
   async #compare(path: string): Promise<void> {
@@ -59,10 +65,21 @@ export class Newcomers {
       if (sought.since < until || sought.reads < 0) this.#sought.delete(sought);
     }
     if (this.#sought.size === 0) return;
-    const hash = await this.#hashOf(path);
-    for (const sought of this.#sought) {
-      if (sought.hash === hash && this.#sought.delete(sought)) await sought.found(path);
+    for (const sought of [...this.#sought]) {
+      const found = await this.#findAt(path, sought.hash, sought.path);
+      if (found !== undefined && this.#sought.delete(sought)) await sought.found(found);
     }
+  }
+
+  /** Of a folder that was moved only the folder is told: what was in it is in it still, by the end of its old path. */
+  async #findAt(path: string, hash: string, lost: string): Promise<string | undefined> {
+    if ((await this.#hashOf(path)) === hash) return path;
+    const parts = lost.split('/');
+    for (let depth = 1; depth < parts.length && depth <= MOST_DEEP; depth += 1) {
+      const inside = `${path}/${parts.slice(-depth).join('/')}`;
+      if (inside !== lost && (await this.#hashOf(inside)) === hash) return inside;
+    }
+    return undefined;
   }
 
   async #hashOf(path: string): Promise<string | undefined> {

@@ -27,6 +27,10 @@ export class OtherErrors {
     this.#known.set(conversation, { counts: new Map(this.#now()) });
   }
 
+  leave(conversation: string): void {
+    this.#known.delete(conversation);
+  }
+
   /** A file's errors were there before anybody looked. */
   wasThere(path: string): void {
     const count = countErrors(this.#observed.get(path) ?? []);

@@ -81,7 +81,7 @@ class TasksWatch implements Disposable {
   /** A watcher ends a round at each save: only what it found is news, and what is mended before it was heard of is not. */
   async #tellOne(end: TaskEnd, draft: NotificationDraft, conversation: string): Promise<void> {
     const rounds = this.#roundsOf(conversation, end);
-    const problems = JSON.stringify(end.problems);
+    const problems = printProblems(end.problems);
     if (end.toldTo === conversation) {
       Object.assign(rounds, { known: problems, heard: true });
       delete rounds.said;
@@ -109,6 +109,13 @@ class TasksWatch implements Disposable {
   #publish(draft: NotificationDraft, to?: string, sender?: string): void {
     void this.#publisher.publish(draft, to, sender).catch((error: unknown) => this.#report(error));
   }
+}
+
+/** Without their places: a line above one moves it and changes nothing. */
+function printProblems(problems: readonly TaskProblem[]): string {
+  return JSON.stringify(
+    problems.map(({ path, severity, message }) => JSON.stringify([path, severity, message])).sort(),
+  );
 }
 
 function keyOf(conversation: string, end: TaskEnd): string {

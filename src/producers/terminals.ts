@@ -54,7 +54,8 @@ function describe({ terminal, commandLine, exitCode, folder, output }: EndedComm
   const printed = lines.length === 0 ? '.' : `. Its last lines:\n${lines.join('\n')}`;
   const message = `In the user’s terminal “${printPath(terminal)}” the command \`${shown}\` failed with exit code ${exitCode ?? 'unknown'}${place}${printed}`;
   const { level, origin } = KINDS['terminal.failed'];
-  const subject = `terminal:${command}`.slice(0, 1000);
+  // The same words elsewhere are another command.
+  const subject = `terminal:${command}`.slice(0, 1000) + place;
   return { kind: KIND, level, origin, subject, message } satisfies Omit<NotificationDraft, 'at'>;
 }
 

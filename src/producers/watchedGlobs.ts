@@ -10,6 +10,7 @@ import { type Workspace } from '../core/workspacePorts.ts';
 import { type Authorship } from './authorship.ts';
 import { type WatchedPaths } from './diskWatch.ts';
 import { type Exclusions } from './exclusions.ts';
+import { type GitGate } from './gitGate.ts';
 import { Looks } from './looks.ts';
 
 const QUIET_MILLISECONDS = 300;
@@ -28,8 +29,26 @@ export interface WatchedGlobsDeps {
   readonly live: LiveConversations;
   /** The editor's watcher sees the whole workspace, so that only folders that are named need one of ours. */
   readonly hasEditor: boolean;
-  isSeen(path: string): boolean;
+  readonly gate?: GitGate;
+  /** Whoever has seen it is told by who watches what is seen. */
+  isSeen(path: string, conversation: string): boolean;
   report(error: unknown): void;
+}
+
+interface Known {
+  readonly hash: string;
+  /** It is not there now; these were its last bytes. */
+  readonly gone: boolean;
+}
+
+interface WatchedChange {
+  readonly path: string;
+  /** Undefined: it is gone. */
+  readonly hash: string | undefined;
+  readonly touched: number | undefined;
+  readonly before: Known | undefined;
+  /** What first happened to it since the last look. */
+  readonly first: FileTouch['type'];
 }
 
 interface Glob {
@@ -46,7 +65,7 @@ export class WatchedGlobs implements Disposable {
   readonly #folders = new Map<string, string>();
   /** What first happened to a file since it was last looked at. */
   readonly #first = new Map<string, FileTouch['type']>();
-  readonly #hashes = new Map<string, string>();
+  readonly #known = new Map<string, Known>();
 
   constructor(deps: WatchedGlobsDeps) {
     this.#deps = deps;
@@ -63,17 +82,19 @@ export class WatchedGlobs implements Disposable {
     this.#refresh();
   }
 
-  /** Returns whether anybody watches for it. */
-  touched(path: string, type: FileTouch['type']): boolean {
-    if (this.#globs.size === 0 || this.#deps.isSeen(path) || this.#globsFor(path).length === 0) return false;
+  touched(path: string, type: FileTouch['type']): void {
+    if (this.#globs.size === 0 || this.#globsFor(path).length === 0 || this.#unseenBy(path).length === 0) return;
     if (!this.#first.has(path)) this.#first.set(path, type);
     this.#looks.soon(path, true);
-    return true;
   }
 
   dispose(): void {
     for (const absolute of this.#folders.values()) this.#deps.watched.removeFolder(absolute);
     this.#held.dispose();
+  }
+
+  #unseenBy(path: string): string[] {
+    return this.#deps.live.ids().filter((conversation) => !this.#deps.isSeen(path, conversation));
   }
 
   #globsFor(path: string): Glob[] {
@@ -109,43 +130,52 @@ export class WatchedGlobs implements Disposable {
   }
 
   async #look(path: string, touched: number | undefined): Promise<void> {
+    const { workspace, snapshots, authorship, gate, clock } = this.#deps;
     const first = this.#first.get(path);
+    if (first === undefined) return;
+    if (authorship.isBeingEdited(path)) {
+      // Only once its call has ended is it known what the call made of it.
+      this.#looks.soon(path, true);
+      return;
+    }
     this.#first.delete(path);
-    if (first === undefined || this.#deps.isSeen(path) || (await this.#isExcluded(path))) return;
-    const resolved = await this.#deps.workspace.resolve(path);
-    const content = resolved.ok ? await this.#deps.workspace.read(resolved.value) : undefined;
+    if (await this.#isExcluded(path)) return;
+    await gate?.passed();
+    const resolved = await workspace.resolve(path);
+    const content = resolved.ok ? await workspace.read(resolved.value) : undefined;
     if (content === undefined || (!content.ok && content.failure.code !== 'not_found')) return;
-    const hash = content.ok ? this.#deps.snapshots.hash(content.value.bytes) : undefined;
-    const before = this.#hashes.get(path);
+    const hash = content.ok ? snapshots.hash(content.value.bytes) : undefined;
+    const before = this.#known.get(path);
     this.#remember(path, hash);
+    // One notification for all that git did.
+    if (gate?.made(path, touched, clock.now()) === true) return;
+    const change = { path, hash, touched, before, first };
+    await Promise.all(this.#unseenBy(path).map((conversation) => this.#tell(change, conversation)));
+  }
+
+  async #tell({ path, hash, touched, before, first }: WatchedChange, conversation: string): Promise<void> {
+    const { authorship, publisher, clock } = this.#deps;
+    const withdraw = (name: FileTouch['type'], reason: string) =>
+      publisher.withdraw({ source: 'file', name }, `file:${path}`, reason, conversation);
+    let name: FileTouch['type'];
     if (hash === undefined) {
-      // It came and went between two looks.
-      if (first === 'created' || (await this.#withdrawCreated(path))) return;
-    } else if (hash === before) return;
-    const name = hash === undefined ? 'deleted' : first === 'created' && before === undefined ? 'created' : 'changed';
-    await this.#say(name, path, hash, touched);
-  }
-
-  async #say(
-    name: FileTouch['type'],
-    path: string,
-    hash: string | undefined,
-    touched: number | undefined,
-  ): Promise<void> {
-    const { live, authorship, publisher, clock } = this.#deps;
+      await withdraw('changed', 'it is gone');
+      // It came and went before anybody heard of it.
+      if (before === undefined && first === 'created') return;
+      if (await withdraw('created', 'it is gone again')) return;
+      name = 'deleted';
+    } else if (before?.gone === true) {
+      const unheard = await withdraw('deleted', 'it is there again');
+      if (unheard && before.hash === hash) return;
+      name = unheard ? 'changed' : 'created';
+    } else {
+      if (before?.hash === hash) return;
+      name = before === undefined && first === 'created' ? 'created' : 'changed';
+    }
+    const author = authorship.judge({ path, hash, touched }, conversation);
+    if (author === 'own') return;
     const at = new Date(clock.now()).toISOString();
-    await Promise.all(
-      live.ids().map(async (conversation) => {
-        const author = authorship.judge({ path, hash, touched }, conversation);
-        if (author === 'own') return;
-        await publisher.publish({ ...watchedFile(name, path, author), at }, conversation);
-      }),
-    );
-  }
-
-  #withdrawCreated(path: string): Promise<boolean> {
-    const kind = { source: 'file', name: 'created' };
-    return this.#deps.publisher.withdraw(kind, `file:${path}`, 'it is gone again');
+    await publisher.publish({ ...watchedFile(name, path, author), at }, conversation);
   }
 
   /** Unless a glob leads into what is excluded on purpose. */
@@ -159,10 +189,12 @@ export class WatchedGlobs implements Disposable {
   }
 
   #remember(path: string, hash: string | undefined): void {
-    this.#hashes.delete(path);
-    if (hash === undefined) return;
-    const [oldest] = this.#hashes.keys();
-    if (this.#hashes.size >= HASHES_KEPT && oldest !== undefined) this.#hashes.delete(oldest);
-    this.#hashes.set(path, hash);
+    const before = this.#known.get(path);
+    this.#known.delete(path);
+    const known = hash === undefined ? before && { ...before, gone: true } : { hash, gone: false };
+    if (known === undefined) return;
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= HASHES_KEPT && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(path, known);
   }
 }

@@ -1,4 +1,5 @@
 // Decides the one line that says how many other files of the workspace changed: counted, never named, since the last time.
+import { matchesAny } from '../core/notify/globs.ts';
 import { printPath } from '../core/notify/printPath.ts';
 import { type Clock } from '../core/ports.ts';
 import { type DeliveryPoint, type LiveConversations, type Sample } from '../core/producerPorts.ts';
@@ -10,7 +11,7 @@ const KIND = { source: 'file', name: 'workspace' } as const;
 /** More than this many are not told apart any more. */
 const MOST = 10_000;
 const FOLDERS_NAMED = 3;
-/** Of files that nobody has read, fewer than this with other bytes make nothing that is known untrue: they wait for more. */
+/** Fewer than this wait for more: a number of files that nobody has read, and does not name, helps only where it is large. */
 const WORTH_A_WORD = 5;
 
 export interface WorkspaceCountsDeps {
@@ -21,15 +22,24 @@ export interface WorkspaceCountsDeps {
   isSeen(path: string): boolean;
 }
 
-interface Touched {
+interface Touch {
   readonly type: FileTouch['type'];
   readonly at: number;
 }
 
+/** What became of a file between two moments. */
+interface Became {
+  readonly path: string;
+  readonly type: FileTouch['type'];
+}
+
+/** Of each file the first touch and the last few are enough to know what it was before, and whose doing it is. */
+const LAST_TOUCHES_KEPT = 3;
+
 export class WorkspaceCounts {
   readonly #deps: WorkspaceCountsDeps;
-  /** The oldest first. */
-  readonly #touched = new Map<string, Touched>();
+  /** Who was touched last comes last. */
+  readonly #touched = new Map<string, readonly Touch[]>();
   /** When each conversation was last told, or joined. */
   readonly #told = new Map<string, number>();
 
@@ -37,15 +47,22 @@ export class WorkspaceCounts {
     this.#deps = deps;
   }
 
+  /** What was before a conversation was there is no news to it. */
+  followLive(): void {
+    const ids = new Set(this.#deps.live.ids());
+    for (const id of ids) if (!this.#told.has(id)) this.#told.set(id, this.#deps.clock.now());
+    for (const id of [...this.#told.keys()]) if (!ids.has(id)) this.#told.delete(id);
+  }
+
   /** Cheap: git may touch ten thousand at once. */
   touched(path: string, type: FileTouch['type']): void {
     const { gate, clock } = this.#deps;
     if (gate?.isLate(path, clock.now()) === true || gate?.echoes(clock.now()) === true) return;
-    const before = this.#touched.get(path);
+    const before = this.#touched.get(path) ?? [];
     this.#touched.delete(path);
-    // A file that was made and then written is a new one.
-    const kept = before?.type === 'created' && type === 'changed' ? 'created' : type;
-    this.#touched.set(path, { type: kept, at: clock.now() });
+    const touches = [...before, { type, at: clock.now() }];
+    const few = touches.length <= 1 + LAST_TOUCHES_KEPT;
+    this.#touched.set(path, few ? touches : [...touches.slice(0, 1), ...touches.slice(-LAST_TOUCHES_KEPT)]);
     const [oldest] = this.#touched.keys();
     if (this.#touched.size > MOST && oldest !== undefined) this.#touched.delete(oldest);
   }
@@ -55,33 +72,38 @@ export class WorkspaceCounts {
     if (this.#touched.size === 0 || (type === 'result' && !carries)) return [];
     const now = this.#deps.clock.now();
     const others = await this.#othersSince(this.#told.get(conversation) ?? 0, conversation);
-    if (others.length < WORTH_A_WORD && others.every(([, touched]) => touched.type === 'changed')) return [];
+    if (others.length < WORTH_A_WORD) return [];
     this.#told.set(conversation, now);
     this.#forget();
     const counts = (['changed', 'created', 'deleted'] as const)
-      .map((kind) => ({ kind, count: others.filter(([, touched]) => touched.type === kind).length }))
+      .map((kind) => ({ kind, count: others.filter((one) => one.type === kind).length }))
       .filter(({ count }) => count > 0)
       .map(({ kind, count }) => `${count} ${kind}`);
     const message = `Other files of the workspace meanwhile: ${counts.join(', ')} (${describePlaces(others)}).`;
     return [{ kind: KIND, subject: 'workspace', draft: { level: 'info', message, origin: 'filesystem' } }];
   }
 
-  async #othersSince(since: number, conversation: string): Promise<(readonly [string, Touched])[]> {
+  async #othersSince(since: number, conversation: string): Promise<Became[]> {
     const { exclusions, gate, isSeen } = this.#deps;
     const own = this.#madeBy(conversation);
+    // Of these it is told one by one.
+    const watched = [...this.#deps.live.globs(conversation)];
     const folders = foldersOf(this.#touched.keys());
-    const others: (readonly [string, Touched])[] = [];
-    for (const [path, touched] of this.#touched) {
-      if (touched.at <= since || own.has(path) || isSeen(path)) continue;
+    const others: Became[] = [];
+    for (const [path, touches] of this.#touched) {
+      const later = touches.filter(({ at }) => at > since);
+      const byOthers = later.findIndex(({ at }) => gate?.covers(at) !== true);
+      const type = whatBecame(byOthers === -1 ? later : later.slice(byOthers));
+      if (type === undefined || own.has(path) || isSeen(path) || matchesAny(watched, path)) continue;
       const excluded =
         folders.has(path) ||
-        gate?.covers(touched.at) === true ||
+        byOthers === -1 ||
         (await exclusions.excludes(path)) ||
         // The editor does not say whether it is a folder, of which rules may speak as one.
         (await exclusions.excludes(`${path}/`));
       // For good: it is not asked about again while the others wait.
       if (excluded) this.#touched.delete(path);
-      else others.push([path, touched]);
+      else others.push({ path, type });
     }
     return others;
   }
@@ -94,11 +116,20 @@ export class WorkspaceCounts {
   /** What every live conversation was told of needs no keeping. */
   #forget(): void {
     const oldest = Math.min(...this.#deps.live.ids().map((id) => this.#told.get(id) ?? 0));
-    for (const [path, { at }] of this.#touched) {
-      if (at > oldest) return;
+    for (const [path, touches] of this.#touched) {
+      if ((touches.at(-1)?.at ?? 0) > oldest) return;
       this.#touched.delete(path);
     }
   }
+}
+
+/** Undefined: nothing, or it came and went. */
+function whatBecame(touches: readonly Touch[]): FileTouch['type'] | undefined {
+  const [first, last] = [touches[0], touches.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const [wasThere, isThere] = [first.type !== 'created', last.type !== 'deleted'];
+  if (!isThere) return wasThere ? 'deleted' : undefined;
+  return wasThere ? 'changed' : 'created';
 }
 
 /** Folders come with what was made in them, and are no files. */
@@ -115,9 +146,9 @@ function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
 }
 
 /** `src 12, test 3, 2 more folders` */
-function describePlaces(others: readonly (readonly [string, Touched])[]): string {
+function describePlaces(others: readonly Became[]): string {
   const places = new Map<string, number>();
-  for (const [path] of others) {
+  for (const { path } of others) {
     const place = path.includes('/') ? `${printPath(path.slice(0, path.indexOf('/')))}/` : 'at the top';
     places.set(place, (places.get(place) ?? 0) + 1);
   }

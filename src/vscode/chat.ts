@@ -333,6 +333,6 @@ export class Chat implements Disposable {
     const plan = countDeliverable(live.log, options);
     const worst = plan.entries.reduce<Level | null>((level, entry) => worse(level ?? 'info', entry.level), null);
     const newest = plan.entries.slice(0, 5).map((entry) => entry.message.split('\n')[0] ?? '');
-    return { count: plan.shown.length + plan.merged.length + plan.counted.length, worst, newest };
+    return { count: plan.shown.length + plan.counted.length, worst, newest };
   }
 }

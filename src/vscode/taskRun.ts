@@ -31,8 +31,9 @@ export class TaskRun implements Disposable {
   #exitCode: number | undefined;
   #output: TaskOutput | undefined;
   #onOutput: ((text: string) => void) | undefined;
-  /** Who waits for it. */
+  /** Who waits for it; nobody once its first round or its end was the result of a call. */
   #conversation: string | undefined;
+  /** Who began it, also afterwards. */
   #ranBy: string | undefined;
   #line = '';
   #active: boolean;
@@ -125,6 +126,8 @@ export class TaskRun implements Disposable {
   async #roundEnded(): Promise<void> {
     await this.#quiet();
     this.#tell({ ...this.#came(this.#roundBegan), goesOn: true });
+    // There is room for so many only.
+    for (const [address, uri] of this.#changed) if (problemsOf(uri).length === 0) this.#changed.delete(address);
   }
 
   #came(since: number): Pick<TaskEnd, 'task' | 'milliseconds' | 'problems'> {
@@ -166,15 +169,14 @@ export class TaskRun implements Disposable {
   }
 }
 
-const SEVERITIES: readonly TaskProblem['severity'][] = ['error', 'warning', 'info', 'info'];
+const SEVERITIES: readonly TaskProblem['severity'][] = ['error', 'warning', 'info'];
 
 function problemsOf(uri: vscode.Uri): TaskProblem[] {
   const path = vscode.workspace.asRelativePath(uri);
-  return vscode.languages.getDiagnostics(uri).map(({ range, severity, message }) => ({
-    path,
-    line: range.start.line + 1,
-    column: range.start.character + 1,
-    severity: SEVERITIES[severity] ?? 'info',
-    message,
-  }));
+  return vscode.languages.getDiagnostics(uri).flatMap(({ range, severity: given, message }) => {
+    const severity = SEVERITIES[given];
+    // A hint is none.
+    if (severity === undefined) return [];
+    return [{ path, line: range.start.line + 1, column: range.start.character + 1, severity, message }];
+  });
 }

@@ -26,6 +26,7 @@ export function createTestHost(): TestHost {
       ids: () => host.conversations,
       title: (conversation) => host.titles.get(conversation) ?? '',
       globs: () => new Set(host.globs),
+      pending: () => undefined,
       isChanging: () => false,
       callsSince: (time) => host.calls.filter(({ ended = Number.POSITIVE_INFINITY }) => ended >= time),
       onDidChange: (listener) => changed.event(listener),

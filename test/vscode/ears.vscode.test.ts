@@ -120,6 +120,40 @@ describe('the ears for files', function () {
     assert.equal(agent.waiting.length, 1);
   });
 
+  it('unsaved changes that were shown and are undone: told, though nothing happened on disk', async () => {
+    const document = await edit(MENU, '// by hand\n');
+    await agent.hears(/^file.unsaved/);
+    assert.match(await agent.turn(), /\+\/\/ by hand/);
+    await vscode.window.showTextDocument(document);
+    await vscode.commands.executeCommand('workbench.action.files.revert');
+    await agent.hears(/^file.changed src\/menu.ts changed since you read it \(\+0 −1\):$/);
+    assert.equal(agent.waiting.length, 1);
+  });
+
+  it('a folder that is moved on disk: each file that was read with its new place; moved back, all of them are again as read', async () => {
+    await agent.read('src/receipt.ts');
+    await rename(inFolder('src'), inFolder('lib'));
+    const names = ['menu', 'order', 'receipt'];
+    for (const name of names)
+      await agent.hears(
+        new RegExp(
+          `^file.deleted src/${name}.ts, which you read, .* A file with the same bytes appeared: lib/${name}.ts\\.$`,
+        ),
+      );
+    await agent.turn();
+    await rename(inFolder('lib'), inFolder('src'));
+    for (const name of names) await agent.hears(new RegExp(`^file.changed src/${name}.ts is again as you read it`));
+  });
+
+  it('what its own command did to what it has read goes with that command’s result, also of a quick one', async () => {
+    const told = await agent.turn(call('run_command', { command: `sed -i s/350/351/ ${MENU}` }));
+    assert.match(
+      told,
+      /src\/menu.ts changed since you read it \(\+1 −1\), while your command `sed -i s\/350\/351\/ src\/menu.ts` was running:/,
+    );
+    assert.deepEqual(agent.waiting, []);
+  });
+
   it('file.deleted, with the name of a file that appeared with the same bytes', async () => {
     await rename(inFolder(MENU), inFolder('src/card.ts'));
     await unlink(inFolder(ORDER));
@@ -164,14 +198,14 @@ describe('the ears for files', function () {
     await writeFile(inFolder('.gitignore'), 'node_modules/\ndist/\nlast.txt\n');
     await mkdir(inFolder('dist'), { recursive: true });
     for (const name of ['a', 'b', 'c']) await writeFile(inFolder(`dist/${name}.js`), name);
-    for (const name of ['d', 'e']) await writeFile(inFolder(`src/${name}.ts`), name);
+    for (const name of ['d', 'e', 'f', 'g', 'h']) await writeFile(inFolder(`src/${name}.ts`), name);
     await writeFile(inFolder('README.md'), 'Tea.');
     await change(ORDER, /$/, '// other\n');
     await agent.hears(/^file.changed src\/order.ts/);
     await editorHasHeard('last.txt');
     const told = await agent.turn();
     assert.match(told, /source=\\"file\\" name=\\"workspace\\" level=\\"info\\"/);
-    assert.match(told, /Other files of the workspace meanwhile: \d changed, 2 created \(.*src\/ 2.*\)/);
+    assert.match(told, /Other files of the workspace meanwhile: \d changed, 5 created \(.*src\/ 5.*\)/);
     assert.doesNotMatch(told, /dist/);
     assert.doesNotMatch(await agent.turn(), /workspace meanwhile/);
   });

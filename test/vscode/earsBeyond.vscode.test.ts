@@ -60,6 +60,20 @@ describe('the ears beyond files', function () {
     await git('reset', '-q', '--hard', 'HEAD~1');
   });
 
+  it('git.head_changed: names what was read and has unsaved changes, under which git changed it', async () => {
+    const document = await vscode.workspace.openTextDocument(inFolder(ORDER));
+    const typed = new vscode.WorkspaceEdit();
+    typed.insert(document.uri, new vscode.Position(0, 0), '// by hand\n');
+    assert.ok(await vscode.workspace.applyEdit(typed));
+    await agent.hears(/^file.unsaved src\/order.ts/);
+    await git('switch', '-q', 'feature/discount');
+    await agent.hears(
+      /^git.head_changed Git switched from main to feature\/discount \(.*\)\. 3 files of the repository differ\. Of what you have read, changed on disk under unsaved changes of the user’s: src\/order.ts\.$/,
+    );
+    await vscode.window.showTextDocument(document);
+    await vscode.commands.executeCommand('workbench.action.files.revert');
+  });
+
   it('file.changed: what git does to one file alone is told with its difference, and never as the user’s', async () => {
     const order = await readFile(inFolder(ORDER), 'utf8');
     await writeFile(inFolder(ORDER), `${order}// mine\n`);

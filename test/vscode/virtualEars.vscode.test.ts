@@ -78,13 +78,13 @@ describe('the ears in a virtual workspace', () => {
     write('menu.txt', 'green\nblack\n');
     await hears();
     write('news.md', 'New.\n');
-    write('other.txt', 'Nobody watches for it.\n');
+    for (const name of ['a', 'b', 'c', 'd', 'e']) write(`${name}.txt`, 'Nobody watches for it.\n');
     await hears(/^created news\.md, which you watch for, was created, outside the editor\.$/);
     files.delete(address('menu.txt'));
     await hears(/^created news\.md/, /^deleted menu\.txt, which you read, is no longer there, outside the editor\.$/);
     server.script({ text: ['Done.'] });
     // And of the rest the count.
-    assert.match(await go(), /Other files of the workspace meanwhile: 1 created \(at the top 1\)/);
+    assert.match(await go(), /Other files of the workspace meanwhile: 5 created \(at the top 5\)/);
     assert.deepEqual(waiting(), []);
   });
 });

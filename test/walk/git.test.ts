@@ -263,3 +263,30 @@ test('a rebase of several commits is one notification, and so is a pull', async 
   git('pull', '-q', '--ff-only', '.', 'other');
   expect((await told).message).toMatch(/^Git pulled into main/);
 });
+
+test('closed with a switch untold, and git went on: what is told is where it is when it is opened again', async () => {
+  let told = nextQueued();
+  git('switch', '-q', 'other');
+  await told;
+  const reopen = async () => {
+    const opened = await headless.earshot.open(log.id);
+    if (!opened.ok) throw new Error(opened.failure.message);
+    ({ log } = opened.value);
+  };
+  await headless.earshot.close(log.id);
+  git('switch', '-q', 'topic');
+  headless = await headless.restart();
+  await reopen();
+  await go();
+  expect(server.requests.at(-1)?.body).toMatch(/Git switched from main to topic \(/);
+  expect(server.requests.at(-1)?.body).not.toContain('main to other');
+  told = nextQueued(({ kind }) => kind.source === 'git');
+  git('switch', '-q', 'other');
+  await told;
+  await headless.earshot.close(log.id);
+  git('switch', '-q', 'topic');
+  headless = await headless.restart();
+  await reopen();
+  await go();
+  expect(server.requests.at(-1)?.body).not.toContain('topic to other');
+});

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { createBudgetProducer } from '../../src/producers/budget.ts';
 import { createConfigProducer } from '../../src/producers/config.ts';
 import { readSettings, type SettingName } from '../../src/protocol/settings.ts';
+import { headChanged, publish, streamed } from '../support/delivering.ts';
 import { type ScriptedAnswer } from '../support/scriptedServer.ts';
 import { beginWalk, type Walked, type WalkOptions } from '../support/walking.ts';
 
@@ -38,6 +39,25 @@ test('the mode changed: one line with the next request, in which the tools are o
   );
   await walked.go();
   expect(carried(walked, 2)).not.toContain('notification');
+});
+
+test('the mode changed before *Deliver now*, and before an answer was interrupted: that request says so', async () => {
+  const walked = await begin([end, end, { text: ['I am', ' almost'], hang: true }, end, end]);
+  const { earshot } = walked.headless;
+  await walked.go();
+  await publish(walked, headChanged('switched to main'));
+  walked.set('mode', 'plan');
+  expect(await earshot.deliverNow(walked.id)).toMatchObject({ ok: true });
+  await earshot.settled(walked.id);
+  expect(carried(walked, 1)).toMatch(/the mode is plan \(it was agent\)/);
+  await earshot.send(walked.id, 'Go on.');
+  await streamed(walked, 'almost');
+  walked.set('mode', 'agent');
+  expect(await earshot.interrupt(walked.id, 'Wait.')).toMatchObject({ ok: true });
+  await earshot.settled(walked.id);
+  expect(carried(walked, 3)).toMatch(/the mode is agent \(it was plan\).*Wait\./);
+  await walked.go();
+  expect(carried(walked, 4)).not.toContain('notification');
 });
 
 test('there and back again says nothing', async () => {

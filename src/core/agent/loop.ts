@@ -76,8 +76,7 @@ async function cycles(deps: TurnDeps, control: TurnControl): Promise<TurnEnd> {
       if (isNearlyFull(log, model, () => prompting.overhead)) {
         await compact(cycle, model.contextWindow, control.enter('answering'));
       }
-      await deps.sampling?.used.use(log, prompting.config());
-      const outcome = await callModel(cycle, () => prompting.request(), triesOf(deps, control));
+      const outcome = await callModel(cycle, () => prompting.request(), triesOf(deps, control, prompting));
       // Broken off: the next call begins with what was wanted instead.
       if (outcome.type === 'aborted') continue;
       if (outcome.type === 'failed') return { outcome: 'error', failure: outcome.failure };
@@ -105,13 +104,15 @@ async function cycles(deps: TurnDeps, control: TurnControl): Promise<TurnEnd> {
   }
 }
 
-function triesOf(deps: TurnDeps, control: TurnControl): Tries {
+function triesOf(deps: TurnDeps, control: TurnControl, prompting: Prompting): Tries {
   return {
     begin: async () => {
       control.enter('between');
       for (let wanted = control.take(); wanted !== undefined; wanted = control.take()) {
         if (!(await appendInterruption(deps, wanted))) control.stop();
       }
+      // Only now: what has changed is told by what comes before this call.
+      await deps.sampling?.used.use(deps.log, prompting.config());
       return control.enter('answering');
     },
     wait: () => control.enter('waiting'),

@@ -45,8 +45,11 @@ export async function beginQueuedTurn(deps: TurnDeps): Promise<void> {
 
 /** Begins a turn with what is pending. `source` says who wanted it: nobody, or the user who said *Deliver now*. */
 export async function beginSystemTurn(deps: TurnDeps, source: 'system' | 'user'): Promise<void> {
+  // Counts only ride along with what it is for.
+  await sampleAt(deps, new Prompting(deps), 'result');
   const started = deps.log.append({ type: 'turn_started', source });
-  await Promise.all([started, appendAutomated(deps, SYSTEM_REQUEST)]);
+  const content = deps.log.state.pending.isEmpty ? NO_LONGER_TRUE : SYSTEM_REQUEST;
+  await Promise.all([started, appendAutomated(deps, content)]);
 }
 
 /**
@@ -58,6 +61,7 @@ export async function appendInterruption(
   { by, broke }: { readonly by: Interruption; readonly broke: boolean },
 ): Promise<boolean> {
   const { pending } = deps.log.state;
+  await sampleAt(deps, new Prompting(deps), pending.texts.length > 0 ? 'request' : 'result');
   if (pending.texts.length > 0) await appendQueued(deps);
   else if (by === 'user') return !broke;
   else if (!pending.isEmpty) await appendAutomated(deps, SYSTEM_REQUEST);

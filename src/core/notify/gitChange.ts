@@ -24,6 +24,8 @@ export interface GitOperation {
   /** How many files differ between the two commits; undefined if that is not known. */
   readonly files: number | undefined;
   readonly conflicts: readonly string[];
+  /** Read, and changed on disk while the editor has unsaved changes of them. */
+  readonly under?: readonly string[];
   /** False: of files that this hearer has read others tell too. */
   readonly alone?: boolean;
 }
@@ -34,14 +36,17 @@ export function gitHeadChanged(
   files: readonly FileState[],
   author: Author | undefined,
 ): Omit<NotificationDraft, 'at'> {
-  const { before, after, what, conflicts, subject } = operation;
+  const { before, after, what, conflicts, subject, under = [] } = operation;
   const moved = before.commit === after.commit ? '' : ` (${short(before.commit)} → ${short(after.commit)})`;
   const by = author?.type === 'command' ? printAuthor(author) : '';
   const message = [
     `Git ${what}${moved}${by}.`,
     ...(operation.files === undefined ? [] : [`${countFiles(operation.files)}.`]),
     ...(conflicts.length === 0 ? [] : [`In conflict: ${list(conflicts.map(printPath))}.`]),
-    ...describeSeen(files, operation.alone !== false),
+    ...describeSeen(files, operation.alone !== false && under.length === 0),
+    ...(under.length === 0
+      ? []
+      : [`Of what you have read, changed on disk under unsaved changes of the user’s: ${list(under.map(printPath))}.`]),
   ].join(' ');
   const { level, origin } = KINDS['git.head_changed'];
   const data = { files: [...files], before: { ...before }, after: { ...after } };

@@ -75,7 +75,14 @@ export class LiveViews implements Disposable {
   readonly live: LiveConversations = {
     ids: () => [...this.#logs.keys()],
     title: (conversation) => this.#logs.get(conversation)?.log.state.summary.title ?? '',
-    globs: () => new Set([...this.#logs.values()].flatMap(({ log }) => [...log.state.watches.globs])),
+    globs: (conversation) => {
+      const logs = [...this.#logs.values()].filter(({ log }) => conversation === undefined || log.id === conversation);
+      return new Set(logs.flatMap(({ log }) => [...log.state.watches.globs]));
+    },
+    pending: (conversation, kind, subject) => {
+      const pending = this.#logs.get(conversation)?.log.state.pending;
+      return pending?.newest(pending.idsOf(kind, subject).at(-1) ?? '');
+    },
     isChanging: (path) => [...this.#logs.values()].some(({ edits }) => edits.isChanging(path)),
     callsSince: (time) =>
       [...this.#logs.values()]

@@ -30,8 +30,8 @@ beforeEach(() => {
 
 afterEach(() => running.dispose());
 
-function end(commandLine: string, exitCode: number | undefined, output = ''): void {
-  ended.fire({ terminal: 'bash', commandLine, exitCode, folder: '/work', output });
+function end(commandLine: string, exitCode: number | undefined, output = '', folder = '/work'): void {
+  ended.fire({ terminal: 'bash', commandLine, exitCode, folder, output });
 }
 
 test('a failed command is told with its exit code and its last lines, without the terminal’s controls', () => {
@@ -51,7 +51,7 @@ test('what succeeded, was ended with Ctrl+C, or has no exit code is not told', (
   end('npm test', 0);
   end('npm start', 130);
   end('exit', undefined);
-  expect(happened).toEqual(['withdrawn terminal:npm test']);
+  expect(happened).toEqual(['withdrawn terminal:npm test in /work']);
 });
 
 test('a name, a command and output that imitate a block, break lines or turn the text round stay what they are', () => {
@@ -87,4 +87,10 @@ test.each([
 test('a word of any length is looked through at once', () => {
   const long = 'a'.repeat(300_000);
   expect(maskSecrets(`${long} TOKEN=${long}`)).toBe(`${long} TOKEN=***`);
+});
+
+test('the same command in another folder is another one', () => {
+  end('npm test', 1, '', '/work/a');
+  end('npm test', 0, '', '/work/b');
+  expect(happened).toEqual([expect.stringContaining('in /work/a.'), 'withdrawn terminal:npm test in /work/b']);
 });

@@ -6,9 +6,10 @@ import { GitGate } from '../../../src/producers/gitGate.ts';
 import { WorkspaceCounts } from '../../../src/producers/workspaceCounts.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 
-const LIVE = { ids: () => ['one', 'two'], callsSince: () => [] };
+const many = (folder: string, count: number) => Array.from({ length: count }, (_, index) => `${folder}/${index}.ts`);
 
 function begin() {
+  const ids = ['one', 'two'];
   const clock = createManualClock();
   const gate = new GitGate();
   const asked: string[] = [];
@@ -20,7 +21,22 @@ function begin() {
     touched: () => undefined,
   };
   const isSeen = (path: string) => path === 'seen.ts';
-  const counts = new WorkspaceCounts({ clock, gate, exclusions, isSeen, live: LIVE as never });
+  const counts = new WorkspaceCounts({
+    clock,
+    gate,
+    exclusions,
+    isSeen,
+    live: {
+      ids: () => ids,
+      callsSince: () => [],
+      globs: (id: string) => new Set(id === 'two' ? ['*.md'] : []),
+    } as never,
+  });
+  const come = (conversation: string) => {
+    clock.advance(1);
+    ids.push(conversation);
+    counts.followLive();
+  };
   const sample = async (conversation: string, type: DeliveryPoint['type'] = 'request', carries = false) => {
     clock.advance(1);
     const [told] = await counts.sample({ conversation, type, carries } as DeliveryPoint);
@@ -30,36 +46,53 @@ function begin() {
     clock.advance(1);
     for (const path of paths) counts.touched(path, type);
   };
-  return { clock, gate, sample, touch, asked };
+  return { clock, gate, sample, touch, asked, come };
 }
 
-test('a few with other bytes wait for more, and are counted then', async () => {
+test('a few wait for more, and are counted then', async () => {
   const { sample, touch } = begin();
-  touch('changed', 'src/a.ts', 'src/b.ts', 'c.ts', 'src/d.ts', 'seen.ts');
+  touch('changed', 'src/a.ts', 'src/b.ts', 'c.ts', 'seen.ts');
+  touch('created', 'src/d.ts');
   expect(await sample('one')).toBeUndefined();
-  touch('changed', 'src/e.ts');
-  expect(await sample('one')).toBe('Other files of the workspace meanwhile: 5 changed (src/ 4, at the top 1).');
+  touch('deleted', 'src/e.ts');
+  expect(await sample('one')).toBe(
+    'Other files of the workspace meanwhile: 3 changed, 1 created, 1 deleted (src/ 4, at the top 1).',
+  );
   expect(await sample('one')).toBeUndefined();
   // The other was told nothing yet.
-  expect(await sample('two')).toMatch(/5 changed/);
+  expect(await sample('two')).toMatch(/3 changed/);
 });
-
-test.each(['created', 'deleted'] as const)(
-  'one that was %s is told at once, with the changed ones that waited',
-  async (type) => {
-    const { sample, touch } = begin();
-    touch('changed', 'src/a.ts');
-    expect(await sample('one')).toBeUndefined();
-    touch(type, 'src/b.ts');
-    expect(await sample('one')).toBe(`Other files of the workspace meanwhile: 1 changed, 1 ${type} (src/ 2).`);
-  },
-);
 
 test('with a tool’s result only beside something else', async () => {
   const { sample, touch } = begin();
-  touch('created', 'src/a.ts');
+  touch('created', ...many('src', 5));
   expect(await sample('one', 'result')).toBeUndefined();
-  expect(await sample('one', 'result', true)).toMatch(/1 created/);
+  expect(await sample('one', 'result', true)).toMatch(/5 created/);
+});
+
+test('what came and went is nothing; what was made and written is made; told, it is only changed', async () => {
+  const { sample, touch } = begin();
+  const files = many('src', 5);
+  touch('created', ...files, 'swap');
+  touch('changed', ...files);
+  touch('deleted', 'swap');
+  expect(await sample('one')).toBe('Other files of the workspace meanwhile: 5 created (src/ 5).');
+  touch('changed', ...files);
+  touch('changed', ...files);
+  expect(await sample('one')).toMatch(/: 5 changed/);
+  expect(await sample('two')).toMatch(/: 5 created/);
+  touch('deleted', ...files);
+  touch('created', ...files);
+  expect(await sample('one')).toMatch(/: 5 changed/);
+});
+
+test('a conversation that comes is told of nothing that was before it, and of nothing twice when it comes again', async () => {
+  const { sample, touch, come } = begin();
+  touch('created', ...many('src', 5));
+  come('three');
+  expect(await sample('three')).toBeUndefined();
+  touch('created', ...many('test', 5));
+  expect(await sample('three')).toMatch(/: 5 created \(test\/ 5\)/);
 });
 
 test('what is excluded or git’s is left out, and not asked about again while others wait', async () => {
@@ -70,7 +103,7 @@ test('what is excluded or git’s is left out, and not asked about again while o
   expect(await sample('one')).toBeUndefined();
   expect(asked).toEqual(['src/a.ts', 'src/a.ts/']);
   clock.advance(10_000);
-  touch('created', 'src/git.ts');
+  touch('created', ...many('src', 5));
   gate.worked(clock.now(), clock.now(), new Set());
   expect(await sample('one')).toBeUndefined();
   // However much git does afterwards.
@@ -84,7 +117,35 @@ test('what is excluded or git’s is left out, and not asked about again while o
 
 test('a folder is no file, also when what was made in it is left out', async () => {
   const { sample, touch } = begin();
-  touch('created', 'logs', 'logs/a.log');
+  touch('created', ...many('src', 4), 'logs', 'logs/a.log');
   expect(await sample('one')).toBeUndefined();
   expect(await sample('one')).toBeUndefined();
+});
+
+test('something that writes all the time does not keep git’s echo going', async () => {
+  const { sample, touch, gate, clock } = begin();
+  gate.worked(clock.now(), clock.now(), new Set());
+  for (let second = 0; second < 120; second += 1) {
+    clock.advance(1000);
+    touch('changed', 'server.txt');
+  }
+  touch('created', ...many('src', 5));
+  expect(await sample('one')).toMatch(/1 changed, 5 created/);
+});
+
+test('what git did to known files is its own, however late, and with the folder that went with them', async () => {
+  const { sample, touch, gate, clock } = begin();
+  gate.worked(clock.now(), clock.now(), new Set(many('old/deep', 6)));
+  clock.advance(20_000);
+  touch('deleted', ...many('old/deep', 5), 'old/deep', 'old');
+  expect(await sample('one')).toBeUndefined();
+  touch('created', ...many('src', 5));
+  expect(await sample('one')).toBe('Other files of the workspace meanwhile: 5 created (src/ 5).');
+});
+
+test('what a conversation watches for it is told of by name, and only the others by number', async () => {
+  const { sample, touch } = begin();
+  touch('created', ...many('src', 4), 'news.md');
+  expect(await sample('two')).toBeUndefined();
+  expect(await sample('one')).toMatch(/: 5 created/);
 });
