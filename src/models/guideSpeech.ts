@@ -46,7 +46,8 @@ export function reportRun(what: string, result: string): string {
 }
 
 function countLines(text: string): string {
-  const lines = text === '' ? 0 : text.split('\n').length;
+  // The end of the last line begins no other.
+  const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
   return `${lines} ${lines === 1 ? 'line' : 'lines'}`;
 }
 
@@ -70,9 +71,10 @@ export function describeBlock(block: string | undefined): string {
 function describeEntry({ kind, body }: HeardEntry): string {
   const [first = '', ...rest] = body.split('\n');
   if (rest.length === 0) return `- \`${kind}\`: ${first}`;
-  const language =
-    rest.some((line) => line.startsWith('@@')) || rest.every((line) => /^[+ -]/.test(line)) ? 'diff' : '';
-  return `- \`${kind}\`: ${first}\n\n${fence(rest.join('\n'), language)}`;
+  const isDiff =
+    rest.some((line) => line.startsWith('@@')) ||
+    (rest.some((line) => /^[+-]/.test(line)) && rest.every((line) => /^[+ -]/.test(line)));
+  return `- \`${kind}\`: ${first}\n\n${fence(rest.join('\n'), isDiff ? 'diff' : '')}`;
 }
 
 /** A fence longer than any in the text; of a long one its end, where the news is. */

@@ -16,6 +16,9 @@ const COMMAND_LIMIT = 200;
 /** What whoever sits there ended with Ctrl+C, or a pipe that was closed, has not failed. */
 const ENDED_ON_PURPOSE: ReadonlySet<number> = new Set([130, 141]);
 
+/** To find nothing, or a difference, is an answer. */
+const ANSWERS_WITH_1 = /(^|[|;&]\s*)(git\s+)?([ef]?grep|rg|diff|cmp)\b[^|;&]*$/;
+
 export interface TerminalsDeps {
   readonly clock: Clock;
   readonly log: Log;
@@ -39,7 +42,11 @@ async function tell(publisher: Publisher, ended: EndedCommand, at: string): Prom
   const draft = describe(ended);
   // What nobody heard of and is well again is nothing to tell.
   if (exitCode === 0) await publisher.withdraw(KIND, draft.subject, 'it succeeded since');
-  else if (exitCode !== undefined && !ENDED_ON_PURPOSE.has(exitCode)) await publisher.publish({ ...draft, at });
+  else if (exitCode !== undefined && hasFailed(ended.commandLine, exitCode)) await publisher.publish({ ...draft, at });
+}
+
+function hasFailed(commandLine: string, exitCode: number): boolean {
+  return !ENDED_ON_PURPOSE.has(exitCode) && !(exitCode === 1 && ANSWERS_WITH_1.test(commandLine.trim()));
 }
 
 function describe({ terminal, commandLine, exitCode, folder, output }: EndedCommand) {

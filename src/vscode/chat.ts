@@ -332,7 +332,7 @@ export class Chat implements Disposable {
     const options = { settings: this.#deps.settings.current, contextWindow: model.contextWindow };
     const plan = countDeliverable(live.log, options);
     const worst = plan.entries.reduce<Level | null>((level, entry) => worse(level ?? 'info', entry.level), null);
-    const newest = plan.entries.slice(0, 5).map((entry) => entry.message.split('\n')[0] ?? '');
+    const newest = plan.entries.slice(0, 5).map((entry) => (entry.message.split('\n')[0] ?? '').replace(/:$/, ''));
     return { count: plan.shown.length + plan.counted.length, worst, newest };
   }
 }

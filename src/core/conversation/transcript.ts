@@ -237,7 +237,8 @@ function viewCarried(carried: Carried, pending: PendingLookup): CarriedView {
 /** `file:src/a.ts` is shown as `src/a.ts`: the kind says the rest. */
 function labelSubject(notification: Notification): string {
   const subject = notification.subject ?? '';
-  return printPath(subject.slice(subject.indexOf(':') + 1));
+  // Of what there is one only, the name says it all.
+  return subject === notification.kind.name ? '' : printPath(subject.slice(subject.indexOf(':') + 1));
 }
 
 export function worse(a: Level, b: Level): Level {

@@ -94,3 +94,21 @@ test('the same command in another folder is another one', () => {
   end('npm test', 0, '', '/work/b');
   expect(happened).toEqual([expect.stringContaining('in /work/a.'), 'withdrawn terminal:npm test in /work/b']);
 });
+
+test('that a search found nothing, or two files differ, is an answer; that it could not look is a failure', () => {
+  for (const command of [
+    'grep zzz a.ts',
+    'cat a.ts | grep -c zzz',
+    'rg zzz',
+    'diff a b',
+    'git diff --exit-code',
+    'cd src && grep x a.ts',
+  ]) {
+    end(command, 1);
+  }
+  expect(happened).toEqual([]);
+  end('grep zzz missing.ts', 2);
+  end('grep -q a b || false', 1);
+  end('grepper', 1);
+  expect(happened).toHaveLength(3);
+});

@@ -1,0 +1,23 @@
+// How the Guide puts what it was told: lines as people count them, differences as such and nothing else as one.
+import { expect, test } from 'vitest';
+import { describeBlock, reportRead } from '../../../src/models/guideSpeech.ts';
+
+test.each([
+  ['', '0 lines'],
+  ['one', '1 line'],
+  ['one\n', '1 line'],
+  ['one\ntwo\n', '2 lines'],
+  ['one\n\n', '2 lines'],
+])('%j has %s', (text, lines) => {
+  expect(reportRead('a.ts', text)).toContain(`, ${lines}.`);
+});
+
+test.each([
+  ['a.ts changed:\n@@ -1 +1 @@\n-one\n+two', 'diff'],
+  ['a.ts changed:\n+two', 'diff'],
+  ['a.ts has 2 problems:\n  line 1: error ts 1: Wrong.\n  line 2: error ts 1: Wrong.', ''],
+  ['`npm test` failed. Its last lines:\n 1 passing', ''],
+])('%j', (body, language) => {
+  const block = `<notifications shown="1" total="1" key="k">\n<notification source="file" name="changed" level="info" origin="host" at="12:00:00"><![CDATA[\n${body}\n]]></notification>\n</notifications>`;
+  expect(describeBlock(block)).toMatch(new RegExp(`\n\n\`\`\`${language}\n`));
+});
