@@ -178,7 +178,7 @@ class GitWatch implements Disposable {
       subject,
       before,
       after,
-      what: combined ? `switched from ${nameOf(before)} to ${nameOf(after)}` : settled.what,
+      what: combined ? switchedWords(before, after) : settled.what,
       files: pending ? undefined : settled.files,
       conflicts: settled.conflicts,
       under: settled.under.filter((path) => this.#viewOf(path, conversation) !== undefined),
@@ -228,9 +228,7 @@ class GitWatch implements Disposable {
       return view === undefined || view.hash === hash ? [] : [{ path, hash, complete: false }];
     });
     const switched = before.branch !== head.branch;
-    const what = switched
-      ? `switched from ${nameOf(before)} to ${nameOf(head)}`
-      : `moved ${nameOf(head)} to another commit`;
+    const what = switched ? switchedWords(before, head) : `moved ${nameOf(head)} to another commit`;
     const operation = { subject, before, after: head, what, files: undefined, conflicts: [] };
     return { kind: GIT_KIND, subject, replaces: message, draft: gitHeadChanged(operation, files, undefined) };
   }
@@ -300,6 +298,10 @@ function knownOf(view: SeenFile['by'][number] | undefined): string {
 
 function nameOf({ branch, commit }: GitHead): string {
   return branch ?? `commit ${commit.slice(0, 7)}`;
+}
+
+function switchedWords(before: GitHead, after: GitHead): string {
+  return `switched from ${nameOf(before)} to ${nameOf(after)}`;
 }
 
 function subjectOf(tree: string): string {

@@ -1,4 +1,5 @@
 // Decides when a change of a file may be told by itself: not while git is at work, which tells of all its files at once.
+import { foldersAbove } from './folders.ts';
 
 /** `during`: something of git was at work when it was asked, and is over now. */
 export type Passed = 'free' | 'during';
@@ -25,7 +26,8 @@ export class GitGate {
 
   /** An operation that was told of as a whole; `paths` are files that it changed, as far as they are known. */
   worked(from: number, to: number, paths: ReadonlySet<string>): void {
-    this.#last = { paths: withFolders(paths), until: to + LATE_MILLISECONDS };
+    // Of a folder that came or went with all that it holds, only the folder may be told.
+    this.#last = { paths: new Set([...paths, ...foldersAbove(paths)]), until: to + LATE_MILLISECONDS };
     // Where its files are known, those that come late are known too.
     const latest = to + (paths.size > 0 ? ECHO_MILLISECONDS : LATE_MILLISECONDS);
     this.#worked.push({ from, to: to + ECHO_MILLISECONDS, latest });
@@ -56,17 +58,4 @@ export class GitGate {
   covers(time: number): boolean {
     return this.#worked.some(({ from, to }) => time >= from - ECHO_MILLISECONDS && time <= to);
   }
-}
-
-/** Of a folder that came or went with all that it holds, only the folder may be told. */
-function withFolders(paths: ReadonlySet<string>): ReadonlySet<string> {
-  const all = new Set(paths);
-  for (const path of paths) {
-    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
-      const folder = path.slice(0, slash);
-      if (all.has(folder)) break;
-      all.add(folder);
-    }
-  }
-  return all;
 }

@@ -5,6 +5,7 @@ import { type Clock } from '../core/ports.ts';
 import { type DeliveryPoint, type LiveConversations, type Sample } from '../core/producerPorts.ts';
 import { type FileTouch } from '../core/sourcePorts.ts';
 import { type Exclusions } from './exclusions.ts';
+import { foldersAbove } from './folders.ts';
 import { type GitGate } from './gitGate.ts';
 
 const KIND = { source: 'file', name: 'workspace' } as const;
@@ -88,7 +89,8 @@ export class WorkspaceCounts {
     const own = this.#madeBy(conversation);
     // Of these it is told one by one.
     const watched = [...this.#deps.live.globs(conversation)];
-    const folders = foldersOf(this.#touched.keys());
+    // Folders come with what was made in them, and are no files.
+    const folders = foldersAbove(this.#touched.keys());
     const others: Became[] = [];
     for (const [path, touches] of this.#touched) {
       const later = touches.filter(({ at }) => at > since);
@@ -130,19 +132,6 @@ function whatBecame(touches: readonly Touch[]): FileTouch['type'] | undefined {
   const [wasThere, isThere] = [first.type !== 'created', last.type !== 'deleted'];
   if (!isThere) return wasThere ? 'deleted' : undefined;
   return wasThere ? 'changed' : 'created';
-}
-
-/** Folders come with what was made in them, and are no files. */
-function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
-  const folders = new Set<string>();
-  for (const path of paths) {
-    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
-      const folder = path.slice(0, slash);
-      if (folders.has(folder)) break;
-      folders.add(folder);
-    }
-  }
-  return folders;
 }
 
 /** `src 12, test 3, 2 more folders` */

@@ -2,7 +2,8 @@
 import { type LogEvent } from '../../protocol/event.ts';
 import { type Notification } from '../../protocol/notification.ts';
 
-const CARRIED_AS = ['shown', 'merged', 'counted', 'filtered'] as const;
+/** Everything that a carrier carries is in one of these lists of it. */
+export const CARRIED_AS = ['shown', 'merged', 'counted', 'filtered'] as const;
 
 export type NotificationState = 'pending' | 'withdrawn' | (typeof CARRIED_AS)[number];
 

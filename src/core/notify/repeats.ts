@@ -1,6 +1,7 @@
 // Decides which news would only repeat what the model was last told of the same thing.
 import { type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { type Notification, type NotificationDraft, printKind } from '../../protocol/notification.ts';
+import { CARRIED_AS } from './history.ts';
 import { RUN_TASK_TOOL } from './watches.ts';
 
 type Draft = Pick<NotificationDraft, 'kind' | 'subject' | 'data'>;
@@ -8,7 +9,6 @@ type Carrier = EventOf<'chat_request' | 'tool_call_response'>;
 
 /** Calls after which what held before may not hold any more, whatever they changed. */
 const ACTS: ReadonlySet<string> = new Set([RUN_TASK_TOOL, 'run_command']);
-const CARRIED_AS = ['shown', 'merged', 'counted', 'filtered'] as const;
 
 /** Of drafts that have a `data.state`: as long as that stays the same there is nothing new to say. */
 export class Repeats {
