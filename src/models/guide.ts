@@ -85,7 +85,7 @@ function follow(
       // What was said before this result came is said.
       [reports, told] = [[], describeBlock(result.block?.text)];
       if (wasRefused(result.content)) return { text: join(stopping(reasonIn(result.content)), told) };
-      taken.push({ step, result: result.content });
+      taken.push({ step, result: result.content, failed: result.failed === true });
       waiting.push(...userTextsIn(result.block?.text).flatMap(goalFor));
     }
   }

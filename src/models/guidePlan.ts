@@ -9,6 +9,7 @@ export interface Step {
 export interface Taken {
   readonly step: Step;
   readonly result: string;
+  readonly failed: boolean;
 }
 
 export type Decision =
@@ -20,9 +21,9 @@ export type Decision =
 export type Goal = (taken: readonly Taken[]) => Decision;
 
 /** One call, and a word on what came of it. */
-export function single(step: Step, say: string, report: (result: string) => string): Goal {
+export function single(step: Step, say: string, report: (result: string, failed: boolean) => string): Goal {
   return ([taken]) =>
-    taken === undefined ? { type: 'call', step, say } : { type: 'done', report: report(taken.result) };
+    taken === undefined ? { type: 'call', step, say } : { type: 'done', report: report(taken.result, taken.failed) };
 }
 
 /** Arguments are what the Guide itself wrote; anything but a text is none. */

@@ -28,6 +28,8 @@ export type ModelMessage =
       readonly role: 'tool';
       readonly call: string;
       readonly content: string;
+      /** The call did not do what it was for. */
+      readonly failed?: true;
       readonly block?: Block;
       /** Of the user's words in the block. */
       readonly images?: readonly ImageReference[];
@@ -117,7 +119,9 @@ export class Messages {
     const found = imagesIn(carriedAttachments(event, textOf));
     const images = found.length > 0 && { images: found };
     if (this.#awaited.delete(event.id)) {
-      this.#add(event.seq, withBlock({ role: 'tool', call: event.id, content: event.content, ...images }, event));
+      const failed = event.is_error && { failed: true as const };
+      const { id: call, content } = event;
+      this.#add(event.seq, withBlock({ role: 'tool', call, content, ...failed, ...images }, event));
     } else if (event.notifications !== undefined && event.notifications.text !== '') {
       this.#add(event.seq, withBlock({ role: 'user', content: SYSTEM_REQUEST, ...images }, event));
     }
