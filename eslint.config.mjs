@@ -1,4 +1,5 @@
 // What the type checker cannot see: forgotten promises, unsafe any, unhandled switch cases.
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
@@ -31,6 +32,15 @@ export default tseslint.config(
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'No default exports: names explain themselves.' },
       ],
+    },
+  },
+  {
+    // Regular expressions of the product read outside text: their work grows with its length, never faster.
+    files: ['src/**/*.ts', 'src/**/*.tsx'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential' }],
     },
   },
   {

@@ -9,9 +9,14 @@ const OTHER_CONTROLS = /[\u0000-\u0007\u000b\u000c\u000e-\u001f\u007f]/g;
 /** Longer ones are taken for complete when they come in pieces. */
 const LONGEST_ESCAPE = 256;
 
+/** Without colours, titles and cursor moves; all else as it is. */
+export function withoutEscapes(text: string): string {
+  return text.replace(ESCAPES, '');
+}
+
 /** A line that was written over (`\r`, as progress bars do) is given as it was at the end. */
 export function plainText(text: string): string {
-  const plain = text.replace(LINE_START, '\r').replace(ESCAPES, '').replace(OTHER_CONTROLS, '').replace(/\r+\n/g, '\n');
+  const plain = text.replace(LINE_START, '\r').replace(ESCAPES, '').replace(OTHER_CONTROLS, '');
   return /[\r\b]/.test(plain) ? plain.split('\n').map(lastState).join('\n') : plain;
 }
 

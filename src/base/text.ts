@@ -13,3 +13,20 @@ export function wholeCharacters(text: string, length: number): string {
   const splits = last >= 0xd800 && last <= 0xdbff;
   return text.slice(0, splits ? length - 1 : length);
 }
+
+/** Without these characters at the end, however many there are: a pattern would look for them from every place again. */
+export function withoutTrailing(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
+/** A fence for Markdown that is longer than any run of backticks in the text, so that the text cannot end it. */
+export function fenceAround(text: string): string {
+  let [longest, run] = [2, 0];
+  for (let at = text.indexOf('`'); at !== -1 && at < text.length; at += 1) {
+    run = text[at] === '`' ? run + 1 : 0;
+    if (run > longest) longest = run;
+  }
+  return '`'.repeat(longest + 1);
+}

@@ -1,6 +1,7 @@
 // Decides what can be found out of an endpoint without a request to a model: which models it has, whether the key is right.
 import * as z from 'zod';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
+import { withoutTrailing } from '../base/text.ts';
 import { endpointLabel } from './profile.ts';
 
 export interface ListedModel {
@@ -33,7 +34,7 @@ export async function listModels(
   let response: Response;
   try {
     const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-    response = await globalThis.fetch(`${baseUrl.replace(/\/+$/, '')}/models`, { headers, signal });
+    response = await globalThis.fetch(`${withoutTrailing(baseUrl, '/')}/models`, { headers, signal });
   } catch (error) {
     const reason = signal.aborted ? 'it did not answer in time' : causeOf(error);
     return failed(

@@ -55,18 +55,24 @@ function retryAfterOf(headers: Headers, now: number): number | undefined {
 
 /** OpenAI has a code for it; vLLM, llama.cpp, LM Studio and OpenRouter have only these words. */
 const OVERFLOW =
-  /maximum context length|context[_ ]length[_ ]exceeded|exceed(s|ed)?( the)?( available| maximum)? context|context (size|window|length)[^.]*(exceed|overflow|too (long|large|small))|prompt is too long|input is too long|too many (input )?tokens/i;
+  /maximum context length|context[_ ]length[_ ]exceeded|exceed(s|ed)?( the)?( available| maximum)? context|prompt is too long|input is too long|too many (input )?tokens/i;
 
 /** Whether these words say that the request was longer than the model can read. */
 export function isOverflow(text: string): boolean {
-  return OVERFLOW.test(text);
+  return OVERFLOW.test(text) || text.split('.').some(namesLength);
+}
+
+/** “The context window of 4,096 tokens is exceeded”: both in one sentence. */
+function namesLength(sentence: string): boolean {
+  const at = sentence.search(/context (?:size|window|length)/i);
+  return at !== -1 && /exceed|overflow|too (?:long|large|small)/i.test(sentence.slice(at));
 }
 
 export function explain(error: unknown, endpoint: { baseUrl: string; model: string }, now = Date.now()): FailedPart {
   if (error instanceof StreamError && error.status === undefined) return explainStream(error, endpoint.baseUrl);
   const refusal = readRefusal(error, now);
   const { status, text, code, retryAfter } = refusal;
-  if (status === 413 || code === 'context_length_exceeded' || (isBadRequest(status) && OVERFLOW.test(text))) {
+  if (status === 413 || code === 'context_length_exceeded' || (isBadRequest(status) && isOverflow(text))) {
     return failed({
       code: CONTEXT_OVERFLOW,
       message: `The conversation is longer than ${endpoint.model} can read (${text}).`,

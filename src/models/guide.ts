@@ -30,7 +30,7 @@ interface Response {
 }
 
 async function* speak(response: Response, delay: number, signal: AbortSignal): AsyncGenerator<ModelPart> {
-  for (const word of response.text.match(/\s*\S+\s*/g) ?? []) {
+  for (const word of response.text.trimEnd().split(/(?<=\s)(?=\S)/)) {
     if (signal.aborted) return;
     yield { type: 'text', text: word };
     if (delay > 0) await pause(delay);

@@ -18,15 +18,14 @@ export function isSystemRequest(content: string): boolean {
 
 /** The exit code that a command or task reports last. */
 export function exitCodeIn(result: string): number | undefined {
-  const found = result.match(/\(exit code (\d+)[^()]*\)\s*$/);
+  const text = result.trimEnd();
+  const found = /^\(exit code (\d+)(?:[^\d()][^()]*)?\)$/.exec(text.slice(Math.max(0, text.lastIndexOf('('))));
   return found?.[1] === undefined ? undefined : Number(found[1]);
 }
 
-const USER_MESSAGE = /<user_message[^>]*><!\[CDATA\[\n([\s\S]*?)\n\]\]><\/user_message>/g;
-
 /** What the user wrote meanwhile, oldest first. */
 export function userTextsIn(block: string | undefined): string[] {
-  return [...(block ?? '').matchAll(USER_MESSAGE)].map(([, text = '']) => joinSections(text));
+  return elementsIn(block ?? '', 'user_message').map(({ body }) => body);
 }
 
 export interface HeardEntry {
@@ -34,17 +33,38 @@ export interface HeardEntry {
   readonly body: string;
 }
 
-const ENTRY = /<notification source="([^"]*)" name="([^"]*)"[^>]*><!\[CDATA\[\n([\s\S]*?)\n\]\]><\/notification>/g;
-
 export function entriesIn(block: string): HeardEntry[] {
-  return [...block.matchAll(ENTRY)].map(([, source = '', name = '', body = '']) => ({
-    kind: `${source}.${name}`,
-    body: joinSections(body),
-  }));
+  return elementsIn(block, 'notification').flatMap(({ attributes, body }) => {
+    const [, source, name] = /^ source="([^"]*)" name="([^"]*)"/.exec(attributes) ?? [];
+    return source === undefined || name === undefined ? [] : [{ kind: `${source}.${name}`, body }];
+  });
 }
 
 export function moreIn(block: string): string | undefined {
-  return block.match(/<more>([\s\S]*?)<\/more>/)?.[1];
+  const start = block.indexOf('<more>');
+  const end = start === -1 ? -1 : block.indexOf('</more>', start);
+  return end === -1 ? undefined : block.slice(start + '<more>'.length, end);
+}
+
+/** Elements of a block with a text; a body may hold what looks like one, so that each is passed over as a whole. */
+function elementsIn(block: string, name: string): { readonly attributes: string; readonly body: string }[] {
+  const [open, close] = ['<![CDATA[\n', `\n]]></${name}>`];
+  const found: { attributes: string; body: string }[] = [];
+  for (let start = block.indexOf(`<${name}`); start !== -1; start = block.indexOf(`<${name}`, start)) {
+    const head = block.indexOf('>', start);
+    if (head === -1) break;
+    const attributes = block.slice(start + name.length + 1, head);
+    start = head + 1;
+    if (!block.startsWith(open, start)) continue;
+    const end = block.indexOf(close, start + open.length - 1);
+    if (end === -1) break;
+    found.push({
+      attributes,
+      body: joinSections(block.slice(start + open.length, Math.max(end, start + open.length))),
+    });
+    start = end + close.length;
+  }
+  return found;
 }
 
 function joinSections(text: string): string {

@@ -1,10 +1,13 @@
 // Decides what the Guide understands of a request: which goals, one after another. Half a request is not carried out.
+import { withoutTrailing } from '../base/text.ts';
 import { fixProblems } from './guideFix.ts';
 import { type Goal, single } from './guidePlan.ts';
 import { fence, introduce, reportRead, reportRun, reportText } from './guideSpeech.ts';
 import { tour } from './guideTour.ts';
 
-const SEPARATOR = /\s*(?:\n|,?\s+(?:and\s+)?then\s+)\s*/i;
+const SEPARATOR = /\n|,?\s{1,9}(?:and\s{1,9})?then\s/i;
+/** A longer request is none of these; the patterns below would take long to say so. */
+const LONGEST_PART = 2000;
 const QUOTED = /(?:"([^"]*)"|'([^']*)'|`([^`]*)`|“([^”]*)”)/.source;
 
 type Rule = { readonly pattern: RegExp; goal(match: RegExpMatchArray): Goal };
@@ -78,14 +81,14 @@ const RULES: readonly Rule[] = [
 
 /** Undefined if any part of it is not understood. */
 export function parseRequest(text: string): Goal[] | undefined {
-  const parts = text.split(SEPARATOR).filter((part) => part.trim() !== '');
+  const parts = text.split(SEPARATOR).flatMap((part) => part.trim() || []);
   const goals = parts.map(parseGoal);
   return goals.length > 0 && goals.every((goal) => goal !== undefined) ? goals : undefined;
 }
 
 function parseGoal(text: string): Goal | undefined {
   for (const { pattern, goal } of RULES) {
-    const match = text.trim().match(pattern);
+    const match = text.length > LONGEST_PART ? null : text.match(pattern);
     if (match !== null) return goal(match);
   }
   return undefined;
@@ -161,7 +164,7 @@ function watch(args: Readonly<Record<string, unknown>>, say: string): Goal {
 
 /** A folder stands for everything in it. */
 function asGlob(path: string): string {
-  return /[*?{[]/.test(path) || /\.\w+$/.test(path) ? path : `${path.replace(/\/+$/, '')}/**`;
+  return /[*?{[]/.test(path) || /\.\w+$/.test(path) ? path : `${withoutTrailing(path, '/')}/**`;
 }
 
 function showProblems(path: string | undefined): Goal {
@@ -170,7 +173,7 @@ function showProblems(path: string | undefined): Goal {
 }
 
 function ask(question: string, options: string | undefined): Goal {
-  const offered = (options ?? '').split(/\s*,\s*(?:or\s+)?|\s+or\s+/).filter((option) => option !== '');
+  const offered = (options ?? '').split(/,(?:\s*or\s)?|\sor\s/).flatMap((option) => option.trim() || []);
   const step = { tool: 'ask_user', arguments: { question, ...(offered.length > 1 && { options: offered }) } };
   return single(step, 'I ask you, as a model would.', (result) => result);
 }

@@ -1,4 +1,5 @@
 // Decides the Guide's words: what it is, what it understands, what a step brought, and what it was told meanwhile.
+import { fenceAround } from '../base/text.ts';
 import { entriesIn, exitCodeIn, type HeardEntry, moreIn, userTextsIn } from './guideReading.ts';
 
 const LONGEST_EXCERPT = 1500;
@@ -79,8 +80,7 @@ function describeEntry({ kind, body }: HeardEntry): string {
 
 /** A fence longer than any in the text; of a long one its end, where the news is. */
 export function fence(text: string, language = ''): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
-  const marks = '`'.repeat(longest + 1);
+  const marks = fenceAround(text);
   const cut = text.length > LONGEST_EXCERPT ? `…\n${text.slice(-LONGEST_EXCERPT)}` : text;
   return `${marks}${language}\n${cut.trimEnd()}\n${marks}`;
 }

@@ -1,9 +1,16 @@
 // Decides what an endpoint's stream says: its chunks → parts of an answer. Pure.
 import { type ModelPart } from '../core/ports.ts';
 import { type Usage } from '../protocol/event.ts';
+import { isJson, WholeJson } from './wholeJson.ts';
+
+/** Parts within parts: servers send one level. */
+const DEEPEST_PARTS = 4;
 
 interface GrowingCall {
   readonly index: number | undefined;
+  /** Which of the calls it is, from 0 on. */
+  readonly place: number;
+  readonly whole: WholeJson;
   id: string;
   name: string;
   arguments: string;
@@ -47,6 +54,8 @@ interface LooseUsage {
 export class StreamAccumulator {
   readonly #calls: GrowingCall[] = [];
   readonly #byIndex = new Map<number, GrowingCall>();
+  /** The newest call with an id. */
+  readonly #byId = new Map<string, GrowingCall>();
   #usage: Usage | undefined;
   #reason: string | undefined;
 
@@ -89,20 +98,26 @@ export class StreamAccumulator {
     const index = typeof delta.index === 'number' ? delta.index : undefined;
     const known = this.#find(index, id, name);
     if (known === undefined) {
-      const call = { index, id, name, arguments: text };
+      const call = { index, place: this.#calls.length, whole: new WholeJson(), id, name, arguments: text };
+      call.whole.add(text);
       this.#calls.push(call);
       if (index !== undefined) this.#byIndex.set(index, call);
-      return { type: 'writing_call', index: this.#calls.length - 1, name, text };
+      if (id !== '') this.#byId.set(id, call);
+      return { type: 'writing_call', index: call.place, name, text };
     }
-    if (known.id === '') known.id = id;
+    if (known.id === '' && id !== '') {
+      known.id = id;
+      this.#byId.set(id, known);
+    }
     if (known.name === '') known.name = name;
     known.arguments += text;
-    return { type: 'writing_call', index: this.#calls.indexOf(known), name: known.name, text };
+    known.whole.add(text);
+    return { type: 'writing_call', index: known.place, name: known.name, text };
   }
 
   /** An id names its call whatever the index says; else the index does; else it is the one that grew last. */
   #find(index: number | undefined, id: string, name: string): GrowingCall | undefined {
-    const named = id === '' ? undefined : this.#calls.findLast((call) => call.id === id);
+    const named = id === '' ? undefined : this.#byId.get(id);
     if (named !== undefined) return isDouble(named, index, name) ? undefined : named;
     const known = index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
     return known === undefined || startsAnother(known, id, name) ? undefined : known;
@@ -112,7 +127,7 @@ export class StreamAccumulator {
 /** Another call under an id that is taken: by its index, or because the first one is complete. */
 function isDouble(known: GrowingCall, index: number | undefined, name: string): boolean {
   if (index !== undefined && known.index !== undefined && index !== known.index) return true;
-  return name !== '' && isJson(known.arguments);
+  return name !== '' && known.whole.isWhole(known.arguments);
 }
 
 /** A new id, or a name after arguments have begun, starts another call. */
@@ -122,26 +137,19 @@ function startsAnother(known: GrowingCall, id: string, name: string): boolean {
 }
 
 /** Content may be a list of parts, as Mistral's reasoning models send it; what is no text is not for us. */
-function textOf(value: unknown): string {
+function textOf(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value;
-  if (!Array.isArray(value)) return '';
+  if (!Array.isArray(value) || depth > DEEPEST_PARTS) return '';
   return value
-    .map((part: unknown) => (typeof part === 'object' && part !== null && 'text' in part ? textOf(part.text) : ''))
+    .map((part: unknown) =>
+      typeof part === 'object' && part !== null && 'text' in part ? textOf(part.text, depth + 1) : '',
+    )
     .join('');
 }
 
 function argumentsText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function toUsage(usage: LooseUsage): Usage | undefined {

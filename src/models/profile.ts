@@ -67,34 +67,58 @@ export function endpointLabel(baseUrl: string): string | undefined {
   return KNOWN.find((known) => known.matches(url))?.label;
 }
 
+/** In each sentence one word of each list, in this order: what a refusal may say. */
+type Wording = readonly (readonly string[])[];
+
 /** Texts of refusals, seen on the servers named. */
-const HINTS: readonly { readonly pattern: RegExp; readonly learnt: Partial<EndpointProfile> }[] = [
+const HINTS: readonly {
+  readonly wordings: readonly Wording[];
+  /** Fixed words that say it too. */
+  readonly words?: RegExp;
+  readonly learnt: Partial<EndpointProfile>;
+}[] = [
   // Mistral: "Unexpected role 'user' after role 'tool'"; vLLM and llama.cpp templates: "after tool".
-  { pattern: /\buser\b[^.]*\bafter\b[^.]*\btool\b/i, learnt: { userAfterTool: false } },
+  { wordings: [[['user'], ['after'], ['tool']]], learnt: { userAfterTool: false } },
   // Templates of Gemma, Llama 2 and Mistral: "Conversation roles must alternate user/assistant/…".
-  { pattern: /\balternat/i, learnt: { alternation: 'strict' } },
+  { wordings: [], words: /\balternat/i, learnt: { alternation: 'strict' } },
   // "Unexpected role 'system' after role 'user'", "System message must be at the beginning", "Only the first message can be…".
   {
-    pattern: /\b(system|developer)\b[^.]*\b(after|beginning|first|start)\b|\bfirst\b[^.]*\bsystem\b/i,
+    wordings: [
+      [
+        ['system', 'developer'],
+        ['after', 'beginning', 'first', 'start'],
+      ],
+      [['first'], ['system']],
+    ],
     learnt: { midSystem: false },
   },
   // "'developer' is not one of ['system', 'assistant', …]", "Unknown role: developer", "Unexpected message role".
   {
-    pattern: /\bdeveloper\b|\b(unknown|unexpected|invalid|unsupported)\b[^.]*\brole\b/i,
+    wordings: [[['developer']], [['unknown', 'unexpected', 'invalid', 'unsupported'], ['role']]],
     learnt: { systemRole: 'system' },
   },
   // "Input should be a valid string", "content must be a string", "invalid type: sequence, expected a string".
   {
-    pattern: /\bcontent\b[^.]*\b(string|array|list|parts?)\b|\bvalid string\b|\bexpected a string\b/i,
+    wordings: [[['content'], ['string', 'array', 'list', 'part', 'parts']]],
+    words: /\bvalid string\b|\bexpected a string\b/i,
     learnt: { toolContent: 'text' },
   },
 ];
 
 /** What a refusal's text hints at that is not known yet, the surest first. */
 export function hintsIn(profile: EndpointProfile, refusal: string): EndpointProfile[] {
-  return HINTS.filter(({ pattern }) => pattern.test(refusal))
+  const sentences = refusal.split('.').map((sentence) => sentence.toLowerCase().match(/\w+/g) ?? []);
+  const isSaid = (wording: Wording) => sentences.some((words) => says(words, wording));
+  return HINTS.filter(({ wordings, words }) => words?.test(refusal) === true || wordings.some(isSaid))
     .map(({ learnt }) => ({ ...profile, ...learnt }))
     .filter((next) => !sameProfile(next, profile));
+}
+
+/** One pass: the first word that fits each list is as good as a later one. */
+function says(words: readonly string[], wording: Wording): boolean {
+  let next = 0;
+  for (const word of words) if (wording[next]?.includes(word) === true) next += 1;
+  return next === wording.length;
 }
 
 function sameProfile(a: EndpointProfile, b: EndpointProfile): boolean {

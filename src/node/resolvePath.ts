@@ -11,6 +11,9 @@ interface Place {
   readonly real?: string;
 }
 
+/** No system has longer ones; each folder on the way is looked up on disk. */
+const LONGEST_PATH = 4096;
+
 /** `folders` as in Workspace: with several, each has its name as its path. `anywhere`: outside is allowed too. */
 export async function resolveInside(
   folders: readonly Place[],
@@ -18,6 +21,7 @@ export async function resolveInside(
   options: { readonly anywhere?: boolean } = {},
 ): Promise<Result<Place>> {
   if (folders.length === 0) return failed('no_folder', 'No folder is open in the editor.');
+  if (path.length > LONGEST_PATH) return failed('bad_path', `The path is longer than ${LONGEST_PATH} characters.`);
   if (path.includes('\0')) return failed('bad_path', 'The path contains a NUL character.');
   const absolute = toAbsolute(folders, path);
   const folder = folders.find((candidate) => isInside(candidate.absolute, absolute));

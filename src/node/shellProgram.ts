@@ -5,7 +5,10 @@ import { type ShellProgram } from './processTree.ts';
 const EDITORS_OWN = /^(?:ELECTRON_.+|VSCODE_(?!(?:PORTABLE|SHELL_LOGIN)$).+|EARSHOT_NODE_OPTIONS)$/;
 
 export function shellProgram(path: string): ShellProgram {
-  const name = (/[^\\/]*$/.exec(path)?.[0] ?? '').toLowerCase().replace(/\.exe$/, '');
+  const name = path
+    .slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
+    .toLowerCase()
+    .replace(/\.exe$/, '');
   if (name === 'pwsh' || name === 'powershell') return { path, args: ['-NoProfile', '-NonInteractive', '-Command'] };
   if (name === 'cmd') return { path, args: ['/d', '/s', '/c'] };
   // A login that runs nothing is no shell.

@@ -1,11 +1,13 @@
 // Decides which files that nobody has seen are not worth a word: what .gitignore names, and git's own folder.
-import ignore, { type Ignore } from 'ignore';
+import { type IgnoreRules, type IgnoreVerdict, type IgnoreWalk, parseIgnoreRules } from '../base/ignoreRules.ts';
 import { decodeText } from '../base/text.ts';
 import { type Workspace } from '../core/workspacePorts.ts';
 
 const IGNORE_FILE = '.gitignore';
 /** Rules of folders that were looked at; more are forgotten and read again. */
 const MOST_FOLDERS = 2000;
+/** Nobody works further down; each folder on the way would be asked for its rules. */
+const DEEPEST = 200;
 
 export interface Exclusions {
   excludes(path: string): Promise<boolean>;
@@ -14,8 +16,8 @@ export interface Exclusions {
 }
 
 export function createExclusions(workspace: Workspace): Exclusions {
-  const rules = new Map<string, Promise<Ignore | undefined>>();
-  const rulesOf = (folder: string): Promise<Ignore | undefined> => {
+  const rules = new Map<string, Promise<IgnoreRules | undefined>>();
+  const rulesOf = (folder: string): Promise<IgnoreRules | undefined> => {
     let known = rules.get(folder);
     if (known === undefined) {
       if (rules.size >= MOST_FOLDERS) rules.clear();
@@ -27,11 +29,15 @@ export function createExclusions(workspace: Workspace): Exclusions {
   return {
     excludes: async (path) => {
       const parts = path.split('/');
-      if (parts.includes('.git')) return true;
+      if (parts.includes('.git') || parts.length > DEEPEST) return true;
       // From the outermost folder inwards: what an excluded folder holds is not looked at any more, as in git.
-      for (let depth = 1; depth <= parts.length; depth++) {
-        const candidate = depth < parts.length ? `${parts.slice(0, depth).join('/')}/` : path;
-        if (await isIgnored(candidate, parts.slice(0, depth - 1), rulesOf)) return true;
+      const walks: IgnoreWalk[] = [];
+      let folder = '';
+      for (const [index, name] of parts.entries()) {
+        const own = await rulesOf(folder);
+        if (own !== undefined) walks.unshift(own.start());
+        if (verdictOf(walks, name, index < parts.length - 1) === 'ignored') return true;
+        folder = folder === '' ? name : `${folder}/${name}`;
       }
       return false;
     },
@@ -41,27 +47,16 @@ export function createExclusions(workspace: Workspace): Exclusions {
   };
 }
 
-/** The nearest rule that says anything decides. */
-async function isIgnored(
-  candidate: string,
-  folders: readonly string[],
-  rulesOf: (folder: string) => Promise<Ignore | undefined>,
-): Promise<boolean> {
-  for (let depth = folders.length; depth >= 0; depth--) {
-    const folder = folders.slice(0, depth).join('/');
-    const inner = folder === '' ? candidate : candidate.slice(folder.length + 1);
-    const verdict = (await rulesOf(folder))?.test(inner);
-    if (verdict?.ignored === true) return true;
-    if (verdict?.unignored === true) return false;
-  }
-  return false;
+/** The nearest rule that says anything decides; all of them go along. */
+function verdictOf(nearestFirst: readonly IgnoreWalk[], name: string, isFolder: boolean): IgnoreVerdict {
+  return nearestFirst.map((walk) => walk.step(name, isFolder)).find((verdict) => verdict !== undefined);
 }
 
-async function readRules(workspace: Workspace, folder: string): Promise<Ignore | undefined> {
+async function readRules(workspace: Workspace, folder: string): Promise<IgnoreRules | undefined> {
   // With several folders open, none of them is the outermost.
   if (folder === '' && workspace.folders.length > 1) return undefined;
   const file = await workspace.resolve(folder === '' ? IGNORE_FILE : `${folder}/${IGNORE_FILE}`);
   const content = file.ok ? await workspace.read(file.value) : undefined;
   const text = content?.ok === true ? decodeText(content.value.bytes) : undefined;
-  return text === undefined ? undefined : ignore({ allowRelativePaths: true }).add(text);
+  return text === undefined ? undefined : parseIgnoreRules(text, true);
 }

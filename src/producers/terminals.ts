@@ -2,7 +2,7 @@
 import { type Disposable } from '../base/disposable.ts';
 import { maskSecrets } from '../base/maskSecrets.ts';
 import { plainText } from '../base/terminalText.ts';
-import { printPath } from '../core/notify/printPath.ts';
+import { printCommandLine, printPath } from '../core/notify/printPath.ts';
 import { type Clock, type Log, type Producer, type Publisher } from '../core/ports.ts';
 import { type EndedCommand, type Terminals } from '../core/sourcePorts.ts';
 import { KINDS } from '../protocol/kinds.ts';
@@ -50,11 +50,7 @@ function hasFailed(commandLine: string, exitCode: number): boolean {
 }
 
 function describe({ terminal, commandLine, exitCode, folder, output }: EndedCommand) {
-  const command = printPath(
-    maskSecrets(commandLine)
-      .trim()
-      .replace(/\s*\n\s*/g, ' ⏎ '),
-  ).replaceAll('`', 'ˋ');
+  const command = printCommandLine(maskSecrets(commandLine));
   const shown = command.length > COMMAND_LIMIT ? `${command.slice(0, COMMAND_LIMIT)}…` : command;
   const place = folder === undefined ? '' : ` in ${printPath(folder)}`;
   const lines = lastLines(output);

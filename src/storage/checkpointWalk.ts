@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { type Dirent } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import ignore, { type Ignore } from 'ignore';
 import * as z from 'zod';
+import { type IgnoreRules, parseIgnoreRules } from '../base/ignoreRules.ts';
 import { type Snapshots } from '../core/storagePorts.ts';
 import { type Candidate, type CheckpointFolder, type FolderDifference, sift, siftIgnored } from './checkpointFolder.ts';
 
@@ -109,7 +109,7 @@ export async function cleanWalks(storage: string, trees: ReadonlySet<string>): P
 async function walk(root: string, signal: AbortSignal): Promise<{ files: string[]; ignored: string[] }> {
   const files: string[] = [];
   const ignored: string[] = [];
-  const folders: { path: string; rules: readonly { base: string; rule: Ignore }[] }[] = [{ path: '', rules: [] }];
+  const folders: { path: string; rules: readonly { base: string; rule: IgnoreRules }[] }[] = [{ path: '', rules: [] }];
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
     signal.throwIfAborted();
     if (files.length > MOST_FILES) throw new Error(`there are more than ${MOST_FILES} files, and no git to help`);
@@ -117,13 +117,12 @@ async function walk(root: string, signal: AbortSignal): Promise<{ files: string[
     const entries = await readdir(absolute, { withFileTypes: true }).catch((): Dirent[] => []);
     const own = await readFile(join(absolute, '.gitignore'), 'utf8').catch(() => undefined);
     const base = folder.path === '' ? '' : `${folder.path}/`;
-    const rules = own === undefined ? folder.rules : [...folder.rules, { base, rule: ignore().add(own) }];
+    const rules = own === undefined ? folder.rules : [...folder.rules, { base, rule: parseIgnoreRules(own, true) }];
     for (const entry of entries) {
       const path = `${base}${entry.name}`;
       const isFolder = entry.isDirectory();
       if (NEVER.has(entry.name) || (!isFolder && !entry.isFile())) continue;
-      const asked = isFolder ? `${path}/` : path;
-      if (rules.some((one) => one.rule.ignores(asked.slice(one.base.length)))) {
+      if (rules.some(({ base: of, rule }) => ignores(rule, path.slice(of.length), isFolder))) {
         if (!isFolder) ignored.push(path);
         continue;
       }
@@ -132,4 +131,10 @@ async function walk(root: string, signal: AbortSignal): Promise<{ files: string[
     }
   }
   return { files, ignored };
+}
+
+function ignores(rules: IgnoreRules, path: string, isFolder: boolean): boolean {
+  const walk = rules.start();
+  const names = path.split('/');
+  return names.some((name, index) => walk.step(name, isFolder || index < names.length - 1) === 'ignored');
 }

@@ -1,6 +1,6 @@
 // Decides what a search is and what is kept of what it finds: bounded, line by line, whoever looks for it.
-import picomatch from 'picomatch';
 import { wholeCharacters } from '../base/text.ts';
+import { compileGlob } from '../core/notify/globs.ts';
 
 export interface SearchQuery {
   readonly text: string;
@@ -88,7 +88,7 @@ export function printPath(path: string): string {
 
 function printLine({ number, text, at }: FoundLine): string {
   const sign = at === undefined ? '-' : ':';
-  const line = text.replace(/\s+$/, '');
+  const line = text.trimEnd();
   if (line.length <= LINE_LENGTH) return `  ${number}${sign} ${line}`;
   const start = Math.max(0, Math.min((at ?? 0) - BEFORE_MATCH, line.length - LINE_LENGTH));
   const cut = wholeCharacters(line.slice(start), LINE_LENGTH);
@@ -105,7 +105,8 @@ export function wantsPath({ include, exclude }: SearchQuery): (path: string) => 
     globs.map((glob) => {
       const anchored = glob.replace(/\/$/, '').includes('/');
       const whole = anchored ? glob.replace(/^\//, '') : `**/${glob}`;
-      return picomatch([whole, `${whole.replace(/\/$/, '')}/**`], { dot: true, windows: false });
+      const [itself, inside] = [compileGlob(whole), compileGlob(`${whole.replace(/\/$/, '')}/**`)];
+      return (path: string) => itself(path) || inside(path);
     });
   const [wanted, unwanted] = [compile(include), compile(exclude)];
   return (path) =>

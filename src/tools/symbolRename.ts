@@ -77,13 +77,16 @@ async function apply(
   return succeeded({ ...outcome, content: `${head}\n${outcome.content}` });
 }
 
-/** From the end on, so that what is before stays where it is. */
 function replaceAll(text: string, replacements: readonly TextReplacement[]): string {
   const starts = [0, ...[...text.matchAll(/\r\n|\r|\n/g)].map(({ index, 0: end }) => index + end.length)];
   const offset = ({ line, column }: TextReplacement['from']) => (starts[line - 1] ?? text.length) + column - 1;
-  return [...replacements]
-    .sort((a, b) => offset(b.from) - offset(a.from))
-    .reduce((now, { from, to, text: put }) => now.slice(0, offset(from)) + put + now.slice(offset(to)), text);
+  const pieces: string[] = [];
+  let at = 0;
+  for (const { from, to, text: put } of [...replacements].sort((a, b) => offset(a.from) - offset(b.from))) {
+    pieces.push(text.slice(at, offset(from)), put);
+    at = offset(to);
+  }
+  return [...pieces, text.slice(at)].join('');
 }
 
 function describe(path: string, text: string, replacements: readonly TextReplacement[]): string {

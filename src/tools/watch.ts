@@ -1,6 +1,6 @@
 // The tool watch: says which files the model wants to hear of without having read them. The log itself keeps what it set.
 import * as z from 'zod';
-import { GLOB_LIMIT } from '../core/notify/globs.ts';
+import { GLOB_LIMIT, whyUnusable } from '../core/notify/globs.ts';
 import { applyWatch, WATCH_TOOL } from '../core/notify/watches.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
@@ -21,6 +21,10 @@ export const watchTool = defineTool({
     const outside = add.find((glob) => /^([/\\]|[a-z]:|\.\.(\/|$))/i.test(glob));
     if (outside !== undefined)
       return refuse(`add: ${outside} leads out of the workspace. Patterns are relative to it.`);
+    for (const glob of add) {
+      const reason = whyUnusable(glob);
+      if (reason !== undefined) return refuse(`add: ${glob} cannot be watched: ${reason}. Split it into several.`);
+    }
     const unknown = remove.find((glob) => !watches.has(glob));
     if (unknown !== undefined) {
       return refuse(`remove: ${unknown} is not watched. ${describe(watches)}`);

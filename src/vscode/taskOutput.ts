@@ -1,8 +1,8 @@
 // Decides which terminal's output is a task's: it is read from its first byte and belongs to the task whose process the terminal has.
-import { stripVTControlCharacters } from 'node:util';
 import * as vscode from 'vscode';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { withoutEscapes } from '../base/terminalText.ts';
 
 /** Of the output, this many of the last characters are kept. */
 const KEPT = 100_000;
@@ -40,7 +40,9 @@ export class TaskOutput {
   }
 
   add(data: string): void {
-    this.#text = (this.#text + data).slice(-2 * KEPT);
+    this.#text += data;
+    // Not at each piece: that would copy all of it each time.
+    if (this.#text.length > 4 * KEPT) this.#text = this.#text.slice(-2 * KEPT);
     this.#listener(readable(data));
   }
 
@@ -50,7 +52,7 @@ export class TaskOutput {
 }
 
 function readable(text: string): string {
-  return stripVTControlCharacters(text).replaceAll('\r\n', '\n');
+  return withoutEscapes(text).replaceAll('\r\n', '\n');
 }
 
 /** Every execution in a terminal is read from its start, since what was not read then is gone; what no task claims is dropped. */

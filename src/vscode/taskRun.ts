@@ -111,7 +111,7 @@ export class TaskRun implements Disposable {
     const { rounds } = this.#matching;
     const lines = (this.#line + text).split('\n');
     this.#line = (lines.pop() ?? '').slice(-LINE_LIMIT);
-    for (const line of lines) {
+    for (const line of lines.map((one) => one.slice(0, LINE_LIMIT))) {
       if (rounds?.begins?.test(line) === true) {
         this.#active = true;
         this.#roundBegan = this.#deps.clock.now();

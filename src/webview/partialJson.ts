@@ -10,8 +10,9 @@ export function readPartial(text: string): Values {
 
 /** Closes what is open: a text where it stands, anything else after the last whole value. */
 function complete(text: string): string {
+  /** What closes what is open, the outermost first. It changes only where a value ends, so that it fits `end`. */
   const open: string[] = [];
-  let whole = { end: 0, open: '' };
+  let end = 0;
   let [key, inText, inKey] = [false, false, false];
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at] ?? '';
@@ -19,24 +20,25 @@ function complete(text: string): string {
       if (character === '\\') at += 1;
       else if (character === '"') {
         inText = false;
-        if (!inKey) whole = { end: at + 1, open: open.join('') };
+        if (!inKey) end = at + 1;
       }
     } else if (character === '"') [inText, inKey] = [true, key];
     else if (character === '{' || character === '[') {
-      open.unshift(character === '{' ? '}' : ']');
+      open.push(character === '{' ? '}' : ']');
       key = character === '{';
-      whole = { end: at + 1, open: open.join('') };
+      end = at + 1;
     } else if (character === '}' || character === ']') {
-      open.shift();
-      whole = { end: at + 1, open: open.join('') };
+      open.pop();
+      end = at + 1;
     } else if (character === ':') key = false;
     else if (character === ',') {
-      key = open[0] === '}';
-      whole = { end: at, open: open.join('') };
+      key = open.at(-1) === '}';
+      end = at;
     }
   }
-  if (inText && !inKey) return `${text.replace(/\\(u[0-9a-f]{0,3})?$/i, '')}"${open.join('')}`;
-  return text.slice(0, whole.end) + whole.open;
+  const closing = open.reverse().join('');
+  if (inText && !inKey) return `${text.replace(/\\(u[0-9a-f]{0,3})?$/i, '')}"${closing}`;
+  return text.slice(0, end) + closing;
 }
 
 function parse(text: string): unknown {

@@ -55,7 +55,7 @@ function isLocalV6(address: string): boolean {
 }
 
 function expand(address: string): number[] | undefined {
-  const text = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => {
+  const text = address.replace(/(?<!\d)(\d{1,9})\.(\d{1,9})\.(\d{1,9})\.(\d{1,9})$/, (_, a, b, c, d) => {
     const hex = (high: unknown, low: unknown) => (Number(high) * 256 + Number(low)).toString(16);
     return `${hex(a, b)}:${hex(c, d)}`;
   });

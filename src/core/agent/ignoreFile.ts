@@ -1,6 +1,6 @@
 // Decides which files .earshotignore hides from the tools: the same patterns as .gitignore.
-import picomatch from 'picomatch';
 import { succeeded } from '../../base/errors.ts';
+import { parseIgnoreRules } from '../../base/ignoreRules.ts';
 import { decodeText } from '../../base/text.ts';
 import { type Workspace } from '../workspacePorts.ts';
 
@@ -11,34 +11,16 @@ export interface Hidden {
   hides(path: string): boolean;
 }
 
-interface Rule {
-  readonly negated: boolean;
-  matches(path: string): boolean;
-}
-
 /** The last pattern that fits decides; what lies in a hidden folder is hidden with it. */
 export function parseIgnore(text: string): Hidden {
-  const rules = text.split(/\r?\n/).flatMap((line) => parseRule(line) ?? []);
-  const judge = (path: string) => rules.findLast((rule) => rule.matches(path));
+  const rules = parseIgnoreRules(text);
   return {
     hides: (path) => {
-      const parts = path.split('/');
-      // A folder's verdict holds for all in it, as in git.
-      return parts.some((_, index) => judge(parts.slice(0, index + 1).join('/'))?.negated === false);
+      const walk = rules.start();
+      // A folder's verdict holds for all in it, as in git. What may be a folder is taken for one.
+      return path.split('/').some((name) => walk.step(name, true) === 'ignored');
     },
   };
-}
-
-function parseRule(line: string): Rule | undefined {
-  const trimmed = line.replace(/(?<!\\)\s+$/, '');
-  if (trimmed === '' || trimmed.startsWith('#')) return undefined;
-  const negated = trimmed.startsWith('!');
-  const pattern = (negated ? trimmed.slice(1) : trimmed).replace(/^\\(?=[#!])/, '').replace(/\/$/, '');
-  // A slash anywhere but at the end ties the pattern to the folder of the file; without one it holds at any depth.
-  const anchored = pattern.includes('/');
-  const glob = anchored ? pattern.replace(/^\//, '') : `**/${pattern}`;
-  const matches = picomatch(glob, { dot: true, nonegate: true, noextglob: true, nobrace: true });
-  return { negated, matches: (path) => matches(path) };
 }
 
 const nothing: Hidden = { hides: () => false };

@@ -47,5 +47,5 @@ function asking(used: string, limit: string, setting: string): Failure {
 }
 
 function grouped(value: number): string {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+  return value.toLocaleString('en-US');
 }

@@ -6,7 +6,7 @@ import { type Workspace } from '../workspacePorts.ts';
 const FOLDER = '.github/prompts';
 const USER_FOLDER = 'prompts';
 const SUFFIX = '.prompt.md';
-const COMMAND = /^\/([\w][\w.-]*)(?:\s+([\s\S]*))?$/;
+const COMMAND = /^\/(\w[\w.-]*)(?:\s([\s\S]*))?$/;
 
 export interface PromptFile {
   readonly name: string;
@@ -43,7 +43,7 @@ function keep(found: Map<string, PromptFile>, file: string, text: string): void 
 /** A head between two lines of dashes is for editors; we take only its description. */
 export function readPrompt(text: string): { description: string; body: string } {
   const head = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
-  const description = /^description:\s*(.*)$/m.exec(head?.[1] ?? '')?.[1] ?? '';
+  const description = /^description:(.*)$/m.exec(head?.[1] ?? '')?.[1] ?? '';
   return {
     description: description.trim().replace(/^(['"])(.*)\1$/, '$2'),
     body: text.slice(head?.[0].length ?? 0).trim(),

@@ -1,4 +1,5 @@
 // Decides which files are never touched without asking: what holds secrets, and what makes programs run.
+import { withoutTrailing } from '../../base/text.ts';
 
 /** Changing these can make an editor or git run something; reading them is harmless. */
 const TRIGGERS = [/^\.vscode$/i, /^\.husky$/i, /^\.idea$/i, /^\.devcontainer$/i];
@@ -35,5 +36,5 @@ export function whyProtected(path: string, reads: boolean): string | undefined {
 
 /** Windows takes `.git.`, `.git ` and `.git::$DATA` for `.git`. */
 function bareName(part: string): string {
-  return (part.split(':')[0] ?? '').replace(/[. ]+$/, '');
+  return withoutTrailing(part.split(':', 1)[0] ?? '', '. ');
 }

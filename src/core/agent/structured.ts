@@ -3,6 +3,8 @@ import * as z from 'zod';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { describeIssue } from '../../protocol/event.ts';
 
+const FENCE = '```';
+
 type Schema = Readonly<Record<string, unknown>>;
 
 /** Why no answer could fit; undefined if one can. Asked at the door, before anything is sent. */
@@ -25,10 +27,15 @@ export function readStructured(text: string, schema: Schema): Result<unknown> {
 
 /** Models that are not held to JSON like to wrap it in a fence. */
 function parse(text: string): Result<unknown> {
-  const fenced = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/.exec(text.trim());
   try {
-    return succeeded(JSON.parse(fenced?.[1] ?? text));
+    return succeeded(JSON.parse(withoutFence(text.trim())));
   } catch (error) {
     return failed('schema', `it is not JSON (${describeError(error)})`);
   }
+}
+
+function withoutFence(text: string): string {
+  const head = text.indexOf('\n');
+  if (head === -1 || !/^```(?:json)?\s*$/.test(text.slice(0, head)) || !text.endsWith('\n```')) return text;
+  return text.slice(head, -FENCE.length);
 }

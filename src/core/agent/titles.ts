@@ -1,5 +1,5 @@
 // Decides what a conversation is called after its first answer: asks the model for a few words.
-import { wholeCharacters } from '../../base/text.ts';
+import { wholeCharacters, withoutTrailing } from '../../base/text.ts';
 import { askAside, type SideCallDeps } from './sideCall.ts';
 
 export const TITLE_PROMPT =
@@ -24,6 +24,8 @@ export async function nameConversation(deps: SideCallDeps, signal: AbortSignal):
 /** The first line without what models put around it. */
 function clean(text: string): string {
   const line = text.split('\n').find((candidate) => candidate.trim() !== '') ?? '';
-  const bare = line.replace(/^[\s#*"'“”‘’]+|[\s*"'“”‘’.]+$/gu, '').replace(/^title:\s*/i, '');
+  const bare = withoutTrailing(line, ' \t\r\u00a0*"\'“”‘’.')
+    .replace(/^[\s#*"'“”‘’]+/u, '')
+    .replace(/^title:\s*/i, '');
   return wholeCharacters(bare, 80);
 }

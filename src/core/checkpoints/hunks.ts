@@ -1,5 +1,6 @@
 // Decides which parts of a file differ from what it was, and what it is without, or with only, one of them. Pure.
 import { diffArrays } from 'diff';
+import { mostEdits } from '../files/editBudget.ts';
 import { byteLines, joinLines } from './byteLines.ts';
 
 export interface Hunk {
@@ -23,7 +24,9 @@ const MOST_EDITS = 4000;
 export function differenceOf(old: Uint8Array | undefined, present: Uint8Array | undefined): Difference {
   const [oldLines, lines] = [byteLines(old ?? nothing), byteLines(present ?? nothing)];
   if (oldLines === undefined || lines === undefined) return { added: 0, removed: 0 };
-  const parts = diffArrays(oldLines, lines, { maxEditLength: MOST_EDITS });
+  const parts = diffArrays(oldLines, lines, {
+    maxEditLength: mostEdits(oldLines.length + lines.length, MOST_EDITS),
+  });
   if (parts === undefined) return { added: lines.length, removed: oldLines.length };
   const hunks: Hunk[] = [];
   let [oldAt, at] = [0, 0];
@@ -31,7 +34,8 @@ export function differenceOf(old: Uint8Array | undefined, present: Uint8Array | 
   for (const { value, added, removed } of parts) {
     if (added || removed) {
       open ??= { oldStart: oldAt, start: at, removed: [], added: [] };
-      open[added ? 'added' : 'removed'].push(...value);
+      const side = open[added ? 'added' : 'removed'];
+      for (const line of value) side.push(line);
     } else if (open !== undefined) {
       hunks.push(open);
       open = undefined;
@@ -47,13 +51,18 @@ export function differenceOf(old: Uint8Array | undefined, present: Uint8Array | 
 /** The present file as it would be had the hunk never been made. */
 export function withoutHunk(present: Uint8Array, hunk: Hunk): Uint8Array {
   const lines = byteLines(present) ?? [];
-  return joinLines(lines.toSpliced(hunk.start, hunk.added.length, ...hunk.removed));
+  return joinLines(replaced(lines, hunk.start, hunk.added.length, hunk.removed));
 }
 
 /** The old file with this hunk made to it. */
 export function withHunk(old: Uint8Array, hunk: Hunk): Uint8Array {
   const lines = byteLines(old) ?? [];
-  return joinLines(lines.toSpliced(hunk.oldStart, hunk.removed.length, ...hunk.added));
+  return joinLines(replaced(lines, hunk.oldStart, hunk.removed.length, hunk.added));
+}
+
+/** Not by a call with each line as an argument: a hunk may have more of them than a call can take. */
+function replaced(lines: readonly string[], start: number, count: number, by: readonly string[]): string[] {
+  return [lines.slice(0, start), by, lines.slice(start + count)].flat();
 }
 
 const nothing = new Uint8Array();

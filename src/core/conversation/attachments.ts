@@ -1,4 +1,5 @@
 // Decides how what the user attached is told: files as text behind the words, images named there and sent beside. Pure.
+import { fenceAround } from '../../base/text.ts';
 import { type Attachment } from '../../protocol/event.ts';
 
 /** An image as a message refers to it; the bytes are a snapshot. */
@@ -38,10 +39,4 @@ function print(attachment: Attachment): string {
       return `Attached: ${attachment.path}\n${fence}\n${attachment.content}\n${fence}`;
     }
   }
-}
-
-/** Longer than any in the text, so that the text cannot end it. */
-function fenceAround(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  return '`'.repeat(longest + 1);
 }

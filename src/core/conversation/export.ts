@@ -1,4 +1,5 @@
 // Decides what an exported conversation looks like, for people (Markdown) and for programs (JSON). The key is masked. Pure.
+import { fenceAround } from '../../base/text.ts';
 import { type Carried, type LogEvent } from '../../protocol/event.ts';
 import { Projections } from './project.ts';
 
@@ -17,7 +18,7 @@ export function exportMarkdown({ id, events }: ExportedConversation): string {
   const title = titleOf(events) || 'Conversation';
   const parts = [`# ${oneLine(title)}`, `Earshot, conversation ${id}, ${events[0]?.timestamp ?? 'empty'}.`];
   const told = new Set(events.flatMap(wordsToldElsewhere));
-  for (const event of events) if (!told.has(event.event_id)) parts.push(...print(event));
+  for (const event of events) if (!told.has(event.event_id)) for (const part of print(event)) parts.push(part);
   return `${masked(parts.join('\n\n'), events)}\n`;
 }
 
@@ -74,8 +75,7 @@ function carried(notifications: Carried | undefined): string[] {
 
 /** A fence longer than any inside it. */
 function fenced(text: string, language = ''): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
+  const fence = fenceAround(text);
   return `${fence}${language}\n${text}\n${fence}`;
 }
 

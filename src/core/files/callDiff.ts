@@ -3,6 +3,7 @@ import { structuredPatch } from 'diff';
 import { decodeBytes } from '../../base/encodings.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type DiffHunk, type FileDiff } from '../../protocol/diffView.ts';
+import { countLines, mostEdits } from './editBudget.ts';
 
 const LONGEST_COMPARED = 2_000_000;
 const MOST_EDITS = 2000;
@@ -23,7 +24,10 @@ export function diffOfCall({ path, before, after }: ChangedBytes): FileDiff {
   if ((before?.length ?? 0) + (after?.length ?? 0) > LONGEST_COMPARED) return { ...head, note: 'too_long' };
   const [old, now] = [before, after].map((bytes) => (bytes === undefined ? '' : decodeBytes(bytes)?.text));
   if (old === undefined || now === undefined) return { ...head, note: 'not_text' };
-  const patch = structuredPatch('', '', old, now, '', '', { context: 3, maxEditLength: MOST_EDITS });
+  const patch = structuredPatch('', '', old, now, '', '', {
+    context: 3,
+    maxEditLength: mostEdits(countLines(old) + countLines(now), MOST_EDITS),
+  });
   if (patch === undefined) return { ...head, note: 'too_long' };
   const all = patch.hunks.flatMap(({ lines }) => lines);
   const count = (sign: string) => all.filter((line) => line.startsWith(sign)).length;

@@ -1,5 +1,6 @@
 // Decides how the difference of two texts is shown: hunks within bounds, else counts; line endings in a word of their own. Pure.
 import { structuredPatch } from 'diff';
+import { countLines, mostEdits } from './editBudget.ts';
 
 /** Of both texts together. */
 export const LONGEST_COMPARED = 2_000_000;
@@ -22,7 +23,10 @@ export function differenceOf(before: string, after: string, limits: DifferenceLi
   if (before.length + after.length > LONGEST_COMPARED) return undefined;
   const endings = changedEndings(before, after);
   const [old, now] = endings === undefined ? [before, after] : [withLf(before), withLf(after)];
-  const patch = structuredPatch('', '', old, now, '', '', { context: 2, maxEditLength: MOST_EDITS });
+  const patch = structuredPatch('', '', old, now, '', '', {
+    context: 2,
+    maxEditLength: mostEdits(countLines(old) + countLines(now), MOST_EDITS),
+  });
   // More edits than allowed.
   if (patch === undefined) return undefined;
   const lines = patch.hunks.flatMap((hunk) => [

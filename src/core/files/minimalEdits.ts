@@ -1,5 +1,6 @@
 // Decides the smallest edits that make one text of another, so that cursors, folds and undo stay sensible. Pure.
 import { diffArrays } from 'diff';
+import { mostEdits } from './editBudget.ts';
 
 /** `start` and `end` are offsets into the old text. */
 export interface TextReplacement {
@@ -19,7 +20,7 @@ export function minimalEdits(before: string, after: string): readonly TextReplac
   const tail = sameTail(before, after, head);
   const old = linesOf(before.slice(head, before.length - tail));
   const now = linesOf(after.slice(head, after.length - tail));
-  const parts = diffArrays(old, now, { maxEditLength: MOST_DIFFERENCES });
+  const parts = diffArrays(old, now, { maxEditLength: mostEdits(old.length + now.length, MOST_DIFFERENCES) });
   // More differences than allowed.
   if (parts === undefined) {
     return [narrowed(before, { start: head, end: before.length - tail, text: now.join('') })];
@@ -73,7 +74,7 @@ function sameTail(one: string, other: string, head: number): number {
 }
 
 function linesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  return text === '' ? [] : text.split(/(?<=\n)/);
 }
 
 /** Without what is the same at both ends; never half a character or half a line ending. */

@@ -18,7 +18,11 @@ export interface Nearest {
 /** Undefined if nothing in it is much like the wanted text. */
 export function nearestText(text: string, wanted: string): Nearest | undefined {
   const lines = text.split(/\r?\n/);
-  const sought = wanted.replace(/^(\r?\n)+|(\r?\n)+$/g, '').split(/\r?\n/);
+  const asked = wanted.split(/\r?\n/);
+  const sought = asked.slice(
+    asked.findIndex((line) => line !== ''),
+    asked.findLastIndex((line) => line !== '') + 1,
+  );
   if (lines.length > MOST_LINES || sought.every((line) => line.trim() === '')) return undefined;
   const best = bestWindow(lines, sought);
   if (best === undefined || best.score < ALIKE) return undefined;

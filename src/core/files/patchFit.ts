@@ -1,4 +1,5 @@
 // Decides where the hunks of a patch fit into a text, and says of the first that does not why. Pure.
+import { findOverlapping } from '../../base/findText.ts';
 import { endingOf } from './difference.ts';
 import { nearestText } from './nearest.ts';
 import { type Hunk } from './patch.ts';
@@ -12,13 +13,18 @@ export type PatchFit =
     }
   | { readonly ok: false; readonly misfit: string };
 
+type Likeness = (line: string) => string;
+
 /** From strict to forgiving: models get spaces wrong, and write plain quotes for typographic ones. */
-const LIKENESSES: readonly ((line: string) => string)[] = [
+const LIKENESSES: readonly [Likeness, ...Likeness[]] = [
   (line) => line,
   (line) => line.trimEnd(),
   (line) => line.trim(),
   (line) => plain(line.trim()),
 ];
+
+/** Each looks through the whole file. */
+const MOST_SEARCHES = 1000;
 
 export function fitHunks(text: string, hunks: readonly Hunk[]): PatchFit {
   const ending = endingOf(text) === 'CRLF' ? '\r\n' : '\n';
@@ -27,7 +33,10 @@ export function fitHunks(text: string, hunks: readonly Hunk[]): PatchFit {
   // What follows the last line break is no line of its own.
   const bare = lines.at(-1) === '' && lines.length > 1 ? lines.slice(0, -1) : lines;
   const empty = text === '';
-  const sought = empty ? [] : bare;
+  if (hunks.reduce((sum, hunk) => sum + 1 + hunk.anchors.length, 0) > MOST_SEARCHES) {
+    return { ok: false, misfit: `The patch has more than ${MOST_SEARCHES} hunks and @@ lines for one file: split it.` };
+  }
+  const sought = new SoughtLines(empty ? [] : bare);
   const edits: { start: number; end: number; hunk: Hunk }[] = [];
   let from = 0;
   let exact = true;
@@ -41,7 +50,7 @@ export function fitHunks(text: string, hunks: readonly Hunk[]): PatchFit {
   const out: string[] = [];
   let at = 0;
   const keep = (until: number) => {
-    for (; at < until; at += 1) out.push(`${sought[at] ?? ''}${endings[at] ?? ''}`);
+    for (; at < until; at += 1) out.push(`${sought.lines[at] ?? ''}${endings[at] ?? ''}`);
   };
   for (const { start, end, hunk } of edits) {
     keep(start);
@@ -50,13 +59,13 @@ export function fitHunks(text: string, hunks: readonly Hunk[]): PatchFit {
       if (sign === '+') out.push(`${by}${ending}`);
       else {
         // What stays is left as it is there, also where the patch has it a little differently.
-        if (sign === ' ') out.push(`${sought[line] ?? ''}${endings[line] ?? ''}`);
+        if (sign === ' ') out.push(`${sought.lines[line] ?? ''}${endings[line] ?? ''}`);
         line += 1;
       }
     }
     at = end;
   }
-  keep(sought.length);
+  keep(sought.lines.length);
   return { ok: true, text: joined(out, text), exact };
 }
 
@@ -79,9 +88,27 @@ interface Place {
   readonly exact: boolean;
 }
 
-function placeOf(lines: readonly string[], hunk: Hunk, from: number): Place | string {
+/** The lines of the file, in the forms in which they are compared, each form made once. */
+class SoughtLines {
+  readonly lines: readonly string[];
+  readonly #forms = new Map<Likeness, readonly string[]>();
+
+  constructor(lines: readonly string[]) {
+    this.lines = lines;
+  }
+
+  /** Everywhere that these lines stand one after the other, as far as they are alike. */
+  placesOf(wanted: readonly string[], from: number, like: Likeness): number[] {
+    const form = this.#forms.get(like) ?? this.lines.map(like);
+    this.#forms.set(like, form);
+    return findOverlapping(form, wanted.map(like), from);
+  }
+}
+
+function placeOf(sought: SoughtLines, hunk: Hunk, from: number): Place | string {
+  const { lines } = sought;
   const old = hunk.lines.filter(({ sign }) => sign !== '+').map(({ text }) => text);
-  const begin = afterAnchors(lines, hunk, from);
+  const begin = afterAnchors(sought, hunk, from);
   if (typeof begin === 'string') return begin;
   if (old.length === 0) {
     // Nothing but new lines: after the anchor, else at the end.
@@ -89,40 +116,26 @@ function placeOf(lines: readonly string[], hunk: Hunk, from: number): Place | st
     return { start, end: start, exact: hunk.anchors.length === 0 };
   }
   for (const [index, like] of LIKENESSES.entries()) {
-    const places = placesOf(lines, old, begin, like).filter(
-      (start) => !hunk.atEnd || start + old.length === lines.length,
-    );
+    const places = sought
+      .placesOf(old, begin, like)
+      .filter((start) => !hunk.atEnd || start + old.length === lines.length);
     const [start] = places;
     if (start === undefined) continue;
     if (places.length > 1 && hunk.anchors.length === 0) return several(hunk, places);
-    const once = index === 0 && placesOf(lines, old, 0, like).length === 1;
+    const once = index === 0 && sought.placesOf(old, 0, like).length === 1;
     return { start, end: start + old.length, exact: once };
   }
-  return notThere(lines, hunk, old, begin);
+  return notThere(sought, hunk, old, begin);
 }
 
-function afterAnchors(lines: readonly string[], hunk: Hunk, from: number): number | string {
+function afterAnchors(sought: SoughtLines, hunk: Hunk, from: number): number | string {
   let at = from;
   for (const anchor of hunk.anchors) {
-    const found = LIKENESSES.map((like) => placesOf(lines, [anchor], at, like)[0]).find((place) => place !== undefined);
+    const found = LIKENESSES.map((like) => sought.placesOf([anchor], at, like)[0]).find((place) => place !== undefined);
     if (found === undefined) return `${named(hunk)} is to follow the line “${anchor}”, which is not there.`;
     at = found + 1;
   }
   return at;
-}
-
-function placesOf(
-  lines: readonly string[],
-  old: readonly string[],
-  from: number,
-  like: (line: string) => string,
-): number[] {
-  const wanted = old.map(like);
-  const places: number[] = [];
-  for (let start = from; start + old.length <= lines.length; start += 1) {
-    if (wanted.every((line, index) => like(lines[start + index] ?? '') === line)) places.push(start);
-  }
-  return places;
 }
 
 function named({ at }: Hunk): string {
@@ -134,13 +147,15 @@ function several(hunk: Hunk, places: readonly number[]): string {
   return `${named(hunk)} fits ${places.length} times, at lines ${where.join(', ')}${places.length > 10 ? ' …' : ''}: give more lines around it, or an @@ line before it.`;
 }
 
-function notThere(lines: readonly string[], hunk: Hunk, old: readonly string[], begin: number): string {
-  const earlier = placesOf(lines, old, 0, (line) => line).find((start) => start < begin);
+function notThere(sought: SoughtLines, hunk: Hunk, old: readonly string[], begin: number): string {
+  const { lines } = sought;
+  const earlier = sought.placesOf(old, 0, LIKENESSES[0]).find((start) => start < begin);
   if (earlier !== undefined) {
     return `${named(hunk)} fits only at line ${earlier + 1}, before the one above it or its @@ line: give the hunks in the order of the file.`;
   }
   const nearest = nearestText(lines.join('\n'), old.join('\n'));
-  const lost = old.find((line) => line.trim() !== '' && !lines.some((one) => one.trim() === line.trim()));
+  const there = new Set(lines.map((line) => line.trim()));
+  const lost = old.find((line) => line.trim() !== '' && !there.has(line.trim()));
   const which = lost === undefined ? 'its lines are not there one after the other' : `there is no line “${lost}”`;
   if (nearest === undefined) return `${named(hunk)} does not fit: ${which}, nor anything much like it.`;
   const { firstLine, lastLine, text } = nearest;

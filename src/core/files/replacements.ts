@@ -1,4 +1,5 @@
 // Decides whether exact texts can be replaced in a file, where, and why not; line endings are the file's own. Pure.
+import { findSequence } from '../../base/findText.ts';
 import { endingOf } from './difference.ts';
 import { nearestText } from './nearest.ts';
 
@@ -31,10 +32,8 @@ export function replaceTexts(text: string, replacements: readonly Replacement[])
     const places = placesOf(now, replacement.oldText);
     if (places.length === 0) return { ok: false, misfit: notFound(now, replacement, name) };
     if (places.length > 1 && !replacement.everywhere) return { ok: false, misfit: several(now, places, name) };
-    lines.push(places.map(({ start }) => lineAt(now, start)));
-    const before = now;
-    const by = replacement.newText.replaceAll(/\r?\n/g, ending);
-    now = places.reduceRight((rest, { start, end }) => rest.slice(0, start) + by + rest.slice(end), before);
+    lines.push(linesAt(now, places));
+    now = exchange(now, places, replacement.newText.replaceAll(/\r?\n/g, ending));
   }
   return { ok: true, value: { text: now, lines, single: lines.every((places) => places.length === 1) } };
 }
@@ -44,35 +43,49 @@ interface Place {
   readonly end: number;
 }
 
-/** A model writes line feeds whatever the file has. */
+function exchange(text: string, places: readonly Place[], by: string): string {
+  const pieces: string[] = [];
+  let at = 0;
+  for (const { start, end } of places) {
+    pieces.push(text.slice(at, start), by);
+    at = end;
+  }
+  return [...pieces, text.slice(at)].join('');
+}
+
+/** A model writes line feeds whatever the file has: `\r\n` and `\n` are one to it. */
 function placesOf(text: string, wanted: string): readonly Place[] {
-  const exact = text.includes('\r') || wanted.includes('\r') ? undefined : wanted;
-  const places: Place[] = [];
-  if (exact !== undefined) {
-    for (let start = text.indexOf(exact); start !== -1; start = text.indexOf(exact, start + exact.length)) {
-      places.push({ start, end: start + exact.length });
-    }
-    return places;
-  }
-  const pattern = wanted.split(/\r?\n/).map(escapePattern).join('\r?\n');
-  for (const match of text.matchAll(new RegExp(pattern, 'g'))) {
-    places.push({ start: match.index, end: match.index + match[0].length });
-  }
-  return places;
+  const sought = wanted.replaceAll('\r\n', '\n');
+  const { plain, dropped } = withoutReturns(text);
+  let passed = 0;
+  const offset = (at: number): number => {
+    while ((dropped[passed] ?? Number.POSITIVE_INFINITY) < at) passed += 1;
+    return at + passed;
+  };
+  return findSequence(plain, sought).map((at) => {
+    const start = offset(at);
+    return { start, end: offset(at + sought.length) };
+  });
 }
 
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+/** The text with `\n` for `\r\n`, and before which places of it something was dropped. */
+function withoutReturns(text: string): { readonly plain: string; readonly dropped: readonly number[] } {
+  const dropped: number[] = [];
+  for (let at = text.indexOf('\r\n'); at !== -1; at = text.indexOf('\r\n', at + 2)) dropped.push(at - dropped.length);
+  return { plain: dropped.length === 0 ? text : text.replaceAll('\r\n', '\n'), dropped };
 }
 
-function lineAt(text: string, offset: number): number {
-  let line = 1;
-  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
-  return line;
+/** The lines in which these places begin, counted from 1. */
+function linesAt(text: string, places: readonly Place[]): number[] {
+  let [line, at] = [1, text.indexOf('\n')];
+  return places.map(({ start }) => {
+    for (; at !== -1 && at < start; at = text.indexOf('\n', at + 1)) line += 1;
+    return line;
+  });
 }
 
 function several(text: string, places: readonly Place[], name: string): string {
-  const lines = places.slice(0, MOST_PLACES).map(({ start }) => lineAt(text, start));
+  const lines = linesAt(text, places.slice(0, MOST_PLACES));
   const more = places.length > MOST_PLACES ? ' …' : '';
   return `${name} is there ${places.length} times, at lines ${lines.join(', ')}${more}: add lines around it until it is there once, or set replace_all.`;
 }

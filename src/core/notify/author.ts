@@ -1,6 +1,6 @@
 // Decides how it is said who changed a file: only as far as it was observed.
 import { type NotificationDraft } from '../../protocol/notification.ts';
-import { printPath } from './printPath.ts';
+import { printCommandLine, printPath } from './printPath.ts';
 
 export type Author =
   /** A person saved it in the editor. */
@@ -44,12 +44,7 @@ export function originOf(author: Author | undefined): NotificationDraft['origin'
 
 /** On one line, cut, in backticks. */
 function printCommand(command: string): string {
-  const line = printPath(
-    command
-      .trim()
-      .replace(/\s*\n\s*/g, ' ⏎ ')
-      .replaceAll('`', 'ˋ'),
-  );
+  const line = printCommandLine(command);
   return `\`${line.length > COMMAND_LIMIT ? `${line.slice(0, COMMAND_LIMIT)}…` : line}\``;
 }
 

@@ -1,17 +1,76 @@
 // Decides what a glob over workspace paths matches, and under which key it is found without trying every glob.
-import picomatch from 'picomatch';
+import { compilePath, type PathPattern } from '../../base/pathPattern.ts';
+import { withoutTrailing } from '../../base/text.ts';
 
-/** Longer ones could take for ever to compile. */
+/** Longer ones match nothing. */
 export const GLOB_LIMIT = 1000;
+/** What we put around a glob that is as long as it may be. */
+const ROOM = '**//**'.length;
+/** How many globs without braces one with braces may stand for; with more it matches nothing. */
+const MOST_ALTERNATIVES = 100;
 
-/** Dots are ordinary, `/` parts, case counts: the same on every machine. A glob too long to be one matches nothing. */
+/**
+ * `*` and `?` within a name, `**` for any number of folders, `[...]`, and `{a,b}`; a backslash before a character takes it as it is.
+ * Dots are ordinary, `/` parts, case counts: the same on every machine.
+ */
 export function compileGlob(glob: string): (path: string) => boolean {
-  if (glob === '' || glob.length > GLOB_LIMIT) return () => false;
-  try {
-    return picomatch(glob, { dot: true, windows: false });
-  } catch {
-    return () => false;
+  if (glob === '' || glob.length > GLOB_LIMIT + ROOM) return () => false;
+  const patterns = (alternativesOf(glob) ?? []).map((one) => compilePath(one.startsWith('./') ? one.slice(2) : one));
+  return (path) => patterns.some((pattern) => matchesPath(pattern, path));
+}
+
+/** Why a glob matches nothing, for whoever wrote it; undefined if it can match. */
+export function whyUnusable(glob: string): string | undefined {
+  if (glob === '') return 'it is empty';
+  if (glob.length > GLOB_LIMIT) return `it is longer than ${GLOB_LIMIT} characters`;
+  return alternativesOf(glob) === undefined ? `its braces stand for more than ${MOST_ALTERNATIVES} globs` : undefined;
+}
+
+function matchesPath(pattern: PathPattern, path: string): boolean {
+  const walk = pattern.start();
+  let matches = false;
+  for (const name of withoutTrailing(path, '/').split('/')) matches = walk.step(name);
+  return matches;
+}
+
+/** `a.{ts,js}` → `a.ts`, `a.js`. Undefined if there are too many. */
+function alternativesOf(glob: string): string[] | undefined {
+  const done: string[] = [];
+  const open = [glob];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const braces = firstBraces(next);
+    if (braces === undefined) done.push(next);
+    else for (const one of braces.alternatives) open.push(braces.before + one + braces.after);
+    if (done.length + open.length > MOST_ALTERNATIVES) return undefined;
   }
+  return done;
+}
+
+interface Braces {
+  readonly before: string;
+  readonly alternatives: readonly string[];
+  readonly after: string;
+}
+
+/** The first pair of braces with a comma of its own; others are ordinary characters. */
+function firstBraces(glob: string): Braces | undefined {
+  const open: { readonly at: number; readonly commas: number[] }[] = [];
+  let found: { readonly at: number; readonly commas: readonly number[]; readonly end: number } | undefined;
+  for (let at = 0; at < glob.length; at += 1) {
+    const unit = glob[at];
+    if (unit === '\\') at += 1;
+    else if (unit === '{') open.push({ at, commas: [] });
+    else if (unit === ',') open.at(-1)?.commas.push(at);
+    else if (unit === '}') {
+      const pair = open.pop();
+      if (pair === undefined || pair.commas.length === 0) continue;
+      if (found === undefined || pair.at < found.at) found = { ...pair, end: at };
+    }
+  }
+  if (found === undefined) return undefined;
+  const cuts = [found.at, ...found.commas, found.end];
+  const alternatives = cuts.slice(1).map((end, index) => glob.slice((cuts[index] ?? 0) + 1, end));
+  return { before: glob.slice(0, found.at), alternatives, after: glob.slice(found.end + 1) };
 }
 
 const compiledLists = new WeakMap<readonly string[], (path: string) => boolean>();
@@ -20,7 +79,7 @@ const compiledLists = new WeakMap<readonly string[], (path: string) => boolean>(
 export function matchesAny(globs: readonly string[], path: string): boolean {
   let compiled = compiledLists.get(globs);
   if (compiled === undefined) {
-    const matchers = globs.flatMap((glob) => [compileGlob(glob), compileGlob(`${glob.replace(/\/+$/, '')}/**`)]);
+    const matchers = globs.flatMap((glob) => [compileGlob(glob), compileGlob(`${withoutTrailing(glob, '/')}/**`)]);
     compiled = (candidate) => matchers.some((matches) => matches(candidate));
     compiledLists.set(globs, compiled);
   }
@@ -50,13 +109,14 @@ export function keyOf(glob: string): GlobKey {
 
 /** Every key under which a glob that matches this path can stand. */
 export function keysFor(path: string): readonly GlobKey[] {
-  const trimmed = path.replace(/\/+$/, '');
+  const trimmed = withoutTrailing(path, '/');
   const name = trimmed.slice(trimmed.lastIndexOf('/') + 1);
   const dot = name.lastIndexOf('.');
   const tails = new Set(['', name, dot === -1 ? '' : name.slice(dot)]);
-  const folders = ['', trimmed];
-  for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
-    folders.push(path.slice(0, slash));
+  // No glob names a longer folder.
+  const folders = trimmed.length > GLOB_LIMIT ? [''] : ['', trimmed];
+  for (let at = path.indexOf('/'); at !== -1 && at <= GLOB_LIMIT; at = path.indexOf('/', at + 1)) {
+    folders.push(path.slice(0, at));
   }
   return [...new Set(folders)].flatMap((folder) => [...tails].map((tail) => ({ folder, tail })));
 }

@@ -11,6 +11,12 @@ export function printPath(path: string): string {
   return `"${bounded.replace(/["\\]/g, '\\$&').replace(UNSAFE, escape)}"`;
 }
 
+/** A command of several lines on one. */
+export function printCommandLine(command: string): string {
+  const lines = command.split('\n').map((line) => line.trim());
+  return printPath(lines.filter((line) => line !== '').join(' ⏎ ')).replaceAll('`', 'ˋ');
+}
+
 function escape(character: string): string {
   if (character === '\n') return '\\n';
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

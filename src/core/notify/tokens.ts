@@ -77,8 +77,9 @@ function countWord(text: string, start: number, end: number): number {
 
 /** Indentation and blank lines count; a line's end after punctuation belongs to it. */
 function countSpace(text: string, start: number, end: number): number {
-  const line = text.indexOf('\n', start);
-  if (line === -1 || line >= end) return 0;
+  let line = start;
+  while (line < end && text[line] !== '\n') line++;
+  if (line === end) return 0;
   if (end - line > 1) return 1;
   return start > 0 && classOf(text.charCodeAt(start - 1)) === PUNCTUATION ? 0 : 1;
 }

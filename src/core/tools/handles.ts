@@ -295,8 +295,8 @@ class Conversation implements ConversationHandles, Disposable {
 
   /** `npm run build` → `npm-run-build`, or `npm-run-build-2`. */
   #freeName(command: string): string {
-    const words = command.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-+|-+$/g, '');
-    const base = words.slice(0, 24).replace(/-+$/, '') || 'command';
+    const words = command.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '');
+    const base = words.slice(0, 24).replace(/-$/, '') || 'command';
     for (let number = 1; ; number++) {
       const name = number === 1 ? base : `${base}-${number}`;
       if (!this.#named.has(name) && !this.#reserved.has(name)) return name;

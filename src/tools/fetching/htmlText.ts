@@ -1,4 +1,5 @@
 // Decides what of a page is for reading: its words, headings, lists, links and code, without what only a browser needs. Pure.
+import { withoutTrailing } from '../../base/text.ts';
 
 /** Their content is for the browser. */
 const SKIPPED = new Set([
@@ -50,10 +51,12 @@ interface Tag {
 
 /** Of a tag longer than this nobody wants the attributes. */
 const LONGEST_TAG = 5000;
+/** How far into the head its title is looked for. */
+const LONGEST_HEAD = 20_000;
 
 export function htmlToText(html: string): string {
   const writer = new Writer();
-  let [from, skipping] = [0, ''];
+  let [from, skipping, titled] = [0, '', false];
   for (const { name, closing, attributes, start, end } of tagsOf(html)) {
     if (skipping === '') writer.text(decodeEntities(html.slice(from, start)));
     from = end;
@@ -61,13 +64,20 @@ export function htmlToText(html: string): string {
       if (closing && name === skipping) skipping = '';
     } else if (SKIPPED.has(name) && !closing && !attributes.endsWith('/')) {
       // A page's title is the one thing of its head that is for reading.
-      const title = name === 'head' ? /<title[^>]*>([^<]*)/i.exec(html.slice(end, end + 20_000))?.[1] : undefined;
+      const title = name === 'head' && !titled ? titleIn(html.slice(end, end + LONGEST_HEAD)) : undefined;
       if (title !== undefined) writer.block(`# ${decodeEntities(title).trim()}`);
+      titled ||= name === 'head';
       skipping = name;
     } else if (name !== '') writer.tag(name, closing, attributes);
   }
   if (skipping === '') writer.text(decodeEntities(html.slice(from)));
   return writer.end();
+}
+
+function titleIn(head: string): string | undefined {
+  const start = head.search(/<title[\s>]/i);
+  const open = start === -1 ? -1 : head.indexOf('>', start);
+  return open === -1 ? undefined : head.slice(open + 1).split('<', 1)[0];
 }
 
 /** Comments and declarations have no name. Looks at each character a fixed number of times, whatever the page is made to do. */
@@ -80,15 +90,18 @@ function* tagsOf(html: string): Generator<Tag> {
       start = html.indexOf('<', end);
       continue;
     }
+    const head = /^<(\/?)([a-z][a-z0-9-]*)/i.exec(html.slice(start, start + 60));
+    // The end is looked for only where a tag begins: a page of nothing but `<` would be searched to its end from each.
+    if (head === null && html[start + 1] !== '!') {
+      start = html.indexOf('<', start + 1);
+      continue;
+    }
     const end = endOfTag(html, start);
     // From here on there is no tag any more.
     if (end === -1) return;
-    const head = /^<(\/?)([a-z][a-z0-9-]*)/i.exec(html.slice(start, start + 60));
-    if (head !== null || html[start + 1] === '!') {
-      const attributes = html.slice(start + (head?.[0].length ?? 0), Math.min(end - 1, start + LONGEST_TAG));
-      yield { name: (head?.[2] ?? '').toLowerCase(), closing: head?.[1] === '/', attributes, start, end };
-      start = html.indexOf('<', end);
-    } else start = html.indexOf('<', start + 1);
+    const attributes = html.slice(start + (head?.[0].length ?? 0), Math.min(end - 1, start + LONGEST_TAG));
+    yield { name: (head?.[2] ?? '').toLowerCase(), closing: head?.[1] === '/', attributes, start, end };
+    start = html.indexOf('<', end);
   }
 }
 
@@ -167,7 +180,11 @@ class Writer {
 
   /** At least so many line breaks follow. */
   #break(wanted: number): void {
-    const line = this.#line.join('').replace(/[ \t]+$/gm, '');
+    const line = this.#line
+      .join('')
+      .split('\n')
+      .map((one) => withoutTrailing(one, ' \t'))
+      .join('\n');
     this.#line = [];
     this.#last = '';
     // A bullet or a heading without words is none.
@@ -179,10 +196,30 @@ class Writer {
   }
 }
 
-function attributeOf(attributes: string, name: string): string | undefined {
-  const found = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i').exec(` ${attributes}`);
-  const value = found?.[1] ?? found?.[2] ?? found?.[3];
-  return value === undefined ? undefined : decodeEntities(value);
+/** The attributes are read from left to right, each once; a quote that is not closed reaches to their end. */
+function attributeOf(attributes: string, wanted: string): string | undefined {
+  const next = /[\s/]*([^\s=/]+)(\s*=\s*)?/y;
+  for (let found = next.exec(attributes); found !== null; found = next.exec(attributes)) {
+    const [, name, equals] = found;
+    const value = equals === undefined ? '' : valueAt(attributes, next.lastIndex);
+    if (equals !== undefined) next.lastIndex += value.length;
+    if (name?.toLowerCase() === wanted && equals !== undefined) return decodeEntities(unquoted(value));
+  }
+  return undefined;
+}
+
+/** As it stands there, with its quotes. */
+function valueAt(attributes: string, start: number): string {
+  const quote = attributes[start];
+  if (quote !== '"' && quote !== "'") return attributes.slice(start).split(/\s/, 1)[0] ?? '';
+  const end = attributes.indexOf(quote, start + 1);
+  return attributes.slice(start, end === -1 ? undefined : end + 1);
+}
+
+function unquoted(value: string): string {
+  const quote = value[0];
+  if (quote !== '"' && quote !== "'") return value;
+  return value.slice(1, value.length > 1 && value.endsWith(quote) ? -1 : undefined);
 }
 
 function decodeEntities(text: string): string {

@@ -29,10 +29,11 @@ function isPathWithLine(address: string): boolean {
 }
 
 function fileTarget(address: string): LinkTarget {
-  const found = /^(?<path>.*?)(?:#L(?<hash>\d+)[^#]*|#.*|:(?<line>\d+)(?::\d+)?)?$/.exec(address)?.groups;
-  const path = decode(found?.['path'] ?? '');
+  const hash = address.indexOf('#');
+  const place = hash === -1 ? /:(\d+)(?::\d+)?$/.exec(address) : /^#L(\d+)(?!.*#)/.exec(address.slice(hash));
+  const path = decode(hash === -1 ? address.slice(0, place?.index) : address.slice(0, hash));
   if (path === '' || path.length > PATH_LIMIT || hasControl(path)) return NONE;
-  const line = Number(found?.['hash'] ?? found?.['line'] ?? 0);
+  const line = Number(place?.[1] ?? 0);
   return line > 0 && Number.isSafeInteger(line) ? { type: 'file', path, line } : { type: 'file', path };
 }
 

@@ -145,8 +145,8 @@ function endsBlank(text: string, end: number): boolean {
 
 function openFence(token: MarkedToken | undefined): OpenFence | undefined {
   if (token?.type !== 'code' || token.codeBlockStyle === 'indented') return undefined;
-  const marker = /^ {0,3}(`{3,}|~{3,})[^\n]*\n/.exec(token.raw)?.[1];
-  if (marker === undefined) return undefined;
+  const marker = /^ {0,3}(`{3,}|~{3,})/.exec(token.raw)?.[1];
+  if (marker === undefined || !token.raw.includes('\n')) return undefined;
   const lines = token.raw.split('\n');
   if (lines.slice(1).some((line) => closes(marker, line))) return undefined;
   const line = lines.at(-1) ?? '';

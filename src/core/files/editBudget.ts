@@ -1,0 +1,14 @@
+// Bounds the search for the difference of two texts: it takes up to lines × edits steps, on texts made for it all of them.
+
+const MOST_STEPS = 20_000_000;
+
+/** How many edits may be looked for between texts of so many lines together, at most `wanted`. */
+export function mostEdits(lines: number, wanted: number): number {
+  return Math.min(wanted, Math.floor(MOST_STEPS / Math.max(1, lines)));
+}
+
+export function countLines(text: string): number {
+  let count = 1;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}

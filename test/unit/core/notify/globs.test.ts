@@ -1,0 +1,77 @@
+// Globs match what picomatch, the judge, says they match; those that nobody can have meant match nothing.
+import fc from 'fast-check';
+import picomatch from 'picomatch';
+import { expect, test } from 'vitest';
+import { compileGlob, GLOB_LIMIT, keyOf, keysFor, matchesAny, whyUnusable } from '../../../../src/core/notify/globs.ts';
+
+const name = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '.', '-', 'ä'), minLength: 1, maxLength: 4 });
+const path = fc
+  .array(
+    name.filter((one) => !/^\.{1,2}$/.test(one)),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((names) => names.join('/'));
+const part = fc.oneof(
+  fc.constant('**'),
+  fc
+    .array(fc.constantFrom('a', 'b', '.', '*', '?', '[ab]', '[^a]', '[a-c]', '{a,b}', '{a,b*,.c}'), {
+      minLength: 1,
+      maxLength: 4,
+    })
+    .map((pieces) => pieces.join(''))
+    // Two stars that are no part of their own mean one to us, as to git; picomatch is of two minds.
+    .filter((one) => !one.includes('**') && !/^\.+$/.test(one)),
+);
+const glob = fc
+  .array(part, { minLength: 1, maxLength: 4 })
+  .map((parts) => parts.join('/'))
+  // To picomatch `a/**` is also `a` itself, but `*/**` is not.
+  .filter((one) => !/[*?[{][^/]*\/\*\*$/.test(one));
+
+test('any glob over any path', () => {
+  fc.assert(
+    fc.property(glob, fc.array(path, { minLength: 5, maxLength: 20 }), (pattern, paths) => {
+      const judge = picomatch(pattern, { dot: true, windows: false });
+      const matches = compileGlob(pattern);
+      expect(paths.filter((one) => matches(one))).toEqual(paths.filter((one) => judge(one)));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a glob is found under one of the keys of every path that it matches', () => {
+  fc.assert(
+    fc.property(glob, path, (pattern, one) => {
+      fc.pre(compileGlob(pattern)(one));
+      expect(keysFor(one)).toContainEqual(keyOf(pattern));
+    }),
+  );
+});
+
+test.each([
+  ['src/{core,base}/**/*.{ts,tsx}', 'src/core/a/b.tsx', true],
+  ['{src/core,test}/*.ts', 'src/core/a.ts', true],
+  ['a{b,c{d,e}}f', 'acef', true],
+  ['a{b}c', 'a{b}c', true],
+  ['a\\*b', 'a*b', true],
+  ['a\\*b', 'axb', false],
+  ['./src/*.ts', 'src/a.ts', true],
+  ['src/**', 'src', true],
+  ['**/*', '.env', true],
+])('%s over %s: %s', (pattern, one, expected) => {
+  expect(compileGlob(pattern)(one)).toBe(expected);
+});
+
+test('a folder stands for everything in it', () => {
+  expect(matchesAny(['dist/', '**/*.snap'], 'dist/a/b.js')).toBe(true);
+  expect(matchesAny(['dist/', '**/*.snap'], 'src/a.ts')).toBe(false);
+});
+
+test.each([
+  ['', 'it is empty'],
+  ['a'.repeat(GLOB_LIMIT + 1), 'it is longer than 1000 characters'],
+  ['{a,b}'.repeat(7), 'its braces stand for more than 100 globs'],
+])('a glob that cannot be used matches nothing and says why', (pattern, reason) => {
+  expect(whyUnusable(pattern)).toBe(reason);
+  if (pattern.length <= GLOB_LIMIT) expect(compileGlob(pattern)('a')).toBe(false);
+});
