@@ -4,6 +4,7 @@ import { describeError } from '../base/errors.ts';
 import type { FromPage, ToPage } from '../protocol/webview.ts';
 import { App } from './app.tsx';
 import { DiffReader } from './diffs.ts';
+import { FailedPage, Restarts, RootBoundary } from './restarts.tsx';
 import { initialState, reduce } from './state.ts';
 
 interface VsCodeApi {
@@ -28,14 +29,65 @@ window.addEventListener('error', (event) => report(event.error ?? event.message)
 window.addEventListener('unhandledrejection', (event) => report(event.reason));
 
 const diffs = new DiffReader(post);
-const root = document.getElementById('root');
+const restarts = new Restarts(() => performance.now());
+let root = document.getElementById('root');
 let state = initialState;
 let drawing = false;
+/** It failed again and again: nothing is drawn until the user asks for it. */
+let givenUp = false;
+/** It has failed, and what follows from that is to come. */
+let failing = false;
 
 function draw(): void {
   drawing = false;
-  if (root === null) return;
-  render(<App state={state} post={post} keepDraft={keepDraft} readDiff={(call) => diffs.read(call)} />, root);
+  if (root === null || givenUp) return;
+  try {
+    render(
+      <RootBoundary onFail={fail}>
+        <App state={state} post={post} keepDraft={keepDraft} readDiff={(call) => diffs.read(call)} />
+      </RootBoundary>,
+      root,
+    );
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function fail(error: unknown): void {
+  report(error);
+  if (failing) return;
+  failing = true;
+  const next = restarts.next() === 'restart' ? restart : giveUp;
+  // Not within the drawing that failed.
+  requestAnimationFrame(next);
+}
+
+/** As if the page were new: the host gives the conversation and the draft again. */
+function restart(): void {
+  sendDraft();
+  renewRoot();
+  [givenUp, failing] = [false, false];
+  state = initialState;
+  draw();
+  post({ type: 'ready', fresh: true });
+}
+
+function giveUp(): void {
+  renewRoot();
+  [givenUp, failing] = [true, false];
+  const again = () => {
+    restarts.reset();
+    restart();
+  };
+  if (root !== null) render(<FailedPage restart={again} />, root);
+}
+
+/** What a failed drawing left behind cannot be taken apart safely. */
+function renewRoot(): void {
+  const fresh = document.createElement('div');
+  fresh.id = 'root';
+  root?.replaceWith(fresh);
+  root = fresh;
 }
 
 const DRAFT_MILLISECONDS = 200;
@@ -62,9 +114,14 @@ window.addEventListener('message', (event: MessageEvent<unknown>) => {
     diffs.take(event.data.call, event.data.files);
     return;
   }
-  const { asked } = state;
-  state = reduce(state, event.data);
-  if (state.asked !== asked) post({ type: 'ready', fresh: false });
+  try {
+    const { asked } = state;
+    state = reduce(state, event.data);
+    if (state.asked !== asked) post({ type: 'ready', fresh: false });
+  } catch (error) {
+    fail(error);
+    return;
+  }
   if (!drawing) requestAnimationFrame(draw);
   drawing = true;
 });

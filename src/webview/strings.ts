@@ -32,6 +32,12 @@ export const strings = {
   showEarlier: (count: number) => `Show earlier (${count})`,
   scrollToBottom: 'Scroll to the newest',
   loading: 'Loading the conversation…',
+  itemFailed: 'This item could not be drawn. Its text is still there.',
+  itemText: 'Show text',
+  pageFailed: 'The chat could not be drawn and was restarted several times without success.',
+  pageFailedNext:
+    'Your conversation is saved and a running turn goes on. Restart the chat, or open another conversation with Earshot: Open Conversation. Earshot: Show Log has the details.',
+  restartPage: 'Restart Chat',
 
   states: {
     approval: 'Needs approval',

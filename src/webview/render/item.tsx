@@ -7,14 +7,21 @@ import { useActions } from './actions.ts';
 import { Answer } from './answer.tsx';
 import { Carried } from './carried.tsx';
 import { Icon } from './icons.tsx';
+import { ItemBoundary } from './itemBoundary.tsx';
 import { ToolCard } from './toolCard.tsx';
 import { visibleText } from './visibleText.ts';
 
 export const Item = memo(function Item({ item }: { readonly item: PageItem }) {
-  return <div class={`item item-${item.type}`}>{draw(item)}</div>;
+  return (
+    <div class={`item item-${item.type}`}>
+      <ItemBoundary item={item}>
+        <ItemBody item={item} />
+      </ItemBoundary>
+    </div>
+  );
 });
 
-function draw(item: PageItem) {
+function ItemBody({ item }: { readonly item: PageItem }) {
   switch (item.type) {
     case 'request':
       return <Request item={item} />;

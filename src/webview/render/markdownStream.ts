@@ -1,7 +1,8 @@
 // Decides which part of a streamed Markdown text is read again: only the last open blocks, so that the cost stays linear.
-import { Lexer, type MarkedToken } from 'marked';
+import { type MarkedToken } from 'marked';
 import { appendTo, type Chunked, chunked } from '../chunked.ts';
 import { type Growing, grow, growing } from '../growing.ts';
+import { lexMarkdown } from './boundedLexer.ts';
 
 export interface Block {
   readonly token: MarkedToken;
@@ -55,7 +56,7 @@ export function createMarkdownStream(): MarkdownStream {
 
   function lex(text: string): MarkedToken[] {
     lexed += text.length;
-    return new Lexer({ gfm: true }).lex(text) as MarkedToken[];
+    return lexMarkdown(text);
   }
 
   function toBlocks(tokens: readonly MarkedToken[]): Block[] {

@@ -1,0 +1,162 @@
+// Reads Markdown within bounds: nesting, tables, and the work for one piece of text. What goes beyond them is shown as plain
+// text. The package itself recurses for each level until the stack is full, and is quadratic on texts made for it.
+import { Lexer, type MarkedToken, type Token, Tokenizer, type Tokens } from 'marked';
+
+/** Quotes and lists within each other; emphasis and links within each other. */
+const DEEPEST_BLOCKS = 12;
+const DEEPEST_INLINE = 12;
+/** A longer list or quote becomes several, one after the other. In characters. */
+const LONGEST_BLOCK = 10_000;
+const MOST_COLUMNS = 100;
+const MOST_CELLS = 10_000;
+const MOST_DEFINITIONS = 1000;
+/** Each character that may begin or end something is looked at with all the text behind it. */
+const MOST_STEPS = 10_000_000;
+/** In a longer word no mail address is looked for: it would be, from each of its characters to its end. */
+const LONGEST_WORD = 500;
+
+const DELIMITERS = new Set('*_~[]<!`\\');
+/** Asked first, for each block: what follows costs more. */
+const LIST = /^ {0,3}(?:[*+-]|\d{1,9}[.)])(?:[ \t\n]|$)/;
+const QUOTE = /^ {0,3}>/;
+const TABLE_RULE = /^[ \t]*[|:-][ \t|:-]*$/;
+/** Where in a long block another of its kind may begin. */
+const ITEM_START = /\n(?=(?:[*+-]|\d{1,9}[.)])[ \t])/g;
+const QUOTE_START = /\n(?=>)/g;
+const ADDRESS_START = /^(?:https?:\/\/|ftp:\/\/|www\.)/i;
+/** As in the package, but for mail addresses. */
+const TEXT_WITHOUT_MAIL =
+  /^(`+|~+|[^`~])(?:(?=[`~])|(?= {2,}\n)|[\s\S]*?(?:(?=[\\<!\[`*~_]|\b_|[hH][tT][tT][pP][sS]?|[fF][tT][pP]:\/\/|(?<![^\s*_~(])www\.|$)|[^ ](?= {2,}\n)))/;
+
+/** Never throws: what cannot be read is one paragraph of plain text. */
+export function lexMarkdown(text: string): MarkedToken[] {
+  try {
+    return new BoundedLexer().lex(text) as MarkedToken[];
+  } catch {
+    return [plainParagraph(text)];
+  }
+}
+
+function plainParagraph(raw: string): Tokens.Paragraph {
+  return { type: 'paragraph', raw, text: raw, tokens: [plainText(raw)] };
+}
+
+function plainText(raw: string): Tokens.Text {
+  return { type: 'text', raw, text: raw, escaped: false };
+}
+
+class BoundedLexer extends Lexer {
+  readonly #tokenizer: BoundedTokenizer;
+  #depth = 0;
+
+  constructor() {
+    const tokenizer = new BoundedTokenizer();
+    super({ gfm: true, tokenizer });
+    this.#tokenizer = tokenizer;
+  }
+
+  override inlineTokens(text: string, tokens: Token[] = []): Token[] {
+    const { delimiters, longestWord } = measure(text);
+    if (this.#depth >= DEEPEST_INLINE || delimiters * text.length > MOST_STEPS) {
+      tokens.push(plainText(text));
+      return tokens;
+    }
+    this.#depth += 1;
+    try {
+      return this.#tokenizer.withMail(longestWord <= LONGEST_WORD, () => super.inlineTokens(text, tokens));
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+}
+
+class BoundedTokenizer extends Tokenizer {
+  #depth = 0;
+  #definitions = 0;
+  #mail = true;
+
+  override blockquote(source: string): Tokens.Blockquote | undefined {
+    return QUOTE.test(source) ? this.#nested(() => super.blockquote(bounded(source, QUOTE_START))) : undefined;
+  }
+
+  override list(source: string): Tokens.List | undefined {
+    return LIST.test(source) ? this.#nested(() => super.list(bounded(source, ITEM_START))) : undefined;
+  }
+
+  override table(source: string): Tokens.Table | undefined {
+    const columns = columnsOf(source);
+    if (columns === 0 || columns > MOST_COLUMNS) return undefined;
+    // The head and the line below it are two of the lines.
+    return super.table(firstLines(source, 2 + Math.floor(MOST_CELLS / columns)));
+  }
+
+  /** Every piece of text looks through all of them. */
+  override def(source: string): Tokens.Def | undefined {
+    const found = this.#definitions < MOST_DEFINITIONS ? super.def(source) : undefined;
+    if (found !== undefined) this.#definitions += 1;
+    return found;
+  }
+
+  override url(source: string): Tokens.Link | undefined {
+    return this.#mail || ADDRESS_START.test(source) ? super.url(source) : undefined;
+  }
+
+  /** Reads text with or without looking for mail addresses in it. */
+  withMail<T>(mail: boolean, read: () => T): T {
+    const [rules, before] = [this.rules, this.#mail];
+    if (!mail) this.rules = { ...rules, inline: { ...rules.inline, text: TEXT_WITHOUT_MAIL } };
+    this.#mail = mail;
+    try {
+      return read();
+    } finally {
+      this.rules = rules;
+      this.#mail = before;
+    }
+  }
+
+  /** Undefined beyond the deepest level: what would begin another is then a paragraph. */
+  #nested<T>(read: () => T | undefined): T | undefined {
+    if (this.#depth >= DEEPEST_BLOCKS) return undefined;
+    this.#depth += 1;
+    try {
+      return read();
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+}
+
+function measure(text: string): { readonly delimiters: number; readonly longestWord: number } {
+  let [delimiters, longestWord, word] = [0, 0, 0];
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charAt(at);
+    if (DELIMITERS.has(unit)) delimiters += 1;
+    word = unit === ' ' || unit === '\n' || unit === '\t' ? 0 : word + 1;
+    if (word > longestWord) longestWord = word;
+  }
+  return { delimiters, longestWord };
+}
+
+/** A long block up to the last place, within the bound, where another of its kind may begin; else to the end of a line. */
+function bounded(source: string, starts: RegExp): string {
+  if (source.length <= LONGEST_BLOCK) return source;
+  const head = source.slice(0, LONGEST_BLOCK);
+  const last = [...head.matchAll(starts)].at(-1)?.index ?? head.lastIndexOf('\n');
+  return last <= 0 ? source : source.slice(0, last + 1);
+}
+
+/** As many as the line below a table's head has; 0 if there is no such line. */
+function columnsOf(source: string): number {
+  const [, rule] = source.split('\n', 2);
+  if (rule === undefined || !TABLE_RULE.test(rule)) return 0;
+  return Math.max(1, rule.split('|').length - 1);
+}
+
+function firstLines(source: string, count: number): string {
+  let end = -1;
+  for (let line = 0; line < count; line += 1) {
+    end = source.indexOf('\n', end + 1);
+    if (end === -1) return source;
+  }
+  return source.slice(0, end + 1);
+}

@@ -1,0 +1,77 @@
+// What cannot be drawn stays alone: deep Markdown, an item that fails, and a page that fails as a whole.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { useWorkbench } from '../support/workbench.ts';
+
+let server: ScriptedServer;
+
+beforeAll(async () => {
+  server = await startScriptedServer();
+});
+afterAll(() => server.stop());
+
+const workbench = useWorkbench(async () => ({
+  settings: { 'earshot.baseUrl': server.baseUrl, 'earshot.model': 'scripted-model' },
+  expectedErrors: /the page failed/,
+}));
+
+/** From now on drawing exactly this text fails, so often. */
+async function poison(text: string, times: number): Promise<void> {
+  const script = (root: Element, given: { text: string; times: number }) => {
+    const page = root.ownerDocument;
+    const create = page.createTextNode.bind(page);
+    let left = given.times;
+    page.createTextNode = (data: string) => {
+      if (data === given.text && left-- > 0) throw new Error('poisoned');
+      return create(data);
+    };
+  };
+  await workbench.chat().locator('body').evaluate(script, { text, times });
+}
+
+test('1,000 quotes and lists within each other are drawn, and so is what follows', async () => {
+  server.script({ text: ['>'.repeat(1000), '\n\n', '- '.repeat(1000), 'deep'] }, { text: ['**Alive.**'] });
+  await workbench.openChat();
+  await workbench.chat().locator('footer').getByText('scripted-model').waitFor();
+  await workbench.say('Nest.');
+  await workbench.settled();
+  expect(await workbench.transcript().locator('blockquote').count()).toBeGreaterThan(5);
+  await workbench.say('And now?');
+  await workbench.transcript().locator('strong', { hasText: 'Alive.' }).waitFor();
+});
+
+test('an item that cannot be drawn says so, keeps its text, and harms no other', async () => {
+  await workbench.reset();
+  await poison('bitter', 1000);
+  server.script({ text: ['before **bitter** after'] }, { text: ['**Sweet.**'] });
+  await workbench.say('Fail.');
+  const failed = workbench.transcript().locator('.item', { hasText: 'could not be drawn' });
+  await failed.getByText('Show text').click();
+  expect(await failed.locator('pre').textContent()).toBe('before **bitter** after');
+  await failed.getByRole('button', { name: 'Copy' }).waitFor();
+  await workbench.settled();
+  await workbench.say('Go on.');
+  await workbench.transcript().locator('strong', { hasText: 'Sweet.' }).waitFor();
+});
+
+const todo = (text: string) => ({
+  calls: [{ id: `todo-${text}`, name: 'todo', arguments: { items: [{ text, state: 'doing' }] } }],
+});
+
+test('a page that fails as a whole restarts with the conversation', async () => {
+  await workbench.reset();
+  await poison('sour', 2);
+  server.script(todo('sour'), { text: ['**Back.**'] });
+  await workbench.say('Fail as a whole.');
+  await workbench.transcript().locator('strong', { hasText: 'Back.' }).waitFor();
+  await workbench.chat().getByText('sour', { exact: true }).first().waitFor();
+});
+
+test('a page that fails again and again says so and restarts when asked', async () => {
+  await workbench.reset();
+  await poison('salty', 4);
+  server.script(todo('salty'), { text: ['**At last.**'] });
+  await workbench.say('Fail again and again.');
+  await workbench.chat().getByRole('button', { name: 'Restart Chat' }).click();
+  await workbench.transcript().locator('strong', { hasText: 'At last.' }).waitFor();
+});
