@@ -64,7 +64,7 @@ test('a page that fails as a whole restarts with the conversation', async () => 
   server.script(todo('sour'), { text: ['**Back.**'] });
   await workbench.say('Fail as a whole.');
   await workbench.transcript().locator('strong', { hasText: 'Back.' }).waitFor();
-  await workbench.chat().getByText('sour', { exact: true }).first().waitFor();
+  await workbench.chat().locator('.todo-item', { hasText: 'sour' }).waitFor();
 });
 
 test('a page that fails again and again says so and restarts when asked', async () => {

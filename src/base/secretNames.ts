@@ -1,0 +1,76 @@
+// Tells by its name whether a value is secret: the name of a variable, an option, a header, a key of JSON or YAML.
+
+/** Secret wherever in a name they stand: `PGPASSWORD`, `authToken`, `client-secret`. */
+const STRONG = [
+  'password',
+  'passwd',
+  'passphrase',
+  'passcode',
+  'secret',
+  'token',
+  'apikey',
+  'accesskey',
+  'privatekey',
+  'signingkey',
+  'encryptionkey',
+  'credential',
+  'authorization',
+];
+/** Words that hold one of them and mean something else. */
+const HARMLESS_WORDS = ['tokeniz', 'tokenis', 'tokenless', 'passwordless', 'secretar'];
+/** Secret as a word of their own: `DB_PASS`, `Pwd`, `X-Auth`. */
+const WEAK = new Set(['pass', 'pwd', 'pw', 'auth', 'creds', 'cred', 'sig', 'signature', 'cookie', 'pgpass', 'dbpass']);
+/** With one of these at its end, a name speaks of the secret and does not hold it: `token_type`, `PASSWORD_FILE`. */
+const ABOUT = new Set(
+  'type name url uri endpoint file path dir count length size limit expires expiry ttl policy stdin helper store prompt'.split(
+    ' ',
+  ),
+);
+/** `token.ts:12:5` is a place in a file. */
+const FILE_NAME =
+  /\.(?:[cm]?[jt]sx?|json|md|txt|py|go|rs|java|kt|c|h|cc|cpp|cs|rb|php|sh|ya?ml|toml|ini|cfg|conf|log|html?|s?css|lock|vue|svelte|sql|swift)$/i;
+/** The folder that a shell is in. */
+const WORKING_FOLDER = new Set(['PWD', 'OLDPWD']);
+/** Longer ones are no names: only their end is looked at. */
+const LONGEST_NAME = 120;
+
+/** `weak`: by a short word that may mean something else, so that the value has a say. */
+export function secrecyOf(name: string): 'strong' | 'weak' | undefined {
+  const short = name.slice(-LONGEST_NAME);
+  if (WORKING_FOLDER.has(short)) return undefined;
+  if (FILE_NAME.test(short)) return undefined;
+  const words = wordsOf(short);
+  if (ABOUT.has(words.at(-1) ?? '')) return undefined;
+  const joined = words.join('');
+  if (HARMLESS_WORDS.some((word) => joined.includes(word))) return undefined;
+  if (STRONG.some((word) => joined.includes(word))) return 'strong';
+  return words.some((word) => WEAK.has(word)) ? 'weak' : undefined;
+}
+
+/** `dbPass`, `DB_PASS` and `db-pass` are `db` and `pass`. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter((word) => word !== '');
+}
+
+/** Whether a value says something of a secret rather than being one. */
+export function isHarmlessValue(value: string, name: string, secrecy: 'strong' | 'weak'): boolean {
+  if (value.length > LONGEST_HARMLESS) return false;
+  if (/^(?:true|false|null|nil|none|undefined|yes|no|\*+)[,;]?$/i.test(value) || !/[\p{L}\p{N}]/u.test(value))
+    return true;
+  // `tokens: 812` counts them.
+  if (/tokens$/i.test(name)) return /^[\d.,]{1,15}[a-z%]?$/i.test(value);
+  if (secrecy === 'strong') return false;
+  return (
+    /^\d{1,4}[,;%]?$/.test(value) || /^(?:\.{0,2}\/|~\/|[a-z]:\\)/i.test(value) || VERDICTS.has(value.toLowerCase())
+  );
+}
+
+/** A longer value is not read twice. */
+const LONGEST_HARMLESS = 200;
+
+/** What test runners write behind `pass:` and servers behind `auth:`. */
+const VERDICTS = new Set(['ok', 'passed', 'failed', 'fail', 'error', 'required', 'enabled', 'disabled', 'skipped']);
