@@ -8,7 +8,7 @@ import { tour } from './guideTour.ts';
 const SEPARATOR = /\n|,?\s{1,9}(?:and\s{1,9})?then\s/i;
 /** A longer request is none of these; the patterns below would take long to say so. */
 const LONGEST_PART = 2000;
-const QUOTED = /(?:"([^"]*)"|'([^']*)'|`([^`]*)`|“([^”]*)”)/.source;
+const QUOTED = '(?:"([^"]*)"|\'([^\']*)\'|`([^`]*)`|“([^”]*)”)';
 
 type Rule = { readonly pattern: RegExp; goal(match: RegExpMatchArray): Goal };
 

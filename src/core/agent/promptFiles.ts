@@ -64,7 +64,7 @@ export async function expandPrompt(
 
 /** VS Code writes `${input}` and `${input:name}`, others `$ARGUMENTS`; without either the words follow the text. */
 function fill(body: string, words: string): string {
-  const places = /\$\{input(?::[^}]*)?\}|\$ARGUMENTS\b/g;
+  const places = /\$\{input(?::[^}]{0,200})?\}|\$ARGUMENTS\b/g;
   if (places.test(body)) return body.replace(places, () => words);
   return words === '' ? body : `${body}\n\n${words}`;
 }

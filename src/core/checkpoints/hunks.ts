@@ -18,7 +18,7 @@ export interface Difference {
   readonly hunks?: readonly Hunk[];
 }
 
-const MOST_EDITS = 4000;
+const MOST_EDITS = 2000;
 
 /** Undefined bytes are no file. */
 export function differenceOf(old: Uint8Array | undefined, present: Uint8Array | undefined): Difference {

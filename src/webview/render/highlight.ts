@@ -27,8 +27,11 @@ import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
 
-/** Above this a block stays plain: reading it would be felt. */
-const LIMIT = 50_000;
+/** Above these a block stays plain: grammars take quadratic time, in the block and still more in a line of it. */
+const LIMIT = 20_000;
+const LONGEST_LINE = 1000;
+/** What is nested deeper has the colour of what it is in. */
+const DEEPEST = 20;
 
 export type Coloured = string | { readonly scope: string; readonly children: readonly Coloured[] };
 interface Scope {
@@ -41,6 +44,10 @@ class TreeEmitter implements Emitter {
   readonly #stack: Scope[] = [this.root];
 
   startScope(scope: string): void {
+    if (this.#stack.length >= DEEPEST) {
+      this.#stack.push(this.#top());
+      return;
+    }
     const opened: Scope = { scope, children: [] };
     this.#top().children.push(opened);
     this.#stack.push(opened);
@@ -64,7 +71,8 @@ class TreeEmitter implements Emitter {
   }
 
   __addSublanguage(emitter: Emitter): void {
-    if (emitter instanceof TreeEmitter) this.#top().children.push(...emitter.root.children);
+    if (!(emitter instanceof TreeEmitter)) return;
+    for (const child of emitter.root.children) this.#top().children.push(child);
   }
 
   finalize(): void {
@@ -115,9 +123,13 @@ hl.registerAliases(['vue', 'svelte'], { languageName: 'xml' });
 
 /** Undefined: no colours (unknown language, too long, or the reader gave up). */
 export function highlight(text: string, language: string): readonly Coloured[] | undefined {
-  if (text.length > LIMIT || hl.getLanguage(language) === undefined) return undefined;
+  if (text.length > LIMIT || hasLongLine(text) || hl.getLanguage(language) === undefined) return undefined;
   const result = hl.highlight(text, { language, ignoreIllegals: true });
   return result._emitter instanceof TreeEmitter && result.errorRaised === undefined
     ? result._emitter.root.children
     : undefined;
+}
+
+function hasLongLine(text: string): boolean {
+  return text.split('\n').some((line) => line.length > LONGEST_LINE);
 }

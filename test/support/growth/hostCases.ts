@@ -1,0 +1,327 @@
+// Every function of the extension host that takes text from outside, with texts made to make it slow.
+import { decodeBytes } from '../../../src/base/encodings.ts';
+import { parseIgnoreRules } from '../../../src/base/ignoreRules.ts';
+import { LineSplitter } from '../../../src/base/lines.ts';
+import { maskSecrets } from '../../../src/base/maskSecrets.ts';
+import { completeLength, PlainTextStream, plainText, withoutEscapes } from '../../../src/base/terminalText.ts';
+import { fenceAround, withoutTrailing } from '../../../src/base/text.ts';
+import { isLocalAddress, isLocalHost } from '../../../src/core/agent/addresses.ts';
+import { isAllowed, parseCommand, pathsIn } from '../../../src/core/agent/commandLine.ts';
+import { parseIgnore } from '../../../src/core/agent/ignoreFile.ts';
+import { readPrompt } from '../../../src/core/agent/promptFiles.ts';
+import { whyProtected } from '../../../src/core/agent/protectedFiles.ts';
+import { readStructured } from '../../../src/core/agent/structured.ts';
+import { withAttachments } from '../../../src/core/conversation/attachments.ts';
+import { shortTitle } from '../../../src/core/conversation/summary.ts';
+import { compileGlob, keyOf, keysFor, matchesAny } from '../../../src/core/notify/globs.ts';
+import { legal } from '../../../src/core/notify/format/format.ts';
+import { lookalikeIn } from '../../../src/core/notify/lookalike.ts';
+import { printCommandLine, printPath } from '../../../src/core/notify/printPath.ts';
+import { printProblem } from '../../../src/core/notify/problems.ts';
+import { estimateTokens } from '../../../src/core/notify/tokens.ts';
+import { explain, isOverflow } from '../../../src/models/explain.ts';
+import { createExclusions } from '../../../src/producers/exclusions.ts';
+import { resolveInside } from '../../../src/node/resolvePath.ts';
+import { shellProgram } from '../../../src/node/shellProgram.ts';
+import { readEvents } from '../../../src/storage/readEvents.ts';
+import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
+import { FoundLines, wantsPath } from '../../../src/tools/searchQuery.ts';
+import { printedByLastCommand } from '../../../src/vscode/sources/lastCommand.ts';
+import { createFolderWorkspace } from '../folderWorkspace.ts';
+import { type GrowthCases, inPieces, over } from './cases.ts';
+
+const encoder = new TextEncoder();
+const folders = [{ path: '', absolute: '/workspace' }];
+
+export const paths: GrowthCases = {
+  ...over('whyProtected', (path) => whyProtected(path, false), ['.', '. ', 'a/', '/', ':', '\\']),
+  ...over('hides', (path) => parseIgnore('*.log\n/a/**/b\nbuild/\n**/x/**/y\n*a*a*a*b').hides(path), [
+    'a/',
+    '/',
+    'a',
+    '.',
+  ]),
+  ...over('parseIgnore, as rules', (rules) => parseIgnore(rules), [
+    '*a',
+    '(',
+    '[',
+    '\\',
+    ' ',
+    '**/',
+    '!',
+    '{a,',
+    'a\n',
+  ]),
+  ...over('parseIgnoreRules, each rule', (rules) => parseIgnoreRules(rules).start().step('a'.repeat(50), true), [
+    '*a\n',
+    '[[\n',
+  ]),
+  ...over('a glob over a path', (path) => compileGlob('*a*a*a*a*a*a*a*a*b')(path), ['a', 'a/', 'ab']),
+  ...over('a glob with ** over a path', (path) => compileGlob('**/a/**/a/**/a/**/b')(path), ['a/', 'ab/']),
+  ...over('compileGlob, as a glob', (glob) => compileGlob(glob)('a/b'), ['{a,', '*a', '[', '(', '{', '/', '{a,b}']),
+  ...over('keyOf and keysFor', (path) => [keyOf(path), keysFor(path)], ['a/', '.', '*', '/', 'a.']),
+  ...over(
+    'matchesAny',
+    (path) => matchesAny(['dist', '**/*.snap', `${'*a'.repeat(100)}b`], path),
+    ['a', 'a/', '/'],
+    4000,
+  ),
+  ...over('resolveInside', (path) => resolveInside(folders, path), ['.', 'a/', '../', '\\', 'a'], 5000),
+  ...over(
+    'excludes',
+    (path) => createExclusions(createFolderWorkspace('/workspace')).excludes(path),
+    ['a/', '.', '/'],
+    5000,
+  ),
+  ...over('printPath', printPath, ['\u202e', '"', '\\', 'a']),
+  ...over(
+    'wantsPath',
+    (path) =>
+      wantsPath({
+        text: '',
+        regex: false,
+        contextLines: 0,
+        ignored: false,
+        include: ['*a*a*a*b', 'src/**'],
+        exclude: ['**/*x*x*x'],
+      })(path),
+    ['a', 'a/', 'x'],
+  ),
+  ...over('shellProgram', shellProgram, ['a', '/', '\\']),
+  ...over('isLocalHost', (host) => [isLocalHost(host), isLocalAddress(host)], ['1', '1.', ':', 'a.', '[', '.local']),
+};
+
+/** The syntax is for a parser that asks for one. */
+const parse: (line: string, syntax: 'bash') => readonly string[] | undefined = parseCommand;
+const named: (line: string, syntax: 'bash') => unknown = pathsIn;
+const allowed: (words: readonly string[], entries: readonly string[], syntax: 'bash') => boolean = isAllowed;
+const LINES = [
+  (size: number) => `a${' '.repeat(size)}b`,
+  ' ',
+  'a ',
+  '"',
+  "'",
+  '-',
+  '-a=',
+  '-/',
+  '\\',
+  '$(',
+  '(',
+  '|',
+  '; ',
+  '# a\n',
+  'a=',
+  '~',
+  '<<a\n',
+  '`',
+  '${',
+];
+
+export const commandLines: GrowthCases = {
+  ...over('parseCommand', (line) => parse(line, 'bash'), LINES),
+  ...over('pathsIn', (line) => named(line, 'bash'), LINES),
+  ...over('isAllowed', (line) => allowed(['ls'], [line, `${line}*`], 'bash'), LINES),
+  ...over('maskSecrets', maskSecrets, [
+    ...[
+      'token',
+      'token=',
+      'pass=/',
+      'pass: ',
+      'token="',
+      "token='",
+      'a://',
+      'a://b@',
+      'a:',
+      '-u ',
+      'curl -u a',
+      '--token ',
+      'Bearer ',
+    ],
+    ...[
+      '-----BEGIN ',
+      '-----BEGIN PRIVATE KEY-----',
+      'eyJ',
+      'sk-',
+      '\\"',
+      'token\\"',
+      '"',
+      ' ',
+      'a',
+      'token ',
+      '\n',
+      'auth:1',
+      '=',
+      'pwd==',
+      'Cookie: ',
+    ],
+  ]),
+  ...over('printCommandLine', printCommandLine, [
+    (size: number) => `a${' '.repeat(size)}b`,
+    ' ',
+    '\n',
+    ' \n',
+    '`',
+    'a',
+  ]),
+  ...over('printedByLastCommand', (said) => printedByLastCommand(said, 'a', 1), [
+    'It exited with code: ',
+    '\n',
+    'It has the following output:\n',
+  ]),
+};
+
+export const output: GrowthCases = {
+  ...over('plainText', plainText, [
+    '\r',
+    '\r\n',
+    'a\r',
+    '\b',
+    'a\b',
+    '\u001b',
+    '\u001b[',
+    '\u001b]',
+    '\u001b[0;',
+    '\u001bP',
+    '\u009b',
+    '\u001b[1G',
+    '\u001b ',
+    '\r\r\n',
+  ]),
+  ...over(
+    'PlainTextStream',
+    (text) => {
+      const stream = new PlainTextStream();
+      return inPieces(text).map((piece) => stream.take(piece));
+    },
+    ['\r', '\u001b', '\u001b]', '\u001b[0', 'a\b'],
+  ),
+  ...over('withoutEscapes', withoutEscapes, ['\u001b', '\u001b[', '\u001b]a', '\u001bPa']),
+  ...over('completeLength', (text) => completeLength(encoder.encode(text)), ['\u001b', '\u001b]', 'ä', '😀']),
+  ...over(
+    'LineSplitter',
+    (text) => {
+      const lines = new LineSplitter(10_000_000);
+      return inPieces(text).map((piece) => lines.take(piece));
+    },
+    ['a', 'a\n', '\n'],
+    200_000,
+  ),
+  ...over('a found line', (text) => new FoundLines(() => undefined).take('a', { number: 1, text, at: 0 }), [
+    ' ',
+    'a ',
+    '\t',
+    '\n',
+  ]),
+  ...over('lookalikeIn', (text) => lookalikeIn(text, 'a', {}), ['<', '<notification', '**Earshot', '</', '_system']),
+  ...over('estimateTokens', estimateTokens, [
+    ' ',
+    'a ',
+    '日本',
+    '日 ',
+    'ä',
+    '. ',
+    '\n',
+    'a\u00a0',
+    '0',
+    'ab-',
+    '\u2003',
+  ]),
+  ...over('decodeBytes', (text) => decodeBytes(encoder.encode(text)), ['a', 'ä', '\0', '\r']),
+  ...over('fenceAround', fenceAround, ['`', '` ', 'a']),
+  ...over('withoutTrailing', (text) => withoutTrailing(text, ' .'), [' ', '.', ' a']),
+  ...over('legal', legal, ['\0', '\ud800', '\udc00', '\u202e', 'a']),
+  ...over('withAttachments', (content) => withAttachments('', [{ type: 'file_content', path: 'a', content }]), [
+    '`',
+    '``` ',
+    'a',
+  ]),
+  ...over('printProblem', (message) => printProblem({ severity: 'error', message, line: 1, column: 1 }), [
+    ' ',
+    '\n ',
+    'a',
+  ]),
+  ...over('shortTitle', shortTitle, [' ', '\n', 'a', 'a ']),
+};
+
+export const pagesAndAnswers: GrowthCases = {
+  ...over('htmlToText', htmlToText, [
+    ...[
+      '<',
+      '<a ',
+      '<a>',
+      '<a href="',
+      '<a href=b ',
+      "<a href='b' ",
+      '<!--',
+      '<!',
+      '<pre>',
+      '<pre> ',
+      '<li>',
+      '<p>',
+      '<head>',
+      '<head></head>',
+      '<title',
+      '<script>',
+    ],
+    ...[
+      '&',
+      '&amp;',
+      '&#',
+      '"',
+      '>',
+      '</',
+      '<td>',
+      '<b/>',
+      ' ',
+      '\n',
+      '<img alt=',
+      '<a\n=',
+      '<br>',
+      '<h1>',
+      '<code>',
+      '<!-- -->',
+      '< ',
+      '<?',
+      '<a "',
+    ],
+    (size: number) => `<pre>${' '.repeat(size)}`,
+    (size: number) => `<pre>${'\t\n'.repeat(size / 2)}</pre>`,
+    (size: number) => `${'<'.repeat(size)}>`,
+    (size: number) => `<a ${'b '.repeat(size / 2)}>`,
+    (size: number) => `<head>${'<title '.repeat(size / 7)}`,
+  ]),
+  ...over('isOverflow', isOverflow, [
+    'context ',
+    'context length ',
+    'exceed ',
+    'exceeds the maximum ',
+    '.',
+    'context size.',
+    'too many input ',
+    'a',
+  ]),
+  ...over(
+    'explain',
+    (text) => explain(Object.assign(new Error(text), { status: 400 }), { baseUrl: 'http://a', model: 'b' }, 0),
+    ['context length ', 'a', ' ', '.'],
+  ),
+  ...over('readPrompt', readPrompt, ['-', '---\n', ' ', 'description: ', '\n---', '---\n---', '\r\n', '"']),
+  ...over('readStructured', (text) => readStructured(text, { type: 'object' }), [
+    '`',
+    '```json\n',
+    '\n',
+    ' ',
+    '{"a":',
+    '```\n ',
+  ]),
+};
+
+/** Lines of a log that others wrote into. */
+export const logs: GrowthCases = over('readEvents', (text) => readEvents(Buffer.from(text)), [
+  '\n',
+  '{"v":1,"seq":1,\n',
+  ',"crc":"',
+  'a',
+  '{',
+  '"}\n',
+]);

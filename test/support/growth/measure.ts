@@ -1,0 +1,53 @@
+// Measures how the time of a function grows with its input: linear work at four times the size takes about four times as long.
+
+/** Linear gives about 4, n log n a little more, quadratic 16. */
+const MOST = 8;
+const CLEARLY_LINEAR = 5;
+const RUNS = 5;
+/** Faster than this nothing grows that matters: quadratic work at these sizes takes seconds. */
+const QUICK_MILLISECONDS = 4;
+/** A machine that is busy may disturb a measurement; work that grows too fast fails every one. */
+const ATTEMPTS = 3;
+/** At the smaller size. What takes this long there need not be measured at the larger one. */
+const TOO_LONG_MILLISECONDS = 2000;
+
+/** Makes an input of this size and returns what is measured. */
+export type Prepare = (size: number) => () => unknown;
+
+/** What is wrong with the growth; undefined if it is linear. */
+export async function superlinear(prepare: Prepare, size: number): Promise<string | undefined> {
+  const [small, large] = [prepare(size), prepare(4 * size)];
+  const first = await time(small);
+  if (first > TOO_LONG_MILLISECONDS) return `${Math.round(first)} ms at ${size}`;
+  const once = await time(large);
+  // Five runs are for what is in doubt.
+  if (once < QUICK_MILLISECONDS || once / Math.min(first, await time(small)) <= CLEARLY_LINEAR) return undefined;
+  let complaint: string | undefined;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const before = await leastOf(small);
+    const after = await leastOf(large);
+    if (after < QUICK_MILLISECONDS || after / before <= MOST) return undefined;
+    complaint = `${before.toFixed(2)} ms at ${size}, ${after.toFixed(2)} ms at ${4 * size}`;
+  }
+  return complaint;
+}
+
+async function leastOf(run: () => unknown): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let count = 0; count < RUNS; count += 1) least = Math.min(least, await time(run));
+  return least;
+}
+
+/** The processor's time, not the clock's: other programs on a busy machine do not count. */
+async function time(run: () => unknown): Promise<number> {
+  const start = process.cpuUsage();
+  const running = run();
+  if (running instanceof Promise) await running;
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
+/** The text again and again until it has this length. */
+export function fill(text: string, size: number): string {
+  return text.repeat(Math.ceil(size / text.length)).slice(0, size);
+}

@@ -1,0 +1,32 @@
+// Work on text from outside grows with its length and no faster: the least of five runs at n and 4n, for every function
+// that takes such text, on texts made to make it slow, and for every regular expression of the product.
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import * as host from '../support/growth/hostCases.ts';
+import { superlinear } from '../support/growth/measure.ts';
+import * as model from '../support/growth/modelCases.ts';
+import * as page from '../support/growth/pageCases.ts';
+import { attacksOn, regExpsIn } from '../support/growth/regExpAttacks.ts';
+
+describe.each(Object.entries({ ...host, ...model, ...page }))('%s', (_area, cases) => {
+  test.each(Object.entries(cases))('%s', async (_name, { prepare, size }) => {
+    expect(await superlinear(prepare, size)).toBeUndefined();
+  });
+});
+
+test('every regular expression, on what it repeats', async () => {
+  const found = regExpsIn(resolve(import.meta.dirname, '../..'));
+  expect(found.length).toBeGreaterThan(200);
+  const slow: string[] = [];
+  for (const { place, pattern } of found) {
+    for (const attack of attacksOn(pattern)) {
+      const prepare = (size: number) => {
+        const text = attack(size);
+        return () => text.replace(pattern, '');
+      };
+      const complaint = await superlinear(prepare, 10_000);
+      if (complaint !== undefined) slow.push(`${place}: ${complaint}`);
+    }
+  }
+  expect(slow).toEqual([]);
+});
