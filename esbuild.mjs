@@ -8,7 +8,7 @@ const flags = new Set(process.argv.slice(2));
 const root = import.meta.dirname;
 const production = flags.has('--production');
 
-/** @type {esbuild.BuildOptions} */
+/** @type {esbuild.BuildOptions & { metafile: true }} */
 const common = {
   absWorkingDir: root,
   bundle: true,
@@ -18,10 +18,16 @@ const common = {
   logLevel: 'info',
   metafile: true,
   target: 'es2023',
+  // `import { type X }` would stay as an import of the whole module, and what is loaded lazily would be loaded at once.
+  tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: false } },
 };
 
-/** The host: ES modules, so that a dynamic import becomes a chunk of its own that is not read at activation. */
-const host = {
+/**
+ * The host: ES modules, so that a dynamic import becomes a chunk of its own that is not read at activation.
+ *
+ * @type {esbuild.BuildOptions & { metafile: true }}
+ */
+export const host = {
   ...common,
   entryPoints: { extension: 'src/vscode/extension.ts' },
   outdir: 'dist',
@@ -36,6 +42,7 @@ const host = {
   },
 };
 
+/** @type {esbuild.BuildOptions} */
 const page = {
   ...common,
   entryPoints: { chat: 'src/webview/main.tsx' },
@@ -47,7 +54,11 @@ const page = {
   loader: { '.ttf': 'file' },
 };
 
-/** Plain Node, started for every command: one small file. */
+/**
+ * Plain Node, started for every command: one small file.
+ *
+ * @type {esbuild.BuildOptions}
+ */
 const supervisor = {
   ...common,
   entryPoints: { supervisor: 'src/bin/supervisor.ts' },
@@ -57,12 +68,13 @@ const supervisor = {
   platform: 'node',
 };
 
+/** @type {esbuild.Plugin} */
 const virtualTestIndex = {
   name: 'all-suites',
   setup(build) {
     build.onResolve({ filter: /^earshot:suites$/ }, () => ({ path: 'suites', namespace: 'earshot' }));
     build.onLoad({ filter: /.*/, namespace: 'earshot' }, () => {
-      const files = readdirSync(`${root}/test/vscode`, { recursive: true }).filter((file) =>
+      const files = readdirSync(`${root}/test/vscode`, { recursive: true, encoding: 'utf8' }).filter((file) =>
         file.endsWith('.vscode.test.ts'),
       );
       const imports = files
@@ -73,7 +85,11 @@ const virtualTestIndex = {
   },
 };
 
-/** One file for all suites, and one for each program; mocha stays in node_modules because it loads parts of itself by path. */
+/**
+ * One file for all suites, and one for each program; mocha stays in node_modules because it loads parts of itself by path.
+ *
+ * @type {esbuild.BuildOptions}
+ */
 const suites = {
   ...common,
   entryPoints: {
@@ -90,10 +106,14 @@ const suites = {
   plugins: [virtualTestIndex],
 };
 
-const wanted = flags.has('--tests') ? [suites] : [host, page, supervisor];
-if (flags.has('--watch')) {
-  for (const options of wanted) await (await esbuild.context(options)).watch();
-} else {
+if (process.argv[1] === import.meta.filename) await run();
+
+async function run() {
+  const wanted = flags.has('--tests') ? [suites] : [host, page, supervisor];
+  if (flags.has('--watch')) {
+    for (const options of wanted) await (await esbuild.context(options)).watch();
+    return;
+  }
   await rm(`${root}/${flags.has('--tests') ? '.build/vscode-tests' : 'dist'}`, { recursive: true, force: true });
   const built = await Promise.allSettled(wanted.map((options) => esbuild.build({ ...options, logLevel: 'warning' })));
   // esbuild has said what is wrong and where; a stack trace of ours would only hide it.

@@ -176,12 +176,16 @@ export class Workbench {
     await waitUntil(async () => !this.#server.extensionHostPids().some((pid) => pids.includes(pid)));
   }
 
-  /** The lines of the extension's own log that report an error, of all windows and restarts. */
-  async loggedErrors(): Promise<string[]> {
+  /** The lines of the extension's own log, of all windows and restarts; each begins with its time. */
+  async logLines(): Promise<string[]> {
     const logs = join(this.dataFolder, 'data', 'logs');
     const files = (await readdir(logs, { recursive: true })).filter((file) => /earshot\.earshot.*\.log$/.test(file));
     const texts = await Promise.all(files.map((file) => readFile(join(logs, file), 'utf8')));
-    return texts.flatMap((text) => text.split('\n').filter((line) => line.includes('[error]')));
+    return texts.flatMap((text) => text.split('\n')).sort();
+  }
+
+  async loggedErrors(): Promise<string[]> {
+    return (await this.logLines()).filter((line) => line.includes('[error]'));
   }
 
   async screenshot(name: string, page = this.#page): Promise<void> {
