@@ -1,12 +1,15 @@
-// Builds what ships into dist/ (host bundle with lazily loaded chunks, page bundle) and, with --tests, the suites and
-// whatever else of the tests runs inside the extension host into .build/. Flags: --watch, --production, --tests.
+// Builds the extension into dist/ (host bundle with lazily loaded chunks, page bundle), with --production into
+// .build/package/dist for packaging, and with --tests the suites and whatever else of the tests runs inside the extension
+// host into .build/. Flags: --watch, --production, --tests.
 import { readdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import * as esbuild from 'esbuild';
 
 const flags = new Set(process.argv.slice(2));
 const root = import.meta.dirname;
 const production = flags.has('--production');
+/** Apart, so that packaging disturbs nobody who runs what was built before. */
+const output = production ? '.build/package/dist' : 'dist';
 
 /** @type {esbuild.BuildOptions & { metafile: true }} */
 const common = {
@@ -30,7 +33,7 @@ const common = {
 export const host = {
   ...common,
   entryPoints: { extension: 'src/vscode/extension.ts' },
-  outdir: 'dist',
+  outdir: output,
   format: 'esm',
   platform: 'node',
   splitting: true,
@@ -46,7 +49,7 @@ export const host = {
 const page = {
   ...common,
   entryPoints: { chat: 'src/webview/main.tsx' },
-  outdir: 'dist/webview',
+  outdir: `${output}/webview`,
   format: 'esm',
   platform: 'browser',
   jsx: 'automatic',
@@ -62,7 +65,7 @@ const page = {
 const supervisor = {
   ...common,
   entryPoints: { supervisor: 'src/bin/supervisor.ts' },
-  outdir: 'dist',
+  outdir: output,
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
   platform: 'node',
@@ -114,8 +117,19 @@ async function run() {
     for (const options of wanted) await (await esbuild.context(options)).watch();
     return;
   }
-  await rm(`${root}/${flags.has('--tests') ? '.build/vscode-tests' : 'dist'}`, { recursive: true, force: true });
+  await rm(`${root}/${flags.has('--tests') ? '.build/vscode-tests' : output}`, { recursive: true, force: true });
   const built = await Promise.allSettled(wanted.map((options) => esbuild.build({ ...options, logLevel: 'warning' })));
   // esbuild has said what is wrong and where; a stack trace of ours would only hide it.
   if (built.some(({ status }) => status === 'rejected')) process.exitCode = 1;
+  else if (production) await writeMetafiles(built.map((one) => (one.status === 'fulfilled' ? one.value.metafile : {})));
+}
+
+/**
+ * What was bundled, for whoever collects its licences.
+ *
+ * @param {readonly unknown[]} metafiles
+ */
+async function writeMetafiles(metafiles) {
+  await mkdir(`${root}/.build`, { recursive: true });
+  await writeFile(`${root}/.build/metafiles.json`, JSON.stringify(metafiles));
 }

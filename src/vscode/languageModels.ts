@@ -78,7 +78,10 @@ export class LanguageModels implements Disposable {
     try {
       const chat = await this.#find(name);
       if (signal.aborted) return;
-      if (chat === undefined) return yield modelGone(label);
+      if (chat === undefined) {
+        yield modelGone(label);
+        return;
+      }
       for await (const part of requestParts(chat, request, signal)) {
         if (part.type === 'text') characters += part.text.length;
         yield part;

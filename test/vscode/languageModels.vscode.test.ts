@@ -123,8 +123,13 @@ describe('VS Code’s own models', () => {
   }
 
   it('say that the connection broke, and after how much of the answer', async () => {
-    tea.script({ text: ['It ', 'is'], fail: { message: 'fetch failed' } });
-    const last = (await ask()).at(-1);
+    tea.script({ text: ['It is'], hold: true, fail: { message: 'fetch failed' } });
+    const request = { system: '', messages: [{ role: 'user' as const, content: 'Hello.' }], tools: [] };
+    let last: ModelPart | undefined;
+    for await (const part of model.stream(request, new AbortController().signal)) {
+      last = part;
+      if (part.type === 'text') tea.release();
+    }
     assert.ok(last?.type === 'failed');
     assert.equal(last.failure.code, 'stream_broken');
     assert.match(last.failure.message, /^The connection to Tea One broke after 5 characters of the answer/);

@@ -3,7 +3,7 @@ import { type Failure } from '../../base/errors.ts';
 import { type ModelPart } from '../ports.ts';
 
 /** In characters. The longest answers that models give today are an eighth of it. */
-export const MOST_ANSWER_CHARACTERS = 4 * 1024 * 1024;
+const MOST_ANSWER_CHARACTERS = 4 * 1024 * 1024;
 
 /** Returns for each part whether the answer may go on with it. */
 export function createAnswerBound(): (part: ModelPart) => boolean {
