@@ -81,9 +81,10 @@ class GitFolder implements CheckpointFolder {
     const more = also
       .map((path) => join(prefix, path).split(sep).join('/'))
       .filter((path) => !this.#also.has(path) && !isNested(path));
-    const { fits, leftOut } = await sift(root, [...new Set([...changed, ...more])], signal);
-    const small = await siftIgnored(root, ignored, signal);
-    const add = [...new Set([...fits, ...small].map(({ path }) => path))];
+    const pathOf = ({ path }: { readonly path: string }) => path;
+    const { fits, leftOut } = await sift(root, [...new Set([...changed, ...more])], signal, pathOf);
+    const small = await siftIgnored(root, ignored, signal, pathOf);
+    const add = [...new Set([...fits, ...small])];
     // An earlier state of what is left out now would be taken for the present one.
     const remove = [...gone, ...leftOut.filter((path) => known.has(path))];
     const unreadable: string[] = [];
@@ -107,7 +108,7 @@ class GitFolder implements CheckpointFolder {
     const known = new Set<string>();
     const gone = new Set<string>();
     const nested: string[] = [];
-    for (const entry of listed.toString().split('\0')) {
+    for (const entry of entriesOf(listed)) {
       const path = entry.slice(2);
       // A name that is no UTF-8 cannot be said to anybody.
       if (path === '' || path.includes('\uFFFD')) continue;
@@ -125,10 +126,7 @@ class GitFolder implements CheckpointFolder {
     const limits = prefix === '' ? [] : ['--', prefix];
     const asked = ['ls-files', '-z', '-o', '-i', '--exclude-standard', '--directory', ...limits];
     const listed = await this.#git(asked, signal);
-    return listed
-      .toString()
-      .split('\0')
-      .filter((path) => path !== '' && !path.endsWith('/') && !path.includes('\uFFFD'));
+    return entriesOf(listed).filter((path) => !path.endsWith('/') && !path.includes('\uFFFD'));
   }
 
   /** On a copy that replaces the index once it is whole: two windows may do this at once. Returns what could not be read. */
@@ -321,6 +319,17 @@ class GitFolder implements CheckpointFolder {
     const folder = LOOKING.has(args[0] ?? '') ? root : place;
     return runGit(args, { folder, env, input, signal: AbortSignal.any([signal, this.#closing.signal]) });
   }
+}
+
+/** One by one: parts of one long string would keep all of it. */
+function entriesOf(listed: Buffer): string[] {
+  const entries: string[] = [];
+  let start = 0;
+  for (let end = listed.indexOf(0); end !== -1; end = listed.indexOf(0, start)) {
+    if (end > start) entries.push(listed.toString('utf8', start, end));
+    start = end + 1;
+  }
+  return entries;
 }
 
 function alternates(objects: string): Record<string, string> {
