@@ -100,6 +100,7 @@ const suites = {
     record: 'test/noise/inside.ts',
     storm: 'test/bench/inside/storm.ts',
     idle: 'test/bench/inside/idle.ts',
+    activation: 'test/bench/inside/activation.ts',
   },
   outdir: '.build/vscode-tests',
   outExtension: { '.js': '.cjs' },

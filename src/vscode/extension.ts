@@ -46,8 +46,14 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     shell.statusBar,
     registerCommands(async () => (await load('a command'))?.commands),
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, {
-      resolveWebviewView: async (view, ...rest) =>
-        (await load('the chat view'))?.view.resolveWebviewView(view, ...rest),
+      resolveWebviewView: async (view, ...rest) => {
+        const open = new Set([view]);
+        const closing = view.onDidDispose(() => open.clear());
+        const composed = await load('the chat view');
+        closing.dispose();
+        // It may have been closed while the rest was loaded.
+        if (open.has(view)) await composed?.view.resolveWebviewView(view, ...rest);
+      },
     }),
   );
   if (testing) return createTestApi(load('the tests'), () => alive.size);

@@ -11,21 +11,22 @@ import { repository } from './setup.mjs';
 
 /** What is copied as it is; the build puts dist/ there. */
 const copied = ['package.json', 'CHANGELOG.md', 'LICENSE', 'media', '.vscodeignore'];
-const stage = join(repository, '.build', 'package');
+/** What is in the package, as files. */
+export const packagedFolder = join(repository, '.build', 'package');
 
 /** @returns its size in bytes */
 export async function makeVsix(file: string, say: (what: string) => void): Promise<number> {
   say('building');
-  await rm(stage, { recursive: true, force: true });
-  await mkdir(stage, { recursive: true });
+  await rm(packagedFolder, { recursive: true, force: true });
+  await mkdir(packagedFolder, { recursive: true });
   await build('--production');
   say('packaging');
-  for (const name of copied) await cp(join(repository, name), join(stage, name), { recursive: true });
+  for (const name of copied) await cp(join(repository, name), join(packagedFolder, name), { recursive: true });
   const metafiles = JSON.parse(await readFile(join(repository, '.build', 'metafiles.json'), 'utf8')) as Metafile[];
-  await writeFile(join(stage, 'ThirdPartyNotices.txt'), await collectNotices(repository, metafiles));
+  await writeFile(join(packagedFolder, 'ThirdPartyNotices.txt'), await collectNotices(repository, metafiles));
   const readme = await readFile(join(repository, 'README.md'), 'utf8');
   // By the name that vsce gives it.
-  await writeFile(join(stage, 'README.md'), readme.replaceAll('](LICENSE)', '](LICENSE.txt)'));
+  await writeFile(join(packagedFolder, 'README.md'), readme.replaceAll('](LICENSE)', '](LICENSE.txt)'));
   await runVsce(file);
   return (await stat(file)).size;
 }
@@ -38,7 +39,7 @@ async function runVsce(file: string): Promise<void> {
     .concat('--no-dependencies')
     // A clone has no public address, and the README needs none: what it links to is in the package.
     .concat('--no-rewrite-relative-links', '--allow-missing-repository');
-  const result = await runNode(process.execPath, [vsce, ...args], { cwd: stage, logFile });
+  const result = await runNode(process.execPath, [vsce, ...args], { cwd: packagedFolder, logFile });
   if (result.exitCode === 0) return;
   throw new UserError(`${file} could not be made.`, `Correct what the lines above name. The whole log: ${logFile}`, {
     details: lastLines(result.output, 20),
