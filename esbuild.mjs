@@ -1,14 +1,17 @@
-// Builds what ships into dist/ (host bundle with lazily loaded chunks, page bundle) and, with --tests, the suites and
-// whatever else of the tests runs inside the extension host into .build/. Flags: --watch, --production, --tests.
+// Builds the extension into dist/ (host bundle with lazily loaded chunks, page bundle), with --production into
+// .build/package/dist for packaging, and with --tests the suites and whatever else of the tests runs inside the extension
+// host into .build/. Flags: --watch, --production, --tests.
 import { readdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import * as esbuild from 'esbuild';
 
 const flags = new Set(process.argv.slice(2));
 const root = import.meta.dirname;
 const production = flags.has('--production');
+/** Apart, so that packaging disturbs nobody who runs what was built before. */
+const output = production ? '.build/package/dist' : 'dist';
 
-/** @type {esbuild.BuildOptions} */
+/** @type {esbuild.BuildOptions & { metafile: true }} */
 const common = {
   absWorkingDir: root,
   bundle: true,
@@ -18,13 +21,19 @@ const common = {
   logLevel: 'info',
   metafile: true,
   target: 'es2023',
+  // `import { type X }` would stay as an import of the whole module, and what is loaded lazily would be loaded at once.
+  tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: false } },
 };
 
-/** The host: ES modules, so that a dynamic import becomes a chunk of its own that is not read at activation. */
-const host = {
+/**
+ * The host: ES modules, so that a dynamic import becomes a chunk of its own that is not read at activation.
+ *
+ * @type {esbuild.BuildOptions & { metafile: true }}
+ */
+export const host = {
   ...common,
   entryPoints: { extension: 'src/vscode/extension.ts' },
-  outdir: 'dist',
+  outdir: output,
   format: 'esm',
   platform: 'node',
   splitting: true,
@@ -36,10 +45,11 @@ const host = {
   },
 };
 
+/** @type {esbuild.BuildOptions} */
 const page = {
   ...common,
   entryPoints: { chat: 'src/webview/main.tsx' },
-  outdir: 'dist/webview',
+  outdir: `${output}/webview`,
   format: 'esm',
   platform: 'browser',
   jsx: 'automatic',
@@ -47,22 +57,27 @@ const page = {
   loader: { '.ttf': 'file' },
 };
 
-/** Plain Node, started for every command: one small file. */
+/**
+ * Plain Node, started for every command: one small file.
+ *
+ * @type {esbuild.BuildOptions}
+ */
 const supervisor = {
   ...common,
   entryPoints: { supervisor: 'src/bin/supervisor.ts' },
-  outdir: 'dist',
+  outdir: output,
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
   platform: 'node',
 };
 
+/** @type {esbuild.Plugin} */
 const virtualTestIndex = {
   name: 'all-suites',
   setup(build) {
     build.onResolve({ filter: /^earshot:suites$/ }, () => ({ path: 'suites', namespace: 'earshot' }));
     build.onLoad({ filter: /.*/, namespace: 'earshot' }, () => {
-      const files = readdirSync(`${root}/test/vscode`, { recursive: true }).filter((file) =>
+      const files = readdirSync(`${root}/test/vscode`, { recursive: true, encoding: 'utf8' }).filter((file) =>
         file.endsWith('.vscode.test.ts'),
       );
       const imports = files
@@ -73,7 +88,11 @@ const virtualTestIndex = {
   },
 };
 
-/** One file for all suites, and one for each program; mocha stays in node_modules because it loads parts of itself by path. */
+/**
+ * One file for all suites, and one for each program; mocha stays in node_modules because it loads parts of itself by path.
+ *
+ * @type {esbuild.BuildOptions}
+ */
 const suites = {
   ...common,
   entryPoints: {
@@ -81,6 +100,7 @@ const suites = {
     record: 'test/noise/inside.ts',
     storm: 'test/bench/inside/storm.ts',
     idle: 'test/bench/inside/idle.ts',
+    activation: 'test/bench/inside/activation.ts',
   },
   outdir: '.build/vscode-tests',
   outExtension: { '.js': '.cjs' },
@@ -90,12 +110,27 @@ const suites = {
   plugins: [virtualTestIndex],
 };
 
-const wanted = flags.has('--tests') ? [suites] : [host, page, supervisor];
-if (flags.has('--watch')) {
-  for (const options of wanted) await (await esbuild.context(options)).watch();
-} else {
-  await rm(`${root}/${flags.has('--tests') ? '.build/vscode-tests' : 'dist'}`, { recursive: true, force: true });
+if (process.argv[1] === import.meta.filename) await run();
+
+async function run() {
+  const wanted = flags.has('--tests') ? [suites] : [host, page, supervisor];
+  if (flags.has('--watch')) {
+    for (const options of wanted) await (await esbuild.context(options)).watch();
+    return;
+  }
+  await rm(`${root}/${flags.has('--tests') ? '.build/vscode-tests' : output}`, { recursive: true, force: true });
   const built = await Promise.allSettled(wanted.map((options) => esbuild.build({ ...options, logLevel: 'warning' })));
   // esbuild has said what is wrong and where; a stack trace of ours would only hide it.
   if (built.some(({ status }) => status === 'rejected')) process.exitCode = 1;
+  else if (production) await writeMetafiles(built.map((one) => (one.status === 'fulfilled' ? one.value.metafile : {})));
+}
+
+/**
+ * What was bundled, for whoever collects its licences.
+ *
+ * @param {readonly unknown[]} metafiles
+ */
+async function writeMetafiles(metafiles) {
+  await mkdir(`${root}/.build`, { recursive: true });
+  await writeFile(`${root}/.build/metafiles.json`, JSON.stringify(metafiles));
 }

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
 import { withoutTrailing } from '../base/text.ts';
+import { discard, readWhole, TooLargeError } from '../node/boundedBody.ts';
 import { endpointLabel } from './profile.ts';
 
 export interface ListedModel {
@@ -22,6 +23,7 @@ const listSchema = z.object({
   ),
 });
 
+const MOST_LIST_BYTES = 8 * 1024 * 1024;
 const LIST_MILLISECONDS = 15_000;
 const PROBE_MILLISECONDS = 1500;
 
@@ -31,21 +33,25 @@ export async function listModels(
   apiKey: string | undefined,
   signal: AbortSignal = AbortSignal.timeout(LIST_MILLISECONDS),
 ): Promise<Result<readonly ListedModel[]>> {
-  let response: Response;
-  try {
-    const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-    response = await globalThis.fetch(`${withoutTrailing(baseUrl, '/')}/models`, { headers, signal });
-  } catch (error) {
-    const reason = signal.aborted ? 'it did not answer in time' : causeOf(error);
-    return failed(
+  const unreachable = (error: unknown) =>
+    failed(
       'unreachable',
-      `${baseUrl} cannot be reached (${reason}).`,
+      `${baseUrl} cannot be reached (${signal.aborted ? 'it did not answer in time' : causeOf(error)}).`,
       'Check the address, and that it is running.',
     );
+  let text: string;
+  try {
+    const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    const response = await globalThis.fetch(`${withoutTrailing(baseUrl, '/')}/models`, { headers, signal });
+    if (!response.ok) {
+      await discard(response);
+      return refused(baseUrl, response.status, apiKey !== undefined);
+    }
+    text = await readWhole(response, MOST_LIST_BYTES, 'its list of models');
+  } catch (error) {
+    return error instanceof TooLargeError ? tooLarge(baseUrl, error) : unreachable(error);
   }
-  if (!response.ok) return refused(baseUrl, response.status, apiKey !== undefined);
-  const body: unknown = await response.json().catch(() => undefined);
-  const parsed = listSchema.safeParse(body);
+  const parsed = listSchema.safeParse(parseJson(text));
   if (!parsed.success) {
     return failed(
       'no_list',
@@ -58,6 +64,22 @@ export async function listModels(
     return { id, ...(contextWindow !== undefined && { contextWindow }) };
   });
   return succeeded(models.sort((a, b) => (a.id < b.id ? -1 : 1)));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function tooLarge(baseUrl: string, { message }: TooLargeError): ReturnType<typeof failed> {
+  return failed(
+    'list_too_large',
+    `${baseUrl} answers, but ${message}.`,
+    'Check the address; or type the model’s name instead of choosing it from the list.',
+  );
 }
 
 function refused(baseUrl: string, status: number, withKey: boolean): ReturnType<typeof failed> {

@@ -1,6 +1,7 @@
 // Decides what a failed request means: what is wrong, the next step, and whether the same request may succeed later.
 import { type Failure } from '../base/errors.ts';
 import { CONTEXT_OVERFLOW, type ModelPart } from '../core/ports.ts';
+import { TooLargeError } from '../node/boundedBody.ts';
 
 type FailedPart = Extract<ModelPart, { type: 'failed' }>;
 
@@ -14,6 +15,18 @@ export class StreamError extends Error {
     this.name = 'StreamError';
     this.kind = kind;
     this.status = status;
+  }
+}
+
+/** The connection broke while the answer came. */
+export class StreamBrokenError extends Error {
+  /** What had come of the answer: text, reasoning and calls. */
+  readonly characters: number;
+
+  constructor(characters: number, cause: unknown) {
+    super('the connection broke', { cause });
+    this.name = 'StreamBrokenError';
+    this.characters = characters;
   }
 }
 
@@ -70,6 +83,8 @@ function namesLength(sentence: string): boolean {
 
 export function explain(error: unknown, endpoint: { baseUrl: string; model: string }, now = Date.now()): FailedPart {
   if (error instanceof StreamError && error.status === undefined) return explainStream(error, endpoint.baseUrl);
+  if (error instanceof StreamBrokenError) return explainBroken(endpoint.baseUrl, error.characters, causeOf(error));
+  if (error instanceof TooLargeError) return explainTooLarge(endpoint.baseUrl, error.message);
   const refusal = readRefusal(error, now);
   const { status, text, code, retryAfter } = refusal;
   if (status === 413 || code === 'context_length_exceeded' || (isBadRequest(status) && isOverflow(text))) {
@@ -184,6 +199,31 @@ function explainStream({ kind, message }: StreamError, baseUrl: string): FailedP
         retry: {},
       };
   }
+}
+
+/** `from`: the endpoint or the model that was answering. The same request may succeed, as nothing was wrong with it. */
+export function explainBroken(from: string, characters: number, said: string): FailedPart {
+  const after =
+    characters === 0 ? 'before the answer began' : `after ${characters.toLocaleString('en')} characters of the answer`;
+  const next = characters === 0 ? 'Send again.' : 'What came of it is kept: write “Go on” to continue from there.';
+  return {
+    ...failed({
+      code: 'stream_broken',
+      message: `The connection to ${from} broke ${after} (${said}).`,
+      nextStep: `${next} If it happens often, look at the endpoint’s log and at proxies in between.`,
+    }),
+    retry: {},
+  };
+}
+
+/** Not tried again: the next answer would be as large. */
+function explainTooLarge(baseUrl: string, message: string): FailedPart {
+  return failed({
+    code: 'answer_too_large',
+    message: `${baseUrl} sent more than Earshot reads of one answer: ${message}.`,
+    nextStep:
+      'Set maxTokens for this model in earshot.models, or choose another with Earshot: Choose Model. If it happens with every request, the endpoint or a proxy in between is faulty.',
+  });
 }
 
 /** The package wraps the reason: the innermost one is what helps. */

@@ -1,10 +1,15 @@
 // Decides what an endpoint's stream says: its chunks → parts of an answer. Pure.
 import { type ModelPart } from '../core/ports.ts';
+import { TooLargeError } from '../node/boundedBody.ts';
 import { type Usage } from '../protocol/event.ts';
 import { isJson, WholeJson } from './wholeJson.ts';
 
 /** Parts within parts: servers send one level. */
 const DEEPEST_PARTS = 4;
+
+/** Nobody asks for so many calls in one answer, and no name is so long. What calls hold in text is bounded by the turn. */
+const MOST_CALLS = 1000;
+const LONGEST_NAME = 10_000;
 
 interface GrowingCall {
   readonly index: number | undefined;
@@ -67,7 +72,10 @@ export class StreamAccumulator {
     if (choice === undefined || choice === null) return [];
     if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') this.#reason = choice.finish_reason;
     const delta = choice.delta ?? choice.message;
-    const written = (delta?.tool_calls ?? []).flatMap((call) => (call === null ? [] : [this.#grow(call)]));
+    const written = (delta?.tool_calls ?? []).flatMap((call) => (call === null ? [] : [this.#grow(checked(call))]));
+    if (this.#calls.length > MOST_CALLS) {
+      throw new TooLargeError(`it has more than ${MOST_CALLS.toLocaleString('en')} tool calls`);
+    }
     const reasoning = textOf(delta?.reasoning_content) || textOf(delta?.reasoning);
     const text = textOf(delta?.content) || textOf(delta?.refusal);
     const parts: ModelPart[] = [];
@@ -122,6 +130,16 @@ export class StreamAccumulator {
     const known = index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
     return known === undefined || startsAnother(known, id, name) ? undefined : known;
   }
+}
+
+function checked(call: LooseCall): LooseCall {
+  const { id, function: called } = call;
+  if ([id, called?.name].some((name) => textOf(name).length > LONGEST_NAME)) {
+    throw new TooLargeError(
+      `the id or name of a tool call is longer than ${LONGEST_NAME.toLocaleString('en')} characters`,
+    );
+  }
+  return call;
 }
 
 /** Another call under an id that is taken: by its index, or because the first one is complete. */

@@ -1,39 +1,101 @@
-// Decides what a stream of server-sent events says: bytes in any pieces → the data of each event. Pure.
+// Parses a stream of server-sent events: bytes in any pieces → the data of each event. Pure, linear, and bounded in memory.
+import { describeBytes, TooLargeError } from '../node/boundedBody.ts';
 
 /** Nobody sends this much in one event; more would only fill memory. */
-const LIMIT = 16 * 1024 * 1024;
+export const MOST_EVENT_BYTES = 16 * 1024 * 1024;
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+const FIELD = new TextEncoder().encode('data:');
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 export class SseReader {
-  readonly #decoder = new TextDecoder();
-  #rest = '';
-  #data: string[] = [];
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  /** The line that has begun, and the data of the event that has begun: as bytes, whatever number of lines they are. */
+  readonly #line = new Bytes();
+  readonly #data = new Bytes();
+  /** What was sent for the data so far, field names included; 0: the event has none. */
+  #sent = 0;
+  #isFirst = true;
 
   /** The events that these bytes complete. Comments, which only keep a connection alive, give none. */
   push(bytes: Uint8Array): string[] {
-    this.#rest += this.#decoder.decode(bytes, { stream: true });
-    return this.#read();
+    const events: string[] = [];
+    let start = 0;
+    for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {
+      const piece = bytes.subarray(start, end);
+      start = end + 1;
+      this.#readLine(this.#line.length === 0 ? piece : this.#line.with(piece), events);
+      this.#line.clear();
+    }
+    this.#line.add(bytes.subarray(start));
+    this.#check();
+    return events;
   }
 
   /** The stream is over; a last event may lack its blank line. */
   end(): string[] {
-    this.#rest += `${this.#decoder.decode()}\n\n`;
-    return this.#read();
+    return this.push(Uint8Array.of(LINE_FEED, LINE_FEED));
   }
 
-  #read(): string[] {
-    const events: string[] = [];
-    let start = 0;
-    for (let end = this.#rest.indexOf('\n'); end !== -1; end = this.#rest.indexOf('\n', start)) {
-      const line = this.#rest.slice(start, this.#rest[end - 1] === '\r' && end > start ? end - 1 : end);
-      start = end + 1;
-      if (line.startsWith('data:')) this.#data.push(line.slice(line[5] === ' ' ? 6 : 5));
-      else if (line === '' && this.#data.length > 0) {
-        events.push(this.#data.join('\n'));
-        this.#data = [];
-      }
+  #readLine(bytes: Uint8Array, events: string[]): void {
+    const line = withoutMark(bytes.at(-1) === CARRIAGE_RETURN ? bytes.subarray(0, -1) : bytes, this.#isFirst);
+    this.#isFirst = false;
+    if (line.length === 0) {
+      if (this.#sent > 0) events.push(this.#decoder.decode(this.#data.all()));
+      this.#sent = 0;
+      this.#data.clear();
+    } else if (FIELD.every((byte, index) => line[index] === byte)) {
+      if (this.#sent > 0) this.#data.add(Uint8Array.of(LINE_FEED));
+      this.#sent += bytes.length + 1;
+      this.#data.add(line.subarray(line[FIELD.length] === SPACE ? FIELD.length + 1 : FIELD.length));
+      this.#check();
     }
-    this.#rest = this.#rest.slice(start);
-    if (this.#rest.length > LIMIT) throw new Error('one event of the stream is larger than 16 MiB');
-    return events;
+  }
+
+  #check(): void {
+    if (this.#line.length + this.#sent <= MOST_EVENT_BYTES) return;
+    throw new TooLargeError(`one event of the stream is larger than ${describeBytes(MOST_EVENT_BYTES)}`);
+  }
+}
+
+function withoutMark(line: Uint8Array, isFirst: boolean): Uint8Array {
+  const marked = isFirst && BYTE_ORDER_MARK.every((byte, index) => line[index] === byte);
+  return marked ? line.subarray(BYTE_ORDER_MARK.length) : line;
+}
+
+const SMALLEST = 4096;
+
+/** Bytes that grow at their end; each is copied a bounded number of times. */
+class Bytes {
+  #buffer = new Uint8Array(SMALLEST);
+  length = 0;
+
+  add(bytes: Uint8Array): void {
+    const length = this.length + bytes.length;
+    if (length > this.#buffer.length) {
+      const larger = new Uint8Array(Math.max(length, this.#buffer.length * 2));
+      larger.set(this.all());
+      this.#buffer = larger;
+    }
+    this.#buffer.set(bytes, this.length);
+    this.length = length;
+  }
+
+  with(bytes: Uint8Array): Uint8Array {
+    this.add(bytes);
+    return this.all();
+  }
+
+  /** Valid until the next change. */
+  all(): Uint8Array {
+    return this.#buffer.subarray(0, this.length);
+  }
+
+  /** A large buffer is given back; a usual one is used again. */
+  clear(): void {
+    this.length = 0;
+    if (this.#buffer.length > SMALLEST * 256) this.#buffer = new Uint8Array(SMALLEST);
   }
 }

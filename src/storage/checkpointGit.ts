@@ -81,9 +81,10 @@ class GitFolder implements CheckpointFolder {
     const more = also
       .map((path) => join(prefix, path).split(sep).join('/'))
       .filter((path) => !this.#also.has(path) && !isNested(path));
-    const { fits, leftOut } = await sift(root, [...new Set([...changed, ...more])], signal);
-    const small = await siftIgnored(root, ignored, signal);
-    const add = [...new Set([...fits, ...small].map(({ path }) => path))];
+    const pathOf = ({ path }: { readonly path: string }) => path;
+    const { fits, leftOut } = await sift(root, union(changed, more), signal, pathOf);
+    const small = await siftIgnored(root, ignored, signal, pathOf);
+    const add = union(fits, small);
     // An earlier state of what is left out now would be taken for the present one.
     const remove = [...gone, ...leftOut.filter((path) => known.has(path))];
     const unreadable: string[] = [];
@@ -107,16 +108,17 @@ class GitFolder implements CheckpointFolder {
     const known = new Set<string>();
     const gone = new Set<string>();
     const nested: string[] = [];
-    for (const entry of listed.toString().split('\0')) {
-      const path = entry.slice(2);
+    // Each begins with a letter and a space.
+    for (const { path, tag } of entriesOf(listed, 2)) {
       // A name that is no UTF-8 cannot be said to anybody.
       if (path === '' || path.includes('\uFFFD')) continue;
-      if (entry.startsWith('C')) known.add(path);
-      if (entry.startsWith('R')) gone.add(path);
+      if (tag === 'C') known.add(path);
+      if (tag === 'R') gone.add(path);
       else if (path.endsWith('/')) nested.push(path.slice(0, -1));
       else changed.push(path);
     }
-    return { changed: changed.filter((path) => !gone.has(path)), known, gone: [...gone], nested };
+    const there = gone.size === 0 ? changed : changed.filter((path) => !gone.has(path));
+    return { changed: there, known, gone: [...gone], nested };
   }
 
   /** Files that are not in the index and lie in folders that are not ignored themselves. */
@@ -125,10 +127,9 @@ class GitFolder implements CheckpointFolder {
     const limits = prefix === '' ? [] : ['--', prefix];
     const asked = ['ls-files', '-z', '-o', '-i', '--exclude-standard', '--directory', ...limits];
     const listed = await this.#git(asked, signal);
-    return listed
-      .toString()
-      .split('\0')
-      .filter((path) => path !== '' && !path.endsWith('/') && !path.includes('\uFFFD'));
+    const paths: string[] = [];
+    for (const { path } of entriesOf(listed, 0)) if (!path.endsWith('/') && !path.includes('\uFFFD')) paths.push(path);
+    return paths;
   }
 
   /** On a copy that replaces the index once it is whole: two windows may do this at once. Returns what could not be read. */
@@ -321,6 +322,24 @@ class GitFolder implements CheckpointFolder {
     const folder = LOOKING.has(args[0] ?? '') ? root : place;
     return runGit(args, { folder, env, input, signal: AbortSignal.any([signal, this.#closing.signal]) });
   }
+}
+
+/**
+ * What git lists with a zero byte behind each, its first `skipped` characters apart. One by one: a hundred thousand parts
+ * of one long string, and lists of them, would be held all at once.
+ */
+function* entriesOf(listed: Buffer, skipped: number): Generator<{ readonly tag: string; readonly path: string }> {
+  let start = 0;
+  for (let end = listed.indexOf(0); end !== -1; end = listed.indexOf(0, start)) {
+    const tag = skipped === 0 ? '' : String.fromCharCode(listed[start] ?? 0);
+    if (end > start) yield { tag, path: listed.toString('utf8', start + skipped, end) };
+    start = end + 1;
+  }
+}
+
+/** Without a copy where there is nothing to join. */
+function union(many: readonly string[], few: readonly string[]): readonly string[] {
+  return few.length === 0 ? many : [...new Set([...many, ...few])];
 }
 
 function alternates(objects: string): Record<string, string> {

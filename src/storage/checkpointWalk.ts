@@ -54,11 +54,13 @@ export function openWalkFolder(deps: WalkFolderDeps): CheckpointFolder {
     take: async (also, signal) => {
       const { files: found, ignored } = await walk(deps.folder, signal);
       const paths = new Set([...found, ...also]);
-      const { fits, leftOut } = await sift(deps.folder, [...paths], signal);
+      const whole = (candidate: Candidate) => candidate;
+      const { fits, leftOut } = await sift(deps.folder, [...paths], signal, whole);
       const small = await siftIgnored(
         deps.folder,
         ignored.filter((path) => !paths.has(path)),
         signal,
+        whole,
       );
       const files: Tree = [];
       for (const candidate of [...fits, ...small]) {

@@ -1,9 +1,9 @@
 // Decides where a workspace's conversations are: under its own storage, and under every storage its folders had before.
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type Log } from '../core/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
+import { folderKey, indexFile, indexRoot } from './folderKey.ts';
 
 export interface PlacesDeps {
   readonly files: FileSystem;
@@ -27,14 +27,14 @@ const entrySchema = z.strictObject({ workspace_folder: z.string(), storage: z.st
 
 export function createPlaces(deps: PlacesDeps): Places {
   const { files, folder, log } = deps;
-  const index = deps.index && { ...deps.index, root: join(deps.index.folder, 'folders') };
+  const index = deps.index && { ...deps.index, root: indexRoot(deps.index.folder) };
   const known = new Map<string, string>();
 
   /** One small file for each pair, so that no window overwrites what another wrote. */
   const register = async (root: string, workspaceFolder: string) => {
-    const place = join(root, shortHash(workspaceFolder), `${shortHash(folder)}.json`);
+    const place = join(root, folderKey(workspaceFolder), indexFile(folder));
     if ((await files.stat(place)) !== undefined) return;
-    await files.makeFolder(join(root, shortHash(workspaceFolder)));
+    await files.makeFolder(join(root, folderKey(workspaceFolder)));
     const entry = { workspace_folder: workspaceFolder, storage: folder };
     await files.writeWhole(place, new TextEncoder().encode(JSON.stringify(entry)));
   };
@@ -59,7 +59,7 @@ export function createPlaces(deps: PlacesDeps): Places {
       indexed(async (root) => {
         const folders = index?.workspaceFolders() ?? [];
         await Promise.all(folders.map((workspaceFolder) => register(root, workspaceFolder)));
-        return (await Promise.all(folders.map((one) => storagesIn(join(root, shortHash(one)))))).flat();
+        return (await Promise.all(folders.map((one) => storagesIn(join(root, folderKey(one)))))).flat();
       }),
     allStorages: () =>
       indexed(async (root) => {
@@ -87,8 +87,4 @@ function readEntry(bytes: Uint8Array | undefined): z.infer<typeof entrySchema> |
   } catch {
     return undefined;
   }
-}
-
-function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }

@@ -7,8 +7,6 @@ import { describeIssue } from '../protocol/event.ts';
 import { type FromPage, type FromPageHandlers, fromPageSchema } from '../protocol/webview.ts';
 import { type ChatFrontend } from './chatFrontend.ts';
 
-const CHAT_VIEW = 'earshot.chat';
-
 export interface ChatViewDeps {
   readonly extension: vscode.Uri;
   readonly frontend: ChatFrontend;
@@ -20,14 +18,12 @@ export interface ChatViewDeps {
 
 export class ChatView implements vscode.WebviewViewProvider, Disposable {
   readonly #deps: ChatViewDeps;
-  readonly #registration: vscode.Disposable;
   /** What belongs to the view that is there now; VS Code makes a new one whenever it is shown again. */
   #held: DisposableStore | undefined;
   #view: vscode.WebviewView | undefined;
 
   constructor(deps: ChatViewDeps) {
     this.#deps = deps;
-    this.#registration = vscode.window.registerWebviewViewProvider(CHAT_VIEW, this);
   }
 
   /** The number on the view's icon; 0 removes it. */
@@ -72,7 +68,6 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
   }
 
   dispose(): void {
-    this.#registration.dispose();
     this.#held?.dispose();
     this.#held = undefined;
   }

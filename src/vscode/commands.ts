@@ -29,8 +29,11 @@ export type CommandId = (typeof COMMAND_IDS)[number];
 /** A command without a handler does not compile. */
 export type CommandHandlers = { readonly [C in CommandId]: () => Promise<void> | void };
 
-export function registerCommands(handlers: CommandHandlers): Disposable {
+/** The handlers may come later: each command waits for them. Undefined: they could not be loaded. */
+export function registerCommands(handlers: () => Promise<CommandHandlers | undefined>): Disposable {
   const held = new DisposableStore();
-  for (const id of COMMAND_IDS) held.add(vscode.commands.registerCommand(id, handlers[id]));
+  for (const id of COMMAND_IDS) {
+    held.add(vscode.commands.registerCommand(id, async () => (await handlers())?.[id]()));
+  }
   return held;
 }

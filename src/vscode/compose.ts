@@ -28,7 +28,7 @@ import { watchTool } from '../tools/watch.ts';
 import { Chat } from './chat.ts';
 import { ChatFrontend } from './chatFrontend.ts';
 import { ChatView } from './chatView.ts';
-import { registerCommands } from './commands.ts';
+import { type CommandHandlers } from './commands.ts';
 import { Composing } from './composing.ts';
 import { conversationCommands } from './conversationCommands.ts';
 import { createDrafts } from './drafts.ts';
@@ -36,31 +36,38 @@ import { HandlesController } from './handles.ts';
 import { createKnowledge } from './knowledge.ts';
 import { LanguageModels } from './languageModels.ts';
 import { createModelChooser } from './models.ts';
-import { createOutput } from './output.ts';
+import { type Output } from './output.ts';
 import { createProducers } from './producers.ts';
 import { ReviewController } from './review.ts';
 import { createBuffers } from './reviewBuffers.ts';
 import { createApiKeys } from './secrets.ts';
 import { SettingsReader } from './settings.ts';
 import { userShell } from './shell.ts';
-import { StatusBar } from './statusBar.ts';
+import { type StatusBar } from './statusBar.ts';
 import { EditorTasks } from './tasks.ts';
 import { TerminalMirrors } from './terminalMirror.ts';
 import { createWorkspace } from './workspace.ts';
 
 const CLEAN_UP_AFTER = 5 * 60_000;
 
+/** What is there from the start of the window, before anything else is loaded. */
+export interface Shell {
+  readonly log: Output;
+  readonly statusBar: StatusBar;
+}
+
 export interface Composed extends Disposable {
   /** Resolves once the last conversation is taken up. */
   readonly ready: Promise<void>;
   readonly earshot: Earshot;
+  readonly commands: CommandHandlers;
+  readonly view: vscode.WebviewViewProvider;
   /** Ends every turn and closes every file. */
   close(): Promise<void>;
 }
 
-export function compose(context: vscode.ExtensionContext): Composed {
+export function compose(context: vscode.ExtensionContext, { log, statusBar }: Shell): Composed {
   const held = new DisposableStore();
-  const log = held.add(createOutput());
   const report = (what: string) => (error: unknown) => log.error(what, error);
   const settings = held.add(new SettingsReader());
   const workspace = createWorkspace();
@@ -146,7 +153,6 @@ export function compose(context: vscode.ExtensionContext): Composed {
     onDidChangeSettings: (listener) => settings.onDidChange(listener),
     model,
   });
-  const statusBar = held.add(new StatusBar());
   const changed = { earshot, frontend, workspace, buffers, snapshots, checkpoints, clock: realClock, log };
   // The chat says how it is already while it is being made.
   let shown: () => string | undefined = () => undefined;
@@ -202,7 +208,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     languageModels,
     report: (error: unknown) => log.error('a message could not be shown', error),
   };
-  held.add(
+  const view = held.add(
     new ChatView({
       extension: context.extensionUri,
       frontend,
@@ -211,27 +217,27 @@ export function compose(context: vscode.ExtensionContext): Composed {
       onFreshPage: () => void composing.restoreText().catch(report('the draft cannot be given back')),
     }),
   );
-  held.add(
-    registerCommands({
-      'earshot.openChat': async () => {
-        await vscode.commands.executeCommand('earshot.chat.focus');
-        frontend.focusComposer();
-      },
-      'earshot.newChat': () => chat.newChat(),
-      'earshot.stop': () => chat.stop(),
-      'earshot.deliverNow': () => chat.deliverNow(),
-      'earshot.showLog': () => log.show(),
-      'earshot.chooseModel': async () => (await import('./modelCommands.ts')).chooseModel(modelCommands),
-      'earshot.setApiKey': async () => (await import('./modelCommands.ts')).setApiKey(modelCommands),
-      ...conversationCommands({ library, store, clock: realClock, chat }),
-      ...review.commands,
-    }),
-  );
+  const commands: CommandHandlers = {
+    'earshot.openChat': async () => {
+      await vscode.commands.executeCommand('earshot.chat.focus');
+      frontend.focusComposer();
+    },
+    'earshot.newChat': () => chat.newChat(),
+    'earshot.stop': () => chat.stop(),
+    'earshot.deliverNow': () => chat.deliverNow(),
+    'earshot.showLog': () => log.show(),
+    'earshot.chooseModel': async () => (await import('./modelCommands.ts')).chooseModel(modelCommands),
+    'earshot.setApiKey': async () => (await import('./modelCommands.ts')).setApiKey(modelCommands),
+    ...conversationCommands({ library, store, clock: realClock, chat }),
+    ...review.commands,
+  };
   // Long after the start, and never in anybody's way.
   held.add(realClock.after(CLEAN_UP_AFTER, () => void cleanUp().catch(report('the clean-up failed'))));
   return {
     ready: composing.restore().then(() => chat.restore()),
     earshot,
+    commands,
+    view,
     close: async () => {
       await earshot.shutDown();
       await checkpoints.close();

@@ -1,24 +1,29 @@
-// Where VS Code enters: everything is composed at once and ended in order.
-import type * as vscode from 'vscode';
+// The shell that VS Code activates: registers commands, the view and the status bar, and loads the rest when it is needed.
+import * as vscode from 'vscode';
 import { setDisposableTracker } from '../base/disposable.ts';
 import { type Earshot } from '../core/earshot.ts';
-import { type Composed, compose } from './compose.ts';
+import { mayHaveConversations } from '../storage/anyConversation.ts';
+import { registerCommands } from './commands.ts';
+import { type Composed, type Shell } from './compose.ts';
+import { absoluteOf } from './fileUris.ts';
+import { createOutput } from './output.ts';
+import { StatusBar } from './statusBar.ts';
 
-/** `ExtensionMode.Test`, without loading anything for it. */
-const TEST_MODE = 3;
+const CHAT_VIEW = 'earshot.chat';
 
 /** What the suites inside the extension host may ask. */
 export interface TestApi {
   readonly ready: Promise<void>;
+  /** Once it is ready. */
   readonly earshot: Earshot;
   /** Disposables that are alive now. */
   alive(): number;
 }
 
-let composed: Composed | undefined;
+let loading: Promise<Composed | undefined> | undefined;
 
 export function activate(context: vscode.ExtensionContext): TestApi | undefined {
-  const testing = (context.extensionMode as number) === TEST_MODE;
+  const testing = context.extensionMode === vscode.ExtensionMode.Test;
   const alive = new Set<object>();
   if (testing) {
     setDisposableTracker({
@@ -26,12 +31,87 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
       disposed: (disposable) => alive.delete(disposable),
     });
   }
-  composed = compose(context);
-  context.subscriptions.push(composed);
-  return testing ? { ready: composed.ready, earshot: composed.earshot, alive: () => alive.size } : undefined;
+  const shell: Shell = { log: createOutput(), statusBar: new StatusBar() };
+  /** The first use loads everything; one that failed is tried again with the next. */
+  const load = (why: string): Promise<Composed | undefined> => {
+    loading ??= compose(context, shell, why).catch((error: unknown) => {
+      loading = undefined;
+      reportFailure(shell, error);
+      return undefined;
+    });
+    return loading;
+  };
+  context.subscriptions.push(
+    shell.log,
+    shell.statusBar,
+    registerCommands(async () => (await load('a command'))?.commands),
+    vscode.window.registerWebviewViewProvider(CHAT_VIEW, {
+      resolveWebviewView: async (view, ...rest) => {
+        const open = new Set([view]);
+        const closing = view.onDidDispose(() => open.clear());
+        const composed = await load('the chat view');
+        closing.dispose();
+        // It may have been closed while the rest was loaded.
+        if (open.has(view)) await composed?.view.resolveWebviewView(view, ...rest);
+      },
+    }),
+  );
+  if (testing) return createTestApi(load('the tests'), () => alive.size);
+  const recover = async () => {
+    if (await mayHaveConversations(storageOf(context))) await load('conversations to recover');
+  };
+  void recover().catch((error: unknown) => shell.log.error('conversations could not be looked for', error));
+  return undefined;
 }
 
 export async function deactivate(): Promise<void> {
+  const composed = await loading;
+  loading = undefined;
   await composed?.close();
-  composed = undefined;
+}
+
+async function compose(context: vscode.ExtensionContext, shell: Shell, why: string): Promise<Composed> {
+  shell.log.info(`loading, for ${why}`);
+  const composed = (await import('./compose.ts')).compose(context, shell);
+  context.subscriptions.push(composed);
+  // Whatever comes in its way is shown in the chat.
+  void composed.ready.catch((error: unknown) => shell.log.error('the last conversation could not be shown', error));
+  return composed;
+}
+
+function reportFailure({ log }: Shell, error: unknown): void {
+  log.error('Earshot could not be loaded', error);
+  const message = vscode.l10n.t(
+    'Earshot could not be loaded. Reload the window; if that does not help, install it again.',
+  );
+  const show = vscode.l10n.t('Show Log');
+  void Promise.resolve(vscode.window.showErrorMessage(message, show)).then(
+    (chosen) => chosen === show && log.show(),
+    (failed: unknown) => log.error('a message could not be shown', failed),
+  );
+}
+
+/** With no folder open there is no workspace storage. */
+function storageOf({ storageUri, globalStorageUri }: vscode.ExtensionContext) {
+  return {
+    folder: (storageUri ?? globalStorageUri).fsPath,
+    globalFolder: globalStorageUri.fsPath,
+    workspaceFolders: (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => absoluteOf(uri)),
+  };
+}
+
+function createTestApi(loaded: Promise<Composed | undefined>, alive: () => number): TestApi {
+  let earshot: Earshot | undefined;
+  const ready = loaded.then(async (composed) => {
+    earshot = composed?.earshot;
+    await composed?.ready;
+  });
+  return {
+    ready,
+    get earshot() {
+      if (earshot === undefined) throw new Error('Earshot is not loaded yet');
+      return earshot;
+    },
+    alive,
+  };
 }

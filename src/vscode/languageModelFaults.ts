@@ -2,14 +2,14 @@
 import * as vscode from 'vscode';
 import { type Failure } from '../base/errors.ts';
 import { CONTEXT_OVERFLOW, type ModelPart } from '../core/ports.ts';
-import { isOverflow } from '../models/explain.ts';
+import { explainBroken, isOverflow } from '../models/explain.ts';
 
 type FailedPart = Extract<ModelPart, { type: 'failed' }>;
 
 const ANOTHER = 'or choose another model with Earshot: Choose Model.';
 
-/** `label` is the model's name for people. */
-export function explainLanguageModel(error: unknown, label: string): FailedPart {
+/** `label` is the model's name for people; `characters` of its answer had come. */
+export function explainLanguageModel(error: unknown, label: string, characters: number): FailedPart {
   const said = textOf(error);
   switch (error instanceof vscode.LanguageModelError ? error.code : '') {
     case vscode.LanguageModelError.NoPermissions.name:
@@ -23,7 +23,7 @@ export function explainLanguageModel(error: unknown, label: string): FailedPart 
     case vscode.LanguageModelError.Blocked.name:
       return QUOTA.test(said) ? noQuota(label, said) : refused(label, said);
     default:
-      return byWords(label, said);
+      return byWords(label, said, characters);
   }
 }
 
@@ -41,7 +41,7 @@ const REFUSED = /filter|off.?topic|content.?policy|responsible ai|not allowed to
 const NETWORK = /ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|fetch failed|network|net::|socket hang up|\b50[234]\b/i;
 
 /** Whatever a provider throws arrives as its words alone. */
-function byWords(label: string, said: string): FailedPart {
+function byWords(label: string, said: string, characters: number): FailedPart {
   if (isOverflow(said)) {
     return failed({
       code: CONTEXT_OVERFLOW,
@@ -57,6 +57,7 @@ function byWords(label: string, said: string): FailedPart {
   if (REFUSED.test(said)) return refused(label, said);
   const nextStep = `Send again, ${ANOTHER}`;
   if (NETWORK.test(said)) {
+    if (characters > 0) return explainBroken(label, characters, said);
     return {
       ...failed({ code: 'unreachable', message: `${label} cannot be reached (${said}).`, nextStep }),
       retry: {},

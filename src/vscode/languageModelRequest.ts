@@ -40,6 +40,8 @@ export async function* requestParts(
     if (usage !== 'aborted') yield { type: 'finished', ...(usage !== undefined && { usage }) };
   } finally {
     signal.removeEventListener('abort', cancel);
+    // Whoever stops reading wants no more of it; a request that is over does not care.
+    source.cancel();
     source.dispose();
   }
 }

@@ -74,13 +74,20 @@ export class LanguageModels implements Disposable {
     const { requestParts } = await import('./languageModelRequest.ts');
     const { modelGone, explainLanguageModel } = await import('./languageModelFaults.ts');
     const label = name.slice(LANGUAGE_MODEL_PREFIX.length);
+    let characters = 0;
     try {
       const chat = await this.#find(name);
       if (signal.aborted) return;
-      if (chat === undefined) yield modelGone(label);
-      else yield* requestParts(chat, request, signal);
+      if (chat === undefined) {
+        yield modelGone(label);
+        return;
+      }
+      for await (const part of requestParts(chat, request, signal)) {
+        if (part.type === 'text') characters += part.text.length;
+        yield part;
+      }
     } catch (error) {
-      if (!signal.aborted) yield explainLanguageModel(error, this.#known.get(name)?.name ?? label);
+      if (!signal.aborted) yield explainLanguageModel(error, this.#known.get(name)?.name ?? label, characters);
     }
   }
 

@@ -2,7 +2,12 @@
 import * as vscode from 'vscode';
 import { type Log } from '../core/ports.ts';
 
-export function createOutput(): Log & { show(): void; dispose(): void } {
+export interface Output extends Log {
+  show(): void;
+  dispose(): void;
+}
+
+export function createOutput(): Output {
   const channel = vscode.window.createOutputChannel('Earshot', { log: true });
   return {
     debug: (message) => channel.debug(message),

@@ -7,7 +7,7 @@ import { repository } from './setup.mjs';
 
 /** @param flags of esbuild.mjs: none for what runs here, `--tests` for the suites, `--production` for what ships */
 export async function build(...flags: readonly string[]): Promise<void> {
-  const output = join(repository, flags.includes('--tests') ? '.build' : 'dist');
+  const output = join(repository, flags.length > 0 ? '.build' : 'dist');
   try {
     await mkdir(output, { recursive: true });
     await access(repository, constants.W_OK);

@@ -35,7 +35,7 @@ const commands = {
     help: testHelp,
     async check(args) {
       const steps = readTestSelection(args);
-      return steps.includes('vscode') || steps.includes('browser')
+      return ['vscode', 'browser', 'installed'].some((step) => steps.some((one) => one === step))
         ? ['dependencies', 'vscode', 'chromium']
         : ['dependencies'];
     },

@@ -8,9 +8,10 @@ export const testHelp = `npm test [-- WHICH]: checks and tests Earshot; the last
   unit        without an editor
   vscode      in the extension host of the VS Code that set-up provides
   browser     on its workbench, through Chromium
+  installed   packages Earshot, installs the package in that VS Code and uses it
   electron    the vscode suites in a desktop VS Code: downloaded, or the one that EARSHOT_VSCODE names`;
 
-/** @typedef {'types' | 'lint' | 'format' | 'unused' | 'build' | 'unit' | 'vscode' | 'browser' | 'electron'} Step */
+/** @typedef {'types' | 'lint' | 'format' | 'unused' | 'build' | 'unit' | 'vscode' | 'browser' | 'installed' | 'electron'} Step */
 
 /** @type {Record<string, readonly Step[]>} */
 const selections = {
@@ -18,11 +19,12 @@ const selections = {
   unit: ['unit'],
   vscode: ['build', 'vscode'],
   browser: ['build', 'browser'],
+  installed: ['installed'],
   electron: ['build', 'electron'],
 };
 
 /** @type {readonly Step[]} */
-const order = ['types', 'lint', 'format', 'unused', 'build', 'unit', 'vscode', 'browser', 'electron'];
+const order = ['types', 'lint', 'format', 'unused', 'build', 'unit', 'vscode', 'browser', 'installed', 'electron'];
 
 /**
  * @param {readonly string[]} args

@@ -24,6 +24,8 @@ export interface ScriptedAnswer {
   readonly refuse?: Refusal;
   /** Ends the connection after the text, without a finish. */
   readonly cut?: boolean;
+  /** Breaks the connection after the text. */
+  readonly broken?: boolean;
   /** Breaks the connection before any answer. */
   readonly reset?: boolean;
   /** Keeps the connection open after the text until the client goes, or until `release`. */
@@ -135,6 +137,7 @@ function play(response: ServerResponse, answer: ScriptedAnswer, hanging: (() => 
   // An answer without a word still has its head sent, so that the client knows that it has begun.
   response.flushHeaders();
   if (answer.hang === true) return void hanging.push(() => finish(response, answer));
+  if (answer.broken === true) return void response.write(': sent\n\n', () => response.destroy());
   if (answer.cut === true) return void response.end();
   finish(response, answer);
 }

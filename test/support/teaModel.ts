@@ -7,6 +7,8 @@ interface TeaAnswer {
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly input: object }[];
   readonly fail?: { readonly code?: string; readonly message: string };
   readonly hang?: true;
+  /** Waits for `release` between the text and what comes then. */
+  readonly hold?: true;
 }
 
 interface Provider {
@@ -14,6 +16,7 @@ interface Provider {
     script: TeaAnswer[];
     requests: { messages: vscode.LanguageModelChatRequestMessage[]; options: { tools?: { name: string }[] } }[];
     cancelled: number;
+    held: (() => void)[];
   };
   offer(models?: readonly unknown[]): void;
 }
@@ -29,6 +32,7 @@ export interface TeaModel {
   script(...answers: readonly TeaAnswer[]): void;
   /** Without models: the usual one. */
   offer(models?: readonly unknown[]): void;
+  release(): void;
   readonly requests: number;
   readonly cancelled: number;
   lastRequest(): TeaRequest;
@@ -44,6 +48,7 @@ export async function provideTea(): Promise<TeaModel> {
       state.requests.length = 0;
     },
     offer,
+    release: () => state.held.shift()?.(),
     get requests() {
       return state.requests.length;
     },

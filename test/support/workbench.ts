@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { type Browser, type BrowserContext, type FrameLocator, type Locator, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { launchChromium } from '../host/browser.ts';
+import { installVsix } from '../host/installVsix.ts';
 import { installModelProvider } from '../host/modelProvider.ts';
 import { createSample } from '../host/sample.ts';
 import { startVscodeServer, type VscodeServer } from '../host/serve.ts';
@@ -21,6 +22,8 @@ export interface WorkbenchOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** An extension is there that provides a chat model of VS Code's own. */
   readonly modelProvider?: true;
+  /** A package to install and use, instead of what is being developed. */
+  readonly installed?: string;
   /** Errors that the file's tests provoke; any other in the extension's log fails the file. */
   readonly expectedErrors?: RegExp;
 }
@@ -32,6 +35,8 @@ export class Workbench {
   #context!: BrowserContext;
   #page!: Page;
   #temporary!: string;
+  /** What is being developed; an installed package is found by itself. */
+  #extension: { readonly extension?: string } = { extension: root };
   /** The folder that is open: a fresh copy of the sample. */
   folder!: string;
 
@@ -52,6 +57,10 @@ export class Workbench {
     this.#temporary = await mkdtemp(join(tmpdir(), 'earshot-browser-'));
     this.folder = await createSample(this.#temporary);
     if (options.modelProvider === true) await installModelProvider(join(this.dataFolder, 'extensions'));
+    if (options.installed !== undefined) {
+      await installVsix(options.installed, this.dataFolder);
+      this.#extension = {};
+    }
     this.#server = await startVscodeServer({
       dataDir: this.dataFolder,
       settings: options.settings ?? {},
@@ -67,7 +76,7 @@ export class Workbench {
   async newWindow(options: WorkbenchOptions = {}): Promise<Page> {
     const page = await this.#context.newPage();
     page.setDefaultTimeout(60_000);
-    await page.goto(this.#server.url(options.noFolder === true ? undefined : this.folder, { extension: root }));
+    await page.goto(this.#server.url(options.noFolder === true ? undefined : this.folder, this.#extension));
     await ready(page);
     return page;
   }
@@ -159,7 +168,7 @@ export class Workbench {
 
   /** Back to the folder after the page was elsewhere. */
   async returnToFolder(): Promise<void> {
-    await this.#page.goto(this.#server.url(this.folder, { extension: root }));
+    await this.#page.goto(this.#server.url(this.folder, this.#extension));
     await ready(this.#page);
   }
 
@@ -176,12 +185,16 @@ export class Workbench {
     await waitUntil(async () => !this.#server.extensionHostPids().some((pid) => pids.includes(pid)));
   }
 
-  /** The lines of the extension's own log that report an error, of all windows and restarts. */
-  async loggedErrors(): Promise<string[]> {
+  /** The lines of the extension's own log, of all windows and restarts; each begins with its time. */
+  async logLines(): Promise<string[]> {
     const logs = join(this.dataFolder, 'data', 'logs');
     const files = (await readdir(logs, { recursive: true })).filter((file) => /earshot\.earshot.*\.log$/.test(file));
     const texts = await Promise.all(files.map((file) => readFile(join(logs, file), 'utf8')));
-    return texts.flatMap((text) => text.split('\n').filter((line) => line.includes('[error]')));
+    return texts.flatMap((text) => text.split('\n')).sort();
+  }
+
+  async loggedErrors(): Promise<string[]> {
+    return (await this.logLines()).filter((line) => line.includes('[error]'));
   }
 
   async screenshot(name: string, page = this.#page): Promise<void> {

@@ -122,6 +122,33 @@ describe('VS Code’s own models', () => {
     });
   }
 
+  it('say that the connection broke, and after how much of the answer', async () => {
+    tea.script({ text: ['It is'], hold: true, fail: { message: 'fetch failed' } });
+    const request = { system: '', messages: [{ role: 'user' as const, content: 'Hello.' }], tools: [] };
+    let last: ModelPart | undefined;
+    for await (const part of model.stream(request, new AbortController().signal)) {
+      last = part;
+      if (part.type === 'text') tea.release();
+    }
+    assert.ok(last?.type === 'failed');
+    assert.equal(last.failure.code, 'stream_broken');
+    assert.match(last.failure.message, /^The connection to Tea One broke after 5 characters of the answer/);
+  });
+
+  it('are cancelled when nobody reads on', async () => {
+    tea.script({ text: ['Wait'], hang: true });
+    const before = tea.cancelled;
+    const request = { system: '', messages: [{ role: 'user' as const, content: 'Hello.' }], tools: [] };
+    for await (const part of model.stream(request, new AbortController().signal)) {
+      assert.equal(part.type, 'text');
+      break;
+    }
+    await eventually(
+      () => tea.cancelled,
+      (cancelled) => cancelled === before + 1,
+    );
+  });
+
   it('are cancelled, and the answer ends at once', async () => {
     tea.script({ text: ['Wait'], hang: true });
     const abort = new AbortController();

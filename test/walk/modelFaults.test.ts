@@ -1,9 +1,15 @@
 // Every way in which an endpoint fails, end to end: what stands in the log afterwards, what was sent, what a person saw.
 import { describe, expect, test } from 'vitest';
 import { type ScriptedAnswer } from '../support/scriptedServer.ts';
-import { beginWalk } from '../support/walking.ts';
+import { beginWalk, type Walked } from '../support/walking.ts';
 
 const golden = (name: string) => `./modelFaults/${name}.golden.txt`;
+
+async function eventsOf({ headless, id }: Walked) {
+  const lines = (await headless.events(id)).trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as { readonly type: string });
+}
+
 const hello: ScriptedAnswer = { text: ['Hello', ' there.'] };
 
 describe('what may pass is tried again, visibly', () => {
@@ -15,6 +21,7 @@ describe('what may pass is tried again, visibly', () => {
     ['503', { refuse: { status: 503, message: 'loading the model' } }],
     ['connection-reset', { reset: true }],
     ['cut-before-a-word', { cut: true }],
+    ['broken-before-a-word', { broken: true }],
     ['malformed-before-a-word', { raw: 'data: {"choices":[{"delta":{"content":"He\n\n' }],
     ['error-in-the-stream', { raw: 'data: {"error":{"message":"upstream died","code":502}}\n\n' }],
     ['empty-answer', {}],
@@ -52,6 +59,9 @@ describe('what may pass is tried again, visibly', () => {
 describe('what was shown is not taken back', () => {
   test.each([
     ['cut', { text: ['Half an'], cut: true }],
+    ['broken', { text: ['Half', ' an'], broken: true }],
+    ['broken-after-reasoning', { reasoning: ['Let me see'], broken: true }],
+    ['too-large', { text: ['Half an'], raw: `data: ${'x'.repeat(17 * 1024 * 1024)}` }],
     ['malformed', { text: ['Half an'], raw: 'data: not json\n\n' }],
     ['error', { text: ['Half an'], raw: 'data: {"error":{"message":"upstream died"}}\n\n' }],
     ['cut-after-reasoning', { reasoning: ['Let me see'], cut: true }],
@@ -77,6 +87,41 @@ describe('what cannot pass is said at once, with the next step', () => {
     await walk.go();
     await walk.golden(golden(`refused-${name}`));
   });
+});
+
+test('an event that is too large is reported as such and not asked for again, also before a word was shown', async () => {
+  const walk = await beginWalk([{ raw: `data: ${'x'.repeat(17 * 1024 * 1024)}\n\n` }, hello]);
+  await walk.go();
+  expect(walk.server.requests).toHaveLength(1);
+  await walk.golden(golden('refused-too-large'));
+});
+
+test('an answer without end is broken off; what was shown is kept, its calls are not, and it is not asked for again', async () => {
+  const text = 'word '.repeat(200_000);
+  const walk = await beginWalk([
+    { text: Array.from({ length: 6 }, () => text), calls: [{ id: 'c', name: 'list_files', arguments: {} }] },
+    hello,
+  ]);
+  await walk.go();
+  expect(walk.server.requests).toHaveLength(1);
+  const events = await eventsOf(walk);
+  expect(events.find(({ type }) => type === 'chat_response')).toMatchObject({
+    message: text.repeat(4),
+    truncated: true,
+  });
+  expect(events.find(({ type }) => type === 'tool_call_request')).toBeUndefined();
+  const failure = { code: 'answer_too_long', message: expect.stringContaining('4,194,304 characters') as unknown };
+  expect(events.at(-1)).toMatchObject({ type: 'turn_ended', outcome: 'error', failure });
+});
+
+test('arguments without end are broken off', async () => {
+  const input = JSON.stringify({ path: 'x'.repeat(5_000_000) });
+  const walk = await beginWalk([{ calls: [{ id: 'c', name: 'list_files', arguments: input }] }]);
+  await walk.go();
+  expect(walk.server.requests).toHaveLength(1);
+  const events = await eventsOf(walk);
+  expect(events.map(({ type }) => type)).not.toContain('tool_call_request');
+  expect(events.at(-1)).toMatchObject({ type: 'turn_ended', failure: { code: 'answer_too_long' } });
 });
 
 test('an idle stream is given up after its time-out, and tried again while nothing was shown', async () => {

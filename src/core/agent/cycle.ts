@@ -3,6 +3,7 @@ import { type Failure } from '../../base/errors.ts';
 import { type EventDraft, type EventOf, type Usage } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Clock, type Frontend, type Ids, type Model, type ModelPart, type ModelRequest } from '../ports.ts';
+import { answerTooLong, createAnswerBound } from './answerBound.ts';
 import { watchIdle } from './idle.ts';
 
 export interface CycleDeps {
@@ -94,11 +95,17 @@ async function listen(deps: CycleDeps, request: ModelRequest, signal: AbortSigna
   const { frontend, log } = deps;
   const heard: Heard = { text: '', reasoning: '', calls: [], finished: false, truncated: false };
   const idle = watchIdle(deps.clock, deps.idleMilliseconds, signal);
+  const fits = createAnswerBound();
   frontend.render(log.id, { type: 'answer_started', id });
   try {
     for await (const part of deps.model.stream(request, idle.signal)) {
       if (idle.signal.aborted) break;
       idle.heard();
+      if (!fits(part)) {
+        // Leaving the loop ends the request. What was shown is kept; calls of such an answer are not.
+        heard.failed = { failure: answerTooLong };
+        break;
+      }
       take(heard, part);
       if (part.type === 'text' || part.type === 'reasoning') {
         frontend.render(log.id, { type: 'answer_text', id, field: part.type, text: part.text });

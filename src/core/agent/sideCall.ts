@@ -2,6 +2,7 @@
 import { type EventOf, type Usage } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Clock, type Model, type ModelRequest } from '../ports.ts';
+import { createAnswerBound } from './answerBound.ts';
 import { watchIdle } from './idle.ts';
 
 export interface SideCallDeps {
@@ -25,12 +26,14 @@ export async function askAside(
     tools: [],
   };
   const idle = watchIdle(deps.clock, deps.idleMilliseconds, signal);
+  const fits = createAnswerBound();
   let text = '';
   let usage: Usage | undefined;
   let end: Extract<EventOf<'model_call'>['outcome'], string> = 'failed';
   try {
     for await (const part of model.stream(request, idle.signal)) {
       idle.heard();
+      if (!fits(part)) break;
       if (part.type === 'text') text += part.text;
       if (part.type !== 'finished') continue;
       end = 'succeeded';

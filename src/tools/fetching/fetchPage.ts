@@ -5,7 +5,7 @@ import { isLocalAddress, isLocalHost } from '../../core/agent/addresses.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports.ts';
 import { answer, refuse } from '../defineTool.ts';
 import { htmlToText } from './htmlText.ts';
-import { type Received, request } from './request.ts';
+import { BrokenAnswerError, type Received, request } from './request.ts';
 
 const MOST_REDIRECTS = 5;
 const LONGEST_MILLISECONDS = 30_000;
@@ -35,6 +35,7 @@ export async function fetchPage(
   } catch (error) {
     if (signal.aborted) return refuse('Cancelled by the user.');
     if (timeout.aborted) return refuse(`${url} did not answer within ${LONGEST_MILLISECONDS / 1000} s.`);
+    if (error instanceof BrokenAnswerError) return refuse(`${url} was not fetched: ${error.message}. Try again.`);
     return refuse(`${url} cannot be reached: ${describeError(error)}.`);
   }
 }

@@ -3,6 +3,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp 
 import { request as requestHttps } from 'node:https';
 import { type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { describeError } from '../../base/errors.ts';
 
 const MOST_BYTES = 2_000_000;
 
@@ -12,6 +13,14 @@ export interface Received {
   readonly body: Uint8Array;
   /** There was more. */
   readonly cut: boolean;
+}
+
+/** The connection broke after the answer had begun. */
+export class BrokenAnswerError extends Error {
+  constructor(bytes: number, cause: unknown) {
+    super(`the connection broke after ${bytes.toLocaleString('en')} bytes of the answer (${describeError(cause)})`);
+    this.name = 'BrokenAnswerError';
+  }
 }
 
 /** Rejects with what the network says. */
@@ -52,11 +61,15 @@ async function read(response: IncomingMessage): Promise<{ body: Uint8Array; cut:
   const chunks: Buffer[] = [];
   let length = 0;
   const stream = unpacked(response);
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    length += chunk.length;
-    // A small answer may unpack to a huge one.
-    if (length >= MOST_BYTES) break;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      // A small answer may unpack to a huge one.
+      if (length >= MOST_BYTES) break;
+    }
+  } catch (error) {
+    throw new BrokenAnswerError(length, error);
   }
   response.destroy();
   return { body: Buffer.concat(chunks).subarray(0, MOST_BYTES), cut: length >= MOST_BYTES };

@@ -13,7 +13,7 @@ const TEA = {
 
 exports.activate = (context) => {
   const changed = new vscode.EventEmitter();
-  const state = { models: [TEA], script: [], requests: [], cancelled: 0, counted: [] };
+  const state = { models: [TEA], script: [], requests: [], cancelled: 0, counted: [], held: [] };
   const provider = {
     onDidChangeLanguageModelChatInformation: changed.event,
     provideLanguageModelChatInformation: async () => state.models,
@@ -38,10 +38,17 @@ exports.activate = (context) => {
   };
 };
 
-/** `{ text?: string[], calls?: [{ id, name, input }], fail?: { code?, message }, hang?: true }` */
+/** `{ text?: string[], calls?: [{ id, name, input }], fail?: { code?, message }, hang?: true, hold?: true }` */
 async function answer(state, progress, token) {
-  const { text = [], calls = [], fail, hang } = state.script.shift() ?? { fail: { message: 'nothing is scripted' } };
+  const {
+    text = [],
+    calls = [],
+    fail,
+    hang,
+    hold,
+  } = state.script.shift() ?? { fail: { message: 'nothing is scripted' } };
   for (const part of text) progress.report(new vscode.LanguageModelTextPart(part));
+  if (hold === true) await new Promise((resolve) => state.held.push(resolve));
   for (const { id, name, input } of calls) progress.report(new vscode.LanguageModelToolCallPart(id, name, input));
   if (hang === true) {
     await new Promise((resolve) => token.onCancellationRequested(resolve));

@@ -74,6 +74,16 @@ test('a long text comes in parts; what is too long to fetch is cut and says so; 
   expect(await fetched(base)).toEqual({ content: `${base}/ is no text (image/png, 2 bytes).`, isError: true });
 });
 
+test('an answer that breaks off says so, and not that the address cannot be reached', async () => {
+  handle = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/plain', 'content-length': '100' });
+    response.write('half of it', () => response.destroy());
+  };
+  const { content, isError } = await fetched(`${base}/`);
+  expect(isError).toBe(true);
+  expect(content).toMatch(/was not fetched: the connection broke after 10 bytes of the answer \(.+\)\. Try again\.$/);
+});
+
 test('redirects are followed a few times, looked at each time, and lead to no other local place', async () => {
   handle = (request, response) => {
     const number = Number(request.url?.slice(1) ?? 0);

@@ -1,0 +1,24 @@
+// Bounds what one answer of a model may hold, whatever the model: text, reasoning and calls together.
+import { type Failure } from '../../base/errors.ts';
+import { type ModelPart } from '../ports.ts';
+
+/** In characters. The longest answers that models give today are an eighth of it. */
+const MOST_ANSWER_CHARACTERS = 4 * 1024 * 1024;
+
+/** Returns for each part whether the answer may go on with it. */
+export function createAnswerBound(): (part: ModelPart) => boolean {
+  let [shown, called] = [0, 0];
+  return (part) => {
+    // A call comes whole after it was drawn while it was written: those are two sums, not one.
+    if (part.type === 'tool_call') called += part.id.length + part.name.length + part.arguments.length;
+    else if ('text' in part) shown += part.text.length;
+    return Math.max(shown, called) <= MOST_ANSWER_CHARACTERS;
+  };
+}
+
+export const answerTooLong: Failure = {
+  code: 'answer_too_long',
+  message: `The model’s answer was broken off after ${MOST_ANSWER_CHARACTERS.toLocaleString('en')} characters.`,
+  nextStep:
+    'Ask for less at once, or choose another model with Earshot: Choose Model. An answer that repeats itself without end can be limited with maxTokens in earshot.models.',
+};

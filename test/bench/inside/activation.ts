@@ -1,0 +1,53 @@
+// Inside the extension host: how long extensions take to activate, and how much JavaScript each has loaded by then.
+import { statSync } from 'node:fs';
+import { Session } from 'node:inspector';
+import { sep } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import * as vscode from 'vscode';
+import { handBack, ordered } from './report.ts';
+
+export interface ActivationOrder {
+  /** Ids of installed extensions, in the order in which they are activated. */
+  readonly extensions: readonly string[];
+}
+
+export interface Activation {
+  readonly id: string;
+  readonly milliseconds: number;
+  /** Of its own files, once it has had time to load more by itself. */
+  readonly bytes: number;
+}
+
+const SETTLED_MILLISECONDS = 1000;
+
+/** Called by VS Code. */
+export async function run(): Promise<void> {
+  const { extensions } = ordered() as ActivationOrder;
+  const loaded = watchScripts();
+  const results: Activation[] = [];
+  for (const id of extensions) {
+    const extension = vscode.extensions.getExtension(id);
+    if (extension === undefined || extension.isActive) throw new Error(`${id} is missing or was activated before`);
+    const start = performance.now();
+    await extension.activate();
+    const milliseconds = performance.now() - start;
+    await pause(SETTLED_MILLISECONDS);
+    const own = [...loaded].filter((file) => file.startsWith(extension.extensionPath + sep));
+    results.push({ id, milliseconds, bytes: own.reduce((sum, file) => sum + statSync(file).size, 0) });
+  }
+  handBack(results);
+}
+
+/** The files of everything that the engine compiles, whoever loads it. */
+function watchScripts(): ReadonlySet<string> {
+  const files = new Set<string>();
+  const session = new Session();
+  session.connect();
+  session.on('Debugger.scriptParsed', ({ params }) => {
+    if (params.url.startsWith('file:')) files.add(fileURLToPath(params.url));
+    else if (params.url.startsWith(sep)) files.add(params.url);
+  });
+  session.post('Debugger.enable');
+  return files;
+}

@@ -1,0 +1,72 @@
+// Measurements inside a real extension host, and the folders that they need.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { join } from 'node:path';
+import { newTemporaryFolder } from '../host/cache.mjs';
+import { runInsideEditor } from '../host/insideEditor.ts';
+import { repository } from '../host/setup.mjs';
+import { orderFor } from './inside/report.ts';
+
+const NOBODYS = { GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' };
+
+export const SEEN = ['src/a.ts', 'src/b.ts', 'src/c.ts'];
+
+export interface Inside {
+  /** Of test/bench/inside/NAME.ts, which is run in a window of its own. */
+  readonly name: string;
+  /** The folder that is open. */
+  readonly folder: string;
+  /** The folder of the extension under development. */
+  readonly extension: string;
+  readonly order: unknown;
+  /** Extensions that are installed besides. */
+  readonly extensionsDir?: string;
+}
+
+/** Returns what it hands back. */
+export async function inside<T>({ name, folder, extension, order, extensionsDir }: Inside): Promise<T> {
+  const temporary = await newTemporaryFolder();
+  const file = join(temporary, 'result.json');
+  const lines: string[] = [];
+  const exitCode = await runInsideEditor({
+    folder,
+    extension,
+    tests: join(repository, '.build', 'vscode-tests', `${name}.cjs`),
+    dataDir: join(temporary, 'data'),
+    ...(extensionsDir !== undefined && { extensionsDir }),
+    // The editor's own git extension shows ten thousand changes for a moment, half a second long, whoever listens besides.
+    settings: { 'git.enabled': false },
+    env: { ...NOBODYS, ...orderFor(file, order) },
+    longestMilliseconds: 60 * 60_000,
+    // For whoever works on it: how far it has come.
+    log: process.env['EARSHOT_BENCH_VERBOSE'] === undefined ? (line) => lines.push(line) : console.log,
+  });
+  if (exitCode !== 0) throw new Error(`it failed inside the editor:\n${lines.join('\n')}`);
+  return JSON.parse(readFileSync(file, 'utf8')) as T;
+}
+
+/** An extension that does nothing, in a folder of its own. */
+export function makeEmptyExtension(folder: string, more: object = {}): void {
+  mkdirSync(folder, { recursive: true });
+  const manifest = { name: 'nothing', publisher: 'nobody', version: '1.0.0', engines: { vscode: '*' }, ...more };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+}
+
+export function fill(folder: string, count: number, text: string): void {
+  for (let index = 0; index < count; index += 1) {
+    if (index % 100 === 0) mkdirSync(join(folder, `many/f${index / 100}`), { recursive: true });
+    writeFileSync(join(folder, `many/f${Math.floor(index / 100)}/${index}.txt`), `${text} ${index}\n`);
+  }
+  mkdirSync(join(folder, 'src'), { recursive: true });
+  for (const path of SEEN) writeFileSync(join(folder, path), `// ${text} ${path}\n`);
+}
+
+export function git(folder: string, ...args: readonly string[]): void {
+  const who = ['-c', 'gc.auto=0', '-c', 'user.name=A', '-c', 'user.email=a@example.com'];
+  execFileSync('git', ['-C', folder, ...who, ...args], { env: { ...process.env, ...NOBODYS } });
+}
+
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

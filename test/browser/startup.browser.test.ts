@@ -1,0 +1,41 @@
+// How a window starts: nothing is loaded before it is used, and what was there before is recovered without being asked.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { useWorkbench } from '../support/workbench.ts';
+
+const workbench = useWorkbench();
+
+/** Why each window of this server loaded more than its shell, oldest first. */
+async function loads(): Promise<string[]> {
+  const lines = await workbench.logLines();
+  return lines.flatMap((line) => /loading, for (.+)$/.exec(line)?.[1] ?? []);
+}
+
+test('a new window loads nothing until it is used; the first command does what it says', async () => {
+  // The status bar is there by now.
+  await workbench.command('Earshot: Open Chat');
+  await workbench.chat().locator('.welcome').waitFor();
+  expect(await loads()).toEqual(['a command']);
+});
+
+test('a window with a conversation recovers it with the chat hidden, and counts what happens from then on', async () => {
+  await workbench.openChat();
+  await workbench.say('read src/menu.ts');
+  await workbench.settled();
+  await workbench.command('View: Close Primary Side Bar');
+  await workbench.reload();
+  await expect.poll(loads, { timeout: 30_000 }).toEqual(['a command', 'conversations to recover']);
+  await writeFile(join(workbench.folder, 'src/menu.ts'), '// other bytes\n');
+  await expect.poll(() => workbench.statusBar().textContent(), { timeout: 30_000 }).toMatch(/Earshot 1/);
+});
+
+test('a click on the status bar opens the chat with the conversation', async () => {
+  await workbench.statusBar().click();
+  await workbench.transcript().locator('.request').filter({ hasText: 'src/menu.ts' }).waitFor();
+});
+
+test('a window whose chat is shown at once draws it', async () => {
+  await workbench.reload();
+  await workbench.transcript().locator('.request').filter({ hasText: 'src/menu.ts' }).waitFor();
+});

@@ -1,0 +1,71 @@
+// The package that users install: what is in it, and that an installed Earshot, not one under development, does its work.
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { repository } from '../host/setup.mjs';
+import { makeVsix } from '../host/vsix.ts';
+import { useWorkbench } from '../support/workbench.ts';
+
+const file = join(repository, '.build', 'earshot.vsix');
+const workbench = useWorkbench(async () => {
+  await makeVsix(file, () => undefined);
+  return { installed: file };
+});
+
+/** Everything that may ship; what VS Code adds when it installs is `.vsixmanifest`. */
+const ALLOWED = [
+  /^(package\.json|readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|\.vsixmanifest)$/,
+  /^dist\/(extension\.js|supervisor\.cjs|webview\/chat\.js|chunks\/[\w-]+\.js)$/,
+  /^media\/[a-z-]+\.(css|svg|png)$/,
+];
+
+async function installed(): Promise<{ folder: string; files: string[] }> {
+  const extensions = join(workbench.dataFolder, 'extensions');
+  const name = (await readdir(extensions)).find((one) => one.startsWith('earshot.earshot-'));
+  const folder = join(extensions, name ?? '');
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return { folder, files: files.map((path) => path.slice(folder.length + 1).replaceAll('\\', '/')) };
+}
+
+test('the package has what it needs, nothing else, and at most 2 MB', async () => {
+  const { files } = await installed();
+  expect(files.filter((path) => !ALLOWED.some((allowed) => allowed.test(path)))).toEqual([]);
+  for (const needed of ['readme.md', 'changelog.md', 'LICENSE.txt', 'dist/supervisor.cjs', 'media/icon.png'])
+    expect(files).toContain(needed);
+  expect((await stat(file)).size).toBeLessThanOrEqual(2 * 1024 * 1024);
+});
+
+test('it has the licence text of everything that is bundled', async () => {
+  const notices = await readFile(join((await installed()).folder, 'ThirdPartyNotices.txt'), 'utf8');
+  const { dependencies } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const named = notices.split(/^-{80}$/m).map((part) => part.trim().split('\n')[0] ?? '');
+  for (const [name, version] of Object.entries(dependencies))
+    expect(named.some((line) => line.startsWith(`${name} ${version} (`))).toBe(true);
+  const texts = notices.split(/^-{80}$/m).slice(1);
+  expect(texts.filter((text) => !/permission|redistribution|licensed under|apache license/i.test(text))).toEqual([]);
+});
+
+test('it answers a message, runs a command that was approved, and says what it printed', async () => {
+  await workbench.openChat();
+  await workbench.say('run echo installed-$((6*7))');
+  const card = workbench.card(/echo installed/);
+  await card.getByRole('button', { name: 'Approve', exact: true }).click();
+  await workbench.settled();
+  await workbench.transcript().getByText('installed-42').first().waitFor();
+});
+
+test('its README has its pictures and links in the package, and the editor shows it', async () => {
+  const { folder, files } = await installed();
+  const readme = await readFile(join(folder, 'readme.md'), 'utf8');
+  const links = [...readme.matchAll(/\]\((?!#|[a-z]+:)([^)]+)\)/g)].map(([, path]) => path);
+  expect(links.length).toBeGreaterThan(1);
+  expect(links.filter((path) => !files.includes(path ?? ''))).toEqual([]);
+  const { page } = workbench;
+  await workbench.command('Extensions: Show Installed Extensions');
+  await page.locator('.extensions-list .monaco-list-row', { hasText: 'Earshot' }).first().click();
+  const shown = page.locator('iframe.webview').last().contentFrame().locator('#active-frame').contentFrame();
+  await shown.getByRole('heading', { name: 'Two commands' }).waitFor();
+});

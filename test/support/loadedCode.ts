@@ -1,0 +1,25 @@
+// What a bundle loads at once, by esbuild's own account: a file and everything that it imports other than dynamically.
+import type { Metafile } from 'esbuild';
+
+export interface LoadedCode {
+  readonly bytes: number;
+  readonly outputs: readonly string[];
+  readonly inputs: readonly string[];
+}
+
+export function staticallyLoaded({ outputs }: Metafile, entry: string): LoadedCode {
+  const found = new Set<string>();
+  const visit = (name: string) => {
+    const output = outputs[name];
+    if (output === undefined || found.has(name)) return;
+    found.add(name);
+    for (const { path, kind } of output.imports) if (kind !== 'dynamic-import') visit(path);
+  };
+  visit(entry);
+  const loaded = [...found].flatMap((name) => outputs[name] ?? []);
+  return {
+    bytes: loaded.reduce((sum, { bytes }) => sum + bytes, 0),
+    outputs: [...found],
+    inputs: loaded.flatMap(({ inputs }) => Object.keys(inputs)),
+  };
+}

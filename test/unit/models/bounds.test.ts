@@ -1,0 +1,164 @@
+// Endpoints that never stop sending: each body is read up to its bound, cancelled, reported as what it is and not asked for again.
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type ModelPart } from '../../../src/core/ports.ts';
+import { findLocalEndpoints, listModels } from '../../../src/models/endpoints.ts';
+import { createOpenAiModel } from '../../../src/models/openai.ts';
+import { StreamAccumulator } from '../../../src/models/openaiStream.ts';
+import { SseReader } from '../../../src/models/sse.ts';
+
+const MIB = 1024 * 1024;
+/** A body ends here if nobody cancels it; large enough to be told apart, small enough for a machine without a bound. */
+const ENOUGH = 200 * MIB;
+
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+interface Flood {
+  readonly status?: number;
+  readonly type: string;
+  readonly head?: string;
+  /** Sent again and again. */
+  readonly piece: string;
+  readonly packed?: boolean;
+}
+
+/** `sent` counts what was written before packing. */
+async function flood({ status = 200, type, head = '', piece, packed = false }: Flood) {
+  const counted = { sent: 0, requests: 0, port: 0 };
+  const block = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)));
+  function* bytes() {
+    yield Buffer.from(head);
+    for (counted.sent = 0; counted.sent < ENOUGH; counted.sent += block.length) yield block;
+  }
+  const server = createServer((_request, response: ServerResponse) => {
+    counted.requests += 1;
+    response.writeHead(status, { 'content-type': type, ...(packed && { 'content-encoding': 'gzip' }) });
+    const source = Readable.from(bytes(), { objectMode: false, highWaterMark: 65_536 });
+    // Ends with an error once the client has gone.
+    const sending = packed ? pipeline(source, createGzip({ level: 1 }), response) : pipeline(source, response);
+    sending.catch(() => undefined);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  counted.port = (server.address() as AddressInfo).port;
+  return counted;
+}
+
+async function ask(port: number): Promise<ModelPart[]> {
+  const model = createOpenAiModel({
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    model: 'm',
+    apiKey: async () => undefined,
+  });
+  const parts: ModelPart[] = [];
+  for await (const part of model.stream({ system: '', messages: [], tools: [] }, new AbortController().signal)) {
+    if (part.type !== 'alive') parts.push(part);
+  }
+  return parts;
+}
+
+describe.each([false, true])('a body that never ends, packed: %s', (packed) => {
+  /** What the kernel and both ends may hold of a body beside what was read of it; the little that is held unpacks to much. */
+  const ON_THE_WAY = (packed ? 96 : 24) * MIB;
+
+  test.each([
+    ['lines of data without a blank line', { type: 'text/event-stream', piece: 'data: {"choices":[]}\n' }],
+    ['empty lines of data without a blank line', { type: 'text/event-stream', piece: 'data:\n' }],
+    ['one line of data', { type: 'text/event-stream', head: 'data: ', piece: 'x' }],
+    ['bytes that are no stream', { type: 'application/octet-stream', piece: '\u0000' }],
+    ['an answer in one piece', { type: 'application/json', head: '{"choices":[{"message":{"content":"', piece: 'x' }],
+  ] satisfies [string, Flood][])('%s is cancelled and reported as too large', async (_name, body) => {
+    const server = await flood({ ...body, packed });
+    const parts = await ask(server.port);
+    expect(parts).toMatchObject([
+      { type: 'failed', failure: { code: 'answer_too_large', message: expect.stringContaining('16 MiB') as unknown } },
+    ]);
+    expect(parts[0]).not.toHaveProperty('retry');
+    expect(server).toMatchObject({ requests: 1 });
+    expect(server.sent).toBeLessThan(16 * MIB + ON_THE_WAY);
+  });
+
+  test.each([400, 401, 503])('of an error with status %i is cut; the status says what it means', async (status) => {
+    const server = await flood({
+      status,
+      type: 'application/json',
+      head: '{"error":{"message":"',
+      piece: 'no ',
+      packed,
+    });
+    const parts = await ask(server.port);
+    const [part] = parts;
+    expect(part?.type).toBe('failed');
+    const message = part?.type === 'failed' ? part.failure.message : '';
+    expect(message).toContain('"message":"no no');
+    expect(message.length).toBeLessThan(5000);
+    expect(server.sent).toBeLessThan(ON_THE_WAY);
+  });
+
+  test('of a page of HTML is not read', async () => {
+    const server = await flood({ type: 'text/html', piece: '<br>', packed });
+    expect(await ask(server.port)).toMatchObject([{ type: 'failed', failure: { code: 'no_stream' } }]);
+    expect(server.sent).toBeLessThan(ON_THE_WAY);
+  });
+
+  test('of a list of models is cancelled and reported as too large', async () => {
+    const server = await flood({ type: 'application/json', head: '{"data":[', piece: '{"id":"a"},', packed });
+    expect(await listModels(`http://127.0.0.1:${server.port}/v1`, undefined)).toMatchObject({
+      ok: false,
+      failure: { code: 'list_too_large', message: expect.stringContaining('8 MiB') as unknown },
+    });
+    expect(server.sent).toBeLessThan(8 * MIB + ON_THE_WAY);
+  });
+
+  test('of a refused list of models is not read', async () => {
+    const server = await flood({ status: 401, type: 'application/json', piece: ' ', packed });
+    expect(await listModels(`http://127.0.0.1:${server.port}/v1`, undefined)).toMatchObject({
+      failure: { code: 'key_missing' },
+    });
+    expect(server.sent).toBeLessThan(ON_THE_WAY);
+  });
+
+  test('of a server on this machine is no endpoint', async () => {
+    const server = await flood({ type: 'application/json', piece: ' ', packed });
+    expect(await findLocalEndpoints([server.port])).toEqual([]);
+    expect(server.sent).toBeLessThan(8 * MIB + ON_THE_WAY);
+  });
+});
+
+test('an answer of many events that never ends is bounded as a whole, whatever the events say', async () => {
+  const server = await flood({ type: 'text/event-stream', piece: `: ${'alive '.repeat(200)}\n\n` });
+  expect(await ask(server.port)).toMatchObject([{ failure: { code: 'answer_too_large' } }]);
+});
+
+test('calls without end and ids without end are too large', () => {
+  const feed = (call: (index: number) => object) => {
+    const accumulator = new StreamAccumulator();
+    for (let index = 0; index < 100_000; index += 1)
+      accumulator.take({ choices: [{ delta: { tool_calls: [call(index)] } }] });
+  };
+  expect(() => feed((index) => ({ id: `call ${index}`, function: { name: 'look' } }))).toThrow(/1,000 tool calls/);
+  expect(() => feed(() => ({ id: 'x'.repeat(20_000) }))).toThrow(/id or name/);
+  expect(() => feed(() => ({ function: { name: 'x'.repeat(20_000) } }))).toThrow(/id or name/);
+});
+
+test('an event of just under 16 MiB is read, in whatever lines and pieces it comes', () => {
+  for (const length of [6, 200_000]) {
+    const reader = new SseReader();
+    const line = `data: ${'x'.repeat(length)}\n`;
+    const lines = Math.floor((15 * MIB) / line.length);
+    const bytes = new TextEncoder().encode(line.repeat(lines));
+    for (let at = 0; at < bytes.length; at += 65_536) reader.push(bytes.subarray(at, at + 65_536));
+    const [event = ''] = reader.push(new TextEncoder().encode('\n'));
+    expect(event.length).toBe(lines * (length + 1) - 1);
+  }
+});
