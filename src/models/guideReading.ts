@@ -22,7 +22,8 @@ export function exitCodeIn(result: string): number | undefined {
   return found?.[1] === undefined ? undefined : Number(found[1]);
 }
 
-const USER_MESSAGE = /<user_message[^>]*><!\[CDATA\[\n([\s\S]*?)\n\]\]><\/user_message>/g;
+/** In logs of earlier versions texts stand on lines of their own. */
+const USER_MESSAGE = /<user_message[^>]*><!\[CDATA\[\n?([\s\S]*?)\n?\]\]><\/user_message>/g;
 
 /** What the user wrote meanwhile, oldest first. */
 export function userTextsIn(block: string | undefined): string[] {
@@ -34,7 +35,7 @@ export interface HeardEntry {
   readonly body: string;
 }
 
-const ENTRY = /<notification source="([^"]*)" name="([^"]*)"[^>]*><!\[CDATA\[\n([\s\S]*?)\n\]\]><\/notification>/g;
+const ENTRY = /<notification source="([^"]*)" name="([^"]*)"[^>]*><!\[CDATA\[\n?([\s\S]*?)\n?\]\]><\/notification>/g;
 
 export function entriesIn(block: string): HeardEntry[] {
   return [...block.matchAll(ENTRY)].map(([, source = '', name = '', body = '']) => ({
