@@ -35,6 +35,15 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
     if (this.#view !== undefined) this.#view.badge = value === 0 ? undefined : { value, tooltip };
   }
 
+  /** Shows the view and gives its composer the keyboard, at once or as soon as its page is there. */
+  async reveal(): Promise<void> {
+    // A hidden view has lost its page.
+    const isHidden = this.#view?.visible !== true;
+    if (isHidden) this.#deps.frontend.focusNextPage();
+    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+    if (!isHidden) this.#deps.frontend.focusComposer();
+  }
+
   resolveWebviewView(view: vscode.WebviewView): void {
     const { extension, frontend, log } = this.#deps;
     this.#held?.dispose();

@@ -202,7 +202,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     languageModels,
     report: (error: unknown) => log.error('a message could not be shown', error),
   };
-  held.add(
+  const view = held.add(
     new ChatView({
       extension: context.extensionUri,
       frontend,
@@ -213,17 +213,16 @@ export function compose(context: vscode.ExtensionContext): Composed {
   );
   held.add(
     registerCommands({
-      'earshot.openChat': async () => {
-        await vscode.commands.executeCommand('earshot.chat.focus');
-        frontend.focusComposer();
+      'earshot.openChat': () => view.reveal(),
+      'earshot.newChat': async () => {
+        await Promise.all([view.reveal(), chat.newChat()]);
       },
-      'earshot.newChat': () => chat.newChat(),
       'earshot.stop': () => chat.stop(),
       'earshot.deliverNow': () => chat.deliverNow(),
       'earshot.showLog': () => log.show(),
       'earshot.chooseModel': async () => (await import('./modelCommands.ts')).chooseModel(modelCommands),
       'earshot.setApiKey': async () => (await import('./modelCommands.ts')).setApiKey(modelCommands),
-      ...conversationCommands({ library, store, clock: realClock, chat }),
+      ...conversationCommands({ library, store, clock: realClock, chat, reveal: () => view.reveal() }),
       ...review.commands,
     }),
   );
