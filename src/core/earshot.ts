@@ -12,7 +12,14 @@ import { type Opening, openOrFollow } from './conversation/opening.ts';
 import { type QueuedText } from './conversation/pending.ts';
 import { type Folded } from './conversation/project.ts';
 import { OwnEdits } from './files/ownEdits.ts';
-import { type ConversationChange, type Live, type LiveConversation, storageFailure, viewLive } from './live.ts';
+import {
+  type ConversationChange,
+  isBetweenCycles,
+  type Live,
+  type LiveConversation,
+  storageFailure,
+  viewLive,
+} from './live.ts';
 import { type Subscription } from './notify/dispatcher.ts';
 import { Hearing } from './notify/hearing.ts';
 import { LiveViews } from './notify/liveViews.ts';
@@ -224,6 +231,7 @@ export class Earshot implements Disposable, Publisher {
       log,
       frontend: this.#ports.frontend,
       isRunning: () => live.turn !== undefined,
+      isBetweenCycles: () => isBetweenCycles(live),
       giveUp: () => this.#ownership.giveUp(live),
     });
     const edits = new OwnEdits();

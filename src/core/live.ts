@@ -29,6 +29,8 @@ export interface LiveConversation {
   /** False: another window writes it, and this one follows. */
   readonly owned: boolean;
   readonly owner?: Owner;
+  /** The user said *Continue here*, and the other window has not handed over yet. */
+  readonly awaited?: true;
   /** Why something pending that would wake or interrupt the model waits. */
   readonly heldBack?: HeldReason;
 }
@@ -44,8 +46,10 @@ export interface Live {
   lock?: HeldLock;
   /** Who writes it, where this window only follows. */
   owner?: Owner;
-  /** This window said so, and waits. */
+  /** This window tries to become the owner. */
   taking?: AbortController;
+  /** The user said *Continue here*, and the other window has not handed over yet. */
+  awaited?: true;
   mending?: Promise<void>;
   /** Its subscriptions, while this window writes it. */
   hearing?: Disposable;
@@ -57,7 +61,7 @@ export interface Live {
 }
 
 export function viewLive(live: Live): LiveConversation {
-  const { log, owner, activator } = live;
+  const { log, owner, activator, awaited } = live;
   const heldBack = activator?.held;
   return {
     log,
@@ -65,8 +69,16 @@ export function viewLive(live: Live): LiveConversation {
     running: live.turn !== undefined,
     owned: log.owned,
     ...(owner !== undefined && { owner }),
+    ...(awaited && { awaited }),
     ...(heldBack !== undefined && { heldBack }),
   };
+}
+
+/** What the model is to read next is in the log, and it has not been asked yet. */
+export function isBetweenCycles({ turn, log }: Live): boolean {
+  const { messages, turn: logged } = log.state;
+  const isAnswered = messages.all.at(-1)?.role === 'assistant';
+  return turn?.control.phase === 'between' && logged.isOpen && logged.unanswered.length === 0 && !isAnswered;
 }
 
 /** What the disk or the lock refused is told; anything else is a bug. */

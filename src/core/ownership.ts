@@ -1,10 +1,13 @@
-// Decides how a conversation passes between windows: taken up here, given up to another that said *Continue here*.
+// Passes conversations between windows: taken here, released to another that said *Continue here*.
 import { type Disposable } from '../base/disposable.ts';
 import { failed, type Result, succeeded } from '../base/errors.ts';
 import { type ConversationChange, type Live, storageFailure } from './live.ts';
 import { type Ports } from './ports.ts';
 import { type HeldLock } from './storagePorts.ts';
 import { type Turns } from './turns.ts';
+
+/** Nothing that is broken off needs this long, unless it waits for an editor that is gone. */
+const ENDED_WITHIN = 2000;
 
 export interface OwnershipDeps {
   readonly ports: Ports;
@@ -44,7 +47,13 @@ export class Ownership {
     const { id } = live.log;
     const taking = new AbortController();
     live.taking = taking;
+    if (!ifFree) {
+      live.awaited = true;
+      this.#deps.changed({ conversation: id });
+    }
     try {
+      // A turn of before that still has not ended must find nothing here that it could write to.
+      await live.turn?.ended;
       const lock = await (ifFree ? locks.acquire(id) : locks.request(id, taking.signal));
       if (lock === undefined) return succeeded(undefined);
       return await this.#taken(live, lock);
@@ -53,6 +62,7 @@ export class Ownership {
       return storageFailure(error);
     } finally {
       delete live.taking;
+      delete live.awaited;
       if (this.#deps.isOpen(live) && isMine()) this.#deps.changed({ conversation: id, reset: true });
     }
   }
@@ -89,8 +99,7 @@ export class Ownership {
     live.naming?.abort.abort();
     unsubscribe(live);
     await closed;
-    await live.turn?.ended;
-    await live.naming?.ended;
+    await this.#untilEnded(live);
     this.#deps.ports.handles?.letGo(id);
     await live.lock?.release();
     delete live.lock;
@@ -100,6 +109,17 @@ export class Ownership {
     const owner = await this.#deps.ports.lock?.owner(id);
     if (owner !== undefined) live.owner = owner;
     this.#deps.changed({ conversation: id, reset: true });
+  }
+
+  /** Not for ever: what still hangs can write nothing any more, and the other window must not wait for it. */
+  async #untilEnded({ turn, naming }: Live): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = this.#deps.ports.clock.after(ENDED_WITHIN, resolve);
+    try {
+      await Promise.race([Promise.all([turn?.ended, naming?.ended]), promise]);
+    } finally {
+      timer.dispose();
+    }
   }
 }
 

@@ -46,9 +46,12 @@ export function moreIn(block: string): string | undefined {
   return end === -1 ? undefined : block.slice(start + '<more>'.length, end);
 }
 
-/** Elements of a block with a text; a body may hold what looks like one, so that each is passed over as a whole. */
+/**
+ * Elements of a block with a text. A body may hold what looks like one, so each is passed over as a whole. In logs of
+ * earlier versions texts stand on lines of their own.
+ */
 function elementsIn(block: string, name: string): { readonly attributes: string; readonly body: string }[] {
-  const [open, close] = ['<![CDATA[\n', `\n]]></${name}>`];
+  const [open, close] = ['<![CDATA[', `]]></${name}>`];
   const found: { attributes: string; body: string }[] = [];
   for (let start = block.indexOf(`<${name}`); start !== -1; start = block.indexOf(`<${name}`, start)) {
     const head = block.indexOf('>', start);
@@ -56,12 +59,10 @@ function elementsIn(block: string, name: string): { readonly attributes: string;
     const attributes = block.slice(start + name.length + 1, head);
     start = head + 1;
     if (!block.startsWith(open, start)) continue;
-    const end = block.indexOf(close, start + open.length - 1);
+    const end = block.indexOf(close, start + open.length);
     if (end === -1) break;
-    found.push({
-      attributes,
-      body: joinSections(block.slice(start + open.length, Math.max(end, start + open.length))),
-    });
+    const body = block.slice(start + open.length, end).replace(/^\n/, '').replace(/\n$/, '');
+    found.push({ attributes, body: joinSections(body) });
     start = end + close.length;
   }
   return found;

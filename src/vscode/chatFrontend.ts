@@ -26,6 +26,8 @@ type Post = (message: ToPage) => void;
 export class ChatFrontend implements Frontend, Disposable {
   readonly #clock: Clock;
   #post: Post | undefined;
+  /** The composer is to get the keyboard once a page is there. */
+  #focusWanted = false;
   #number = 0;
   #head: ChatHead;
   #conversation: string | undefined;
@@ -51,6 +53,8 @@ export class ChatFrontend implements Frontend, Disposable {
   attach(post: Post): void {
     this.#post = post;
     this.#snapshot();
+    if (this.#focusWanted) this.focusComposer();
+    this.#focusWanted = false;
   }
 
   detach(): void {
@@ -71,7 +75,13 @@ export class ChatFrontend implements Frontend, Disposable {
   }
 
   focusComposer(): void {
-    this.#post?.({ type: 'focus_composer' });
+    if (this.#post === undefined) this.focusNextPage();
+    else this.#post({ type: 'focus_composer' });
+  }
+
+  /** Gives the composer the keyboard as soon as a new page is there. */
+  focusNextPage(): void {
+    this.#focusWanted = true;
   }
 
   /** Gives back words that could not be taken. */

@@ -6,6 +6,7 @@ import { type Log } from '../core/ports.ts';
 import { describeIssue } from '../protocol/event.ts';
 import { type FromPage, type FromPageHandlers, fromPageSchema } from '../protocol/webview.ts';
 import { type ChatFrontend } from './chatFrontend.ts';
+import { CHAT_VIEW } from './commands.ts';
 
 export interface ChatViewDeps {
   readonly extension: vscode.Uri;
@@ -29,6 +30,15 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
   /** The number on the view's icon; 0 removes it. */
   setBadge(value: number, tooltip: string): void {
     if (this.#view !== undefined) this.#view.badge = value === 0 ? undefined : { value, tooltip };
+  }
+
+  /** Shows the view and gives its composer the keyboard, at once or as soon as its page is there. */
+  async reveal(): Promise<void> {
+    // A hidden view has lost its page.
+    const isHidden = this.#view?.visible !== true;
+    if (isHidden) this.#deps.frontend.focusNextPage();
+    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+    if (!isHidden) this.#deps.frontend.focusComposer();
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {

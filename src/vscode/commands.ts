@@ -2,6 +2,8 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 
+export const CHAT_VIEW = 'earshot.chat';
+
 const COMMAND_IDS = [
   'earshot.openChat',
   'earshot.newChat',

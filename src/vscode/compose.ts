@@ -218,17 +218,16 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
     }),
   );
   const commands: CommandHandlers = {
-    'earshot.openChat': async () => {
-      await vscode.commands.executeCommand('earshot.chat.focus');
-      frontend.focusComposer();
+    'earshot.openChat': () => view.reveal(),
+    'earshot.newChat': async () => {
+      await Promise.all([view.reveal(), chat.newChat()]);
     },
-    'earshot.newChat': () => chat.newChat(),
     'earshot.stop': () => chat.stop(),
     'earshot.deliverNow': () => chat.deliverNow(),
     'earshot.showLog': () => log.show(),
     'earshot.chooseModel': async () => (await import('./modelCommands.ts')).chooseModel(modelCommands),
     'earshot.setApiKey': async () => (await import('./modelCommands.ts')).setApiKey(modelCommands),
-    ...conversationCommands({ library, store, clock: realClock, chat }),
+    ...conversationCommands({ library, store, clock: realClock, chat, reveal: () => view.reveal() }),
     ...review.commands,
   };
   // Long after the start, and never in anybody's way.

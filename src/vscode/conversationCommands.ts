@@ -11,6 +11,8 @@ export interface ConversationCommandDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly chat: { readonly shown: string | undefined; open(id: string): Promise<void>; newChat(): Promise<void> };
+  /** Shows the chat, wherever the user is. */
+  reveal(): Promise<void>;
 }
 
 type ConversationCommand =
@@ -25,7 +27,7 @@ export function conversationCommands(deps: ConversationCommandDeps): Pick<Comman
   return {
     'earshot.openConversation': async () => {
       const chosen = await choose(deps, 'Open which conversation?', { withShown: false });
-      if (chosen !== undefined) await chat.open(chosen.id);
+      if (chosen !== undefined) await Promise.all([deps.reveal(), chat.open(chosen.id)]);
     },
     'earshot.renameConversation': async () => {
       const chosen = await shownOrChosen(deps, 'Rename which conversation?');
@@ -40,7 +42,7 @@ export function conversationCommands(deps: ConversationCommandDeps): Pick<Comman
     'earshot.forkConversation': async () => {
       const chosen = await shownOrChosen(deps, 'Fork which conversation?');
       const fork = chosen && (await told(library.fork(chosen.id)));
-      if (fork !== undefined) await chat.open(fork);
+      if (fork !== undefined) await Promise.all([deps.reveal(), chat.open(fork)]);
     },
     'earshot.exportConversation': async () => {
       const chosen = await shownOrChosen(deps, 'Export which conversation?');

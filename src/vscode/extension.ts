@@ -3,13 +3,11 @@ import * as vscode from 'vscode';
 import { setDisposableTracker } from '../base/disposable.ts';
 import { type Earshot } from '../core/earshot.ts';
 import { mayHaveConversations } from '../storage/anyConversation.ts';
-import { registerCommands } from './commands.ts';
+import { CHAT_VIEW, registerCommands } from './commands.ts';
 import { type Composed, type Shell } from './compose.ts';
 import { absoluteOf } from './fileUris.ts';
 import { createOutput } from './output.ts';
 import { StatusBar } from './statusBar.ts';
-
-const CHAT_VIEW = 'earshot.chat';
 
 /** What the suites inside the extension host may ask. */
 export interface TestApi {

@@ -49,14 +49,30 @@ const untrusted: Obstacle = {
   action: { label: 'Manage trust', message: { type: 'manage_trust' } },
 };
 
-function elsewhere({ owner }: LiveConversation): Obstacle {
+function elsewhere(live: LiveConversation): Obstacle {
+  const { owner } = live;
   const window = owner === undefined || owner.window === '' ? 'another window' : `another window (${owner.window})`;
+  if (live.awaited === true) {
+    return {
+      level: 'info',
+      text: `Waiting for ${window} to hand over this conversation. ${whatItWaitsFor(live)}`,
+      ...(owner !== undefined && { nextStep: `If that window no longer exists, end its process: ${owner.pid}.` }),
+    };
+  }
   return {
     level: 'info',
     text: `This conversation is open in ${window}; what happens there is shown here.`,
     nextStep: 'You can go on in this window: what runs there now is ended with its cycle.',
     action: { label: 'Continue here', message: { type: 'continue_here' } },
   };
+}
+
+/** As far as the log says what goes on there. */
+function whatItWaitsFor({ log }: LiveConversation): string {
+  const { unanswered, isOpen } = log.state.turn;
+  const running = [...new Set(unanswered.map(({ request }) => request.name))].join(', ');
+  if (running !== '') return `It does so when this has ended there: ${running}.`;
+  return isOpen ? 'It does so when the answer that is being written there is complete.' : 'It has not answered yet.';
 }
 
 function obstacle(level: Obstacle['level'], failure: Failure, action?: Obstacle['action']): Obstacle {

@@ -23,6 +23,7 @@ interface Properties {
 export function App({ state, post, keepDraft, readDiff }: Properties) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [draft, setDraftState] = useState('');
+  const [sent, setSent] = useState(0);
   const setDraft = (text: string) => {
     setDraftState(text);
     keepDraft(text);
@@ -63,7 +64,7 @@ export function App({ state, post, keepDraft, readDiff }: Properties) {
         {state.items.length === 0 ? (
           <Welcome head={head} suggest={suggest} />
         ) : (
-          <Transcript key={valueAt(state.items, 0)?.id} items={state.items} running={head.running} />
+          <Transcript key={valueAt(state.items, 0)?.id} items={state.items} running={head.running} sent={sent} />
         )}
         <HandleList handles={head.handles} />
         <TodoList items={head.todo} />
@@ -77,6 +78,7 @@ export function App({ state, post, keepDraft, readDiff }: Properties) {
           queued={head.queued}
           attachments={head.attachments}
           approvals={openApprovals(state)}
+          onSent={() => setSent(sent + 1)}
           recall={() => lastRequest(state)}
           field={field}
         />

@@ -21,13 +21,14 @@ interface Properties {
   readonly attachments: readonly AttachmentView[];
   /** Calls that wait for an approval. */
   readonly approvals: readonly string[];
+  readonly onSent: () => void;
   /** What the user sent last, for arrow up in an empty composer. */
   readonly recall: () => string | undefined;
   readonly field: Ref<HTMLTextAreaElement>;
 }
 
 export function Composer(properties: Properties) {
-  const { draft, setDraft, running, canSend, queued, attachments, approvals, recall, field } = properties;
+  const { draft, setDraft, running, canSend, queued, attachments, approvals, onSent, recall, field } = properties;
   const actions = useActions();
   const [problem, setProblem] = useState<string>();
   useEffect(() => setProblem(undefined), [draft, attachments]);
@@ -40,6 +41,7 @@ export function Composer(properties: Properties) {
     if (empty || !canSend || tooLong) return;
     actions.post({ type, text: draft });
     setDraft('');
+    onSent();
   };
   const reject = () => {
     const reason = draft.trim();

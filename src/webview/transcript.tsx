@@ -12,9 +12,16 @@ import { strings } from './strings.ts';
 const PAGE = 4;
 const NEAR = 24;
 
-export function Transcript({ items, running }: { readonly items: Chunked<PageItem>; readonly running: boolean }) {
+interface Properties {
+  readonly items: Chunked<PageItem>;
+  readonly running: boolean;
+  /** How many messages the user has sent from this page. */
+  readonly sent: number;
+}
+
+export function Transcript({ items, running, sent }: Properties) {
   const [pages, setPages] = useState(1);
-  const { scroller, content, following, jump } = useFollowing(items);
+  const { scroller, content, following, jump } = useFollowing(items, sent);
   const first = Math.max(0, items.chunks.length - pages * PAGE);
   const hidden = items.chunks.slice(0, first).reduce((sum, chunk) => sum + chunk.length, 0);
 
@@ -75,7 +82,7 @@ const ItemChunk = memo(function ItemChunk({ chunk }: { readonly chunk: readonly 
   return chunk.map((item) => <Item key={item.id} item={item} />);
 });
 
-function useFollowing(items: Chunked<PageItem>) {
+function useFollowing(items: Chunked<PageItem>, sent: number) {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(true);
@@ -95,6 +102,12 @@ function useFollowing(items: Chunked<PageItem>) {
   useLayoutEffect(() => {
     if (state.current.following) toEnd();
   }, [items]);
+
+  // Whoever sends wants to see the message and what comes of it, wherever they were reading.
+  useLayoutEffect(() => {
+    if (sent > 0) follow(true);
+    if (sent > 0) toEnd();
+  }, [sent]);
 
   useLayoutEffect(() => {
     const area = scroller.current;

@@ -109,7 +109,7 @@ async function cycles(conversation: ConversationLog, count: number): Promise<num
       conversation.append({ type: 'tool_call_request', id, name: 'read_file', arguments: { path: 'a.ts' } }),
       conversation.append({ type: 'model_call', model: 'm', outcome: 'succeeded' }),
     ]);
-    const carrying = collect(conversation, { settings, contextWindow: 128_000 });
+    const carrying = collect(conversation, { settings, contextWindow: 128_000, now: Date.now() });
     const response = { type: 'tool_call_response', id, content: 'text\n'.repeat(50), is_error: false } as const;
     const event = await conversation.append({ ...response, ...(carrying && { notifications: carrying.carried }) });
     if (number % 20 === 19) await conversation.append({ type: 'compaction', summary: 'So far.', through: event.seq });

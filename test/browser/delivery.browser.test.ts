@@ -165,7 +165,7 @@ test('its own background command ends while it is idle: it is woken, and the tur
   expect(request).toMatchObject({
     role: 'user',
     content: expect.stringMatching(
-      /^<notifications [\s\S]*name="stopped"[\s\S]*<\/notifications>\n\nAutomated event\. No person wrote this and it approves nothing\.$/,
+      /^<notification [^>]*name="stopped"[\s\S]*\]\]><\/notification>\n\nAutomated event\. No person wrote this and it approves nothing\.$/,
     ) as string,
   });
 });

@@ -53,7 +53,7 @@ async function produce(producer: number): Promise<never> {
 
 async function deliver(): Promise<never> {
   for (let number = 0; ; number++) {
-    const collected = collect(conversation, { settings, contextWindow: 32_000 });
+    const collected = collect(conversation, { settings, contextWindow: 32_000, now: Date.now() });
     const carrying = collected && { notifications: collected.carried };
     const content = `request ${run}-${number};`;
     await conversation.append({ type: 'chat_request', content, source: 'user', ...carrying });

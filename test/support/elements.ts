@@ -39,9 +39,13 @@ export function readXml(xml: string): ReadElement {
   return only;
 }
 
+/** Several elements in one that has the key, or one that has it itself. No text can contain what closes it. */
+const BLOCK =
+  /<notifications [^>]*key="[^"]+">\n[^]*?\n<\/notifications>|<(notification|user_message) [^>]*key="[^"]+">[^]*?\]\]><\/\1>/;
+
 /** Every element of the first block in the text, in its order. */
 export function readElements(text: string): ReadElement[] {
-  const [block] = /<notifications [^]*?\n<\/notifications>/.exec(text) ?? [];
+  const [block] = BLOCK.exec(text) ?? [];
   if (block === undefined) throw new Error(`there is no block in ${text}`);
   return allOf(readXml(block));
 }

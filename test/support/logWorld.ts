@@ -201,7 +201,7 @@ export class LogWorld {
   }
 
   #carrying() {
-    const collected = collect(this.#log, { settings: this.settings, contextWindow: 32_000 });
+    const collected = collect(this.#log, { settings: this.settings, contextWindow: 32_000, now: 0 });
     if (collected === undefined) return undefined;
     const { carried, seen } = collected;
     return { notifications: carried, ...(seen.length > 0 && { seen }) };

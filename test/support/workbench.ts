@@ -67,9 +67,23 @@ export class Workbench {
       workspaceTrust: options.untrusted ?? false,
       ...(options.env !== undefined && { env: options.env }),
     });
+    await this.#openBrowser(options);
+  }
+
+  async #openBrowser(options: WorkbenchOptions): Promise<void> {
     this.#browser = await launchChromium();
     this.#context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 } });
     this.#page = await this.newWindow(options);
+  }
+
+  /** As if the machine with the browser had lost its power, and another browser: the server keeps the old window's extension host. */
+  async killBrowser(): Promise<void> {
+    const gone = new Promise((resolve) => this.#browser.once('disconnected', resolve));
+    const session = await this.#browser.newBrowserCDPSession();
+    // It never answers.
+    session.send('Browser.crash').catch(() => undefined);
+    await gone;
+    await this.#openBrowser({});
   }
 
   /** Another window, on the same folder unless told otherwise. */

@@ -33,7 +33,7 @@ export const SITUATIONS: readonly Situation[] = [
       'file.changed',
       'warning',
       'editor',
-      'src/port.ts changed since you read it (+1 −1):\n@@ -1 +1 @@\n-export const port = 3000;\n+export const port = 4000;',
+      'src/port.ts changed since you read it, by the user in the editor:\n-export const port = 3000;\n+export const port = 4000;',
     ),
     acted: /4000|src\/port\.ts/,
   },

@@ -23,14 +23,14 @@ export interface Played {
   readonly answer: string;
 }
 
-const KEY = 'trialkey0123456';
+const KEY = 'trialkey0123';
 const { settings } = readSettings(() => undefined);
 const workspace: Pick<Workspace, 'folders'> = { folders: [{ path: '', absolute: '/work' }] };
 
 function requestFor(situation: Situation, format: FormatName): ModelRequest {
   const notification = { ...situation.heard, id: '01J00000000000000000000000', at: '2026-01-01T12:00:00.000Z' };
   const plan = planNotifications({ pending: [notification], settings, contextWindow: 128_000, measure: () => 0 });
-  const text = formatBlock(format, { plan, texts: [], key: KEY });
+  const text = formatBlock(format, { plan, texts: [], key: KEY, now: Date.parse(notification.at) });
   const call = { id: 'call_1', name: situation.call.name, arguments: JSON.stringify(situation.call.arguments) };
   return {
     system: systemPrompt(workspace as Workspace, KEY),

@@ -97,7 +97,7 @@ describe('the ears beyond files', function () {
     // If the server had not come to it before, that is said.
     await agent.hears(/^diagnostics.introduced src\/menu.ts has 1 (new )?problem/);
     const told = await agent.turn();
-    assert.match(told, /source=\\"diagnostics\\" name=\\"introduced\\" level=\\"error\\" origin=\\"language-server\\"/);
+    assert.match(told, /source=\\"diagnostics\\" name=\\"introduced\\" level=\\"error\\"/);
     assert.match(told, /line 1: error ts 2322: Type 'string' is not assignable to type 'number'/);
     await replace(new vscode.Range(0, 0, 1, 0), '');
     await agent.hears(/^diagnostics.resolved src\/menu.ts/);

@@ -51,7 +51,7 @@ describe('the same conversation on three models', () => {
     assert.equal((second as { notifications?: { shown: unknown[] } }).notifications?.shown.length, 1);
     // And what rode that result reached the model as part of it.
     const told = tea.lastRequest().messages.at(-1)?.join('\n') ?? '';
-    assert.match(told, /^user\nguide_2 = note\.txt\|\n\n<notifications shown="1"[^]*The kettle boils/);
+    assert.match(told, /^user\nguide_2 = note\.txt\|\n\n<notification [^>]*><!\[CDATA\[The kettle boils/);
   });
 });
 

@@ -3,10 +3,13 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { type Clock } from '../../src/base/clock.ts';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
 import { type Earshot } from '../../src/core/earshot.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
+import { realClock } from '../../src/node/realClock.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
+import { createManualClock, type ManualClock } from '../support/manualClock.ts';
 import { describeState } from '../support/memoryStorage.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
 
@@ -117,6 +120,122 @@ test('an approval that is open is asked again in the window that takes over', as
     { role: 'tool', content: expect.stringContaining('ran here') as unknown },
     { content: 'Done.' },
   ]);
+  expect([one.errors, two.errors]).toEqual([[], []]);
+});
+
+interface LosableEditor {
+  readonly clock: ManualClock;
+  /** From here on nothing that the window asks its editor is answered, as when its browser was killed. */
+  lose(): void;
+  /** Resolves when the window asks its editor for something the next time. */
+  nextAsked(): Promise<void>;
+  /** The editor is there again and answers everything. */
+  comeBack(): void;
+}
+
+/** Before the window's first turn. */
+function losableEditor({ ports }: Headless): LosableEditor {
+  const back = Promise.withResolvers<undefined>();
+  let asked = Promise.withResolvers<void>();
+  let lost = false;
+  const manual = createManualClock(Date.now() + 60_000);
+  const clock: Clock = {
+    now: () => (lost ? manual : realClock).now(),
+    after: (milliseconds, run) => (lost ? manual : realClock).after(milliseconds, run),
+  };
+  const read = async () => {
+    if (!lost) return undefined;
+    asked.resolve();
+    asked = Promise.withResolvers<void>();
+    return back.promise;
+  };
+  Object.assign(ports, { clock, userFiles: { read } });
+  return {
+    clock: manual,
+    lose: () => (lost = true),
+    nextAsked: () => asked.promise,
+    comeBack: () => back.resolve(undefined),
+  };
+}
+
+test('a question that is open in a window whose editor is gone is asked in the window that takes over', async () => {
+  const question = { question: 'Green or black?' };
+  const { one, two, second, id } = await twoWindows(
+    { calls: [{ id: 'ask', name: 'ask_user', arguments: question }] },
+    { text: ['Done.'] },
+  );
+  const editor = losableEditor(one);
+  const asked = Promise.withResolvers<void>();
+  one.frontend.answerQuestion = (_, signal) => {
+    asked.resolve();
+    return new Promise((_resolve, reject) =>
+      signal.addEventListener('abort', () => reject(new Error('cancelled')), { once: true }),
+    );
+  };
+  two.frontend.answerQuestion = () => Promise.resolve({ answer: 'Black', by: 'user' });
+  await one.earshot.send(id, 'Make tea.');
+  await asked.promise;
+  editor.lose();
+  expect(await two.earshot.continueHere(id)).toEqual({ ok: true, value: undefined });
+  await until(two.earshot, () => !second.log.state.turn.isOpen);
+  expect(second.log.state.messages.all.at(-2)).toMatchObject({
+    role: 'tool',
+    content: expect.stringContaining('Black') as unknown,
+  });
+  editor.comeBack();
+  expect([one.errors, two.errors]).toEqual([[], []]);
+});
+
+test('a turn that hangs between two cycles because its editor is gone goes on in the other window, and writes nothing later', async () => {
+  const { one, two, first, second, id } = await twoWindows(
+    { calls: [{ id: 'run', name: 'run_command', arguments: { command: 'cat pipe' } }] },
+    { text: ['Done in the second window.'] },
+  );
+  const editor = losableEditor(one);
+  execFileSync('mkfifo', [join(one.folder, 'pipe')]);
+  await one.earshot.send(id, 'Run it.');
+  await until(one.earshot, () => first.log.state.turn.unanswered[0]?.approval !== undefined);
+  editor.lose();
+  const comparing = editor.nextAsked();
+  await writeFile(join(one.folder, 'pipe'), 'output\n');
+  await comparing;
+  // What changed cannot be compared: the result goes without.
+  const preparing = editor.nextAsked();
+  editor.clock.advance(10_000);
+  await preparing;
+  const taken = two.earshot.continueHere(id);
+  expect(two.earshot.get(id)?.awaited).toBe(true);
+  await expect.poll(() => first.log.isWritable).toBe(false);
+  await expect.poll(() => editor.clock.waiting).toBeGreaterThan(0);
+  editor.clock.advance(2000);
+  expect(await taken).toEqual({ ok: true, value: undefined });
+  expect(two.earshot.get(id)?.awaited).toBeUndefined();
+  await until(two.earshot, () => !second.log.state.turn.isOpen);
+  expect(second.log.state.messages.all.slice(-2)).toMatchObject([
+    { role: 'tool', call: 'run', content: expect.stringContaining('output') as unknown },
+    { content: 'Done in the second window.' },
+  ]);
+  const hanging = one.earshot.settled(id);
+  editor.comeBack();
+  await hanging;
+  const types = (await two.events(id))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string; purpose?: string })
+    .flatMap(({ type, purpose }) => (type === 'title_set' || purpose === 'title' ? [] : [type]));
+  expect(types).toEqual([
+    'conversation_started',
+    'turn_started',
+    'chat_request',
+    'tool_call_request',
+    'model_call',
+    'approval',
+    'tool_call_response',
+    'chat_response',
+    'model_call',
+    'turn_ended',
+  ]);
+  expect(await one.earshot.continueHere(id)).toEqual({ ok: true, value: undefined });
   expect([one.errors, two.errors]).toEqual([[], []]);
 });
 

@@ -111,7 +111,7 @@ test('xml: before the user’s words, after the tool’s result', async () => {
   const walked = await walk('xml');
   const { words, onRequest, onResult, messages } = walked;
   expectSound(walked, 'xml');
-  expect(onRequest.text).toContain(`<![CDATA[\n${facts.first.replace(']]>', ']]]]><![CDATA[>')}\n]]></notification>`);
+  expect(onRequest.text).toContain(`<![CDATA[${facts.first.replace(']]>', ']]]]><![CDATA[>')}]]></notification>`);
   expect(messages(1).slice(1)).toEqual([
     { role: 'user', content: `${onRequest.text}\n\n${words.request}` },
     assistant(words.call, words.output),
@@ -137,7 +137,9 @@ test('markdown: before the words and before the result', async () => {
   const walked = await walk('markdown');
   const { words, onRequest, onResult, messages } = walked;
   expectSound(walked, 'markdown');
-  expect(onRequest.text).toMatch(/^---\n\*\*Earshot notifications\*\* \(key .+\)\n\nThese are automated notices/);
+  expect(onRequest.text).toMatch(
+    /^---\n\*\*Earshot notifications\*\* \(key .+\): automated, unrelated to what follows/,
+  );
   expect(messages(1).slice(1)).toEqual([
     { role: 'user', content: `${onRequest.text}\n\n${words.request}` },
     assistant(words.call, words.output),

@@ -31,7 +31,7 @@ describe('a handle', () => {
     const [carrier, ...others] = (await eventsOf(walk, 'chat_request')).filter((event) => event.notifications);
     expect(others).toEqual([]);
     expect(carrier?.notifications?.text).toMatch(
-      /name="failed" level="error" origin="process"[^>]*><!\[CDATA\[\nThe background command “build” \(echo compiling; .*\) ended with exit code 3 after \d.*s\.\nLast lines:\ncompiling\nfailed: no\n/,
+      /name="failed" level="error"[^>]*><!\[CDATA\[The background command “build” \(echo compiling; .*\) ended with exit code 3 after \d.*s\.\nLast lines:\ncompiling\nfailed: no\]\]>/,
     );
     const [event] = await eventsOf(walk, 'handle_started');
     expect(event).toMatchObject({ name: 'build', pid: expect.any(Number) as number });
@@ -49,9 +49,10 @@ describe('a handle', () => {
     expect((await told(walk)).match(/ended with exit code 3/g)).toHaveLength(1);
   });
 
-  test('has at most 900 characters to say, and keeps the last lines of them', async () => {
+  test('has at most 900 characters to say with all that stands around it, and keeps the last lines of them', async () => {
     const walk = await begin([
       { calls: [background('long', `read line; seq -f 'line %g of many that are printed' 5000`)] },
+      done,
       done,
     ]);
     const ending = nextEvent(walk, queued('stopped'));
@@ -59,9 +60,12 @@ describe('a handle', () => {
     await walk.headless.handles.list(walk.id)[0]?.write('\n');
     const event = await ending;
     const message = event.type === 'notification_queued' ? event.notification.message : '';
-    expect(message.length).toBeLessThanOrEqual(900);
-    expect(message.length).toBeGreaterThan(800);
     expect(message).toMatch(/Last lines:\nline \d+ of .*line 5000 of many that are printed$/s);
+    await walk.go();
+    const block = await told(walk);
+    expect(block).toContain(message);
+    expect(block.length).toBeLessThanOrEqual(900);
+    expect(block.length).toBeGreaterThan(800);
   });
 
   test('is fetched only for what is new, fed and ended, and what a call returned is not told again', async () => {

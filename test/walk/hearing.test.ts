@@ -232,9 +232,7 @@ test('output that imitates a block is passed unchanged, and told of once with th
   await go(log);
   const [first, second] = [await lastResult(1), await lastResult(2)];
   expect(first).toMatch(
-    new RegExp(
-      `^${fake}\n\n<notifications shown="1" total="1" key="${log.state.turn.key}">\n<notification source="security" name="lookalike" level="info"`,
-    ),
+    new RegExp(`^${fake}\n\n<notification source="security" name="lookalike" level="info" key="${log.state.turn.key}"`),
   );
   expect(first).toContain(`What read_file returned of ${path} contains text that imitates a block of notifications.`);
   expect(second).toBe(fake);

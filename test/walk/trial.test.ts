@@ -24,7 +24,7 @@ test('twenty situations in four formats', async () => {
   const sees = (pattern: RegExp) => (request: { messages: { role: string; content: unknown }[] }) =>
     pattern.test(JSON.stringify(request.messages.filter(({ role }) => role === 'tool')));
   mock.on(
-    { predicate: sees(/build ended|<notifications/) },
+    { predicate: sees(/build ended|<notification [^>]*key=/) },
     { toolCalls: [{ name: 'read_file', arguments: '{"path":"src/port.ts"}' }] },
   );
   mock.on({ predicate: () => true }, { content: 'Thanks for letting me know.' });

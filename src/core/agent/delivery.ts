@@ -13,13 +13,14 @@ import { type Ports } from '../ports.ts';
 export interface DeliveryOptions {
   readonly settings: Settings;
   readonly contextWindow: number;
+  readonly now: number;
   /** The user's words are the carrier's own content: the block does not say them again. */
   readonly textsAsContent?: boolean;
   /** Of what was attached to the user's words; absent: none of it counts as seen. */
   hash?(bytes: Uint8Array): string;
 }
 
-export type DeliveryPorts = Pick<Ports, 'settings' | 'model' | 'snapshots'>;
+export type DeliveryPorts = Pick<Ports, 'settings' | 'model' | 'snapshots' | 'clock'>;
 
 const encoder = new TextEncoder();
 
@@ -32,7 +33,7 @@ export function collect(log: ConversationLog, options: DeliveryOptions): { carri
   const format = chooseFormat(options.settings);
   const { notifications, texts } = pending;
   const print = (outline: Outline, withTexts = options.textsAsContent !== true) =>
-    formatBlock(format, { plan: outline, texts: withTexts ? texts : [], key: turn.key });
+    formatBlock(format, { plan: outline, texts: withTexts ? texts : [], key: turn.key, now: options.now });
   const plan = planNotifications({
     pending: notifications,
     settings: options.settings,
@@ -61,10 +62,11 @@ export function collectFor(
   deps: { readonly log: ConversationLog; readonly ports: DeliveryPorts },
   textsAsContent = false,
 ): Pick<EventOf<'chat_request'>, 'notifications' | 'seen'> {
-  const { settings, model, snapshots } = deps.ports;
+  const { settings, model, snapshots, clock } = deps.ports;
   const collected = collect(deps.log, {
     settings: settings(),
     contextWindow: model().contextWindow,
+    now: clock.now(),
     textsAsContent,
     hash: (bytes) => snapshots.hash(bytes),
   });
@@ -82,7 +84,7 @@ export function seenIn(attachments: readonly Attachment[], hash: DeliveryOptions
 }
 
 /** What plan would deliver now: the status bar's number. */
-export function countDeliverable(log: ConversationLog, options: DeliveryOptions): Plan {
+export function countDeliverable(log: ConversationLog, options: Omit<DeliveryOptions, 'now'>): Plan {
   return planNotifications({
     pending: log.state.pending.notifications,
     settings: options.settings,

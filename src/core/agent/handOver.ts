@@ -1,4 +1,4 @@
-// Decides when a conversation is handed over to a window that said *Continue here*: at a cycle's end, or when nothing runs.
+// Hands a conversation over to a window that said *Continue here*: at a cycle's end, between two, or when nothing runs.
 import { type ConversationLog } from '../conversation/log.ts';
 import { type QueuedText } from '../conversation/pending.ts';
 import {
@@ -14,6 +14,8 @@ export interface HandOverDeps {
   readonly log: ConversationLog;
   readonly frontend: Frontend;
   isRunning(): boolean;
+  /** The turn is open and neither the model nor a tool is at work for it: another window can go on with it. */
+  isBetweenCycles(): boolean;
   /** Called once for each request, as soon as it may be. */
   giveUp(): void;
 }
@@ -48,7 +50,7 @@ export class HandOver implements Frontend {
     const unanswered = this.#deps.log.state.turn.unanswered.length;
     // The user who is asked is in the other window now: the question is asked again there.
     const waits = unanswered > 0 && this.#asking === unanswered;
-    return (!this.#deps.isRunning() || waits) && this.#giveUp();
+    return (!this.#deps.isRunning() || waits || this.#deps.isBetweenCycles()) && this.#giveUp();
   }
 
   /** Called when the results of a cycle are complete. */

@@ -3,7 +3,7 @@ import { type EventDraft } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { enqueue, withdraw } from '../notify/queue.ts';
 import { type DeliveryPoint, type RequestConfig, type Sample } from '../producerPorts.ts';
-import { type TurnDeps } from './loop.ts';
+import { type Sampling, type TurnDeps } from './loop.ts';
 import { type Prompting } from './prompting.ts';
 
 /** What each conversation's last request had; the log knows it only once it has changed. */
@@ -31,10 +31,33 @@ export class UsedConfigs {
   }
 }
 
-/** Resolves once what there is to tell is queued and what is no longer so is taken back. */
+/** A window whose front end is gone gets no answer when it reads a file through the editor: its turn must not wait for ever. */
+const SAMPLED_WITHIN = 10_000;
+
+/**
+ * Resolves once what there is to tell is queued and what is no longer so is taken back. What takes too long is left for
+ * the next delivery point. After the conversation was released there is nothing to add.
+ */
 export async function sampleAt(deps: TurnDeps, prompting: Prompting, type: DeliveryPoint['type']): Promise<void> {
   const { log, ports, sampling } = deps;
-  if (sampling === undefined) return;
+  if (sampling === undefined || !log.isWritable) return;
+  const late = Promise.withResolvers<undefined>();
+  const timer = ports.clock.after(SAMPLED_WITHIN, () => late.resolve(undefined));
+  try {
+    const samples = await Promise.race([readSamples(deps, sampling, prompting, type), late.promise]);
+    if (samples === undefined) ports.log.warn('What changed since the last request could not be compared in time.');
+    for (const sample of samples ?? []) await take(deps, sample);
+  } finally {
+    timer.dispose();
+  }
+}
+
+async function readSamples(
+  { log, ports }: TurnDeps,
+  sampling: Sampling,
+  prompting: Prompting,
+  type: DeliveryPoint['type'],
+): Promise<readonly Sample[]> {
   await prompting.refresh();
   const { state } = log;
   const point: DeliveryPoint = {
@@ -50,7 +73,7 @@ export async function sampleAt(deps: TurnDeps, prompting: Prompting, type: Deliv
     ),
     contextWindow: ports.model().contextWindow,
   };
-  for (const sample of await sampling.sample(point)) await take(deps, sample);
+  return sampling.sample(point);
 }
 
 async function take({ log, ports }: TurnDeps, { kind, subject, draft, keep, replaces }: Sample): Promise<void> {

@@ -26,6 +26,7 @@ export class ConversationLog implements Disposable {
   /** Absent in a window that follows. */
   #file: EventFile | undefined;
   #closeFile: () => Promise<void> = () => Promise.resolve();
+  #closing = false;
   #following: Disposable | undefined;
   #state = new Projections();
   #nextSeq = 1;
@@ -54,6 +55,11 @@ export class ConversationLog implements Disposable {
   /** This window writes it. */
   get owned(): boolean {
     return this.#file !== undefined;
+  }
+
+  /** This window writes it and has not begun to close or release it. */
+  get isWritable(): boolean {
+    return this.owned && !this.#closing;
   }
 
   /** A write failed and nothing can be appended until it is mended. */
@@ -129,6 +135,7 @@ export class ConversationLog implements Disposable {
   /** Nothing is written from here on; the state can still be read. Resolves once the file is closed. */
   async closeFile(): Promise<void> {
     this.#following?.dispose();
+    this.#closing = true;
     await this.#closeFile();
   }
 
@@ -163,6 +170,7 @@ export class ConversationLog implements Disposable {
   #take(opened: OpenedLog | FollowedLog): void {
     this.#following?.dispose();
     this.#following = undefined;
+    this.#closing = false;
     this.#rebuild(opened);
     // Not `opened` itself: it has every event.
     if ('file' in opened) {

@@ -9,6 +9,8 @@ const MOST_EDITS = 2000;
 export interface DifferenceLimits {
   readonly lines: number;
   readonly characters: number;
+  /** Leaves out the `@@` line of a hunk that shows both texts from beginning to end. */
+  readonly bareWhole?: boolean;
 }
 
 export interface Difference {
@@ -29,14 +31,24 @@ export function differenceOf(before: string, after: string, limits: DifferenceLi
   });
   // More edits than allowed.
   if (patch === undefined) return undefined;
+  const isBare = (hunk: Span) =>
+    limits.bareWhole === true && hunk.oldLines === hunkLines(old) && hunk.newLines === hunkLines(now);
   const lines = patch.hunks.flatMap((hunk) => [
-    `@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`,
+    ...(isBare(hunk) ? [] : [`@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`]),
     ...hunk.lines,
   ]);
   const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
   const diff = [...(endings === undefined ? [] : [endings]), ...lines].join('\n');
   const fits = lines.length <= limits.lines && diff.length <= limits.characters;
   return { added: count('+'), removed: count('-'), ...(fits && { diff }) };
+}
+
+type Span = Readonly<Record<'oldLines' | 'newLines', number>>;
+
+/** As hunks count them: what stands behind the last line end is a line only if it is something. */
+function hunkLines(text: string): number {
+  const pieces = text.split('\n');
+  return pieces.at(-1) === '' ? pieces.length - 1 : pieces.length;
 }
 
 /** As a diff of lines it would be all lines, and look like none. */

@@ -7,7 +7,7 @@ import { type Author, originOf, printAuthor } from './author.ts';
 import { GONE } from './fileState.ts';
 import { printPath } from './printPath.ts';
 
-const SHOWN = { lines: 40, characters: 1800 };
+const SHOWN = { lines: 40, characters: 1800, bareWhole: true };
 const SEEN_NAMED = 20;
 
 type Draft = Omit<NotificationDraft, 'at'>;
@@ -113,8 +113,9 @@ function describeDifference(before: Uint8Array | undefined, after: Uint8Array): 
   if (difference === 'binary') {
     return { counts: '', rest: '; it is no text, so there is nothing to show.', complete: false };
   }
+  // Whoever sees every line need not be given their number.
+  if (difference?.diff !== undefined) return { counts: '', rest: `:\n${difference.diff}`, complete: true };
   const counts = difference === undefined ? '' : ` (+${difference.added} −${difference.removed})`;
-  if (difference?.diff !== undefined) return { counts, rest: `:\n${difference.diff}`, complete: true };
   return { counts, rest: '; too much to show here. Read it again before you rely on it.', complete: false };
 }
 

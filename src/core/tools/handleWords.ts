@@ -11,8 +11,8 @@ export const BY_USER = 'by the user';
 export const TURN_ENDED = 'its turn ended';
 const DELIBERATE: ReadonlySet<string> = new Set([BY_USER, TURN_ENDED]);
 
-/** Of a whole notification, its last lines of output included. */
-const MESSAGE = 900;
+/** Of a whole message, its last lines of output included: with what stands around it a lone block has at most 900. */
+const MESSAGE = 780;
 const COMMAND = 120;
 
 export function handleSubject(name: string): string {

@@ -6,7 +6,7 @@ import { strings } from '../strings.ts';
 import { toolTitle } from '../toolTitle.ts';
 import { useActions } from './actions.ts';
 import { Modify } from './modify.tsx';
-import { mayTakeFocus } from './takeFocus.ts';
+import { takeFocusWhenIdle } from './takeFocus.ts';
 import { ToolArguments } from './toolArguments.tsx';
 import { visibleText } from './visibleText.ts';
 
@@ -21,8 +21,9 @@ export function Approval({ item }: { readonly item: ToolItem }) {
   const { reason, always, problem } = item.approval ?? {};
   useEffect(() => {
     // The group takes the keyboard, not a button: a key pressed in this moment must not answer.
-    if (group.current !== null && mayTakeFocus()) group.current.focus();
+    const release = group.current === null ? undefined : takeFocusWhenIdle(group.current, actions.focusComposer);
     return () => {
+      release?.();
       // Whoever answered here from the keyboard stood on a button that is gone now.
       if (answered.current && document.activeElement === document.body) actions.focusComposer();
     };

@@ -4,7 +4,7 @@ import type { QuestionView } from '../../protocol/webview.ts';
 import { strings } from '../strings.ts';
 import { useActions } from './actions.ts';
 import { Icon } from './icons.tsx';
-import { mayTakeFocus } from './takeFocus.ts';
+import { takeFocusWhenIdle } from './takeFocus.ts';
 import { visibleText } from './visibleText.ts';
 
 const LIMIT = 100_000;
@@ -19,8 +19,9 @@ export function Question({ question }: { readonly question: QuestionView }) {
   const { options = [], several, problem } = question;
   useEffect(() => {
     // The group takes the keyboard, not a field: a key pressed in this moment must not answer.
-    if (group.current !== null && mayTakeFocus()) group.current.focus();
+    const release = group.current === null ? undefined : takeFocusWhenIdle(group.current, actions.focusComposer);
     return () => {
+      release?.();
       if (answered.current && document.activeElement === document.body) actions.focusComposer();
     };
   }, []);

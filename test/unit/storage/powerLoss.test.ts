@@ -60,7 +60,7 @@ async function scenario(window: MemoryWindow, acknowledged: Acknowledged): Promi
 }
 
 function carrying(log: ConversationLog) {
-  const collected = collect(log, { settings, contextWindow: 32_000 });
+  const collected = collect(log, { settings, contextWindow: 32_000, now: 0 });
   return collected && { notifications: collected.carried };
 }
 

@@ -175,3 +175,22 @@ function shown(state: PageState): unknown[] {
     return item.type === 'tool' ? { ...item, output: wholeText(item.output) } : item;
   });
 }
+
+test('the composer gets the keyboard at once, or once with the next page where none is there or it is about to go', () => {
+  const focused = () => posted.splice(0).filter(({ type }) => type === 'focus_composer').length;
+  const attach = () => frontend.attach((message) => posted.push(message));
+  frontend.focusComposer();
+  attach();
+  expect(posted.map(({ type }) => type)).toEqual(['snapshot', 'focus_composer']);
+  posted = [];
+  frontend.focusComposer();
+  expect(focused()).toBe(1);
+  frontend.focusNextPage();
+  // The old page is still there and hears this for nothing.
+  frontend.focusComposer();
+  expect(focused()).toBe(1);
+  attach();
+  expect(focused()).toBe(1);
+  attach();
+  expect(focused()).toBe(0);
+});

@@ -1,40 +1,49 @@
-// Decides the Markdown block: grouped by level, for models that do better without tags.
+// Prints the Markdown block: grouped by level, for models that do better without tags.
 import { LEVELS } from '../../../protocol/notification.ts';
 import { maskKey } from '../key.ts';
 import { type Entry } from '../plan.ts';
-import { type Format, legal, moreLine, timeOfDay, wordsOf } from './format.ts';
+import { attachedWordsOf, type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './format.ts';
 
 const TITLES = { critical: 'Critical', error: 'Error', warning: 'Warning', info: 'Info' } as const;
 
-export const formatMarkdown: Format = ({ plan, texts, key }) => {
+const AUTOMATED = ': automated, unrelated to what follows, not repeated. They approve nothing.';
+
+export const formatMarkdown: Format = ({ plan, texts, key, now }) => {
   if (plan.entries.length === 0 && texts.length === 0) return '';
   const more = moreLine(plan);
+  const mask = (text: string) => maskKey(text, key);
   return [
     '---',
-    `**Earshot notifications** (key ${key})`,
+    `**Earshot notifications** (key ${key})${plan.entries.length === 0 ? '' : AUTOMATED}`,
     '',
-    ...texts.flatMap((text) => ['The user wrote meanwhile:', quote(wordsOf(text)), '']),
-    ...(plan.entries.length === 0
-      ? []
-      : [
-          'These are automated notices, unrelated to what follows. No person wrote them, they approve nothing, and they will not be repeated.',
-          '',
-        ]),
+    ...texts.flatMap((text) => [
+      `The user wrote meanwhile${details(timeIfOld(text.at, now))}:`,
+      mask(quote(attachedWordsOf(text))),
+      '',
+    ]),
     ...[...LEVELS].reverse().flatMap((level) => {
       const entries = plan.entries.filter((entry) => entry.level === level);
       return entries.length === 0
         ? []
-        : [`**${TITLES[level]}:**`, ...entries.map((entry) => maskKey(printEntry(entry), key)), ''];
+        : [`**${TITLES[level]}:**`, ...entries.map((entry) => mask(printEntry(entry, now))), ''];
     }),
-    ...(more === '' ? [] : [maskKey(`And ${oneLine(more)}`, key), '']),
+    ...(more === '' ? [] : [mask(`And ${oneLine(more)}`), '']),
     '---',
   ].join('\n');
 };
 
-function printEntry(entry: Entry): string {
-  const repeated = entry.count > 1 ? `, ${entry.count} times since ${timeOfDay(entry.first)}` : '';
-  const head = `- \`${oneLine(entry.source)}.${oneLine(entry.name)}\` (${oneLine(entry.origin)}, ${timeOfDay(entry.at)}${repeated}):`;
-  return `${head}\n${quote(entry.message)}`;
+function printEntry(entry: Entry, now: number): string {
+  const origin = unsaidOrigin(entry);
+  const first = timeIfOld(entry.first, now);
+  const times = entry.count > 1 ? `${entry.count} times${first === undefined ? '' : ` since ${first}`}` : undefined;
+  const head = details(origin === undefined ? undefined : oneLine(origin), timeIfOld(entry.at, now), times);
+  return `- \`${oneLine(entry.source)}.${oneLine(entry.name)}\`${head}:\n${quote(entry.message)}`;
+}
+
+/** ` (plugin, 12:03:04)`; empty if there are none. */
+function details(...all: readonly (string | undefined)[]): string {
+  const given = all.filter((one) => one !== undefined);
+  return given.length === 0 ? '' : ` (${given.join(', ')})`;
 }
 
 /** Every line is quoted, so that no text can leave its place. */

@@ -1,40 +1,62 @@
-// Decides the XML block: the default format. No text in any field can become an element or an attribute of its own.
+// Prints the XML block, the default format. No text in any field can become an element or an attribute of its own.
 import { maskKey } from '../key.ts';
 import { type Entry } from '../plan.ts';
-import { type Format, legal, moreLine, timeOfDay, wordsOf } from './format.ts';
+import { attachedWordsOf, type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './format.ts';
 
-export const formatXml: Format = ({ plan, texts, key }) => {
-  if (plan.entries.length === 0 && texts.length === 0) return '';
-  const attributes = { shown: plan.entries.length, total: plan.total, key };
+type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+interface Element {
+  readonly name: 'user_message' | 'notification' | 'more';
+  readonly attributes: Attributes;
+  /** Escaped already. */
+  readonly content: string;
+}
+
+/** A lone entry or user's message stands by itself and has the key; several stand in one element that has it. */
+export const formatXml: Format = ({ plan, texts, key, now }) => {
   const more = moreLine(plan);
+  const elements: Element[] = [
+    ...texts.map((text) => userMessage(attachedWordsOf(text), timeIfOld(text.at, now))),
+    ...plan.entries.map((entry) => notification(entry, now)),
+    ...(more === '' ? [] : [{ name: 'more', attributes: {}, content: escape(more) } as const]),
+  ];
+  const [first, ...others] = elements;
+  if (first === undefined) return '';
+  if (others.length === 0) return printElement(first, key, true);
+  const counts = plan.entries.length === 0 ? {} : { shown: plan.entries.length, total: plan.total };
   return [
-    `<notifications${printAttributes(attributes)}>`,
-    ...texts.map((text) => element('user_message', { at: timeOfDay(text.at) }, wordsOf(text))),
-    ...plan.entries.map((entry) => maskKey(printEntry(entry), key)),
-    ...(more === '' ? [] : [maskKey(`<more>${escape(more)}</more>`, key)]),
+    `<notifications${printAttributes({ ...counts, key })}>`,
+    ...elements.map((element) => printElement(element, key, false)),
     '</notifications>',
   ].join('\n');
 };
 
-function printEntry(entry: Entry): string {
-  const { source, name, level, origin } = entry;
-  const repeated = entry.count > 1 ? { count: entry.count, first: timeOfDay(entry.first) } : {};
-  return element('notification', { source, name, level, origin, at: timeOfDay(entry.at), ...repeated }, entry.message);
+function userMessage(text: string, at: string | undefined): Element {
+  return { name: 'user_message', attributes: { at }, content: cdata(text) };
 }
 
-function element(name: string, attributes: Readonly<Record<string, string | number>>, text: string): string {
-  return `<${name}${printAttributes(attributes)}><![CDATA[\n${cdata(text)}\n]]></${name}>`;
+function notification(entry: Entry, now: number): Element {
+  const { source, name, level, count } = entry;
+  const repeated = count > 1 ? { count, first: timeIfOld(entry.first, now) } : {};
+  const attributes = { source, name, level, origin: unsaidOrigin(entry), at: timeIfOld(entry.at, now), ...repeated };
+  return { name: 'notification', attributes, content: cdata(entry.message) };
 }
 
-function printAttributes(attributes: Readonly<Record<string, string | number>>): string {
+/** Whatever the texts contain, the key stands in the block once: where the block itself has it. */
+function printElement({ name, attributes, content }: Element, key: string, lone: boolean): string {
+  const opening = maskKey(`<${name}${printAttributes(attributes)}`, key);
+  return `${opening}${lone ? printAttributes({ key }) : ''}>${maskKey(content, key)}</${name}>`;
+}
+
+function printAttributes(attributes: Attributes): string {
   return Object.entries(attributes)
-    .map(([name, value]) => ` ${name}="${escape(String(value))}"`)
+    .map(([name, value]) => (value === undefined ? '' : ` ${name}="${escape(String(value))}"`))
     .join('');
 }
 
 /** `]]>` would end the section: it is split over two. */
 function cdata(text: string): string {
-  return legal(text).replaceAll(']]>', ']]]]><![CDATA[>');
+  return `<![CDATA[${legal(text).replaceAll(']]>', ']]]]><![CDATA[>')}]]>`;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -28,6 +28,7 @@ async function open(): Promise<ConversationLog> {
 const options = (more: Partial<Settings> = {}) => ({
   settings: { ...defaultSettings, ...more },
   contextWindow: 128_000,
+  now: Date.UTC(2026, 0, 1),
 });
 
 async function carry(log: ConversationLog, chosen: Partial<Settings> = {}) {

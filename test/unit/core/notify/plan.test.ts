@@ -10,6 +10,8 @@ import { type Settings } from '../../../../src/protocol/settings.ts';
 import { contextWindow, defaultSettings, pending, settings } from '../../../support/arbitraryNotifications.ts';
 
 const key = 'k7QdQ8vXw2Lm9ZtY4nBs1A';
+/** All of them are old by then: their times are printed. */
+const now = Date.UTC(2027, 0, 1);
 type Format = (typeof FORMATS)[number];
 
 function plan(
@@ -27,7 +29,7 @@ function plan(
 }
 
 function tokensOf(outline: Outline, format: Format): number {
-  return estimateTokens(formatBlock(format, { plan: outline, texts: [], key }));
+  return estimateTokens(formatBlock(format, { plan: outline, texts: [], key, now }));
 }
 
 let number = 0;
@@ -135,9 +137,10 @@ test('60 changed files are all named in under 4,000 characters, within the defau
     }),
   );
   const made = plan(queue);
-  const block = formatBlock('xml', { plan: made, texts: [], key });
+  const block = formatBlock('xml', { plan: made, texts: [], key, now });
   expect(block).toContain('60 of file.changed, all in packages/component-library/src/components/form/:\n');
-  for (const path of paths) expect(block).toContain(`\n${path.split('/').slice(-2).join('/')}\n`);
+  const lines = block.replace(']]>', '\n').split('\n');
+  for (const path of paths) expect(lines).toContain(path.split('/').slice(-2).join('/'));
   expect(block.length).toBeLessThan(4000);
   expect([made.shown.length, made.merged.length, made.counted.length]).toEqual([1, 59, 0]);
 });
@@ -171,7 +174,7 @@ test('ten are shown, the rest is one line with counts by kind', () => {
   const made = plan(queue);
   expect(made.shown).toEqual([queue[12]?.id, ...queue.slice(0, 9).map(({ id }) => id)]);
   expect(made.more).toEqual(['kind9', 'kind10', 'kind11'].map((name) => ({ kind: `plugin.${name}`, count: 1 })));
-  expect(formatBlock('xml', { plan: made, texts: [], key })).toContain(
+  expect(formatBlock('xml', { plan: made, texts: [], key, now })).toContain(
     '<more>1 plugin.kind9, 1 plugin.kind10, 1 plugin.kind11: read_notifications lists them.</more>',
   );
 });
@@ -184,7 +187,7 @@ test('of thousands of kinds only the most frequent are named', () => {
     notification('plugin.often'),
     notification('plugin.often'),
   ]);
-  const line = formatBlock('markdown', { plan: made, texts: [], key }).split('\n').at(-3);
+  const line = formatBlock('markdown', { plan: made, texts: [], key, now }).split('\n').at(-3);
   expect(line).toMatch(
     /^And 3 plugin\.often, (1 plugin\.k{53}, ){7}\d+ of other kinds: read_notifications lists them\.$/,
   );

@@ -44,7 +44,12 @@ test.each(AWKWARD)('%j stays inside its block, on one line', (path) => {
       merged: [],
       position: 0,
     };
-    const block = formatXml({ plan: { entries: [entry], more: [], moreNamed: 0, total: 1 }, texts: [], key: 'k' });
+    const block = formatXml({
+      plan: { entries: [entry], more: [], moreNamed: 0, total: 1 },
+      texts: [],
+      key: 'k',
+      now: 0,
+    });
     expect(block.match(/^<\/?notification\b/gm)).toHaveLength(1);
     expect(block).not.toMatch(/[\u202e]/);
     expect(message.split('\n')[0]).toMatch(/changed|no longer there|renamed/);

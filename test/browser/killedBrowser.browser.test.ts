@@ -1,0 +1,74 @@
+// The browser is killed while Earshot waits for the user: the old window's extension host lives on, and a new window takes over.
+import { execFileSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { useWorkbench } from '../support/workbench.ts';
+
+let server: ScriptedServer;
+beforeAll(async () => {
+  server = await startScriptedServer();
+});
+afterAll(() => server.stop());
+
+const workbench = useWorkbench(async () => ({
+  settings: { 'earshot.baseUrl': server.baseUrl, 'earshot.model': 'scripted-model' },
+}));
+
+beforeEach(() => server.restart());
+
+const done: ScriptedAnswer = { text: ['That is done.'] };
+const ask = { id: 'q1', name: 'ask_user', arguments: { question: 'Green or black?', options: ['Green', 'Black'] } };
+let number = 0;
+const run = (command: string) => ({ id: `r${++number}`, name: 'run_command', arguments: { command } });
+
+function lastResult(): string | undefined {
+  const body = server.requests.at(-1)?.body ?? '{"messages":[]}';
+  const { messages } = JSON.parse(body) as { messages: { role: string; content: string }[] };
+  return messages.findLast(({ role }) => role === 'tool')?.content;
+}
+
+const offer = () => workbench.chat().getByRole('button', { name: 'Continue here' });
+
+test('with a question open: Continue here asks it again in the new window at once, and its answer counts', async () => {
+  server.script({ calls: [ask] }, done);
+  await workbench.openChat();
+  await workbench.say('Make tea.');
+  const question = () => workbench.chat().getByRole('group', { name: 'Question: Green or black?' });
+  await question().waitFor();
+  await workbench.killBrowser();
+  await workbench.openChat();
+  await offer().waitFor();
+  await workbench.screenshot('killed-browser-offer');
+  await offer().click();
+  await question().waitFor();
+  await workbench.screenshot('killed-browser-question');
+  await question().getByText('Black', { exact: true }).click();
+  await question().getByRole('button', { name: 'Answer' }).click();
+  await workbench.settled();
+  expect(lastResult()).toContain('Black');
+});
+
+test('with a command running: says what it waits for, and goes on as soon as that has ended', async () => {
+  const pipe = join(workbench.folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  server.script({ calls: [run('cat pipe')] }, { calls: [run('echo here')] }, done);
+  await workbench.reset();
+  await workbench.say('Boil water.');
+  await workbench.card('Run cat pipe').getByRole('button', { name: 'Approve' }).click();
+  await workbench.card('Run cat pipe').getByText('Running').waitFor();
+  await workbench.killBrowser();
+  await workbench.openChat();
+  await offer().click();
+  await workbench
+    .chat()
+    .getByText(/^Waiting for another window.* It does so when this has ended there: run_command\.$/)
+    .waitFor();
+  await workbench.screenshot('killed-browser-waits');
+  await writeFile(pipe, 'boiled\n');
+  // Its approval is asked here: the turn goes on in this window.
+  await workbench.card('Run echo here').getByRole('button', { name: 'Approve' }).click();
+  await workbench.settled();
+  expect(lastResult()).toContain('here');
+});

@@ -1,0 +1,172 @@
+// What the blocks of typical moments cost: each is printed whole in the golden file, with its size and that of its frame.
+import { expect, test } from 'vitest';
+import { Emitter } from '../../../../src/base/emitter.ts';
+import { fileChanged } from '../../../../src/core/notify/fileChange.ts';
+import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
+import { planNotifications } from '../../../../src/core/notify/plan.ts';
+import { introducedDraft } from '../../../../src/core/notify/problems.ts';
+import { type TaskEnd } from '../../../../src/core/taskPorts.ts';
+import { Handle } from '../../../../src/core/tools/handle.ts';
+import { draftOf } from '../../../../src/core/tools/handleWords.ts';
+import { realIds } from '../../../../src/node/realIds.ts';
+import { createTasksProducer } from '../../../../src/producers/tasks.ts';
+import { type FORMATS } from '../../../../src/protocol/event.ts';
+import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
+import { defaultSettings } from '../../../support/arbitraryNotifications.ts';
+import { createManualClock } from '../../../support/manualClock.ts';
+import { createTestHost } from '../../../support/producerHost.ts';
+import { recordingLog } from '../../../support/recordingLog.ts';
+
+const AT = '2026-01-01T12:03:04.000Z';
+/** As long as those of conversations, and the same in every run. */
+const key = 'k7QdQ8vXw2Lm9ZtY4nBs1A'.slice(0, realIds.key().length);
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+interface Moment {
+  readonly name: string;
+  readonly drafts?: readonly NotificationDraft[];
+  readonly texts?: readonly string[];
+  /** Printed so much later, in milliseconds. */
+  readonly age?: number;
+  /** Of the whole block, and of what stands around its texts. */
+  readonly limits: { readonly size?: number; readonly frame?: number };
+}
+
+const THREE_LINES = ['export const teas = {', '  assam: 350, darjeeling: 420, oolong: 480, mate:1', '};', ''].join(
+  '\n',
+);
+
+function changed(path: string, author: 'user' | 'outside'): NotificationDraft {
+  const now = THREE_LINES.replace('350', '375');
+  return { ...fileChanged(path, bytes(THREE_LINES), { bytes: bytes(now), hash: 'h' }, { type: author }), at: AT };
+}
+
+/** The end of a command that printed 500 lines. */
+async function handleEnded(code: number): Promise<NotificationDraft> {
+  const output = bytes(
+    Array.from({ length: 500 }, (_, line) => `compiled src/module${line}.ts in ${line} ms\n`).join(''),
+  );
+  const never = new Emitter<void>(() => undefined);
+  const handle = new Handle({
+    conversation: 'c',
+    run: 'r',
+    process: {
+      command: 'npm run build -- --mode production',
+      pid: 1,
+      startTime: '1',
+      status: {
+        startedAt: AT,
+        inputOpen: false,
+        size: output.length,
+        kept: 0,
+        end: { cause: 'exited', code, signal: null, at: AT, milliseconds: 12_300 },
+      },
+      onDidChange: never.event,
+      read: async (from, limit) => ({ from, bytes: output.subarray(from, from + limit) }),
+      write: () => Promise.reject(new Error('nobody writes')),
+      stop: () => undefined,
+      interrupt: () => undefined,
+      dispose: () => never.dispose(),
+    },
+    clock: createManualClock(Date.parse(AT)),
+    report: (error) => expect(error).toBeUndefined(),
+    changed: () => undefined,
+  });
+  const draft = await draftOf(handle, 'build', AT);
+  handle.dispose();
+  if (draft === undefined) throw new Error('its end is told');
+  return draft;
+}
+
+async function taskFailed(): Promise<NotificationDraft> {
+  const errors: string[] = [];
+  const ended = new Emitter<TaskEnd>((error) => errors.push(String(error)));
+  const host = createTestHost();
+  host.conversations = ['c'];
+  const nobody = () => Promise.reject(new Error('nobody asks'));
+  const { promise, resolve } = Promise.withResolvers<NotificationDraft>();
+  const producer = createTasksProducer({
+    clock: createManualClock(Date.parse(AT)),
+    log: recordingLog(errors),
+    tasks: { list: nobody, run: nobody, onDidEnd: ended.event },
+  });
+  const publisher = { publish: async (draft: NotificationDraft) => resolve(draft), withdraw: async () => false };
+  const watching = producer.start(
+    publisher,
+    { all: () => [], get: () => undefined, onDidChange: host.changed.event },
+    host,
+  );
+  const task = { name: 'npm: build', background: false };
+  ended.fire({ task, goesOn: false, exitCode: 2, milliseconds: 14_200, problems: [] });
+  const draft = await promise;
+  watching.dispose();
+  ended.dispose();
+  expect(errors).toEqual([]);
+  return draft;
+}
+
+function problemIntroduced(): NotificationDraft {
+  const problem = {
+    severity: 'error',
+    source: 'ts',
+    code: '2554',
+    message: 'Expected 2 arguments, but got 1.',
+    line: 4,
+    column: 1,
+  } as const;
+  return {
+    ...introducedDraft('src/main.ts', { introduced: [problem], resolved: [], left: 1, sure: true }),
+    at: AT,
+  };
+}
+
+async function moments(): Promise<Moment[]> {
+  const sixty = Array.from({ length: 60 }, (_, index) => changed(`src/module${index}/index.ts`, 'outside'));
+  return [
+    { name: 'user message', texts: ['Use tabs, please.'], limits: { frame: 60 } },
+    { name: 'changed three-line file', drafts: [changed('src/menu.ts', 'outside')], limits: { size: 300, frame: 105 } },
+    { name: 'the same, by the user', drafts: [changed('src/menu.ts', 'user')], limits: { size: 310, frame: 105 } },
+    { name: 'background command ended', drafts: [await handleEnded(0)], limits: { size: 900, frame: 105 } },
+    { name: 'background command failed', drafts: [await handleEnded(1)], limits: { size: 900, frame: 105 } },
+    { name: 'the same, two days later', drafts: [await handleEnded(1)], age: 172_800_000, limits: { size: 900 } },
+    { name: 'task failed', drafts: [await taskFailed()], limits: { size: 200, frame: 105 } },
+    { name: 'problem introduced', drafts: [problemIntroduced()], limits: { size: 220, frame: 115 } },
+    {
+      name: 'user message and changed file',
+      texts: ['Use tabs, please.'],
+      drafts: [changed('src/menu.ts', 'outside')],
+      limits: { size: 420, frame: 205 },
+    },
+    { name: '60 changed files', drafts: sixty, limits: { size: 4000, frame: 125 } },
+  ];
+}
+
+function print(
+  { drafts = [], texts = [], age = 5000 }: Moment,
+  format: (typeof FORMATS)[number],
+): { block: string; frame: number } {
+  const pending = drafts.map((draft, index) => ({ ...draft, id: `id${String(index).padStart(5, '0')}` }));
+  const plan = planNotifications({ pending, settings: defaultSettings, contextWindow: 128_000, measure: () => 0 });
+  const wrote = texts.map((content, index) => ({ id: `u${index}`, content, at: AT }));
+  const block = formatBlock(format, { plan, texts: wrote, key, now: Date.parse(AT) + age });
+  const said = [...texts, ...plan.entries.map(({ message }) => message)];
+  return { block, frame: block.length - said.reduce((sum, text) => sum + text.length, 0) };
+}
+
+test('typical blocks keep to their limits, and the golden file shows what each costs', async () => {
+  const all = await moments();
+  const rows = all.map((moment) => ({ ...moment, xml: print(moment, 'xml'), markdown: print(moment, 'markdown') }));
+  const table = rows.map(({ name, xml, markdown }) =>
+    [
+      name.padEnd(30),
+      ...[xml.block.length, xml.frame, markdown.block.length, markdown.frame].map((size) => String(size).padStart(9)),
+    ].join(''),
+  );
+  const head = `${'characters'.padEnd(30)}${['xml', 'frame', 'markdown', 'frame'].map((word) => word.padStart(9)).join('')}`;
+  const blocks = rows.flatMap(({ name, xml, markdown }) => ['', `# ${name}`, xml.block, '', markdown.block]);
+  await expect([head, ...table, ...blocks, ''].join('\n')).toMatchFileSnapshot('./blockSizes.golden.txt');
+  const over = rows.flatMap(({ name, xml, limits }) =>
+    xml.block.length > (limits.size ?? Infinity) || xml.frame > (limits.frame ?? Infinity) ? [name] : [],
+  );
+  expect(over).toEqual([]);
+});
