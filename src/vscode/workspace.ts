@@ -43,7 +43,7 @@ export function createWorkspace(
     encode: async (file, text, like) => encodeFile(contentUri(file), text, like),
     apply: (edits, options) => {
       const run = async (): Promise<Result<readonly AppliedEdit[]>> =>
-        (await import('./fileEdits.ts')).applyEdits(edits, options);
+        (await import('./fileEdits.ts')).applyEdits(edits, workspaceFolders(), options);
       const applied = changing.then(run);
       changing = applied.catch(() => undefined);
       return applied;
