@@ -142,6 +142,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     handles,
     permissions: createPermissions({ files: realFileSystem, folder, log }),
     userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),
+    notice: (text) => frontend.notice({ type: 'notice', id: realIds.ulid(), level: 'warning', text }),
     settings: () => settings.current,
     onDidChangeSettings: (listener) => settings.onDidChange(listener),
     model,
