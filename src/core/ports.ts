@@ -329,6 +329,8 @@ export interface Ports {
   readonly userFiles?: UserFiles;
   /** Absent: nobody knows of problems. */
   readonly problems?: ProblemTelling;
+  /** Shows the user a sentence in the chat; the model is not told. Absent: only the log has it. */
+  notice?(text: string): void;
   settings(): Settings;
   /** Absent: they never change. */
   readonly onDidChangeSettings?: Event<void>;

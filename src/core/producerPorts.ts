@@ -53,6 +53,8 @@ export interface DeliveryPoint {
   /** What the last request had, as far as it is known, and what the next one will have. */
   readonly used: Partial<RequestConfig>;
   readonly config: RequestConfig;
+  /** What is told of an instruction file, by its hash; undefined if it is no longer kept. */
+  instruction(hash: string): Promise<string | undefined>;
   /** How long the next request will be, and how long it may be. */
   readonly contextTokens: number;
   readonly contextWindow: number;

@@ -2,6 +2,8 @@
 import { type Failure, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { Activator } from './agent/activator.ts';
 import { cycleDeps, recoverTurn, runTurn, type Sampling, type TurnDeps } from './agent/loop.ts';
+import { InstructionsInForce } from './agent/prompting.ts';
+import { Refusals } from './agent/refusals.ts';
 import { beginQueuedTurn, beginSystemTurn, beginUserTurn } from './agent/requests.ts';
 import { UsedConfigs } from './agent/sampling.ts';
 import { nameConversation } from './agent/titles.ts';
@@ -26,9 +28,12 @@ export type Taken = 'started' | 'queued';
 export class Turns {
   readonly #deps: TurnsDeps;
   readonly #used = new UsedConfigs();
+  readonly #instructions = new WeakMap<Live, InstructionsInForce>();
+  readonly #refusals: Refusals;
 
   constructor(deps: TurnsDeps) {
     this.#deps = deps;
+    this.#refusals = new Refusals(deps.ports);
   }
 
   /** Starts a turn with the user's words. Resolves once they are on disk, not when the turn ends. */
@@ -168,7 +173,10 @@ export class Turns {
     const { ports, registry } = this.#deps;
     const { log, edits, captures, handOver: frontend } = live;
     const sampling = { used: this.#used, sample: this.#deps.sample };
-    return { log, registry, edits, ports: { ...ports, frontend }, sampling, ...(captures && { captures }) };
+    const instructions = this.#instructions.get(live) ?? new InstructionsInForce();
+    this.#instructions.set(live, instructions);
+    const shared = { sampling, instructions, refusals: this.#refusals, ...(captures && { captures }) };
+    return { log, registry, edits, ports: { ...ports, frontend }, ...shared };
   }
 
   /** `started` is what must be on disk before the first model call. */

@@ -1,6 +1,6 @@
 // What the core needs of the editor's files. Implemented in vscode/.
 import { type Event } from '../base/emitter.ts';
-import { type Result } from '../base/errors.ts';
+import { type Failure, type Result } from '../base/errors.ts';
 
 export interface FilePath {
   /** As people and models say it: relative to the workspace, `/` between the parts. */
@@ -11,7 +11,7 @@ export interface FilePath {
   readonly real?: string;
 }
 
-interface FileContent {
+export interface FileContent {
   readonly bytes: Uint8Array;
   /** The bytes are those of an editor's buffer with changes that are not saved. */
   readonly unsaved: boolean;
@@ -56,7 +56,58 @@ export interface FolderEntry {
   readonly kind: 'file' | 'folder' | 'link' | 'other';
 }
 
-/** The editor's files. Fails with a message the model can act on. */
+/** Where a name really leads, found in the same step as the file is read. */
+export interface FilePlace {
+  /** As written; relative to the workspace if it is in it. */
+  readonly path: string;
+  /** Where a link leads to inside the workspace; absent if none does. */
+  readonly real?: string;
+  readonly outside: boolean;
+}
+
+/** Why a file is not read; undefined: it is. */
+export type PlaceJudge = (place: FilePlace) => Failure | undefined;
+
+interface ReadOptions {
+  /** Bytes; a longer file is refused. Absent: what the editor can hold. */
+  readonly atMost?: number;
+}
+
+/** What .earshotignore keeps from the model. */
+export interface HiddenFiles {
+  /** Why its rules cannot be read, so that everything is hidden. */
+  readonly fault?: string;
+  /** `path` as in FilePath. */
+  hides(path: string): boolean;
+}
+
+/** What a person allowed one call to open. */
+export interface Consent {
+  /** Paths outside the workspace, as the call names them. */
+  readonly letIn: ReadonlySet<string>;
+  /** Names of protected and hidden files and folders, with where their links led when the person was asked. */
+  readonly names: readonly string[];
+  readonly hidden: HiddenFiles;
+}
+
+/**
+ * The editor's files as they are. Only the door (core/agent/door.ts) reads through it; everybody else gets a Workspace,
+ * which the door makes of it.
+ */
+export interface WorkspaceDisk extends Omit<Workspace, GuardedMethod> {
+  /**
+   * One step: finds where the name leads, asks, and reads just that file. Refuses what is not a regular file or too big. A
+   * buffer with unsaved changes comes before the disk, and is judged like it.
+   */
+  readJudged(file: FilePath, judge: PlaceJudge, options?: ReadOptions): Promise<Result<FileContent>>;
+  /** Where the name leads now, also of what is not there. */
+  locate(file: FilePath): Promise<Result<FilePlace>>;
+  listUnjudged(folder: FilePath): Promise<Result<readonly FolderEntry[]>>;
+}
+
+type GuardedMethod = 'read' | 'readLocally' | 'fingerprint' | 'mayShow' | 'list' | 'admitting';
+
+/** The editor's files, behind the door. Fails with a message the model can act on. */
 export interface Workspace {
   /** Empty: no folder is open. */
   readonly folders: readonly FilePath[];
@@ -66,10 +117,24 @@ export interface Workspace {
    * only where a person has consented to this very path.
    */
   resolve(path: string, options?: { readonly anywhere?: boolean }): Promise<Result<FilePath>>;
-  read(file: FilePath): Promise<Result<FileContent>>;
+  /**
+   * For the model: what is read may reach the endpoint. Refuses what lies or leads outside the workspace (`outside`), is
+   * protected (`protected`) or named by .earshotignore (`hidden`), by its own name or by where a link leads; what is not a
+   * regular file (`not_regular`, `is_folder`) or too big (`too_big`).
+   */
+  read(file: FilePath, options?: ReadOptions): Promise<Result<FileContent>>;
+  /** For this machine only, such as undo: the model is never shown it. Protected and hidden files are read too. */
+  readLocally(file: FilePath, options?: ReadOptions): Promise<Result<FileContent>>;
+  /** Tells two states of a file apart that may not be shown. Refuses what `readLocally` refuses. */
+  fingerprint(file: FilePath, by: { hash(bytes: Uint8Array): string }): Promise<Result<string>>;
   /** Files with changes in an editor's buffer that are not saved. */
   unsaved(): readonly FilePath[];
+  /** Whether `read` would refuse the file for what it is or where it leads: what others say of it may quote it. */
+  mayShow(file: FilePath): Promise<boolean>;
+  /** Refuses what lies or leads outside. */
   list(folder: FilePath): Promise<Result<readonly FolderEntry[]>>;
+  /** The same files for one call that a person allowed more. Only the life of a call (core/tools/run.ts) asks for it. */
+  admitting(consent: Consent): Workspace;
   /** The text of bytes of this file, in the encoding that the editor has for it; undefined for what is no text. */
   decode(file: FilePath, bytes: Uint8Array): Promise<string | undefined>;
   /**

@@ -4,7 +4,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { failed, type Result, succeeded } from '../base/errors.ts';
 
 /** `path` as people say it, relative to the workspace; `absolute` as the machine says it. */
-interface Place {
+export interface Place {
   readonly path: string;
   readonly absolute: string;
   /** Where a link leads to, in the words of `path`. */
@@ -56,6 +56,21 @@ async function isLink(path: string): Promise<boolean> {
   }
 }
 
+/** The name of a path as written, without a look at the disk; undefined if it is in none of the folders. */
+export function nameAsWritten(folders: readonly Place[], absolute: string): string | undefined {
+  const folder = folders.find((candidate) => isInside(candidate.absolute, absolute));
+  return folder && nameInside(folder, relative(folder.absolute, absolute));
+}
+
+/** The name of a path without links; undefined if it is in none of the folders. */
+export async function nameOfReal(folders: readonly Place[], real: string): Promise<string | undefined> {
+  for (const folder of folders) {
+    const realFolder = await realpathOfExisting(folder.absolute);
+    if (isInside(realFolder, real)) return nameInside(folder, relative(realFolder, real));
+  }
+  return undefined;
+}
+
 function nameInside(folder: Place, inner: string): string {
   return [folder.path, inner.split(sep).join('/')].filter((part) => part !== '').join('/');
 }
@@ -74,7 +89,7 @@ function isInside(folder: string, path: string): boolean {
 }
 
 /** A file that is to be made has no real path yet; its nearest existing parent has. */
-async function realpathOfExisting(path: string): Promise<string> {
+export async function realpathOfExisting(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch {

@@ -1,21 +1,24 @@
 // Tells a conversation in one line what its next request has that its last one had not: model, mode, tools, instructions.
 import { toDisposable } from '../base/disposable.ts';
+import { differenceOf } from '../core/files/difference.ts';
 import { printPath } from '../core/notify/printPath.ts';
 import { type Producer } from '../core/ports.ts';
 import { type DeliveryPoint, type RequestConfig } from '../core/producerPorts.ts';
 
 const KIND = { source: 'config', name: 'changed' } as const;
 const NAMED = 12;
+/** Of all differences together. */
+const SHOWN = { lines: 40, characters: 1200 };
 
 export function createConfigProducer(): Producer {
   return {
     name: 'config',
     start: () => toDisposable(() => undefined),
-    sample: ({ used, config }: DeliveryPoint) => {
-      const changes = describeChanges(used, config);
+    sample: async (point: DeliveryPoint) => {
+      const changes = describeChanges(point.used, point.config);
       const sample = { kind: KIND, subject: 'config' };
       if (changes.length === 0) return [sample];
-      const message = `Since your last answer: ${changes.join('; ')}.`;
+      const message = [`Since your last answer: ${changes.join('; ')}.`, ...(await differencesIn(point))].join('\n');
       return [{ ...sample, draft: { level: 'info', message, origin: 'host' } }];
     },
   };
@@ -24,10 +27,9 @@ export function createConfigProducer(): Producer {
 /** What is not known of the last request is not compared. */
 function describeChanges(used: Partial<RequestConfig>, now: RequestConfig): string[] {
   const tools = compare(used.tools ?? now.tools, now.tools);
-  const named = (files: RequestConfig['instructions']) => new Map(files.map(({ name, hash }) => [name, hash]));
   const [before, after] = [named(used.instructions ?? now.instructions), named(now.instructions)];
   const files = compare([...before.keys()], [...after.keys()]);
-  const edited = [...after.keys()].filter((name) => before.has(name) && before.get(name) !== after.get(name));
+  const edited = editedIn(before, after);
   return [
     ...(used.model === undefined || used.model === now.model
       ? []
@@ -39,6 +41,32 @@ function describeChanges(used: Partial<RequestConfig>, now: RequestConfig): stri
     ...describe('new instructions, in the system prompt', files.added),
     ...describe('instructions no longer in force', files.removed),
   ];
+}
+
+function editedIn(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
+  return [...after.keys()].filter((name) => before.has(name) && before.get(name) !== after.get(name));
+}
+
+/** What changed in each edited file, as far as it fits: the whole of it stands in the system prompt. */
+async function differencesIn({ used, config, instruction }: DeliveryPoint): Promise<string[]> {
+  const [before, after] = [named(used.instructions ?? []), named(config.instructions)];
+  const shown: string[] = [];
+  let room = SHOWN.characters;
+  for (const name of editedIn(before, after).slice(0, NAMED)) {
+    const [old, now] = await Promise.all([before.get(name), after.get(name)].map((hash) => instruction(hash ?? '')));
+    if (old === undefined || now === undefined) continue;
+    const difference = differenceOf(old, now, { lines: SHOWN.lines, characters: room });
+    if (difference === undefined) continue;
+    const { added, removed, diff } = difference;
+    const counts = `${printPath(name)} (+${added} −${removed})`;
+    shown.push(diff === undefined ? `${counts}: too much to show here.` : `${counts}:\n${diff}`);
+    room -= diff?.length ?? 0;
+  }
+  return shown;
+}
+
+function named(files: RequestConfig['instructions']): Map<string, string> {
+  return new Map(files.map(({ name, hash }) => [name, hash]));
 }
 
 function compare(before: readonly string[], after: readonly string[]) {

@@ -11,8 +11,8 @@ import {
   resolvedDraft,
 } from '../core/notify/problems.ts';
 import { type Clock, type Log, type Producer, type Publisher, type SeenFiles } from '../core/ports.ts';
-import { type LiveConversations } from '../core/producerPorts.ts';
 import { type EditWatch, type Problem, type Problems, type ProblemTelling } from '../core/problemPorts.ts';
+import { type LiveConversations } from '../core/producerPorts.ts';
 import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { type Look, ObservedProblems } from './observedProblems.ts';
@@ -234,6 +234,8 @@ class DiagnosticsWatch implements Disposable {
   async #tell(conversation: string, listener: Listener, { file, problems }: Look): Promise<void> {
     const last = listener.said.get(file.path);
     if (last !== undefined && isSame(compareProblems({ problems: last, sure: true }, problems))) return;
+    // A problem quotes the file, which may lead elsewhere by now.
+    if (!(await this.#deps.workspace.mayShow(file))) return;
     const known = await this.#takeBack(conversation, listener, file.path);
     const delta = compareProblems(known, problems);
     if (isSame(delta)) {

@@ -9,6 +9,7 @@ import { type Workspace } from '../core/workspacePorts.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { Authorship } from './authorship.ts';
 import { Looks } from './looks.ts';
+import { lookAtWithheld } from './withheld.ts';
 
 /** Whoever types is not interrupted after every letter. */
 const QUIET_MILLISECONDS = 700;
@@ -97,18 +98,21 @@ class EditorWatch implements Disposable {
     const { workspace, snapshots } = this.#deps;
     const resolved = await workspace.resolve(path);
     const content = resolved.ok ? await workspace.read(resolved.value) : undefined;
-    if (content?.ok !== true) return;
-    const { bytes, unsaved } = content.value;
-    const hash = snapshots.hash(bytes);
+    if (content === undefined) return;
+    const withheld = content.ok ? undefined : await lookAtWithheld(this.#deps, path, content.failure);
+    const bytes = content.ok ? content.value.bytes : undefined;
+    const hash = bytes === undefined ? withheld?.state : snapshots.hash(bytes);
+    if (hash === undefined) return;
+    const unsaved = content.ok ? content.value.unsaved : this.#deps.buffers.unsaved().includes(path);
     const views = this.#seen.get(path)?.by ?? [];
-    if (unsaved && views.some((view) => view.hash !== hash)) await snapshots.put(bytes);
+    if (unsaved && bytes !== undefined && views.some((view) => view.hash !== hash)) await snapshots.put(bytes);
     for (const view of views) {
-      if (unsaved && view.hash !== hash) await this.#tell(path, view, { bytes, hash });
+      if (unsaved && view.hash !== hash) await this.#tell(path, view, { ...(bytes && { bytes }), hash });
       else await this.#takeBack(path, view, hash);
     }
   }
 
-  async #tell(path: string, view: View, now: { bytes: Uint8Array; hash: string }): Promise<void> {
+  async #tell(path: string, view: View, now: { bytes?: Uint8Array; hash: string }): Promise<void> {
     const { conversation, hash } = view;
     if (now.hash === (this.#said.get(keyOf(conversation, path)) ?? view.unsaved)) return;
     if (this.#authorship.judge({ path, hash: now.hash, touched: undefined }, conversation) === 'own') return;

@@ -56,7 +56,7 @@ async function readRules(workspace: Workspace, folder: string): Promise<IgnoreRu
   // With several folders open, none of them is the outermost.
   if (folder === '' && workspace.folders.length > 1) return undefined;
   const file = await workspace.resolve(folder === '' ? IGNORE_FILE : `${folder}/${IGNORE_FILE}`);
-  const content = file.ok ? await workspace.read(file.value) : undefined;
+  const content = file.ok ? await workspace.readLocally(file.value) : undefined;
   const text = content?.ok === true ? decodeText(content.value.bytes) : undefined;
   return text === undefined ? undefined : parseIgnoreRules(text, true);
 }

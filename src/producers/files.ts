@@ -1,6 +1,6 @@
 // Watches the files that live conversations have seen, and tells each of them when its view is out of date.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
-import { fileAgainAsRead, fileChanged, fileDeleted } from '../core/notify/fileChange.ts';
+import { fileAgainAsRead, fileChanged, fileDeleted, fileWithheld } from '../core/notify/fileChange.ts';
 import { GONE } from '../core/notify/fileState.ts';
 import { type Clock, type Log, type Producer, type Publisher, type SeenFile, type SeenFiles } from '../core/ports.ts';
 import { type DeliveryPoint, type LiveConversations, type ProducerHost, type Sample } from '../core/producerPorts.ts';
@@ -15,6 +15,7 @@ import { type GitGate } from './gitGate.ts';
 import { Looks } from './looks.ts';
 import { Newcomers } from './newcomers.ts';
 import { WatchedGlobs } from './watchedGlobs.ts';
+import { lookAtWithheld } from './withheld.ts';
 import { WorkspaceCounts } from './workspaceCounts.ts';
 
 const QUIET_MILLISECONDS = 100;
@@ -205,8 +206,7 @@ class FilesWatch implements Disposable {
       if (joined.length > 0) this.#unheard.set(file.path, joined);
       const resolved = await this.#deps.workspace.resolve(file.path);
       if (this.#ended) return;
-      if (!resolved.ok) continue;
-      this.#watched.add(file.path, resolved.value.absolute);
+      if (resolved.ok) this.#watched.add(file.path, resolved.value.absolute);
       this.#looks.now(file.path);
     }
   }
@@ -238,17 +238,18 @@ class FilesWatch implements Disposable {
       return;
     }
     const { content, git } = await this.#read(path);
-    if (content === undefined || this.#ended || (!content.ok && content.failure.code !== 'not_found')) return;
+    const withheld = content.ok ? undefined : await lookAtWithheld(this.#deps, path, content.failure);
+    if (this.#ended || (!content.ok && content.failure.code !== 'not_found' && withheld === undefined)) return;
     // What tools would read is the buffer: that it is not saved is the editor's news.
     if (content.ok && content.value.unsaved) return;
     const bytes = content.ok ? content.value.bytes : undefined;
-    if (bytes === undefined && !this.#missing.has(path)) {
+    if (bytes === undefined && withheld === undefined && !this.#missing.has(path)) {
       this.#missing.add(path);
       this.#looks.soon(path, touched !== undefined, GONE_MILLISECONDS);
       return;
     }
     this.#missing.delete(path);
-    const hash = bytes === undefined ? undefined : this.#deps.snapshots.hash(bytes);
+    const hash = bytes === undefined ? withheld?.state : this.#deps.snapshots.hash(bytes);
     const unheard = this.#unheard.get(path) ?? [];
     this.#unheard.delete(path);
     const views = this.#seen.get(path)?.by ?? [];
@@ -256,7 +257,7 @@ class FilesWatch implements Disposable {
       // Kept before anyone is told: the carrier of the notification names it as seen.
       await this.#deps.snapshots.put(bytes);
     }
-    const change = { path, hash, touched, git };
+    const change = { path, hash, touched, git, ...(withheld && { withheld: withheld.what }) };
     for (const view of views) {
       await this.#tell({ ...change, unheard: unheard.includes(view.conversation) }, view, bytes);
     }
@@ -267,12 +268,16 @@ class FilesWatch implements Disposable {
     const { workspace, gate } = this.#deps;
     for (let git = false; ; git = true) {
       const resolved = await workspace.resolve(path);
-      const content = resolved.ok ? await workspace.read(resolved.value) : undefined;
+      const content = resolved.ok ? await workspace.read(resolved.value) : resolved;
       if ((await gate?.passed()) !== 'during' || this.#ended) return { content, git };
     }
   }
 
-  async #tell(change: Change, view: View, bytes: Uint8Array | undefined): Promise<void> {
+  async #tell(
+    change: Change & { readonly withheld?: string },
+    view: View,
+    bytes: Uint8Array | undefined,
+  ): Promise<void> {
     const { path } = change;
     const { conversation, hash } = view;
     const now = change.hash ?? GONE;
@@ -292,6 +297,11 @@ class FilesWatch implements Disposable {
     }
     const author = this.#authorship.judge(change, conversation);
     if (author === 'own') return;
+    if (change.withheld !== undefined) {
+      await withdraw('deleted', 'it is there again');
+      this.#say({ ...fileWithheld(path, now, change.withheld, author), at }, conversation, path, now);
+      return;
+    }
     if (bytes === undefined) {
       await withdraw('changed', 'it was deleted');
       const elsewhere = await this.#newcomers.find(hash, path);

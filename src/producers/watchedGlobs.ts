@@ -1,5 +1,6 @@
 // Decides what is told of files that nobody has read but somebody watches for: that they appeared, changed or went.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { PROTECTED } from '../core/agent/door.ts';
 import { watchedFile } from '../core/notify/fileChange.ts';
 import { compileGlob, keyOf } from '../core/notify/globs.ts';
 import { type Clock, type Publisher } from '../core/ports.ts';
@@ -143,14 +144,24 @@ export class WatchedGlobs implements Disposable {
     await gate?.passed();
     const resolved = await workspace.resolve(path);
     const content = resolved.ok ? await workspace.read(resolved.value) : undefined;
-    if (content === undefined || (!content.ok && content.failure.code !== 'not_found')) return;
-    const hash = content.ok ? snapshots.hash(content.value.bytes) : undefined;
+    if (content === undefined) return;
+    const state = content.ok ? undefined : await this.#stateOf(path, content.failure.code);
+    if (!content.ok && content.failure.code !== 'not_found' && state === undefined) return;
+    const hash = content.ok ? snapshots.hash(content.value.bytes) : state;
     const before = this.#known.get(path);
     this.#remember(path, hash);
     // One notification for all that git did.
     if (gate?.made(path, touched, clock.now()) === true) return;
     const change = { path, hash, touched, before, first };
     await Promise.all(this.#unseenBy(path).map((conversation) => this.#tell(change, conversation)));
+  }
+
+  /** The names of protected files are no secret, those of hidden ones are. */
+  async #stateOf(path: string, code: string): Promise<string | undefined> {
+    const { workspace, snapshots } = this.#deps;
+    const file = code === PROTECTED ? await workspace.resolve(path) : undefined;
+    const state = file?.ok === true ? await workspace.fingerprint(file.value, snapshots) : undefined;
+    return state?.ok === true ? state.value : undefined;
   }
 
   async #tell({ path, hash, touched, before, first }: WatchedChange, conversation: string): Promise<void> {

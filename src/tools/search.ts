@@ -1,5 +1,5 @@
 // The tool search: finds text in the workspace's files as the editor has them, quickly, and shows what it finds while it looks.
-import { dirname, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
 import { type Tool, type ToolContext } from '../core/ports.ts';
@@ -48,7 +48,13 @@ export function createSearchTool(deps: SearchDeps): Tool {
         ignored: args.include_ignored ?? false,
       };
       const found = new FoundLines(context.progress);
-      const end = await search({ deps, context, query, start: start?.value }, found.take);
+      const places = new Map<string, string>();
+      const end = await search({ deps, context, query, start: start?.value, places }, found.take);
+      // ripgrep opens files by itself: what it found through a link, or in a place that was not allowed, is dropped.
+      await found.keepOnly(async (path) => {
+        const absolute = places.get(path);
+        return absolute === undefined || context.workspace.mayShow({ path, absolute });
+      });
       return report(query, found, end);
     },
   });
@@ -59,9 +65,11 @@ interface Search {
   readonly context: ToolContext;
   readonly query: SearchQuery;
   readonly start: FilePath | undefined;
+  /** Filled with the files that ripgrep read, by their paths, as the machine says them. */
+  readonly places: Map<string, string>;
 }
 
-async function search({ deps, context, query, start }: Search, take: TakeLine): Promise<SearchEnd> {
+async function search({ deps, context, query, start, places }: Search, take: TakeLine): Promise<SearchEnd> {
   const { workspace, signal } = context;
   // Whoever was let into a hidden place by name may see what is there.
   const hides = (path: string) => context.hides(path) && !(start !== undefined && context.hides(start.path));
@@ -72,7 +80,7 @@ async function search({ deps, context, query, start }: Search, take: TakeLine): 
   const end =
     program === undefined
       ? await scanFiles({ workspace, query, roots, hides }, take, either)
-      : await searchRoots(program, { workspace, query, roots, hides }, take, either);
+      : await searchRoots(program, { workspace, query, roots, hides, places }, take, either);
   return end.type === 'cancelled' && !signal.aborted ? { type: 'timed_out' } : end;
 }
 
@@ -80,12 +88,13 @@ interface Place {
   readonly workspace: Workspace;
   readonly query: SearchQuery;
   readonly roots: readonly FilePath[];
+  readonly places: Map<string, string>;
   hides(path: string): boolean;
 }
 
 /** Buffers first: they are few, and what they say holds instead of what is on disk. */
 async function searchRoots(program: string, place: Place, take: TakeLine, signal: AbortSignal): Promise<SearchEnd> {
-  const { query, roots, hides, workspace } = place;
+  const { query, roots, hides, workspace, places } = place;
   const unsaved = new Map(workspace.unsaved().map((file) => [file.path, file]));
   const wanted = wantsPath(query);
   for (const file of unsaved.values()) {
@@ -106,7 +115,9 @@ async function searchRoots(program: string, place: Place, take: TakeLine, signal
       { program, query, folder: base.absolute, target },
       (inner, line) => {
         const path = prefix + inner;
-        return unsaved.has(path) || hides(path) || take(path, line);
+        if (unsaved.has(path) || hides(path)) return true;
+        places.set(path, join(base.absolute, inner));
+        return take(path, line);
       },
       signal,
     );

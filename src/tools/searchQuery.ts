@@ -39,6 +39,7 @@ const BEFORE_MATCH = 80;
 
 export class FoundLines {
   readonly #files = new Map<string, string[]>();
+  readonly #matchesIn = new Map<string, number>();
   readonly #last = new Map<string, number>();
   readonly #progress: (text: string) => void;
   #shown: string | undefined;
@@ -57,12 +58,24 @@ export class FoundLines {
     const text = [...gap, printLine(found)];
     this.#files.set(path, [...lines, ...text]);
     this.#last.set(path, found.number);
-    if (found.at !== undefined) this.#matches += 1;
+    if (found.at !== undefined) {
+      this.#matches += 1;
+      this.#matchesIn.set(path, (this.#matchesIn.get(path) ?? 0) + 1);
+    }
     this.#characters += text.join('\n').length + (lines.length === 0 ? path.length : 0);
     this.#progress(`${this.#shown === path ? '' : `${printPath(path)}\n`}${text.join('\n')}\n`);
     this.#shown = path;
     return !this.isFull;
   };
+
+  /** Drops what was found in the other files. */
+  async keepOnly(isWanted: (path: string) => Promise<boolean>): Promise<void> {
+    for (const path of [...this.#files.keys()]) {
+      if (await isWanted(path)) continue;
+      this.#files.delete(path);
+      this.#matches -= this.#matchesIn.get(path) ?? 0;
+    }
+  }
 
   get isFull(): boolean {
     return this.#matches >= MOST_MATCHES || this.#characters >= MOST_CHARACTERS;

@@ -149,6 +149,7 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
     handles,
     permissions: createPermissions({ files: realFileSystem, folder, log }),
     userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),
+    notice: (text) => frontend.notice({ type: 'notice', id: realIds.ulid(), level: 'warning', text }),
     settings: () => settings.current,
     onDidChangeSettings: (listener) => settings.onDidChange(listener),
     model,

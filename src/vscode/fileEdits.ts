@@ -11,23 +11,32 @@ import {
 } from '../core/workspacePorts.ts';
 import { documentOf, isSame } from './fileEncoding.ts';
 import { attempt, type Refused } from './fileFailures.ts';
+import { guardPlaces, type PlaceGuard } from './filePlaces.ts';
 import { whyReadOnly } from './fileRights.ts';
 import { deleteStep, type FileStep, moveStep, presentBytes, writeStep } from './fileSteps.ts';
 import { contentUri, toUri } from './fileUris.ts';
 
+/** `folders`: of the workspace that the files belong to. */
 export async function applyEdits(
   edits: readonly FileEdit[],
+  folders: readonly vscode.WorkspaceFolder[],
   options: ApplyOptions = {},
 ): Promise<Result<readonly AppliedEdit[]>> {
   if (!vscode.workspace.isTrusted) {
     return failed('untrusted', 'The workspace is not trusted, so nothing in it is changed.', 'The user can trust it.');
   }
+  const guards = new Map<FileEdit, PlaceGuard>();
+  for (const edit of edits) {
+    const guard = await guardPlaces(edit, folders);
+    if (!guard.ok) return guard;
+    guards.set(edit, guard.value);
+  }
   const looked = await lookAt(edits);
   if (looked !== undefined) return looked;
   const applied: AppliedEdit[] = [];
   const done: FileStep[] = [];
-  for (const edit of edits) {
-    const step = await stepOf(edit, options);
+  for (const [edit, guard] of guards) {
+    const step = await stepOf(edit, guard, options);
     const result = await step.run();
     if (!result.ok) return takeBack(done, applied, result);
     done.push(step);
@@ -109,16 +118,16 @@ function staleFailure(file: FilePath, present: Uint8Array | undefined, from: Uin
   return failed(STALE, `${file.path} has changed.`, 'Read it again.');
 }
 
-async function stepOf(edit: FileEdit, options: ApplyOptions): Promise<FileStep> {
+async function stepOf(edit: FileEdit, guard: PlaceGuard, options: ApplyOptions): Promise<FileStep> {
   switch (edit.type) {
     case 'write': {
       const uri = contentUri(edit.file);
-      return writeStep(edit, documentOf(uri, toUri(edit.file))?.uri ?? uri, options);
+      return writeStep(edit, documentOf(uri, toUri(edit.file))?.uri ?? uri, guard, options);
     }
     case 'move':
-      return moveStep(edit, toUri(edit.file), toUri(edit.to));
+      return moveStep(edit, toUri(edit.file), toUri(edit.to), guard);
     case 'delete':
-      return deleteStep(edit, toUri(edit.file));
+      return deleteStep(edit, toUri(edit.file), guard);
   }
 }
 

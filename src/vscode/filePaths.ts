@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../base/errors.ts';
 import { type FilePath } from '../core/workspacePorts.ts';
 import { resolveInside } from '../node/resolvePath.ts';
-import { ADDRESS, foldersOf, toFilePath } from './fileUris.ts';
+import { ADDRESS, foldersOf, onDiskOf, toFilePath } from './fileUris.ts';
 
 export async function resolveIn(
   folders: readonly vscode.WorkspaceFolder[],
@@ -25,11 +25,7 @@ export async function resolveIn(
     const file = toFilePath(vscode.Uri.joinPath(folder.uri, chosen === -1 ? path : rest.join('/')), folders);
     return file === undefined ? outside(path) : succeeded(file);
   }
-  return resolveInside(
-    named.filter((_, index) => !isVirtual(index)),
-    path,
-    options,
-  );
+  return resolveInside(onDiskOf(folders), path, options);
 }
 
 /** An address of a virtual file system; a letter and a colon is a drive. */

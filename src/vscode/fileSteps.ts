@@ -5,6 +5,7 @@ import { type AppliedEdit, type ApplyOptions, type FileEdit, type FilePath, STAL
 import { type BufferEdit, editBuffer, hasOneLineEnding, hasText, replaceText, saveBuffer } from './bufferEdits.ts';
 import { bytesOf, configuredEncoding, decodeFile, documentOf, isSame } from './fileEncoding.ts';
 import { attempt } from './fileFailures.ts';
+import { type PlaceGuard } from './filePlaces.ts';
 
 /** A change that can be made now. `run` fails without having changed anything. */
 export interface FileStep {
@@ -20,7 +21,12 @@ type Write = Extract<FileEdit, { type: 'write' }>;
 type Move = Extract<FileEdit, { type: 'move' }>;
 type Delete = Extract<FileEdit, { type: 'delete' }>;
 
-export async function writeStep(edit: Write, uri: vscode.Uri, options: ApplyOptions): Promise<FileStep> {
+export async function writeStep(
+  edit: Write,
+  uri: vscode.Uri,
+  guard: PlaceGuard,
+  options: ApplyOptions,
+): Promise<FileStep> {
   const { from, to } = edit;
   const isDirty = documentOf(uri)?.isDirty === true;
   const direct = options.exact === true || Math.max(to.length, from?.length ?? 0) > LONGEST_BUFFER;
@@ -29,14 +35,15 @@ export async function writeStep(edit: Write, uri: vscode.Uri, options: ApplyOpti
     const before = from === undefined ? undefined : await decodeFile(uri, from);
     const fits = now !== undefined && hasOneLineEnding(now.text);
     const asNew = now?.encoding === configuredEncoding(uri);
-    if (fits && asNew && from === undefined) return createStep(edit.file, uri, now.text, options);
+    if (fits && asNew && from === undefined)
+      return createStep({ file: edit.file, uri, text: now.text, guard }, options);
     if (fits && before?.encoding === now.encoding && hasOneLineEnding(before.text)) {
       const document = await openAs(uri, before.encoding);
-      const ready = document !== undefined && (await hasText(document, before.text));
-      if (ready) return bufferStep({ file: edit.file, document, before: before.text, after: now.text }, edit, options);
+      if (document !== undefined && (await hasText(document, before.text)))
+        return bufferStep({ file: edit.file, document, before: before.text, after: now.text }, edit, guard, options);
     }
   }
-  return bytesStep(edit, uri);
+  return bytesStep(edit, uri, guard);
 }
 
 /** Undefined if the editor cannot have it as a text: too long, or open in another encoding. */
@@ -50,14 +57,18 @@ async function openAs(uri: vscode.Uri, encoding: string): Promise<vscode.TextDoc
   }
 }
 
-function bufferStep(buffer: BufferEdit, { from }: Write, { save = true }: ApplyOptions): FileStep {
+function bufferStep(buffer: BufferEdit, { from }: Write, guard: PlaceGuard, { save = true }: ApplyOptions): FileStep {
   const { file, document } = buffer;
   const keepsUnsaved = document.isDirty || !save;
   const undo = async () => {
     const back = await replaceText(document, buffer.before);
     if (keepsUnsaved) return back;
     // A formatter may have its say again, so the bytes have the last word.
-    return (await document.save()) && from !== undefined && putBytes(document.uri, from);
+    return isDone(
+      await guard.around(
+        async () => (await document.save()) && from !== undefined && (await putBytes(document.uri, from)),
+      ),
+    );
   };
   return {
     undo,
@@ -66,7 +77,7 @@ function bufferStep(buffer: BufferEdit, { from }: Write, { save = true }: ApplyO
       if (refused !== undefined) return refused;
       const before = from === undefined ? {} : { before: from };
       if (keepsUnsaved) return succeeded([{ file, ...before, after: await bytesOf(document), unsaved: true }]);
-      const saved = await saveBuffer(file, document);
+      const saved = await saveAt(guard, file, document);
       if (saved.ok) return succeeded([{ file, ...before, after: saved.value, unsaved: false }]);
       await undo();
       return saved;
@@ -74,14 +85,23 @@ function bufferStep(buffer: BufferEdit, { from }: Write, { save = true }: ApplyO
   };
 }
 
-function createStep(file: FilePath, uri: vscode.Uri, text: string, { save = true }: ApplyOptions): FileStep {
-  const undo = () => removeFile(uri);
+interface NewFile {
+  readonly file: FilePath;
+  readonly uri: vscode.Uri;
+  readonly text: string;
+  readonly guard: PlaceGuard;
+}
+
+function createStep({ file, uri, text, guard }: NewFile, { save = true }: ApplyOptions): FileStep {
+  const undo = async () => isDone(await guard.around(() => removeFile(uri)));
   return {
     undo,
     run: async () => {
       const edit = new vscode.WorkspaceEdit();
       edit.createFile(uri, { overwrite: false, ignoreIfExists: false });
-      if (!(await vscode.workspace.applyEdit(edit))) return refused(file, 'could not be made');
+      const made = await guard.around(() => vscode.workspace.applyEdit(edit));
+      if (!made.ok) return made;
+      if (!made.value) return refused(file, 'could not be made');
       const document = await vscode.workspace.openTextDocument(uri);
       const filled = await editBuffer({ file, document, before: '', after: text });
       if (filled !== undefined) {
@@ -89,7 +109,7 @@ function createStep(file: FilePath, uri: vscode.Uri, text: string, { save = true
         return filled;
       }
       if (!save && document.isDirty) return succeeded([{ file, after: await bytesOf(document), unsaved: true }]);
-      const saved = await saveBuffer(file, document);
+      const saved = await saveAt(guard, file, document);
       if (saved.ok) return succeeded([{ file, after: saved.value, unsaved: false }]);
       await undo();
       return saved;
@@ -98,31 +118,36 @@ function createStep(file: FilePath, uri: vscode.Uri, text: string, { save = true
 }
 
 /** For what the editor cannot hold as text without changing it: other bytes, mixed line endings, very long files. */
-function bytesStep({ file, from, to }: Write, uri: vscode.Uri): FileStep {
+function bytesStep({ file, from, to }: Write, uri: vscode.Uri, guard: PlaceGuard): FileStep {
+  const undo = async () =>
+    isDone(await guard.around(() => (from === undefined ? removeFile(uri) : putBytes(uri, from))));
   return {
-    undo: () => (from === undefined ? removeFile(uri) : putBytes(uri, from)),
+    undo,
     run: async () => {
       const present = await readBytes(uri);
       if (!isSame(present, from)) return failed(STALE, `${file.path} changed at this very moment.`, 'Read it again.');
-      const written = await attempt(file, 'written', () => vscode.workspace.fs.writeFile(uri, to));
-      if (written.ok) return succeeded([{ file, ...(from && { before: from }), after: to, unsaved: false }]);
-      if (from !== undefined) await putBytes(uri, from);
-      return written;
+      const written = await guard.around(() => attempt(file, 'written', () => vscode.workspace.fs.writeFile(uri, to)));
+      if (!written.ok) return written;
+      if (written.value.ok) return succeeded([{ file, ...(from && { before: from }), after: to, unsaved: false }]);
+      if (from !== undefined) await undo();
+      return written.value;
     },
   };
 }
 
-export function moveStep(edit: Move, uri: vscode.Uri, target: vscode.Uri): FileStep {
+export function moveStep(edit: Move, uri: vscode.Uri, target: vscode.Uri, guard: PlaceGuard): FileStep {
   const rename = async (from: vscode.Uri, to: vscode.Uri) => {
     const edits = new vscode.WorkspaceEdit();
     edits.renameFile(from, to, { overwrite: false, ignoreIfExists: false });
-    return vscode.workspace.applyEdit(edits);
+    return guard.around(() => vscode.workspace.applyEdit(edits));
   };
   return {
-    undo: () => rename(target, uri),
+    undo: async () => isDone(await rename(target, uri)),
     run: async () => {
       const before = await presentBytes(uri);
-      if (!(await rename(uri, target))) return refused(edit.file, 'could not be moved');
+      const moved = await rename(uri, target);
+      if (!moved.ok) return moved;
+      if (!moved.value) return refused(edit.file, 'could not be moved');
       const open = documentOf(target);
       const after = await presentBytes(target);
       return succeeded([
@@ -133,13 +158,15 @@ export function moveStep(edit: Move, uri: vscode.Uri, target: vscode.Uri): FileS
   };
 }
 
-export function deleteStep({ file, from }: Delete, uri: vscode.Uri): FileStep {
+export function deleteStep({ file, from }: Delete, uri: vscode.Uri, guard: PlaceGuard): FileStep {
   return {
-    undo: () => putBytes(uri, from),
+    undo: async () => isDone(await guard.around(() => putBytes(uri, from))),
     run: async () => {
       const edit = new vscode.WorkspaceEdit();
       edit.deleteFile(uri, { recursive: false, ignoreIfNotExists: false });
-      if (!(await vscode.workspace.applyEdit(edit))) return refused(file, 'could not be deleted');
+      const deleted = await guard.around(() => vscode.workspace.applyEdit(edit));
+      if (!deleted.ok) return deleted;
+      if (!deleted.value) return refused(file, 'could not be deleted');
       return succeeded([{ file, before: from, unsaved: false }]);
     },
   };
@@ -167,6 +194,15 @@ async function putBytes(uri: vscode.Uri, bytes: Uint8Array): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+async function saveAt(guard: PlaceGuard, file: FilePath, document: vscode.TextDocument): Promise<Result<Uint8Array>> {
+  const saved = await guard.around(() => saveBuffer(file, document));
+  return saved.ok ? saved.value : saved;
+}
+
+function isDone(result: Result<boolean>): boolean {
+  return result.ok && result.value;
 }
 
 async function removeFile(uri: vscode.Uri): Promise<boolean> {

@@ -39,6 +39,11 @@ export function foldersOf(folders: readonly vscode.WorkspaceFolder[]): FilePath[
   });
 }
 
+/** Those on the machine's own disk; each keeps the name that it has among all. */
+export function onDiskOf(folders: readonly vscode.WorkspaceFolder[]): FilePath[] {
+  return foldersOf(folders).filter((_, index) => folders[index]?.uri.scheme === 'file');
+}
+
 /** Undefined for what is in none of the folders. A folder inside another comes before it. */
 export function toFilePath(
   uri: vscode.Uri,

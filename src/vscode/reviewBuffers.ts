@@ -4,9 +4,10 @@ import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { failed, succeeded } from '../base/errors.ts';
 import { type Log } from '../core/ports.ts';
-import { type Buffers, type FilePath, STALE, type Workspace } from '../core/workspacePorts.ts';
+import { type Buffers, type FileEdit, type FilePath, STALE, type Workspace } from '../core/workspacePorts.ts';
 import { bytesOf, isSame } from './fileEncoding.ts';
 import { attempt } from './fileFailures.ts';
+import { guardPlaces, pinOnDisk } from './filePlaces.ts';
 import { absoluteOf, contentUri } from './fileUris.ts';
 
 export function createBuffers(workspace: Workspace, log: Log): Buffers & Disposable {
@@ -26,7 +27,10 @@ export function createBuffers(workspace: Workspace, log: Log): Buffers & Disposa
       void saved().catch(report);
     }),
   );
+  const folders = () => vscode.workspace.workspaceFolders ?? [];
   const readBeneath = async (file: FilePath) => {
+    const place = await pinOnDisk(file, folders(), false);
+    if (place?.ok === false) return undefined;
     const read = await attempt(file, 'read', async () => vscode.workspace.fs.readFile(contentUri(file)));
     return read.ok ? read.value : undefined;
   };
@@ -34,14 +38,25 @@ export function createBuffers(workspace: Workspace, log: Log): Buffers & Disposa
     onDidSave: (listener) => onDidSave.event(listener),
     readBeneath,
     writeBeneath: async (file, from, to) => {
+      const uri = contentUri(file);
+      // What is deleted is what the name leads to.
+      const target = { path: file.real ?? file.path, absolute: absoluteOf(uri) };
+      const edit: FileEdit =
+        to === undefined
+          ? { type: 'delete', file: target, from: from ?? new Uint8Array() }
+          : { type: 'write', file, to };
+      const guard = await guardPlaces(edit, folders());
+      if (!guard.ok) return guard;
       if (!isSame(await readBeneath(file), from))
         return failed(STALE, `${file.path} has changed.`, 'Look at it again.');
-      const uri = contentUri(file);
-      const written = await attempt(file, 'written', async () => {
-        if (to === undefined) await vscode.workspace.fs.delete(uri, { useTrash: false });
-        else await vscode.workspace.fs.writeFile(uri, to);
-      });
-      return written.ok ? succeeded(undefined) : written;
+      const written = await guard.value.around(() =>
+        attempt(file, 'written', async () => {
+          if (to === undefined) await vscode.workspace.fs.delete(uri, { useTrash: false });
+          else await vscode.workspace.fs.writeFile(uri, to);
+        }),
+      );
+      if (!written.ok) return written;
+      return written.value.ok ? succeeded(undefined) : written.value;
     },
     dispose: () => held.dispose(),
   };

@@ -36,7 +36,7 @@ export class ReviewContent implements vscode.TextDocumentContentProvider, Dispos
 
   /** Once everything is decided an editor that is still open shows no difference. */
   async #present(file: FilePath): Promise<Uint8Array | undefined> {
-    const read = await this.#deps.workspace.read(file);
+    const read = await this.#deps.workspace.readLocally(file);
     return read.ok ? read.value.bytes : undefined;
   }
 

@@ -2,6 +2,7 @@
 import { DisposableStore } from '../../src/base/disposable.ts';
 import { Emitter } from '../../src/base/emitter.ts';
 import { failed, succeeded } from '../../src/base/errors.ts';
+import { guardWorkspace } from '../../src/core/agent/door.ts';
 import { type Clock, type Log, type Producer } from '../../src/core/ports.ts';
 import { type Problem, type Problems, type ProblemsChange, type ProblemTelling } from '../../src/core/problemPorts.ts';
 import { type EditorBuffers, type EndedCommand, type FileTouch, type Renamed } from '../../src/core/sourcePorts.ts';
@@ -17,7 +18,7 @@ import { GitGate, type Passed } from '../../src/producers/gitGate.ts';
 import { type RepositoryDeps } from '../../src/producers/gitRepository.ts';
 import { createTasksProducer } from '../../src/producers/tasks.ts';
 import { createTerminalsProducer } from '../../src/producers/terminals.ts';
-import { createFolderWorkspace } from '../support/folderWorkspace.ts';
+import { createFolderDisk } from '../support/folderWorkspace.ts';
 import { applyEdit, type ProblemsOf, type Recorded } from './recorded.ts';
 
 const ROOT = '/shop';
@@ -161,17 +162,19 @@ export class Replay {
   }
 
   #createWorkspace(): Workspace {
-    return Object.assign(createFolderWorkspace(ROOT), {
+    const disk = Object.assign(createFolderDisk(ROOT), {
       resolve: async (path: string) => succeeded(fileOf(path)),
-      read: async ({ path }: FilePath) => {
+      readJudged: async ({ path }: FilePath) => {
         const [buffer, file] = [this.#buffers.get(path), this.#files.get(path)];
         const text = buffer ?? file;
         return text === undefined
           ? failed('not_found', `${path} does not exist.`)
           : succeeded({ bytes: Buffer.from(text), unsaved: buffer !== undefined });
       },
-      list: async () => succeeded([]),
+      locate: async ({ path }: FilePath) => succeeded({ path, outside: false }),
+      listUnjudged: async () => succeeded([]),
     });
+    return guardWorkspace(disk);
   }
 
   #createProblems(): Problems {

@@ -3,29 +3,62 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { dirname } from 'node:path';
 import { decodeBytes, encodeText } from '../../src/base/encodings.ts';
 import { failed, type Result, succeeded } from '../../src/base/errors.ts';
-import { type AppliedEdit, type FileEdit, type FilePath, type Workspace } from '../../src/core/workspacePorts.ts';
+import { guardWorkspace } from '../../src/core/agent/door.ts';
+import {
+  type AppliedEdit,
+  type FileEdit,
+  type FilePath,
+  type Workspace,
+  type WorkspaceDisk,
+} from '../../src/core/workspacePorts.ts';
+import { pinPlace } from '../../src/node/pinnedPlace.ts';
+import { locate, readJudged } from '../../src/node/readInside.ts';
 import { resolveInside } from '../../src/node/resolvePath.ts';
 
-export interface FolderWorkspace extends Workspace {
+interface Settings {
   trusted: boolean;
   /** What a formatter would do when a file is saved. */
-  onSave?: (text: string) => string;
+  onSave?: ((text: string) => string) | undefined;
 }
 
+export interface FolderWorkspace extends Omit<Workspace, 'trusted'>, Settings {}
+
+export interface FolderDisk extends Omit<WorkspaceDisk, 'trusted'>, Settings {}
+
 export function createFolderWorkspace(folder: string): FolderWorkspace {
-  let changing: Promise<unknown> = Promise.resolve();
-  const workspace: FolderWorkspace = {
-    folders: [{ path: '', absolute: folder }],
-    trusted: true,
-    resolve: (path, options) => resolveInside([{ path: '', absolute: folder }], path, options),
-    read: async (file) => {
-      const bytes = await readOrNothing(file);
-      return bytes === undefined
-        ? failed('not_found', `${file.path} does not exist.`)
-        : succeeded({ bytes, unsaved: false });
+  const disk = createFolderDisk(folder);
+  return {
+    ...guardWorkspace(disk),
+    folders: disk.folders,
+    get trusted() {
+      return disk.trusted;
     },
+    set trusted(trusted) {
+      disk.trusted = trusted;
+    },
+    get onSave() {
+      return disk.onSave;
+    },
+    set onSave(onSave) {
+      disk.onSave = onSave;
+    },
+  };
+}
+
+const LONGEST = 50 * 1024 * 1024;
+
+/** What is below the door, for tests that put other files in its place. */
+export function createFolderDisk(folder: string): FolderDisk {
+  let changing: Promise<unknown> = Promise.resolve();
+  const folders = [{ path: '', absolute: folder }];
+  const disk: FolderDisk = {
+    folders,
+    trusted: true,
+    resolve: (path, options) => resolveInside(folders, path, options),
+    readJudged: (file, judge, { atMost = LONGEST } = {}) => readJudged(folders, file, { judge, atMost }),
     unsaved: () => [],
-    list: async (target) => {
+    locate: (file) => locate(folders, file),
+    listUnjudged: async (target) => {
       const entries = await readdir(target.absolute, { withFileTypes: true }).catch(() => undefined);
       if (entries === undefined) return failed('not_found', `${target.path} does not exist.`);
       return succeeded(entries.map((entry) => ({ name: entry.name, kind: entry.isDirectory() ? 'folder' : 'file' })));
@@ -35,13 +68,14 @@ export function createFolderWorkspace(folder: string): FolderWorkspace {
       encodeText(text, (like === undefined ? undefined : decodeBytes(like)?.encoding) ?? 'utf8'),
     apply: (edits, options = {}) => {
       const apply = async (): Promise<Result<readonly AppliedEdit[]>> => {
-        if (!workspace.trusted)
-          return failed('untrusted', 'The workspace is not trusted, so nothing in it is changed.');
+        if (!disk.trusted) return failed('untrusted', 'The workspace is not trusted, so nothing in it is changed.');
         const problem = await whyNot(edits);
         if (problem !== undefined) return problem;
         const applied: AppliedEdit[] = [];
         for (const edit of edits) {
-          applied.push(...(await applyOne(edit, options.exact === true ? undefined : workspace)));
+          const elsewhere = await whyMoved(folders, edit);
+          if (elsewhere !== undefined) return elsewhere;
+          applied.push(...(await applyOne(edit, options.exact === true ? undefined : disk)));
         }
         return succeeded(applied);
       };
@@ -50,7 +84,16 @@ export function createFolderWorkspace(folder: string): FolderWorkspace {
       return applied;
     },
   };
-  return workspace;
+  return disk;
+}
+
+async function whyMoved(folders: readonly FilePath[], edit: FileEdit) {
+  const itself = edit.type !== 'write';
+  for (const file of edit.type === 'move' ? [edit.file, edit.to] : [edit.file]) {
+    const pinned = await pinPlace(folders, file, { itself });
+    if (!pinned.ok) return pinned;
+  }
+  return undefined;
 }
 
 async function readOrNothing(file: FilePath): Promise<Uint8Array | undefined> {
@@ -72,7 +115,7 @@ async function whyNot(edits: readonly FileEdit[]): Promise<Extract<Result<never>
   return undefined;
 }
 
-async function applyOne(edit: FileEdit, saving: FolderWorkspace | undefined): Promise<AppliedEdit[]> {
+async function applyOne(edit: FileEdit, saving: Settings | undefined): Promise<AppliedEdit[]> {
   const { file } = edit;
   const unsaved = false;
   const before = edit.from === undefined ? {} : { before: edit.from };

@@ -6,6 +6,7 @@ import { createBudgetProducer } from '../../src/producers/budget.ts';
 import { createConfigProducer } from '../../src/producers/config.ts';
 import { readSettings, type SettingName } from '../../src/protocol/settings.ts';
 import { headChanged, publish, streamed } from '../support/delivering.ts';
+import { atTestEnd } from '../support/endings.ts';
 import { type ScriptedAnswer } from '../support/scriptedServer.ts';
 import { beginWalk, type Walked, type WalkOptions } from '../support/walking.ts';
 
@@ -80,23 +81,71 @@ test('what a failed request was told is told back when it changes back', async (
   expect(JSON.stringify(walked.messages(2))).toContain('the mode is agent (it was plan)');
 });
 
-test('instructions that change during a turn are told with the result, and the next request has them', async () => {
-  const walked = await begin([{ calls: [{ id: 'a', name: 'run_command', arguments: { command: 'true' } }] }, end]);
+const systemOf = ({ server }: Walked, request: number) =>
+  (JSON.parse(server.requests[request]?.body ?? '{}') as { messages: { content: string }[] }).messages[0]?.content ??
+  '';
+
+test('instructions that change during a turn are in force from the next request on, which says what changed in them', async () => {
+  const walked = await begin([
+    { calls: [{ id: 'a', name: 'run_command', arguments: { command: 'true' } }] },
+    listing('b'),
+    end,
+  ]);
   const file = join(walked.headless.folder, 'AGENTS.md');
-  await writeFile(file, 'Speak softly.');
+  await writeFile(file, 'Use tabs.\nSpeak softly.\n');
   walked.headless.frontend.answer = async () => {
-    await writeFile(file, 'Speak loudly.');
-    walked.clock.advance(6000);
+    await writeFile(file, 'Use tabs.\nSpeak loudly.\n');
     return { action: 'approve', by: 'user' };
   };
   await walked.go();
-  const [first = '', second = ''] = walked.server.requests.map(({ body }) => body);
-  expect(first).toContain('Speak softly.');
-  expect(second).toContain('Speak loudly.');
-  expect(second).not.toContain('Speak softly.');
-  expect(carried(walked, 1)).toContain(
-    'Since your last answer: instructions changed, as in the system prompt: AGENTS.md.',
+  expect(systemOf(walked, 0)).toContain('Speak softly.');
+  expect(systemOf(walked, 1)).toContain('Speak loudly.');
+  expect(systemOf(walked, 1)).not.toContain('Speak softly.');
+  const told = (walked.messages(1).at(-1) as { content: string }).content;
+  expect(told).toContain(
+    'Since your last answer: instructions changed, as in the system prompt: AGENTS.md.\nAGENTS.md (+1 −1):\n@@ -1,2 +1,2 @@\n Use tabs.\n-Speak softly.\n+Speak loudly.',
   );
+  expect(carried(walked, 2)).not.toContain('Since your last answer');
+});
+
+test('an instruction file that its own edit changes, makes or deletes is in force in the same turn', async () => {
+  const write = (id: string, path: string, content: string): ScriptedAnswer => ({
+    calls: [{ id, name: 'write_file', arguments: { path, content } }],
+  });
+  const walked = await begin(
+    [
+      write('a', 'AGENTS.md', 'Speak softly.\n'),
+      write('b', 'AGENTS.md', 'Speak loudly.\n'.repeat(500)),
+      { calls: [{ id: 'c', name: 'delete_file', arguments: { path: 'AGENTS.md' } }] },
+      end,
+    ],
+    { settings: { 'approvals.mode': 'edits' } },
+  );
+  await walked.go();
+  expect(systemOf(walked, 1)).toContain('Speak softly.');
+  expect(carried(walked, 1)).toContain('new instructions, in the system prompt: AGENTS.md');
+  expect(systemOf(walked, 2)).toContain('Speak loudly.');
+  expect(systemOf(walked, 2)).not.toContain('Speak softly.');
+  expect(carried(walked, 2)).toContain('AGENTS.md (+500 −1): too much to show here.');
+  expect(systemOf(walked, 3)).not.toContain('Speak');
+  expect(carried(walked, 3)).toContain('instructions no longer in force: AGENTS.md');
+});
+
+test('after a restart, what changed in an instruction file meanwhile is told with the next request', async () => {
+  const walked = await begin([listing('a'), end, end]);
+  const file = join(walked.headless.folder, 'AGENTS.md');
+  walked.headless.frontend.answer = async () => ({ action: 'approve', by: 'user' });
+  await walked.go();
+  await writeFile(file, 'Speak softly.');
+  await walked.go();
+  const again = await walked.headless.restart();
+  atTestEnd(() => again.end());
+  await writeFile(file, 'Speak loudly.');
+  await again.earshot.open(walked.id);
+  await again.earshot.send(walked.id, 'Go on.');
+  await again.earshot.settled(walked.id);
+  expect(carried(walked, 3)).toContain('-Speak softly.\\n');
+  expect(carried(walked, 3)).toContain('+Speak loudly.');
 });
 
 test('the window fills up: 60 % and 80 % are told once each', async () => {

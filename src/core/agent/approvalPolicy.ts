@@ -7,7 +7,7 @@ import { effectOf } from '../tools/registry.ts';
 import { type Workspace } from '../workspacePorts.ts';
 import { isLocalHost } from './addresses.ts';
 import { isAllowed, parseCommand, pathsIn } from './commandLine.ts';
-import { type Hidden } from './ignoreFile.ts';
+import { type Hidden, whyHidden } from './ignoreFile.ts';
 import { whyProtected } from './protectedFiles.ts';
 
 /** What *always* stands for: a name to remember it by, and words for people. */
@@ -19,8 +19,14 @@ interface Always {
 export type Verdict =
   | { readonly type: 'allowed' }
   | { readonly type: 'refused'; readonly reason: string }
-  /** `letIn`: the paths outside the workspace that consent would open. */
-  | { readonly type: 'ask'; readonly reason?: string; readonly always?: Always; readonly letIn: readonly string[] };
+  /** `letIn`: the paths outside the workspace that consent would open; `names`: the protected and hidden ones inside it. */
+  | {
+      readonly type: 'ask';
+      readonly reason?: string;
+      readonly always?: Always;
+      readonly letIn: readonly string[];
+      readonly names?: readonly string[];
+    };
 
 export interface PolicyDeps {
   readonly settings: Settings;
@@ -67,11 +73,12 @@ async function lookAt(
   deps: PolicyDeps,
   effect: Effect,
   touched: Touched,
-): Promise<{ reason: string; letIn: readonly string[] } | undefined> {
+): Promise<{ reason: string; letIn: readonly string[]; names?: readonly string[] } | undefined> {
   const reads = effect === 'read';
   const paths = [...(touched.paths ?? []), ...(touched.command === undefined ? [] : pathsIn(touched.command))];
   const reasons: string[] = [];
   const letIn: string[] = [];
+  const touchy: string[] = [];
   for (const path of new Set(paths)) {
     const file = path.startsWith('~') ? undefined : await deps.workspace.resolve(path);
     if (file === undefined || (!file.ok && file.failure.code === 'outside')) {
@@ -80,16 +87,19 @@ async function lookAt(
     } else if (file.ok) {
       const names = [file.value.path, ...(file.value.real === undefined ? [] : [file.value.real])];
       const reason = names.map((name) => whyTouchy(deps.hidden, name, reads)).find((why) => why !== undefined);
-      if (reason !== undefined) reasons.push(reason);
+      if (reason === undefined) continue;
+      reasons.push(reason);
+      touchy.push(...names);
     }
   }
   const host = touched.url === undefined ? undefined : hostOf(touched.url)?.hostname;
   if (host !== undefined && isLocalHost(host)) reasons.push(`${host} is this machine or the network around it`);
-  return reasons.length === 0 ? undefined : { reason: `${reasons.join('; ')}.`, letIn };
+  if (reasons.length === 0) return undefined;
+  return { reason: `${reasons.join('; ')}.`, letIn, ...(touchy.length > 0 && { names: touchy }) };
 }
 
 function whyTouchy(hidden: Hidden, path: string, reads: boolean): string | undefined {
-  return whyProtected(path, reads) ?? (hidden.hides(path) ? `${path} is hidden by .earshotignore` : undefined);
+  return whyProtected(path, reads) ?? whyHidden(hidden, path);
 }
 
 function listed(settings: Settings, { command }: Touched): boolean {

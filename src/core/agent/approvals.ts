@@ -11,7 +11,12 @@ type Asked = Extract<Verdict, { type: 'ask' }>;
 
 export type Permission =
   /** `arguments` parsed: what the model wrote, or what the user made of it. */
-  | { readonly type: 'permitted'; readonly arguments: unknown; readonly letIn: readonly string[] }
+  | {
+      readonly type: 'permitted';
+      readonly arguments: unknown;
+      readonly letIn: readonly string[];
+      readonly names: readonly string[];
+    }
   | { readonly type: 'refused'; readonly reason: string };
 
 /** Who answers where nobody is asked. */
@@ -34,7 +39,7 @@ export async function permit(
       return verdict;
     case 'allowed':
       if (effectOf(tool, args) !== 'read') await record(deps, request, { action: 'approve', by: POLICY });
-      return { type: 'permitted', arguments: args, letIn: [] };
+      return { type: 'permitted', arguments: args, letIn: [], names: [] };
     case 'ask':
       return askFor(deps, tool, { request, args, verdict }, signal);
   }
@@ -96,7 +101,8 @@ async function askFor(
     await record(deps, request, { ...answer, always: always !== undefined });
     // What a person wrote with their own hands is their own wish, also where it leads out of the workspace.
     const letIn = changed === undefined ? verdict.letIn : (tool.touches?.(changed.value).paths ?? []);
-    return { type: 'permitted', arguments: changed === undefined ? call.args : changed.value, letIn };
+    const names = changed === undefined ? (verdict.names ?? []) : [];
+    return { type: 'permitted', arguments: changed === undefined ? call.args : changed.value, letIn, names };
   }
 }
 

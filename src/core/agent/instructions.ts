@@ -1,7 +1,8 @@
 // Decides which instruction files the model is given: the user's own, the workspace's, and those nearest to what it works on.
+import { type Failure } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
 import { type UserFiles } from '../ports.ts';
-import { type FilePath, type Workspace } from '../workspacePorts.ts';
+import { type FilePath, NOT_FOUND, type Workspace } from '../workspacePorts.ts';
 
 /** In the folder itself; of several with the same text only the first is told. */
 const AT_THE_ROOT = ['AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'];
@@ -9,6 +10,8 @@ const NEAREST = 'AGENTS.md';
 const USER_FILE = 'AGENTS.md';
 /** A file that is longer is cut: it shares the window with the work. */
 const LONGEST = 20_000;
+/** A file that is larger is not read at all: it is no instruction. */
+const LARGEST = 1024 * 1024;
 
 interface Found {
   readonly name: string;
@@ -18,6 +21,9 @@ interface Found {
 /** `text` as it stands in the system prompt. */
 export type Instruction = Found;
 
+/** Told of a file that is there and may not be read, or cannot be: no turn ends because of it. */
+export type Refused = (path: string, failure: Failure) => void;
+
 /**
  * What goes into the system prompt, the most general first, so that what is nearer comes later and wins. `seen`: paths of the
  * files the model has been shown.
@@ -26,11 +32,12 @@ export async function readInstructions(
   workspace: Workspace,
   seen: Iterable<string>,
   userFiles: UserFiles | undefined,
+  refused: Refused = () => undefined,
 ): Promise<Instruction[]> {
   const user = await userFiles?.read(USER_FILE);
   const atRoots = workspace.folders.flatMap((folder) => AT_THE_ROOT.map((name) => inside(folder, name)));
   const below = foldersBelow(workspace, seen).map(({ folder, path }) => inside(folder, `${path}/${NEAREST}`));
-  const files = await Promise.all([...atRoots, ...below].map((file) => readText(workspace, file)));
+  const files = await Promise.all([...atRoots, ...below].map((file) => readText(workspace, file, refused)));
   const found: Found[] = [
     ...(user === undefined ? [] : [{ name: 'the user’s own file', text: user }]),
     ...files.filter((file) => file !== undefined),
@@ -74,8 +81,17 @@ function inside(folder: FilePath, name: string): FilePath {
   return { path, absolute: `${folder.absolute.replace(/[\\/]$/, '')}/${name}` };
 }
 
-async function readText(workspace: Workspace, file: FilePath): Promise<Found | undefined> {
-  const content = await workspace.read(file);
-  const text = content.ok ? decodeText(content.value.bytes) : undefined;
+async function readText(workspace: Workspace, file: FilePath, refused: Refused): Promise<Found | undefined> {
+  const content = await workspace.read(file, { atMost: LARGEST });
+  if (!content.ok) {
+    if (content.failure.code !== NOT_FOUND) refused(file.path, content.failure);
+    return undefined;
+  }
+  const text = decodeText(content.value.bytes);
   return text === undefined ? undefined : { name: file.path, text };
+}
+
+/** The instructions themselves, without the line that says where they are from. */
+export function bodyOf(text: Instruction['text']): string {
+  return text.replace(/^\n[^\n]*\n/, '');
 }

@@ -18,7 +18,8 @@ import { collectFor } from './delivery.ts';
 import { readHidden } from './ignoreFile.ts';
 import { limitReached, usedBy } from './limits.ts';
 import { callModel, type Tries } from './modelCall.ts';
-import { Prompting } from './prompting.ts';
+import { type InstructionsInForce, Prompting } from './prompting.ts';
+import { type Refusals } from './refusals.ts';
 import { appendInterruption } from './requests.ts';
 import { sampleAt, type UsedConfigs } from './sampling.ts';
 import { mendInstruction } from './schemaPrompts.ts';
@@ -33,6 +34,10 @@ export interface TurnDeps {
   readonly captures?: Captures;
   /** Absent: nothing is compared at delivery points. */
   readonly sampling?: Sampling;
+  /** The conversation's; absent: each part of a turn reads them for itself. */
+  readonly instructions?: InstructionsInForce;
+  /** Absent: nobody is told. */
+  readonly refusals?: Refusals;
 }
 
 export interface Sampling {
@@ -72,7 +77,7 @@ async function cycles(deps: TurnDeps, control: TurnControl): Promise<TurnEnd> {
       if (limit !== undefined) return { outcome: 'error', failure: limit };
       const model = ports.model();
       const cycle = cycleDeps(deps);
-      await prompting.refresh();
+      await prompting.prepare();
       if (isNearlyFull(log, model, () => prompting.overhead)) {
         await compact(cycle, model.contextWindow, control.enter('answering'));
       }

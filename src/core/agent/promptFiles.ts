@@ -1,4 +1,5 @@
 // Decides what a slash command means: `/name …` becomes the text of a prompt file of the workspace or of the user.
+import { type Failure, type Result, succeeded } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
 import { type UserFiles } from '../ports.ts';
 import { type Workspace } from '../workspacePorts.ts';
@@ -7,6 +8,7 @@ const FOLDER = '.github/prompts';
 const USER_FOLDER = 'prompts';
 const SUFFIX = '.prompt.md';
 const COMMAND = /^\/(\w[\w.-]*)(?:\s([\s\S]*))?$/;
+const LARGEST = 1024 * 1024;
 
 export interface PromptFile {
   readonly name: string;
@@ -14,15 +16,22 @@ export interface PromptFile {
   readonly body: string;
 }
 
-/** The workspace's own go before the user's of the same name. */
-export async function listPrompts(workspace: Workspace, userFiles: UserFiles | undefined): Promise<PromptFile[]> {
+/** The workspace's own go before the user's of the same name. `refused`: by the name of a prompt, why it may not be read. */
+export async function listPrompts(
+  workspace: Workspace,
+  userFiles: UserFiles | undefined,
+  refused = new Map<string, Failure>(),
+): Promise<PromptFile[]> {
   const found = new Map<string, PromptFile>();
   for (const folder of workspace.folders) {
-    const place = { path: FOLDER, absolute: `${folder.absolute.replace(/[\\/]$/, '')}/${FOLDER}` };
+    const path = folder.path === '' ? FOLDER : `${folder.path}/${FOLDER}`;
+    const place = { path, absolute: `${folder.absolute.replace(/[\\/]$/, '')}/${FOLDER}` };
     const entries = await workspace.list(place);
     for (const { name } of entries.ok ? entries.value : []) {
       if (!name.endsWith(SUFFIX)) continue;
-      const content = await workspace.read({ path: `${FOLDER}/${name}`, absolute: `${place.absolute}/${name}` });
+      const file = { path: `${path}/${name}`, absolute: `${place.absolute}/${name}` };
+      const content = await workspace.read(file, { atMost: LARGEST });
+      if (!content.ok) refused.set(name.slice(0, -SUFFIX.length), content.failure);
       const text = content.ok ? decodeText(content.value.bytes) : undefined;
       if (text !== undefined) keep(found, name, text);
     }
@@ -50,16 +59,22 @@ export function readPrompt(text: string): { description: string; body: string } 
   };
 }
 
-/** What is sent for what was typed. A slash that names no prompt is just text: paths begin with one too. */
+/**
+ * What is sent for what was typed. A slash that names no prompt is just text: paths begin with one too. Fails for a prompt
+ * whose file may not be read.
+ */
 export async function expandPrompt(
   typed: string,
   workspace: Workspace,
   userFiles: UserFiles | undefined,
-): Promise<string> {
+): Promise<Result<string>> {
   const [, name, rest = ''] = COMMAND.exec(typed.trim()) ?? [];
-  if (name === undefined) return typed;
-  const prompt = (await listPrompts(workspace, userFiles)).find((candidate) => candidate.name === name);
-  return prompt === undefined ? typed : fill(prompt.body, rest.trim());
+  if (name === undefined) return succeeded(typed);
+  const refused = new Map<string, Failure>();
+  const prompt = (await listPrompts(workspace, userFiles, refused)).find((candidate) => candidate.name === name);
+  const failure = refused.get(name);
+  if (failure !== undefined) return { ok: false, failure };
+  return succeeded(prompt === undefined ? typed : fill(prompt.body, rest.trim()));
 }
 
 /** VS Code writes `${input}` and `${input:name}`, others `$ARGUMENTS`; without either the words follow the text. */

@@ -1,4 +1,5 @@
 // Decides what a turn's requests hold besides the messages: system prompt, instructions, the mode's tools, a schema.
+import { type Failure } from '../../base/errors.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
 import { type ModelRequest } from '../ports.ts';
 import { type RequestConfig } from '../producerPorts.ts';
@@ -10,30 +11,57 @@ import { systemPrompt } from './systemPrompt.ts';
 const PLAN_MODE =
   'You are in Plan mode: only tools that read are there. Look, think, and propose what to do; change nothing.';
 
-/** Instructions are not read again for every request of a busy turn. */
-const READ_EVERY = 5000;
 const encoder = new TextEncoder();
+const MOST_KEPT = 64;
+
+/**
+ * The instructions that a conversation's requests have. They change only at a delivery point, so that the request that has
+ * other ones is the one that says so.
+ */
+export class InstructionsInForce {
+  #current: readonly Instruction[] | undefined;
+  readonly #kept = new Set<string>();
+
+  get current(): readonly Instruction[] {
+    return this.#current ?? [];
+  }
+
+  get isRead(): boolean {
+    return this.#current !== undefined;
+  }
+
+  async read({ log, ports, refusals }: TurnDeps): Promise<void> {
+    const refused = (path: string, failure: Failure) => refusals?.report(path, failure);
+    const found = await readInstructions(ports.workspace, log.state.seen.paths(), ports.userFiles, refused);
+    // On disk before an event names them: what changed in them is told by comparing.
+    for (const { text } of found) {
+      if (this.#kept.has(text)) continue;
+      if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
+      await ports.snapshots.put(encoder.encode(text));
+      this.#kept.add(text);
+    }
+    this.#current = found;
+  }
+}
 
 /** The prompt stays the same, which endpoints cache, until what is in it has changed. */
 export class Prompting {
   readonly #deps: TurnDeps;
-  #instructions: readonly Instruction[] = [];
-  #readAt = Number.NEGATIVE_INFINITY;
-  #folders: string | undefined;
+  readonly #inForce: InstructionsInForce;
 
   constructor(deps: TurnDeps) {
     this.#deps = deps;
+    this.#inForce = deps.instructions ?? new InstructionsInForce();
   }
 
+  /** At a delivery point: reads the instructions anew. */
   async refresh(): Promise<void> {
-    const { log, ports } = this.#deps;
-    const paths = [...log.state.seen.paths()];
-    const folders = [...new Set(paths.map((path) => path.slice(0, path.lastIndexOf('/') + 1)))].sort().join('\n');
-    const now = ports.clock.now();
-    if (folders === this.#folders && now - this.#readAt < READ_EVERY) return;
-    this.#folders = folders;
-    this.#readAt = now;
-    this.#instructions = await readInstructions(ports.workspace, paths, ports.userFiles);
+    await this.#inForce.read(this.#deps);
+  }
+
+  /** Before a request: what the last delivery point found holds, unless there was none. */
+  async prepare(): Promise<void> {
+    if (this.#deps.sampling === undefined || !this.#inForce.isRead) await this.refresh();
   }
 
   config(): RequestConfig {
@@ -43,7 +71,7 @@ export class Prompting {
       model: ports.model().id,
       mode: ports.settings().mode,
       tools: this.#tools().map(({ name }) => name),
-      instructions: this.#instructions.map(({ name, text }) => ({ name, hash: hash(text) })),
+      instructions: this.#inForce.current.map(({ name, text }) => ({ name, hash: hash(text) })),
     };
   }
 
@@ -69,7 +97,7 @@ export class Prompting {
     return systemPrompt(ports.workspace, key, [
       ...(this.#planning ? [PLAN_MODE] : []),
       ...(schema === undefined ? [] : [schemaInstruction(schema)]),
-      ...this.#instructions.map(({ text }) => text),
+      ...this.#inForce.current.map(({ text }) => text),
     ]);
   }
 

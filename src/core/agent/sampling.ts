@@ -3,6 +3,7 @@ import { type EventDraft } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { enqueue, withdraw } from '../notify/queue.ts';
 import { type DeliveryPoint, type RequestConfig, type Sample } from '../producerPorts.ts';
+import { bodyOf } from './instructions.ts';
 import { type Sampling, type TurnDeps } from './loop.ts';
 import { type Prompting } from './prompting.ts';
 
@@ -67,6 +68,10 @@ async function readSamples(
     state: state.sampled,
     used: sampling.used.of(log),
     config: prompting.config(),
+    instruction: async (hash) => {
+      const bytes = await ports.snapshots.get(hash);
+      return bytes && `${bodyOf(new TextDecoder().decode(bytes))}\n`;
+    },
     contextTokens: state.spent.contextTokens(
       () => state.messages.all,
       () => prompting.overhead,

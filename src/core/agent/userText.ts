@@ -45,7 +45,12 @@ export async function acceptText(
   if (typed.trim() === '' && attachments.length === 0) {
     return failed('empty', 'content: there is nothing in it.', 'Write something.');
   }
-  const content = await expandPrompt(typed, ports.workspace, ports.userFiles);
+  const expanded = await expandPrompt(typed, ports.workspace, ports.userFiles);
+  if (!expanded.ok) {
+    const { code, message } = expanded.failure;
+    return failed(code, `content: this prompt cannot be used: ${message}`, 'Write the request without it.');
+  }
+  const content = expanded.value;
   return succeeded({ content, ...(attachments.length > 0 && { attachments }) });
 }
 
@@ -58,7 +63,7 @@ async function acceptAttachment(ports: AcceptingPorts, given: GivenAttachment): 
     case 'file': {
       const file = await ports.workspace.resolve(given.path);
       if (!file.ok) return file;
-      const read = await ports.workspace.read(file.value);
+      const read = await ports.workspace.read(file.value, { atMost: 4 * LONGEST_FILE });
       if (!read.ok) return read;
       const content = decodeText(read.value.bytes);
       if (content === undefined) return failed('not_text', `${given.path} is not a text file.`);

@@ -53,7 +53,7 @@ export class Captures {
     const { log, snapshots, workspace } = this.#deps;
     const unsaved = await Promise.all(
       workspace.unsaved().map(async (file) => {
-        const content = await workspace.read(file);
+        const content = await workspace.readLocally(file);
         return content.ok ? [{ path: file.path, hash: await snapshots.put(content.value.bytes) }] : [];
       }),
     );

@@ -96,7 +96,7 @@ async function presentOf(
   file: FilePath,
   last: Uint8Array | undefined,
 ): Promise<Result<{ present?: Uint8Array; beneath?: true; unsaved: boolean }>> {
-  const content = await workspace.read(file);
+  const content = await workspace.readLocally(file);
   if (!content.ok) return content.failure.code === 'not_found' ? succeeded({ unsaved: false }) : content;
   const { bytes, unsaved } = content.value;
   if (unsaved && buffers !== undefined && !sameBytes(bytes, last)) {

@@ -25,8 +25,22 @@ export function fileChanged(path: string, before: Uint8Array | undefined, now: N
   return draft('changed', path, message, { path, hash: now.hash, complete }, author);
 }
 
-export function fileUnsaved(path: string, before: Uint8Array | undefined, now: Now): Draft {
-  const { counts, rest, complete } = describeDifference(before, now.bytes);
+/** `what` it is now: its content is not for the model. `state` tells it apart from other states, as a hash does. */
+export function fileWithheld(path: string, state: string, what: string, author?: Author): Draft {
+  const message = `${printPath(path)}, which you read, ${what}${printAuthor(author)}. Its content is not shown.`;
+  return draft('changed', path, message, { path, hash: state, complete: false }, author);
+}
+
+/** Without bytes the difference is not for the model. */
+export function fileUnsaved(
+  path: string,
+  before: Uint8Array | undefined,
+  now: Pick<Now, 'hash'> & Partial<Now>,
+): Draft {
+  const { counts, rest, complete } =
+    now.bytes === undefined
+      ? { counts: '', rest: '; what changed is not shown, since the file is protected or hidden.', complete: false }
+      : describeDifference(before, now.bytes);
   const message = `${printPath(path)} has unsaved changes in the editor since you read it${counts}${rest}`;
   return draft('unsaved', path, message, { path, hash: now.hash, complete });
 }

@@ -104,7 +104,11 @@ async function execute(
   const context: ToolContext = {
     conversation: deps.log.id,
     signal,
-    workspace: ownWorkspace(viewFor(deps.workspace, hidden, new Set(permission.letIn)), deps, request.id),
+    workspace: ownWorkspace(
+      viewFor(deps.workspace, hidden, new Set(permission.letIn), permission.names),
+      deps,
+      request.id,
+    ),
     seen: (file) => seenView(deps, file),
     hides: (path) => hidden.hides(path) || whyProtected(path, true) !== undefined,
     call: request.id,

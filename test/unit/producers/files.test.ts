@@ -1,5 +1,5 @@
 // The file producer with a real watcher on a real folder: what it tells, what it takes back, what it keeps to itself.
-import { mkdir, mkdtemp, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -181,4 +181,33 @@ test('a change that is too long to show is summed up, and binary is not compared
   expect(await after(() => writeFile(file(), Uint8Array.of(0, 1, 2)))).toMatch(
     /changed since you read it(, outside the editor)?; it is no text, so there is nothing to show\.$/,
   );
+});
+
+test('a folder that was replaced by a link out of the workspace: that is told of its files; once it is back, it is taken back', async () => {
+  await mkdir(join(root, 'elsewhere'));
+  await writeFile(join(root, 'elsewhere', 'a.txt'), 'secret\n');
+  const swapped = await after(async () => {
+    await rename(join(root, 'work', 'src'), join(root, 'src-before'));
+    await symlink(join(root, 'elsewhere'), join(root, 'work', 'src'));
+    touched.fire({ type: 'deleted', path: 'src' });
+  });
+  expect(swapped).toMatch(
+    /^c file\.changed src\/a\.txt, which you read, was replaced by a link that leads outside the workspace, or lies in a folder that was.*\. Its content is not shown\.$/,
+  );
+  const back = await after(async () => {
+    await unlink(join(root, 'work', 'src'));
+    await rename(join(root, 'src-before'), join(root, 'work', 'src'));
+    touched.fire({ type: 'created', path: 'src' });
+  });
+  expect(back).toBe(`withdrawn file.changed file:${PATH}`);
+  expect(published.join()).not.toContain('secret');
+});
+
+test('a file that became a folder is told as that', async () => {
+  const told = await after(async () => {
+    await unlink(file());
+    await mkdir(file());
+    touched.fire({ type: 'created', path: PATH });
+  });
+  expect(told).toMatch(/^c file\.changed src\/a\.txt, which you read, is a folder now/);
 });

@@ -103,7 +103,9 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
     const workspace: Workspace = viewFor(createFolderWorkspace(folder), hidden, new Set());
     const context = { workspace, hides: (path: string) => hidden.hides(path) };
     expect((await search({ query: 'TOKEN' }, context)).content).toBe('1 matching line in 1 file:\na.txt\n  1: TOKEN=3');
-    expect((await search({ query: 'TOKEN', path: '.env' }, context)).content).toContain('TOKEN=1');
+    expect((await search({ query: 'TOKEN', path: '.env' }, context)).content).not.toContain('TOKEN=1');
+    const letIn = { ...context, workspace: viewFor(createFolderWorkspace(folder), hidden, new Set(), ['.env']) };
+    expect((await search({ query: 'TOKEN', path: '.env' }, letIn)).content).toContain('TOKEN=1');
   });
 
   test('names with spaces, quotes, dashes, line ends, and characters beyond the first plane', async () => {

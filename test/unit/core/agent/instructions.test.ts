@@ -89,7 +89,7 @@ describe('slash commands', () => {
     ['/../plan', '/../plan'],
     ['say /plan', 'say /plan'],
   ])('%j becomes %j', async (typed, sent) => {
-    expect(await expandPrompt(typed, workspace, userFiles)).toBe(sent);
+    expect(await expandPrompt(typed, workspace, userFiles)).toEqual({ ok: true, value: sent });
   });
 
   test('a head without an end is text', () => {

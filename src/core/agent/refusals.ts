@@ -1,0 +1,26 @@
+// Tells the user once of each file that Earshot wanted to read by itself and may not: in the log and, where there is one, in the chat.
+import { type Failure } from '../../base/errors.ts';
+import { printPath } from '../notify/printPath.ts';
+import { type Ports } from '../ports.ts';
+
+const MOST_KEPT = 1000;
+
+export class Refusals {
+  readonly #ports: Pick<Ports, 'log' | 'notice'>;
+  readonly #told = new Set<string>();
+
+  constructor(ports: Pick<Ports, 'log' | 'notice'>) {
+    this.#ports = ports;
+  }
+
+  /** `path`: an instruction file. Its text does not reach the model. */
+  report(path: string, { code, message }: Failure): void {
+    const key = JSON.stringify([path, code]);
+    if (this.#told.has(key)) return;
+    if (this.#told.size >= MOST_KEPT) this.#told.clear();
+    this.#told.add(key);
+    const text = `The instructions in ${printPath(path)} are not used: ${printPath(message)}`;
+    this.#ports.log.warn(text);
+    this.#ports.notice?.(text);
+  }
+}
