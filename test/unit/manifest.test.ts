@@ -129,7 +129,7 @@ test('endpoints are set for a machine and not by an untrusted workspace', () => 
 });
 
 test('the chat view is the one that the code provides', () => {
-  expect(views['earshot']?.map(({ id }) => id)).toEqual(stringsOf('src/vscode/extension.ts', 'CHAT_VIEW'));
+  expect(views['earshot']?.map(({ id }) => id)).toEqual(stringsOf('src/vscode/commands.ts', 'CHAT_VIEW'));
 });
 
 test('the lock file names no download address', () => {
