@@ -6,7 +6,10 @@ import { type FilePath } from './workspacePorts.ts';
 
 /** One conversation's log on disk, in the hands of its owner. */
 export interface EventFile {
-  /** Writes one event after all earlier ones; resolves once it would survive a power loss, rejects with a FailureError. */
+  /**
+   * Writes one event after all earlier ones; resolves once it would survive a power loss, rejects with a FailureError.
+   * Throws at once, and writes nothing, if the event has no line.
+   */
   append(event: LogEvent): Promise<void>;
   /** After a failed append: takes back what was half written and reads what is left. Rejects while the disk refuses. */
   mend(): Promise<ReadLog>;
@@ -21,6 +24,8 @@ export interface ReadLog {
   readonly nextSeq: number;
   /** What was damaged, and where the damaged bytes are kept. */
   readonly damage: readonly Failure[];
+  /** Whole lines behind the last event were damaged and cut off: they may have been acknowledged. */
+  readonly endLost?: true;
 }
 
 export interface OpenedLog extends ReadLog {

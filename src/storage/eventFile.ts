@@ -5,6 +5,7 @@ import { type Log } from '../core/ports.ts';
 import { type EventFile, type OpenedLog, type ReadLog } from '../core/storagePorts.ts';
 import { type AppendFile, type FileSystem } from '../node/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
+import { hasLineEnd } from './line.ts';
 import { LineBuffer } from './lineBuffer.ts';
 import { readEvents } from './readEvents.ts';
 import { storageError } from './storageError.ts';
@@ -21,16 +22,18 @@ export async function openEventFile(deps: EventFileDeps): Promise<OpenedLog> {
   const bytes = (await files.read(path)) ?? new Uint8Array();
   const read = readEvents(bytes);
   const damage: Failure[] = [...read.damage];
+  const torn = bytes.subarray(read.length);
+  // Only half a line was surely never acknowledged; whole ones may have been, so people are told.
+  const hasWholeLines = torn.includes(0x0a);
+  const endLost = hasWholeLines || hasLineEnd(torn);
   const file = await files.openForAppend(path);
   try {
-    if (read.length < bytes.length) {
-      const torn = bytes.subarray(read.length);
+    if (torn.length > 0) {
       const kept = await keepTorn(files, path, torn);
       await file.truncate(read.length);
       await file.sync();
       log.warn(`the end of ${path} was torn; its ${torn.length} bytes are kept in ${kept}`);
-      // Only half a line was surely never acknowledged; whole ones may have been, so people are told.
-      if (torn.includes(0x0a)) damage.push(tornLines(read.length === 0, basename(kept)));
+      if (hasWholeLines) damage.push(tornLines(read.length === 0, basename(kept)));
     }
   } catch (error) {
     await file.close();
@@ -38,7 +41,13 @@ export async function openEventFile(deps: EventFileDeps): Promise<OpenedLog> {
   }
   for (const failure of damage) log.error(failure.message);
   const opened = new GroupCommitFile(deps, file, read.length);
-  return { file: opened, events: read.events, nextSeq: read.nextSeq, damage };
+  return {
+    file: opened,
+    events: read.events,
+    nextSeq: read.nextSeq,
+    damage,
+    ...(endLost && { endLost: true as const }),
+  };
 }
 
 /** Beside the log, under a name that nothing had before. */

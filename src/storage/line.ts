@@ -41,6 +41,12 @@ export function checkLine(line: Buffer): CheckedLine {
   return { kind: 'invalid', reason: 'it has no version and number where they belong' };
 }
 
+/** Whether a checksum ends these bytes, of which the newline itself may be what was damaged. */
+export function hasLineEnd(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.subarray(-(TAIL + 1))).toString('latin1');
+  return text.includes(NAME) && text.includes('"}');
+}
+
 /** Of a line that was checked; undefined for what a newer Earshot wrote. */
 export function parseLine(line: Buffer): LogEvent | undefined {
   try {

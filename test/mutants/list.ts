@@ -203,4 +203,25 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     tests: ['test/unit/node/supervision.test.ts'],
   },
+  {
+    name: 'calls of a closed turn come back',
+    file: 'src/core/conversation/turnState.ts',
+    find: 'this.#unanswered.clear();',
+    replace: '',
+    tests: ['test/walk/openCalls.test.ts'],
+  },
+  {
+    name: 'a failed turn leaves its calls open',
+    file: 'src/core/agent/calls.ts',
+    find: '[...responses, ended].map',
+    replace: '[ended].map',
+    tests: ['test/walk/openCalls.test.ts'],
+  },
+  {
+    name: 'a call behind a gap is asked for again',
+    file: 'src/core/agent/calls.ts',
+    find: ' && uncertain !== true',
+    replace: '',
+    tests: ['test/walk/openCalls.test.ts'],
+  },
 ];

@@ -74,11 +74,12 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
     ...(heard.usage !== undefined && { usage: heard.usage }),
     ...(heard.failed !== undefined && { failure: heard.failed.failure }),
   });
-  // All numbered in one breath: nothing else can stand between an answer and its calls.
-  const kept = Promise.all(
-    drafts.map((draft) => deps.log.append(draft, draft.type === 'chat_response' ? id : undefined)),
-  ).then(() => undefined);
-  const calls = succeeded ? deps.log.state.turn.unanswered.map(({ request: call }) => call) : [];
+  // All numbered together: nothing else can stand between an answer and its calls.
+  const { events, kept } = deps.log.appendTogether(
+    drafts.map((draft) => ({ draft, id: draft.type === 'chat_response' ? id : undefined })),
+  );
+  // Only what this very answer asks for may run.
+  const calls = events.filter((event) => event.type === 'tool_call_request');
   if (calls.length === 0) await kept;
   if (ended === 'aborted') return { type: 'aborted' };
   if (heard.failed !== undefined) return { type: 'failed', shown, ...heard.failed };
@@ -94,8 +95,8 @@ async function listen(deps: CycleDeps, request: ModelRequest, signal: AbortSigna
   const { frontend, log } = deps;
   const heard: Heard = { text: '', reasoning: '', calls: [], finished: false, truncated: false };
   const idle = watchIdle(deps.clock, deps.idleMilliseconds, signal);
-  frontend.render(log.id, { type: 'answer_started', id });
   try {
+    frontend.render(log.id, { type: 'answer_started', id });
     for await (const part of deps.model.stream(request, idle.signal)) {
       if (idle.signal.aborted) break;
       idle.heard();

@@ -56,8 +56,30 @@ export type ToolResponse = Omit<Extract<EventDraft, { type: 'tool_call_response'
 
 export const OUTPUT_LIMIT = 30_000;
 
-/** Never throws: every end of a call is a response the model can read. */
+/** Every end of a call is a response that the model can read. Rejects only if the log cannot be written. */
 export async function runTool(
+  deps: ToolRunDeps,
+  request: EventOf<'tool_call_request'>,
+  signal: AbortSignal,
+): Promise<ToolResponse> {
+  const answer = (content: string): ToolResponse => ({
+    type: 'tool_call_response',
+    id: request.id,
+    content,
+    is_error: true,
+  });
+  try {
+    return await runToEnd(deps, request, signal);
+  } catch (error) {
+    // A call that was given up because the turn was stopped ends as that.
+    if (signal.aborted) return answer('Cancelled by the user.');
+    if (error instanceof FailureError) throw error;
+    deps.output.error(`the call of ${request.name} failed unexpectedly`, error);
+    return answer(`${request.name} failed unexpectedly and may have run: ${describeError(error)}`);
+  }
+}
+
+async function runToEnd(
   deps: ToolRunDeps,
   request: EventOf<'tool_call_request'>,
   signal: AbortSignal,
