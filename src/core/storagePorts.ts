@@ -22,7 +22,7 @@ export interface ReadLog {
   /** Each is parsed when it is reached and not kept: a long log is folded without ever being in memory as a whole. */
   readonly events: Iterable<LogEvent>;
   readonly nextSeq: number;
-  /** What was damaged, and where the damaged bytes are kept. */
+  /** What was damaged, and where the damaged bytes are kept. Complete once the events were read through. */
   readonly damage: readonly Failure[];
   /** Whole lines behind the last event were damaged and cut off: they may have been acknowledged. */
   readonly endLost?: true;
@@ -45,6 +45,8 @@ export interface ConversationSummary {
   readonly title: string;
   /** Milliseconds since 1970. */
   readonly lastActivity: number;
+  /** Why it cannot be read. It can still be opened, which says more, or deleted. */
+  readonly problem?: string;
 }
 
 /** All conversations of one workspace, wherever they are kept. */

@@ -21,7 +21,7 @@ export async function openEventFile(deps: EventFileDeps): Promise<OpenedLog> {
   const { files, path, log } = deps;
   const bytes = (await files.read(path)) ?? new Uint8Array();
   const read = readEvents(bytes);
-  const damage: Failure[] = [...read.damage];
+  const { damage } = read;
   const torn = bytes.subarray(read.length);
   // Only half a line was surely never acknowledged; whole ones may have been, so people are told.
   const hasWholeLines = torn.includes(0x0a);

@@ -1,5 +1,6 @@
 // Decides one model call: sends what the log says, draws what comes, and puts the answer into the log.
 import { type Failure } from '../../base/errors.ts';
+import { isDeeperThan, MOST_DEPTH, parseObject } from '../../base/outsideJson.ts';
 import { type EventDraft, type EventOf, type Usage } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Clock, type Frontend, type Ids, type Model, type ModelPart, type ModelRequest } from '../ports.ts';
@@ -177,20 +178,15 @@ function requestsOf(calls: Heard['calls'], { log, ids }: CycleDeps): EventDraft[
     const usable = call.id !== '' && !taken.has(call.id) && !log.state.turn.hasCall(call.id);
     const id = usable ? call.id : `call_${ids.ulid()}`;
     taken.add(id);
-    const parsed = parseObject(call.arguments);
+    const parsed = parseArguments(call.arguments);
     return parsed === undefined
       ? { type: 'tool_call_request', id, name: call.name, arguments: {}, arguments_text: call.arguments }
       : { type: 'tool_call_request', id, name: call.name, arguments: parsed };
   });
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text === '' ? '{}' : text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+/** Undefined for what cannot be an event's data: it stays text, and the call is refused. */
+function parseArguments(text: string): Record<string, unknown> | undefined {
+  const value = parseObject(text === '' ? '{}' : text);
+  return value === undefined || isDeeperThan(value, MOST_DEPTH) ? undefined : value;
 }

@@ -221,8 +221,8 @@ export class ConversationLog implements Disposable {
       return;
     }
     this.#nextSeq = more.nextSeq;
-    if (more.damage.length > 0) this.#damage = [...this.#damage, ...more.damage];
     for (const event of more.events) this.#onDidAppend.fire(this.#state.fold(event));
+    if (more.damage.length > 0) this.#damage = [...this.#damage, ...more.damage];
   }
 
   #failed(error: unknown): void {

@@ -1,5 +1,6 @@
 // Decides the life of one tool call: validate → permit → execute → bound.
 import { describeError, describeFailure, FailureError, succeeded } from '../../base/errors.ts';
+import { parseObject, TOO_DEEP } from '../../base/outsideJson.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
@@ -109,9 +110,7 @@ async function execute(
   if (tool === undefined) {
     return refusal(`There is no tool ${request.name}. The tools are: ${deps.registry.names.join(', ')}.`);
   }
-  if (request.arguments_text !== undefined) {
-    return refusal(`The arguments of ${request.name} are not a JSON object. Call it again with valid JSON.`);
-  }
+  if (request.arguments_text !== undefined) return refusal(whyUnreadable(request.name, request.arguments_text));
   const parsed = tool.parse(request.arguments);
   if (!parsed.ok) return refusal(`${request.name} was not run: ${describeFailure(parsed.failure)}`);
   const handles = deps.handles?.of(deps.log);
@@ -164,6 +163,12 @@ async function tellOfLookalike(
   const draft = lookalikeIn(output, name, args);
   if (draft?.subject === undefined || log.state.lookalikes.has(draft.subject)) return;
   await enqueue(log, ids, { ...draft, at: new Date(clock.now()).toISOString() });
+}
+
+function whyUnreadable(name: string, text: string): string {
+  return parseObject(text) === undefined
+    ? `The arguments of ${name} are not a JSON object. Call it again with valid JSON.`
+    : `${name} was not run: its arguments are ${TOO_DEEP}. Call it again with flatter ones.`;
 }
 
 function refusal(content: string): ToolOutcome {
