@@ -64,12 +64,18 @@ export const realFileSystem: FileSystem = {
     const temporary = `${path}.${process.pid}-${temporaries++}.tmp`;
     const handle = await open(temporary, 'w', 0o600);
     try {
-      await handle.writeFile(bytes);
-      await handle.datasync();
-    } finally {
-      await handle.close();
+      try {
+        await handle.writeFile(bytes);
+        await handle.datasync();
+      } finally {
+        await handle.close();
+      }
+      await rename(temporary, path);
+    } catch (error) {
+      // On a full disk the half that was written takes the room of something else.
+      await rm(temporary, { force: true });
+      throw error;
     }
-    await rename(temporary, path);
     await syncFolder(dirname(path));
   },
   makeFolder: async (path) => {

@@ -199,8 +199,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the end of a command is said before it is on disk',
     file: 'src/node/supervisor.ts',
-    find: 'await writeJson(this.#deps.folder, stateFile, ended);',
-    replace: '',
+    find: 'let kept = await this.#keep(ended);',
+    replace: 'let kept = true;',
     tests: ['test/unit/node/supervision.test.ts'],
   },
   {
@@ -223,5 +223,12 @@ export const mutants: readonly Mutant[] = [
     find: ' && uncertain !== true',
     replace: '',
     tests: ['test/walk/openCalls.test.ts'],
+  },
+  {
+    name: 'no room is reserved for the end of a command',
+    file: 'src/node/supervisorFiles.ts',
+    find: 'if (this.#reserve === undefined) throw error;',
+    replace: 'throw error;',
+    tests: ['test/unit/node/fullDisk.test.ts'],
   },
 ];
