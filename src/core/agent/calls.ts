@@ -1,5 +1,6 @@
 // Runs the tool calls of one answer side by side, and sees to it that every call of a turn gets its response.
 import { type Failure, FailureError } from '../../base/errors.ts';
+import { Slots } from '../../base/slots.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
 import { INTERRUPTED } from '../conversation/transcript.ts';
 import { type UnansweredCall } from '../conversation/turnState.ts';
@@ -15,6 +16,9 @@ import { type TurnControl } from './turnControl.ts';
 
 export type CallRequest = EventOf<'tool_call_request'>;
 export type TurnEnd = Pick<EventOf<'turn_ended'>, 'outcome'> & { readonly failure?: Failure };
+
+/** So many commands of one answer run at the same time. */
+const MOST_RUNNING = 8;
 
 /** Resolves, or rejects, once none of them runs any more. The response that completes the batch is the carrier. */
 export async function runCalls(
@@ -142,5 +146,5 @@ function neverApproved({ approval, uncertain }: UnansweredCall): boolean {
 function runDeps({ log, registry, edits, ports, captures }: TurnDeps): ToolRunDeps {
   const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles } = ports;
   const shared = { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles };
-  return { log, registry, edits, output: ports.log, captures, ...shared };
+  return { log, registry, edits, output: ports.log, captures, slots: new Slots(MOST_RUNNING), ...shared };
 }
