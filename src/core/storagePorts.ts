@@ -78,6 +78,8 @@ export interface HeldLock {
   readonly handedOver: boolean;
   /** Another window said *Continue here*. Fires at once if it did so before anybody listened. */
   readonly onDidRequest: Event<void>;
+  /** Another window has it, although this one never gave it away: its files were removed. Nothing may be written. */
+  readonly onDidLose: Event<void>;
   /** After the log is closed. */
   release(): Promise<void>;
 }

@@ -187,8 +187,8 @@ export class Turns {
         else await this.giveBack(live);
       } catch (error) {
         // Nothing more can be written; after the window's end nobody needs to hear of it.
-        if (!(error instanceof FailureError)) await this.#failedUnexpectedly(live, error);
-        else if (error.failure.code === 'storage') failure = error.failure;
+        if (error instanceof FailureError && error.failure.code === 'storage') failure = error.failure;
+        await this.#gaveUp(live, error);
       } finally {
         this.#ended(live, done, failure);
       }
@@ -197,10 +197,15 @@ export class Turns {
     this.#deps.changed({ conversation: live.log.id });
   }
 
-  async #failedUnexpectedly(live: Live, error: unknown): Promise<void> {
+  /** Closes the turn if the log still can be written; otherwise that is done once it can be again. */
+  async #gaveUp(live: Live, error: unknown): Promise<void> {
     const { log } = this.#deps.ports;
-    log.error('the turn failed unexpectedly', error);
-    const report = (again: unknown) => log.error('the turn could not be closed', again);
+    const expected = error instanceof FailureError;
+    if (!expected) log.error('the turn failed unexpectedly', error);
+    if (live.log.isBroken || (expected && error.failure.code !== 'storage')) return;
+    const report = (again: unknown) => {
+      if (!(again instanceof FailureError)) log.error('the turn could not be closed', again);
+    };
     await closeTurn(this.#turnDeps(live), 'Earshot failed').catch(report);
   }
 

@@ -42,6 +42,8 @@ interface FileStat {
   readonly size: number;
   /** Milliseconds since 1970. */
   readonly modified: number;
+  /** The same as long as it is the same file, whatever is in it. */
+  readonly identity: string;
 }
 
 /**
@@ -95,7 +97,7 @@ export const realFileSystem: FileSystem = {
   },
   stat: async (path) => {
     const found = await unlessMissing(stat(path), undefined);
-    return found && { size: found.size, modified: found.mtimeMs };
+    return found && { size: found.size, modified: found.mtimeMs, identity: `${found.dev}:${found.ino}` };
   },
   readFrom: async (path, offset) => {
     const handle = await unlessMissing(open(path, 'r'), undefined);

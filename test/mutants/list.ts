@@ -16,8 +16,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'no sync',
     file: 'src/storage/eventFile.ts',
-    find: 'await this.#file.sync();\n        this.#durableLength',
-    replace: 'this.#durableLength',
+    find: 'await this.#file.sync();\n        await this.#checkAlone',
+    replace: 'await this.#checkAlone',
     tests: ['test/unit/storage/powerLoss.test.ts'],
   },
   {

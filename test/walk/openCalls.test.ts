@@ -3,7 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { succeeded } from '../../src/base/errors.ts';
+import { type Ids } from '../../src/core/ports.ts';
 import { type Checkpoints } from '../../src/core/storagePorts.ts';
+import { realIds } from '../../src/node/realIds.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { readSettings } from '../../src/protocol/settings.ts';
 import { defineTool } from '../../src/tools/defineTool.ts';
@@ -146,6 +148,26 @@ describe('a damaged log', () => {
   });
 });
 
+test('a call that an earlier version left open is not asked for when a later turn goes on after a restart', async () => {
+  const walk = await begin([]);
+  const { log } = walk.headless.earshot.get(walk.id) ?? {};
+  const request = (id: string) => ({ type: 'tool_call_request' as const, ...append(id, id) });
+  const answered = { type: 'model_call' as const, model: 'm', outcome: 'succeeded' as const };
+  for (const [id, end] of [
+    ['old', { type: 'turn_ended', outcome: 'error' }],
+    ['new', undefined],
+  ] as const) {
+    await log?.append({ type: 'turn_started', source: 'user' });
+    await log?.append({ type: 'chat_request', content: 'Go.', source: 'user' });
+    await log?.append(request(id));
+    await log?.append(answered);
+    if (end !== undefined) await log?.append(end);
+  }
+  await damage(walk, (line) => line);
+  expect(walk.headless.frontend.asked.map(({ call }) => call.id)).toEqual(['new']);
+  expect(await made(walk)).toBe('new\n');
+});
+
 /** Nobody answers. */
 function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
@@ -214,10 +236,11 @@ describe('a turn that fails unexpectedly', () => {
     const { settings } = readSettings((name) => (name === 'approvals.mode' ? 'all' : undefined));
     const model = createScriptedModel();
     const counted = { settings: () => settings, model: () => model };
-    const walk = await begin([], { model, ports: { ...counted, tools: [counting, readFileTool], checkpoints } });
+    const ids: Ids = { ...realIds };
+    const walk = await begin([], { model, ports: { ...counted, ids, tools: [counting, readFileTool], checkpoints } });
     const { ports, earshot, folder } = walk.headless;
     await writeFile(join(folder, 'read.txt'), 'text');
-    for (const target of [ports.workspace, ports.snapshots, ports.frontend, ports.store, checkpoints, counted]) {
+    for (const target of [ports.workspace, ports.snapshots, ports.frontend, ports.store, checkpoints, counted, ids]) {
       throwFrom(target, count);
     }
     const { settings: countedSettings, model: countedModel } = counted;
@@ -248,7 +271,7 @@ describe('a turn that fails unexpectedly', () => {
     }
     listening.dispose();
     // In which order they are used differs from run to run.
-    expect([...places]).toEqual(expect.arrayContaining(['model', 'settings', 'render', 'read', 'take']));
+    expect([...places]).toEqual(expect.arrayContaining(['model', 'settings', 'render', 'read', 'take', 'ulid']));
   });
 });
 
