@@ -34,7 +34,7 @@ export class Ownership {
     if (log.state.turn.key === '') await log.append({ type: 'conversation_started', key: ports.ids.key() });
     live.hearing = this.#deps.join(live);
     turns.listen(live);
-    await ports.handles?.takeUp(log);
+    await ports.handles?.takeUp(log, lock?.handedOver === true);
     await turns.takeUp(live, lock?.handedOver === true);
     if (lock === undefined) return;
     live.held.add(lock.onDidRequest(() => live.handOver.request()));

@@ -177,7 +177,6 @@ export function compose(context: vscode.ExtensionContext): Composed {
       settings,
       ids: realIds,
       readDiffs: async (changes) => (await import('./callDiffs.ts')).readDiffs(snapshots, changes),
-      drafts,
       composing,
       log,
       model,

@@ -76,6 +76,7 @@ export function App({ state, post, keepDraft, readDiff }: Properties) {
           canSend={head.canSend}
           queued={head.queued}
           attachments={head.attachments}
+          returned={head.returned === true}
           approvals={openApprovals(state)}
           recall={() => lastRequest(state)}
           field={field}
