@@ -238,7 +238,7 @@ export function findFault(event: LogEvent): string | undefined {
 }
 
 function deepField<T extends EventType>(event: EventOf<T>): string | undefined {
-  const fields = openData[event.type as T]?.(event) ?? {};
+  const fields = openData[event.type]?.(event) ?? {};
   return Object.entries(fields).find(([, data]) => isDeeperThan(data, MOST_DEPTH))?.[0];
 }
 

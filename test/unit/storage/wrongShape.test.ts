@@ -57,9 +57,9 @@ function placesIn(value: unknown, path: readonly string[] = []): (readonly strin
 
 function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
   if (key === undefined) return by;
-  const copy: Record<string, unknown> = { ...(value as Record<string, unknown>) };
-  if (rest.length === 0 && by === undefined) delete copy[key];
-  else copy[key] = replaced(copy[key], rest, by);
+  // What is undefined is not printed.
+  const inner = (value as Record<string, unknown>)[key];
+  const copy = { ...(value as Record<string, unknown>), [key]: replaced(inner, rest, by) };
   return Array.isArray(value) ? Object.values(copy) : copy;
 }
 

@@ -132,7 +132,7 @@ class Writer {
 
   #turn(turn: Turn, last: boolean): void {
     this.add(turnStarted);
-    this.add({ ...request('Go.'), ...this.#carried(turn) } as EventDraft);
+    this.add({ ...request('Go.'), ...this.#carried(turn) });
     for (const { text, calls, lastFirst } of turn.cycles) {
       if (text || calls === 0) this.add({ type: 'chat_response', message: 'I do.' });
       const ids = Array.from({ length: calls }, () => `call-${this.#seq}-${this.#calls++}`);
@@ -147,7 +147,7 @@ class Writer {
 
   #respond(id: string, turn: Turn | undefined): void {
     const carries = this.#state.turn.unanswered.length === 1 && turn !== undefined;
-    this.add({ ...result(id), ...(carries && this.#carried(turn)) } as EventDraft);
+    this.add({ ...result(id), ...(carries && this.#carried(turn)) });
   }
 
   #carried({ format, carries, image }: Turn): object {
