@@ -1,7 +1,7 @@
 // Decides which conversations are live and joins them with the dispatcher, the producers and the loop.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
-import { type Failure, failed, type Result, succeeded } from '../base/errors.ts';
+import { describeError, type Failure, failed, type Result, succeeded } from '../base/errors.ts';
 import { type ShippedKind } from '../protocol/kinds.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { HandOver } from './agent/handOver.ts';
@@ -104,7 +104,8 @@ export class Earshot implements Disposable, Publisher {
     if (known !== undefined) return succeeded(known);
     const opening = await openOrFollow(this.#ports, id);
     if (!opening.ok) return opening;
-    const live = this.#join(id, opening.value);
+    const live = await this.#joinOrRelease(id, opening.value);
+    if ('ok' in live) return live;
     if (!live.log.owned) return succeeded(viewLive(live));
     try {
       await this.#ownership.own(live, opening.value.lock);
@@ -222,6 +223,19 @@ export class Earshot implements Disposable, Publisher {
 
   dispose(): void {
     this.#held.dispose();
+  }
+
+  /** A log that our projections fail on must not keep its lock, nor stop whoever opens the others. */
+  async #joinOrRelease(id: string, opening: Opening): Promise<Live | { ok: false; failure: Failure }> {
+    try {
+      return this.#join(id, opening);
+    } catch (error) {
+      this.#ports.log.error(`the conversation ${id} cannot be opened`, error);
+      await ('file' in opening.opened ? opening.opened.file : opening.opened).close();
+      await opening.lock?.release();
+      const message = `This conversation cannot be opened: ${describeError(error)}.`;
+      return failed('unreadable', message, 'Its log stays as it is. The details are in Earshot: Show Log.');
+    }
   }
 
   #join(id: string, { opened, owner }: Opening): Live {

@@ -30,13 +30,17 @@ export class Ownership {
   async own(live: Live, lock: HeldLock | undefined): Promise<void> {
     const { ports, turns } = this.#deps;
     const { log } = live;
-    if (lock !== undefined) live.lock = lock;
+    if (lock !== undefined) {
+      live.lock = lock;
+      live.held.add(lock.onDidLose(() => this.giveUp(live)));
+    }
     if (log.state.turn.key === '') await log.append({ type: 'conversation_started', key: ports.ids.key() });
     live.hearing = this.#deps.join(live);
     turns.listen(live);
-    await ports.handles?.takeUp(log);
+    await ports.handles?.takeUp(log, lock?.handedOver === true);
     await turns.takeUp(live, lock?.handedOver === true);
-    if (lock !== undefined) live.held.add(lock.onDidRequest(() => live.handOver.request()));
+    if (lock === undefined) return;
+    live.held.add(lock.onDidRequest(() => live.handOver.request()));
   }
 
   /** Asks the window that has it; `ifFree` asks nobody. */

@@ -6,7 +6,10 @@ import { type FilePath } from './workspacePorts.ts';
 
 /** One conversation's log on disk, in the hands of its owner. */
 export interface EventFile {
-  /** Writes one event after all earlier ones; resolves once it would survive a power loss, rejects with a FailureError. */
+  /**
+   * Writes one event after all earlier ones; resolves once it would survive a power loss, rejects with a FailureError.
+   * Throws at once, and writes nothing, if the event has no line.
+   */
   append(event: LogEvent): Promise<void>;
   /** After a failed append: takes back what was half written and reads what is left. Rejects while the disk refuses. */
   mend(): Promise<ReadLog>;
@@ -19,8 +22,10 @@ export interface ReadLog {
   /** Each is parsed when it is reached and not kept: a long log is folded without ever being in memory as a whole. */
   readonly events: Iterable<LogEvent>;
   readonly nextSeq: number;
-  /** What was damaged, and where the damaged bytes are kept. */
+  /** What was damaged, and where the damaged bytes are kept. Complete once the events were read through. */
   readonly damage: readonly Failure[];
+  /** Whole lines behind the last event were damaged and cut off: they may have been acknowledged. */
+  readonly endLost?: true;
 }
 
 export interface OpenedLog extends ReadLog {
@@ -40,6 +45,8 @@ export interface ConversationSummary {
   readonly title: string;
   /** Milliseconds since 1970. */
   readonly lastActivity: number;
+  /** Why it cannot be read. It can still be opened, which says more, or deleted. */
+  readonly problem?: string;
 }
 
 /** All conversations of one workspace, wherever they are kept. */
@@ -71,6 +78,8 @@ export interface HeldLock {
   readonly handedOver: boolean;
   /** Another window said *Continue here*. Fires at once if it did so before anybody listened. */
   readonly onDidRequest: Event<void>;
+  /** Another window has it, although this one never gave it away: its files were removed. Nothing may be written. */
+  readonly onDidLose: Event<void>;
   /** After the log is closed. */
   release(): Promise<void>;
 }

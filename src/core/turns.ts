@@ -1,7 +1,8 @@
 // Decides when a turn begins and ends in a live conversation, and what becomes of words and notifications around its end.
 import { type Failure, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { Activator } from './agent/activator.ts';
-import { cycleDeps, recoverTurn, runTurn, type Sampling, type TurnDeps } from './agent/loop.ts';
+import { type CallRequest, closeTurn, recoverTurn } from './agent/calls.ts';
+import { cycleDeps, runTurn, type Sampling, type TurnDeps } from './agent/loop.ts';
 import { InstructionsInForce } from './agent/prompting.ts';
 import { Refusals } from './agent/refusals.ts';
 import { beginQueuedTurn, beginSystemTurn, beginUserTurn } from './agent/requests.ts';
@@ -123,8 +124,9 @@ export class Turns {
   /** Goes on with a turn that was handed over between two cycles or waits for an approval; others are ended. */
   async takeUp(live: Live, handedOver: boolean): Promise<void> {
     const { turn } = live.log.state;
-    const between = handedOver && turn.isOpen && turn.unanswered.length === 0;
-    if (between || (await recoverTurn(this.#turnDeps(live)))) this.#run(live);
+    const between = handedOver && turn.isOpen && !turn.hasUnanswered;
+    const waiting = between ? [] : await recoverTurn(this.#turnDeps(live));
+    if (between || waiting.length > 0) this.#run(live, Promise.resolve(), waiting);
     else await this.giveBack(live);
     live.activator?.look();
   }
@@ -139,12 +141,12 @@ export class Turns {
     }
   }
 
-  /** After a failed write. The turn that it ended is still open in the log: it is recovered as after a restart. */
+  /** After a failed write. The turn that it ended is still open in the log: it is closed with all its calls. */
   async mend(live: Live): Promise<void> {
     const mend = async () => {
       await live.log.mend();
       await live.turn?.ended;
-      if (live.log.state.turn.isOpen) await recoverTurn(this.#turnDeps(live));
+      await closeTurn(this.#turnDeps(live), 'The log could not be written');
     };
     if (live.log.isBroken || (live.turn === undefined && live.log.state.turn.isOpen)) {
       live.mending ??= mend().finally(() => {
@@ -179,22 +181,22 @@ export class Turns {
     return { log, registry, edits, ports: { ...ports, frontend }, ...shared };
   }
 
-  /** `started` is what must be on disk before the first model call. */
-  #run(live: Live, started: Promise<void> = Promise.resolve()): void {
+  /** `started` is what must be on disk before the first model call; `resumed` are calls that waited for an answer. */
+  #run(live: Live, started: Promise<void> = Promise.resolve(), resumed: readonly CallRequest[] = []): void {
     const control = new TurnControl();
     let failure: Failure | undefined;
     const turn = async () => {
       let done = false;
       try {
         await started;
-        const end = await runTurn(this.#turnDeps(live), control);
+        const end = await runTurn(this.#turnDeps(live), control, resumed);
         done = end.outcome === 'done' && !control.isStopped;
         if (done) this.#name(live);
         else await this.giveBack(live);
       } catch (error) {
         // Nothing more can be written; after the window's end nobody needs to hear of it.
-        if (!(error instanceof FailureError)) this.#deps.ports.log.error('the turn failed unexpectedly', error);
-        else if (error.failure.code === 'storage') failure = error.failure;
+        if (error instanceof FailureError && error.failure.code === 'storage') failure = error.failure;
+        await this.#gaveUp(live, error);
       } finally {
         this.#ended(live, done, failure);
       }
@@ -203,12 +205,29 @@ export class Turns {
     this.#deps.changed({ conversation: live.log.id });
   }
 
+  /** Closes the turn if the log still can be written; otherwise that is done once it can be again. */
+  async #gaveUp(live: Live, error: unknown): Promise<void> {
+    const { log } = this.#deps.ports;
+    const expected = error instanceof FailureError;
+    if (!expected) log.error('the turn failed unexpectedly', error);
+    if (live.log.isBroken || (expected && error.failure.code !== 'storage')) return;
+    const report = (again: unknown) => {
+      if (!(again instanceof FailureError)) log.error('the turn could not be closed', again);
+    };
+    await closeTurn(this.#turnDeps(live), 'Earshot failed').catch(report);
+  }
+
   /** From here to the look at what is pending there is no await: whatever was queued before is seen, whatever comes later looks itself. */
   #ended(live: Live, done: boolean, failure: Failure | undefined): void {
     delete live.turn;
-    if (live.handOver.check() || !live.log.owned) return this.#tell(live, failure);
-    if (done && live.log.state.pending.texts.length > 0) this.#run(live, beginQueuedTurn(this.#turnDeps(live)));
-    else if (failure === undefined) live.activator?.look();
+    try {
+      if (!live.handOver.check() && live.log.owned) {
+        if (done && live.log.state.pending.texts.length > 0) this.#run(live, beginQueuedTurn(this.#turnDeps(live)));
+        else if (failure === undefined) live.activator?.look();
+      }
+    } catch (error) {
+      this.#deps.ports.log.error('what follows a turn failed unexpectedly', error);
+    }
     this.#tell(live, failure);
   }
 

@@ -42,6 +42,8 @@ interface FileStat {
   readonly size: number;
   /** Milliseconds since 1970. */
   readonly modified: number;
+  /** The same as long as it is the same file, whatever is in it. */
+  readonly identity: string;
 }
 
 /**
@@ -64,12 +66,18 @@ export const realFileSystem: FileSystem = {
     const temporary = `${path}.${process.pid}-${temporaries++}.tmp`;
     const handle = await open(temporary, 'w', 0o600);
     try {
-      await handle.writeFile(bytes);
-      await handle.datasync();
-    } finally {
-      await handle.close();
+      try {
+        await handle.writeFile(bytes);
+        await handle.datasync();
+      } finally {
+        await handle.close();
+      }
+      await rename(temporary, path);
+    } catch (error) {
+      // On a full disk the half that was written takes the room of something else.
+      await rm(temporary, { force: true });
+      throw error;
     }
-    await rename(temporary, path);
     await syncFolder(dirname(path));
   },
   makeFolder: async (path) => {
@@ -89,7 +97,7 @@ export const realFileSystem: FileSystem = {
   },
   stat: async (path) => {
     const found = await unlessMissing(stat(path), undefined);
-    return found && { size: found.size, modified: found.mtimeMs };
+    return found && { size: found.size, modified: found.mtimeMs, identity: `${found.dev}:${found.ino}` };
   },
   readFrom: async (path, offset) => {
     const handle = await unlessMissing(open(path, 'r'), undefined);

@@ -1,6 +1,6 @@
-// Decides how one process keeps all others out: a lock that the kernel frees when the process dies, however it dies.
+// Keeps all other processes out: a lock that the kernel frees when the process dies, however it dies.
 
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import type * as sqliteModule from 'node:sqlite';
 
 export interface KernelLock {
@@ -11,6 +11,8 @@ export interface KernelLock {
 export type TryLock = (path: string) => KernelLock | undefined;
 
 const SQLITE_BUSY = 5;
+/** What is in the file is not a database, or a damaged one. */
+const SQLITE_UNREADABLE: readonly number[] = [11, 26];
 
 /** Never open `path` by other means in this process: closing any handle to it would free the lock. */
 export const tryKernelLock: TryLock = (path) => {
@@ -26,13 +28,27 @@ function loadSqlite(): typeof sqliteModule | undefined {
 
 /** A transaction that never ends: nothing is ever written, only SQLite's way of locking on every system is used. */
 function trySqlite(sqlite: typeof sqliteModule, path: string): KernelLock | undefined {
+  const first = lockDatabase(sqlite, path);
+  if (typeof first !== 'number') return first;
+  // A held lock is found before the bytes are read, so nobody has it. Nothing in the file is needed; it is emptied in
+  // place, because whoever does the same at this moment must meet the same file.
+  if (SQLITE_UNREADABLE.includes(first)) truncateSync(path, 0);
+  const second = lockDatabase(sqlite, path);
+  if (typeof second !== 'number') return second;
+  throw new Error(`the lock ${path} cannot be used (SQLite says ${second})`);
+}
+
+/** The error's code for a file that cannot be used. */
+function lockDatabase(sqlite: typeof sqliteModule, path: string): KernelLock | undefined | number {
   const database = new sqlite.DatabaseSync(path);
   try {
     database.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return undefined;
-    throw error;
+    const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
+    if (code === SQLITE_BUSY) return undefined;
+    if (typeof code !== 'number') throw error;
+    return code;
   }
   return { release: () => database.close() };
 }

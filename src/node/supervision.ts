@@ -9,7 +9,7 @@ import { describeError, failed, type Result, succeeded } from '../base/errors.ts
 import { realFileSystem } from './fileSystem.ts';
 import { type ShellProgram } from './processTree.ts';
 import { Supervised } from './supervised.ts';
-import { OWN_NODE_OPTIONS, readSpec, readState, type SupervisorSpec, specFile, writeJson } from './supervisorFiles.ts';
+import { OWN_NODE_OPTIONS, readSpec, readState, type SupervisorSpec, writeSpec } from './supervisorFiles.ts';
 
 export interface UserShell {
   readonly shell: ShellProgram;
@@ -62,7 +62,7 @@ export function createSupervision(deps: SupervisionDeps) {
           unownedMilliseconds: deps.unownedMilliseconds(),
           graceMilliseconds: deps.graceMilliseconds ?? GRACE,
         };
-        await writeJson(folder, specFile, spec);
+        await writeSpec(folder, spec);
         await deps.launch(folder, env);
         const started = await takeUp(deps, folder);
         return started === undefined

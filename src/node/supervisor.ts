@@ -3,6 +3,7 @@ import { type ChildProcess } from 'node:child_process';
 import { createServer, type Server, type Socket } from 'node:net';
 import { describeError } from '../base/errors.ts';
 import { LineSplitter } from '../base/lines.ts';
+import { type FileSystem } from './fileSystem.ts';
 import { OutputWriter } from './outputFile.ts';
 import { ProcessTree, spawnShell, startTimeOf } from './processTree.ts';
 import {
@@ -11,11 +12,10 @@ import {
   LINE_LIMIT,
   readRequest,
   readSpec,
+  StateKeeper,
   type SupervisorSpec,
   type SupervisorState,
-  stateFile,
   type ToSupervisor,
-  writeJson,
 } from './supervisorFiles.ts';
 
 /** What was printed and is not yet on disk; beyond it the command has to wait. */
@@ -26,6 +26,8 @@ const ANNOUNCE_EVERY = 30;
 const LOOK_EVERY = 25;
 /** What a command leaves behind may end by itself for so long. */
 const LINGER = 500;
+/** How often an end that could not be written is tried again. */
+const WRITE_AGAIN = 1000;
 /** Something outside its group may hold its output open for ever. */
 const LAST_OUTPUT = 300;
 
@@ -34,6 +36,8 @@ export interface SupervisorDeps {
   readonly folder: string;
   /** The command's. */
   readonly env: NodeJS.ProcessEnv;
+  /** The disk, unless a test has another. */
+  readonly files?: Pick<FileSystem, 'writeWhole'>;
   /** The command runs, or is known not to, and that is on disk. */
   ready(): void;
 }
@@ -48,6 +52,7 @@ export class Supervisor {
   readonly #deps: SupervisorDeps;
   readonly #spec: SupervisorSpec;
   readonly #output: OutputWriter;
+  readonly #keeper: StateKeeper;
   readonly #server: Server;
   readonly #owners = new Set<Socket>();
   readonly #started = Date.now();
@@ -70,6 +75,7 @@ export class Supervisor {
     this.#deps = deps;
     this.#spec = spec;
     this.#output = new OutputWriter(deps.folder);
+    this.#keeper = new StateKeeper(deps.folder, deps.files);
     this.#server = createServer((socket) => this.#connected(socket));
     this.#state = {
       supervisor: { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' },
@@ -80,7 +86,8 @@ export class Supervisor {
 
   /** Resolves once the command has ended and that is on disk. */
   async run(): Promise<void> {
-    // Before the command: there is never one that cannot be reached.
+    // Before the command: there is never one that cannot be reached, or whose end cannot be told.
+    await this.#keeper.reserve();
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen(this.#spec.socket, resolve);
@@ -106,7 +113,13 @@ export class Supervisor {
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => this.#printed(chunk));
     child.stdin?.on('error', () => this.#inputClosed());
     child.stdin?.on('close', () => this.#inputClosed());
-    await writeJson(this.#deps.folder, stateFile, this.#state);
+    try {
+      await this.#keeper.write(this.#state);
+    } catch (error) {
+      // Nobody would find it again: it must not run on.
+      await this.#tree?.end(true);
+      throw error;
+    }
     this.#deps.ready();
     return exited;
   }
@@ -259,12 +272,27 @@ export class Supervisor {
       milliseconds: now - this.#started,
     };
     const ended = { ...this.#state, inputOpen: false, end };
-    // On disk before anybody hears of it.
-    await writeJson(this.#deps.folder, stateFile, ended);
+    // On disk before anybody hears of it, if the disk takes it at all.
+    let kept = await this.#keep(ended);
     this.#state = ended;
     this.#say({ type: 'state', state: this.#state, ...this.#output.measure });
+    // As long as only this process knows how it ended, it stays for whoever asks.
+    for (let unheard = 0; !kept && unheard < this.#spec.unownedMilliseconds; kept = await this.#keep(ended)) {
+      await new Promise((resolve) => setTimeout(resolve, WRITE_AGAIN));
+      unheard = this.#owners.size > 0 ? 0 : unheard + WRITE_AGAIN;
+    }
+    await this.#keeper.close();
     this.#server.close();
     for (const socket of this.#owners) socket.end();
+  }
+
+  async #keep(state: SupervisorState): Promise<boolean> {
+    try {
+      await this.#keeper.write(state);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   async #lastOutput(): Promise<void> {

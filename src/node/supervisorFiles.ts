@@ -1,7 +1,8 @@
-// What a supervisor and the window that owns it say to each other: two files beside the output, and lines over a private socket.
-import { readFile } from 'node:fs/promises';
+// What a supervisor and the window that owns it say to each other: files beside the output, and lines over a private socket.
+import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { realFileSystem } from './fileSystem.ts';
+import { wholeCharacters } from '../base/text.ts';
+import { type FileSystem, realFileSystem } from './fileSystem.ts';
 import { type ShellProgram } from './processTree.ts';
 
 /** Written by the owner before the supervisor is started. */
@@ -49,6 +50,8 @@ export interface SupervisorState {
   readonly startedAt: string;
   readonly inputOpen: boolean;
   readonly end?: CommandEnd;
+  /** Rises with every state that is written: of two files the newer one counts. */
+  readonly revision?: number;
 }
 
 export type ToSupervisor =
@@ -67,11 +70,13 @@ export const OWN_NODE_OPTIONS = 'EARSHOT_NODE_OPTIONS';
 
 export const LINE_LIMIT = 4 * 1024 * 1024;
 
-export const specFile = 'spec.json';
-export const stateFile = 'state.json';
+const specFile = 'spec.json';
+const stateFile = 'state.json';
 
-export async function writeJson(folder: string, name: string, value: unknown): Promise<void> {
-  await realFileSystem.writeWhole(join(folder, name), new TextEncoder().encode(JSON.stringify(value)));
+const encoder = new TextEncoder();
+
+export async function writeSpec(folder: string, spec: SupervisorSpec): Promise<void> {
+  await realFileSystem.writeWhole(join(folder, specFile), encoder.encode(JSON.stringify(spec)));
 }
 
 /** Undefined if it is not there or not what we write. */
@@ -86,8 +91,70 @@ export async function readSpec(folder: string): Promise<SupervisorSpec | undefin
   return good ? (value as unknown as SupervisorSpec) : undefined;
 }
 
+/** The newest that was written, wherever there was room for it. */
 export async function readState(folder: string): Promise<SupervisorState | undefined> {
-  return toState(await readJson(folder, stateFile));
+  const [whole, reserved] = await Promise.all(
+    [stateFile, reserveFile].map(async (name) => toState(await readJson(folder, name))),
+  );
+  return (reserved?.revision ?? 0) > (whole?.revision ?? 0) ? reserved : whole;
+}
+
+const reserveFile = 'reserve.json';
+const RESERVED_BYTES = 8 * 1024;
+/** Of what others said, in a state that must fit. */
+const LONGEST_TEXT = 500;
+
+/**
+ * Keeps a supervisor's state on disk, also on one that is full: bytes are reserved before the command starts, and a state
+ * for which there is no room elsewhere is written over them.
+ */
+export class StateKeeper {
+  readonly #folder: string;
+  readonly #files: Pick<FileSystem, 'writeWhole'>;
+  #reserve: FileHandle | undefined;
+  #revision = 0;
+
+  constructor(folder: string, files: Pick<FileSystem, 'writeWhole'> = realFileSystem) {
+    this.#folder = folder;
+    this.#files = files;
+  }
+
+  /** Before the command: what cannot be told must not begin. */
+  async reserve(): Promise<void> {
+    await this.#files.writeWhole(join(this.#folder, reserveFile), Buffer.alloc(RESERVED_BYTES, ' '));
+    this.#reserve = await open(join(this.#folder, reserveFile), 'r+');
+  }
+
+  /** Rejects if it is on disk nowhere. */
+  async write(state: SupervisorState): Promise<void> {
+    this.#revision += 1;
+    const revised = { ...state, revision: this.#revision };
+    try {
+      await this.#files.writeWhole(join(this.#folder, stateFile), encoder.encode(JSON.stringify(revised)));
+    } catch (error) {
+      if (this.#reserve === undefined) throw error;
+      await this.#reserve.write(padded(revised), 0, RESERVED_BYTES, 0);
+      await this.#reserve.datasync();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#reserve?.close();
+    this.#reserve = undefined;
+  }
+}
+
+function padded(state: SupervisorState): Buffer {
+  const { end } = state;
+  const short = end && { ...end, ...shortened(end, 'reason'), ...shortened(end, 'outputProblem') };
+  const bytes = Buffer.alloc(RESERVED_BYTES, ' ');
+  bytes.write(JSON.stringify({ ...state, ...(short && { end: short }) }));
+  return bytes;
+}
+
+function shortened(end: CommandEnd, field: 'reason' | 'outputProblem'): Partial<CommandEnd> {
+  const text = end[field];
+  return text === undefined ? {} : { [field]: wholeCharacters(text, LONGEST_TEXT) };
 }
 
 /** A line of the other side; undefined for what cannot be understood. */

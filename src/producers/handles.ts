@@ -1,9 +1,11 @@
 // Watches the background commands: tells their owner when one ends, is lost, or seems to wait for input.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { type Clock, type Log, type Producer, type Publisher } from '../core/ports.ts';
+import { type Sample } from '../core/producerPorts.ts';
 import { type Handle } from '../core/tools/handle.ts';
 import { type Handles } from '../core/tools/handles.ts';
-import { draftOf, handleSubject } from '../core/tools/handleWords.ts';
+import { describeStillRunning, draftOf, handleSubject } from '../core/tools/handleWords.ts';
+import { KINDS, type ShippedKind } from '../protocol/kinds.ts';
 
 export interface HandlesProducerDeps {
   readonly handles: Handles;
@@ -12,7 +14,23 @@ export interface HandlesProducerDeps {
 }
 
 export function createHandlesProducer(deps: HandlesProducerDeps): Producer {
-  return { name: 'handles', start: (publisher) => new HandlesWatch(deps, publisher) };
+  return {
+    name: 'handles',
+    start: (publisher) => new HandlesWatch(deps, publisher),
+    sample: (point) => sampleRunning(deps.handles, point.conversation),
+  };
+}
+
+const RUNNING = 'tool.running' satisfies ShippedKind;
+
+/** At the first delivery point after a restart, so that what is said is so at this very moment. */
+function sampleRunning(handles: Handles, conversation: string): readonly Sample[] {
+  const running = handles.stillRunning(conversation);
+  handles.saidStillRunning(conversation);
+  if (running.length === 0) return [];
+  const { level, origin } = KINDS[RUNNING];
+  const draft = { level, origin, message: describeStillRunning(running), data: { tool: 'run_command' } };
+  return [{ kind: { source: 'tool', name: 'running' }, subject: 'handles', draft }];
 }
 
 class HandlesWatch implements Disposable {

@@ -1,6 +1,8 @@
 // The events of a conversation's log: every line of events.jsonl, version 1.
 import * as z from 'zod';
+import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../base/outsideJson.ts';
 import { isPlainNotification, notificationSchema } from './notification.ts';
+import { shapeCheck } from './shape.ts';
 
 export const EVENT_VERSION = 1;
 
@@ -201,6 +203,23 @@ const schemas = new Map<string, z.ZodType>(
   Object.entries(bodies).map(([type, body]) => [type, z.strictObject({ ...envelope, type: z.literal(type), ...body })]),
 );
 
+/** Beyond the version, the number and the type, which are read first. */
+const shapes = new Map(
+  Object.entries(bodies).map(([type, body]) => {
+    const { event_id, timestamp } = envelope;
+    return [type, shapeCheck(z.object({ event_id, timestamp, ...body }))];
+  }),
+);
+
+/** What of an event may be data of any form, by its field. */
+const openData: { readonly [T in EventType]?: (event: EventOf<T>) => Readonly<Record<string, unknown>> } = {
+  chat_request: ({ schema }) => ({ schema }),
+  chat_response: ({ data }) => ({ data }),
+  tool_call_request: ({ arguments: args }) => ({ arguments: args }),
+  approval: ({ arguments: args }) => ({ arguments: args }),
+  notification_queued: ({ notification }) => ({ 'notification.data': notification.data }),
+};
+
 export type ParsedEvent =
   | { readonly kind: 'event'; readonly event: LogEvent }
   /** From a newer Earshot: kept in the file, ignored by every projection. */
@@ -213,10 +232,20 @@ export function findFault(event: LogEvent): string | undefined {
   if (event.type === 'notification_queued' && isPlainNotification(event.notification)) return undefined;
   const checked = schemas.get(event.type)?.safeParse(event);
   if (checked === undefined) return `there is no event of type ${event.type}`;
-  return checked.success ? undefined : `${event.type}: ${describeIssue(checked.error)}`;
+  if (!checked.success) return `${event.type}: ${describeIssue(checked.error)}`;
+  const deep = deepField(event);
+  return deep === undefined ? undefined : `${event.type}: ${deep}: ${TOO_DEEP}`;
 }
 
-/** Reads a decoded line whose checksum proves that it was written by an append and so was valid then. */
+function deepField<T extends EventType>(event: EventOf<T>): string | undefined {
+  const fields = openData[event.type]?.(event) ?? {};
+  return Object.entries(fields).find(([, data]) => isDeeperThan(data, MOST_DEPTH))?.[0];
+}
+
+/**
+ * Reads a decoded line whose checksum fits. It was validated when it was appended, so only types are looked at again: a
+ * checksum can be made, and everything that folds an event relies on them.
+ */
 export function readWritten(value: unknown): ParsedEvent {
   if (typeof value !== 'object' || value === null) return { kind: 'invalid', reason: 'it is no object' };
   const { v, seq, type } = value as { v?: unknown; seq?: unknown; type?: unknown };
@@ -224,7 +253,9 @@ export function readWritten(value: unknown): ParsedEvent {
   if (!Number.isSafeInteger(seq) || (seq as number) < 1) return { kind: 'invalid', reason: 'seq: not a number from 1' };
   if (typeof type !== 'string') return { kind: 'invalid', reason: 'type: not a text' };
   if (v !== EVENT_VERSION || !schemas.has(type)) return { kind: 'unknown', seq: seq as number, type, v: v as number };
-  return { kind: 'event', event: value as LogEvent };
+  if (shapes.get(type)?.(value) === true) return { kind: 'event', event: value as LogEvent };
+  const { error } = schemas.get(type)?.safeParse(value) ?? {};
+  return { kind: 'invalid', reason: `it is no ${type}${error === undefined ? '' : `: ${describeIssue(error)}`}` };
 }
 
 /** The first thing that is wrong, as `field: what`. */

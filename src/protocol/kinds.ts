@@ -48,6 +48,7 @@ export const KINDS = {
   'tool.failed': kind('error', 'process', 'owner', 'A background command ended in another way.'),
   'tool.waiting': kind('warning', 'process', 'owner', 'A background command seems to wait for input.'),
   'tool.lost': kind('error', 'host', 'owner', 'A background command cannot be followed any more.'),
+  'tool.running': kind('info', 'host', 'owner', 'Which background commands still run after a restart.'),
   'mcp.disconnected': kind('error', 'mcp', 'server', 'The connection to an MCP server was lost.'),
   'mcp.reconnected': kind('info', 'mcp', 'server', 'An MCP server is connected again.'),
   'mcp.tools_changed': kind('info', 'mcp', 'server', 'An MCP server offers other tools than before.'),

@@ -230,6 +230,8 @@ export interface ChatState {
   /** Oldest first. */
   readonly queued: readonly QueuedView[];
   readonly attachments: readonly AttachmentView[];
+  /** The composer holds a queued message that came back undelivered. */
+  readonly returned?: boolean;
   /** Null: nothing has been counted yet. */
   readonly meter: Meter | null;
   /** What the agent changed and nobody has decided on; null or absent: nothing. */

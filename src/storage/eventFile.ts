@@ -5,9 +5,12 @@ import { type Log } from '../core/ports.ts';
 import { type EventFile, type OpenedLog, type ReadLog } from '../core/storagePorts.ts';
 import { type AppendFile, type FileSystem } from '../node/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
+import { hasLineEnd } from './line.ts';
 import { LineBuffer } from './lineBuffer.ts';
 import { readEvents } from './readEvents.ts';
 import { storageError } from './storageError.ts';
+
+const NEWLINE = 0x0a;
 
 export interface EventFileDeps {
   readonly files: FileSystem;
@@ -20,17 +23,19 @@ export async function openEventFile(deps: EventFileDeps): Promise<OpenedLog> {
   const { files, path, log } = deps;
   const bytes = (await files.read(path)) ?? new Uint8Array();
   const read = readEvents(bytes);
-  const damage: Failure[] = [...read.damage];
+  const { damage } = read;
+  const torn = bytes.subarray(read.length);
+  // Only half a line was surely never acknowledged; whole ones may have been, so people are told.
+  const hasWholeLines = torn.includes(NEWLINE);
+  const endLost = hasWholeLines || hasLineEnd(torn);
   const file = await files.openForAppend(path);
   try {
-    if (read.length < bytes.length) {
-      const torn = bytes.subarray(read.length);
+    if (torn.length > 0) {
       const kept = await keepTorn(files, path, torn);
       await file.truncate(read.length);
       await file.sync();
       log.warn(`the end of ${path} was torn; its ${torn.length} bytes are kept in ${kept}`);
-      // Only half a line was surely never acknowledged; whole ones may have been, so people are told.
-      if (torn.includes(0x0a)) damage.push(tornLines(read.length === 0, basename(kept)));
+      if (hasWholeLines) damage.push(tornLines(read.length === 0, basename(kept)));
     }
   } catch (error) {
     await file.close();
@@ -38,7 +43,13 @@ export async function openEventFile(deps: EventFileDeps): Promise<OpenedLog> {
   }
   for (const failure of damage) log.error(failure.message);
   const opened = new GroupCommitFile(deps, file, read.length);
-  return { file: opened, events: read.events, nextSeq: read.nextSeq, damage };
+  return {
+    file: opened,
+    events: read.events,
+    nextSeq: read.nextSeq,
+    damage,
+    ...(endLost && { endLost: true as const }),
+  };
 }
 
 /** Beside the log, under a name that nothing had before. */
@@ -94,6 +105,8 @@ class GroupCommitFile implements EventFile {
   #committing: Promise<void> | undefined;
   #mending: Promise<ReadLog> | undefined;
   #durableLength: number;
+  /** What was tried to be written last. */
+  #attempt: Uint8Array = new Uint8Array();
   #broken: FailureError | undefined;
   #closed = false;
 
@@ -141,8 +154,10 @@ class GroupCommitFile implements EventFile {
       this.#waiting = undefined;
       const { bytes } = group.lines;
       try {
+        this.#attempt = bytes;
         await this.#file.append(bytes);
         await this.#file.sync();
+        await this.#checkAlone(bytes.length);
         this.#durableLength += bytes.length;
         group.lines.clear();
         this.#spare.push(group.lines);
@@ -157,6 +172,16 @@ class GroupCommitFile implements EventFile {
     this.#committing = undefined;
   }
 
+  /**
+   * Before anything is acknowledged: the file has our bytes behind those that we know, and nothing else. Of two writers
+   * that do not know of each other, whoever was first finds this true; the other's lines are never acknowledged.
+   */
+  async #checkAlone(added: number): Promise<void> {
+    const { files, path } = this.#deps;
+    const found = await files.stat(path);
+    if (found?.size !== this.#durableLength + added) throw foreignError();
+  }
+
   #rejectWaiting(error: FailureError): void {
     this.#waiting?.reject(error);
     this.#waiting = undefined;
@@ -164,19 +189,24 @@ class GroupCommitFile implements EventFile {
 
   /**
    * Half-written bytes must go before anything else is written: they would stand in front of it, and what was refused
-   * would come back at the next opening. A new handle, since a failed one may not be of use any more.
+   * would come back at the next opening. Only our own go: what another program wrote may have been acknowledged there. A
+   * new handle, since a failed one may not be of use any more.
    */
   async #takeBack(): Promise<ReadLog> {
     const { files, path } = this.#deps;
     const file = await files.openForAppend(path);
     try {
       const bytes = (await files.read(path)) ?? new Uint8Array();
-      const length = Math.min(bytes.length, this.#durableLength);
+      const isOwn = startsWith(this.#attempt, bytes.subarray(this.#durableLength));
+      const length = isOwn ? Math.min(bytes.length, this.#durableLength) : bytes.length;
       if (length < bytes.length) await file.truncate(length);
+      // Half a line of another program: what follows must not become part of it.
+      const half = length > 0 && bytes[length - 1] !== NEWLINE;
+      if (half) await file.append(Uint8Array.of(NEWLINE));
       await file.sync();
       const former = this.#file;
       this.#file = file;
-      this.#durableLength = length;
+      this.#durableLength = length + (half ? 1 : 0);
       this.#broken = undefined;
       await former
         .close()
@@ -187,6 +217,18 @@ class GroupCommitFile implements EventFile {
       throw error;
     }
   }
+}
+
+function startsWith(whole: Uint8Array, part: Uint8Array): boolean {
+  return part.length <= whole.length && Buffer.compare(whole.subarray(0, part.length), part) === 0;
+}
+
+function foreignError(): FailureError {
+  return new FailureError({
+    code: 'storage',
+    message: 'Another program has changed this conversation’s log.',
+    nextStep: 'Send again. If this is said again, close the conversation in the other window.',
+  });
 }
 
 function closedError(): FailureError {

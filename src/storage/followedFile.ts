@@ -81,7 +81,9 @@ class FollowedFile {
     this.#lookAgain = true;
     this.#looking ??= this.#lookNow().finally(() => {
       this.#looking = undefined;
-      this.#wait();
+      // A change between the last look and this moment.
+      if (this.#lookAgain && !this.#closed) this.#look();
+      else this.#wait();
     });
   }
 

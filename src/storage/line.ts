@@ -1,6 +1,6 @@
 // Decides how one event stands in the file: one line of JSON whose last field is the checksum of all before it.
 import { crc32 } from 'node:zlib';
-import { type LogEvent, readWritten } from '../protocol/event.ts';
+import { type ParsedEvent, readWritten } from '../protocol/event.ts';
 
 const NAME = ',"crc":"';
 const DIGITS = 8;
@@ -24,8 +24,8 @@ const HEAD = /^\{"v":[1-9]\d{0,8},"seq":([1-9]\d{0,14}),/;
 const HEAD_LENGTH = 48;
 
 /**
- * `line` without its line end. The checksum proves that these bytes were written by an append, which validates: so they
- * are not validated again, which would cost more than everything else about opening a log.
+ * `line` without its line end. The checksum says that these bytes were written by an append, which validates: whether
+ * they are an event is looked at only when they are parsed.
  */
 export function checkLine(line: Buffer): CheckedLine {
   const end = line.length - TAIL;
@@ -41,14 +41,18 @@ export function checkLine(line: Buffer): CheckedLine {
   return { kind: 'invalid', reason: 'it has no version and number where they belong' };
 }
 
-/** Of a line that was checked; undefined for what a newer Earshot wrote. */
-export function parseLine(line: Buffer): LogEvent | undefined {
+/** Whether a checksum ends these bytes, of which the newline itself may be what was damaged. */
+export function hasLineEnd(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.subarray(-(TAIL + 1))).toString('latin1');
+  return text.includes(NAME) && text.includes('"}');
+}
+
+/** Of a line that was checked. A checksum can fit by chance, or by somebody's will. */
+export function parseLine(line: Buffer): ParsedEvent {
   try {
-    const parsed = readWritten(JSON.parse(bodyOf(line)));
-    return parsed.kind === 'event' ? parsed.event : undefined;
+    return readWritten(JSON.parse(bodyOf(line)));
   } catch {
-    // A checksum can fit by chance, or by somebody's will.
-    return undefined;
+    return { kind: 'invalid', reason: 'it is not JSON' };
   }
 }
 

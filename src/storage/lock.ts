@@ -1,4 +1,4 @@
-// Decides who writes a conversation: whoever has the kernel's lock; how others see who that is, and how they ask for it.
+// Keeps one owner for each conversation: whoever has the kernel's lock; how others see who that is, and how they ask for it.
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type Clock } from '../base/clock.ts';
@@ -21,6 +21,8 @@ export interface LockDeps {
   readonly self: { readonly pid: number; readonly window: string };
   ulid(): string;
   isAlive(pid: number): boolean;
+  /** Tells a process from a later one with the same number; undefined if there is none. */
+  startTimeOf(pid: number): string | undefined;
 }
 
 const LOCK = 'lock.db';
@@ -29,14 +31,31 @@ const REQUEST = 'request-';
 /** A watcher may miss a change, and a lock that its dead owner lost changes no file at all. */
 const LOOK_EVERY = 500;
 
-const ownerSchema = z.strictObject({ pid: z.int(), window: z.string(), since: z.string(), released: z.boolean() });
+const ownerSchema = z.object({
+  pid: z.int(),
+  window: z.string(),
+  since: z.string(),
+  released: z.boolean(),
+  start_time: z.string().optional(),
+});
 const requestSchema = z.strictObject({ pid: z.int() });
 
 export function createLock(deps: LockDeps): Lock {
   const { files, places, clock, self } = deps;
+  let startTime: string | undefined;
   const readOwner = async (folder: string) => parse(ownerSchema, await files.read(join(folder, OWNER)));
-  const writeOwner = (folder: string, since: string, released: boolean) =>
-    files.writeWhole(join(folder, OWNER), print({ ...self, since, released }));
+  const writeOwner = async (folder: string, since: string, released: boolean) => {
+    startTime ??= deps.startTimeOf(self.pid);
+    const owner = { ...self, since, released, ...(startTime !== undefined && { start_time: startTime }) };
+    await files.writeWhole(join(folder, OWNER), print(owner));
+  };
+  /** The kernel's lock is on a file, and somebody may have removed that file: its owner lives all the same. */
+  const ownerLives = (owner: z.infer<typeof ownerSchema> | undefined) =>
+    owner !== undefined &&
+    !owner.released &&
+    owner.pid !== self.pid &&
+    owner.start_time !== undefined &&
+    deps.startTimeOf(owner.pid) === owner.start_time;
 
   const tryFolder = async (folder: string, request?: string): Promise<HeldLock | undefined> => {
     const kernel = deps.tryLock(join(folder, LOCK));
@@ -44,11 +63,18 @@ export function createLock(deps: LockDeps): Lock {
     const since = new Date(clock.now()).toISOString();
     try {
       const before = await readOwner(folder);
+      if (ownerLives(before)) {
+        kernel.release();
+        return undefined;
+      }
       await writeOwner(folder, since, false);
       // It is answered; as owner we would take it for another's.
       if (request !== undefined) await files.remove(request);
-      const release = () => writeOwner(folder, since, true);
-      return new Held(deps, folder, kernel, request !== undefined && before?.released === true, release);
+      const mark = (released: boolean) => writeOwner(folder, since, released);
+      const identity = await identityOf(files, join(folder, LOCK));
+      const handedOver = request !== undefined && before?.released === true;
+      const isTaken = async () => ownerLives(await readOwner(folder));
+      return new Held(deps, { folder, kernel, identity, handedOver, mark, isTaken });
     } catch (error) {
       kernel.release();
       throw error;
@@ -90,33 +116,47 @@ export function createLock(deps: LockDeps): Lock {
   };
 }
 
+interface Holding {
+  readonly folder: string;
+  readonly kernel: KernelLock;
+  /** Of the lock's file. */
+  readonly identity: string | undefined;
+  readonly handedOver: boolean;
+  /** Says in the side file who has it. */
+  mark(released: boolean): Promise<void>;
+  /** The side file names another living owner. */
+  isTaken(): Promise<boolean>;
+}
+
 class Held implements HeldLock {
   readonly handedOver: boolean;
   readonly #deps: LockDeps;
   readonly #folder: string;
-  readonly #kernel: KernelLock;
-  readonly #markReleased: () => Promise<void>;
+  /** The one that counts last; those before are on files that were removed. */
+  readonly #kernels: KernelLock[];
+  readonly #mark: Holding['mark'];
+  readonly #isTaken: Holding['isTaken'];
   readonly #held = new DisposableStore();
   readonly #emitter: Emitter<void>;
+  readonly #lost: Emitter<void>;
+  #identity: string | undefined;
   #timer: Disposable | undefined;
   #looking: Promise<void> | undefined;
   #lookAgain = false;
   #requested = false;
+  #isLost = false;
   #released = false;
 
-  constructor(
-    deps: LockDeps,
-    folder: string,
-    kernel: KernelLock,
-    handedOver: boolean,
-    markReleased: () => Promise<void>,
-  ) {
+  constructor(deps: LockDeps, { folder, kernel, identity, handedOver, mark, isTaken }: Holding) {
     this.#deps = deps;
     this.#folder = folder;
-    this.#kernel = kernel;
+    this.#kernels = [kernel];
+    this.#identity = identity;
     this.handedOver = handedOver;
-    this.#markReleased = markReleased;
+    this.#mark = mark;
+    this.#isTaken = isTaken;
     this.#emitter = this.#held.add(new Emitter((error) => deps.log.error('handing over failed', error)));
+    this.#lost = this.#held.add(new Emitter((error) => deps.log.error('a lost lock was not noticed', error)));
     this.#held.add(toDisposable(() => this.#timer?.dispose()));
     this.#held.add(deps.files.watch(folder, () => this.#look()));
     this.#look();
@@ -128,30 +168,47 @@ class Held implements HeldLock {
     return listening;
   };
 
+  readonly onDidLose: HeldLock['onDidLose'] = (listener) => {
+    const listening = this.#lost.event(listener);
+    if (this.#isLost) this.#lost.fire();
+    return listening;
+  };
+
   async release(): Promise<void> {
     if (this.#released) return;
     this.#released = true;
     this.#held.dispose();
     await this.#looking;
     try {
-      await this.#markReleased();
-    } catch (error) {
-      // The folder may be gone, or the disk refuses: the lock itself is what counts.
-      this.#deps.log.warn(`the owner's file could not be written: ${describeError(error)}`);
+      // What stands there now is the other window's.
+      if (!this.#isLost) await this.#markReleased();
     } finally {
-      this.#kernel.release();
+      for (const kernel of this.#kernels) kernel.release();
     }
     // Whoever waits watches the folder: freeing the lock itself changes no file.
     await this.#deps.files.touch(join(this.#folder, OWNER)).catch(() => undefined);
   }
 
+  /** As long as we live, nobody takes what we did not say to have released. */
+  async #markReleased(): Promise<void> {
+    try {
+      await this.#mark(true);
+    } catch (error) {
+      // The folder may be gone, or the disk refuses: removing needs no room.
+      this.#deps.log.warn(`the owner's file could not be written: ${describeError(error)}`);
+      await this.#deps.files.remove(join(this.#folder, OWNER)).catch(() => undefined);
+    }
+  }
+
   #look(): void {
-    if (this.#released || this.#requested) return;
+    if (this.#released || this.#isLost) return;
     this.#timer?.dispose();
     this.#timer = this.#deps.clock.after(4 * LOOK_EVERY, () => this.#look());
     this.#lookAgain = true;
     this.#looking ??= this.#lookNow().finally(() => {
       this.#looking = undefined;
+      // A change between the last look and this moment.
+      if (this.#lookAgain) this.#look();
     });
   }
 
@@ -159,11 +216,32 @@ class Held implements HeldLock {
     while (this.#lookAgain && !this.#released) {
       this.#lookAgain = false;
       try {
-        await this.#findRequest();
+        await this.#checkFile();
+        if (!this.#requested) await this.#findRequest();
       } catch (error) {
         this.#deps.log.warn(`requests cannot be seen: ${describeError(error)}`);
       }
     }
+  }
+
+  /** A lock on a file that was removed or replaced keeps nobody out: the file that is there now is locked as well. */
+  async #checkFile(): Promise<void> {
+    const { files, tryLock, log } = this.#deps;
+    const path = join(this.#folder, LOCK);
+    if ((await identityOf(files, path)) === this.#identity || this.#released) return;
+    if (await this.#isTaken()) {
+      log.warn(`the lock ${path} was removed, and another window has the conversation`);
+      this.#isLost = true;
+      this.#lost.fire();
+      return;
+    }
+    // Somebody who tries it has it for a moment, and sees that we live; who takes it says so. Until then we look again.
+    const kernel = tryLock(path);
+    if (kernel === undefined) return;
+    log.warn(`the lock ${path} was removed by another program and is made again`);
+    this.#kernels.push(kernel);
+    this.#identity = await identityOf(files, path);
+    await this.#mark(false);
   }
 
   /** A request whose window has died is nobody's. */
@@ -182,6 +260,10 @@ class Held implements HeldLock {
       }
     }
   }
+}
+
+async function identityOf(files: FileSystem, path: string): Promise<string | undefined> {
+  return (await files.stat(path))?.identity;
 }
 
 /** Resolves after something in the folder changed, or a while has passed. */

@@ -1,4 +1,4 @@
-// Decides what a log's bytes say: whole lines become events, damage is stepped over and told, a torn end is found. Pure.
+// Reads what a log's bytes say: whole lines become events, damage is stepped over and told, a torn end is found. Pure.
 import { type Failure } from '../base/errors.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { checkLine, parseLine } from './line.ts';
@@ -11,7 +11,8 @@ export interface ReadEvents {
   /** Parsed when they are reached. */
   readonly events: Iterable<LogEvent>;
   readonly nextSeq: number;
-  readonly damage: readonly Failure[];
+  /** What is no event, although its checksum fits, is added when it is reached. */
+  readonly damage: Failure[];
   /** Bytes up to the end of the last good line. */
   readonly length: number;
   /** Where that line begins. */
@@ -30,7 +31,7 @@ interface Fault {
 export function readEvents(input: Uint8Array, before = { seq: 0, lines: 0 }): ReadEvents {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.length);
   const faults: Fault[] = [];
-  /** Where each line that counts begins and ends. */
+  /** Where each line that counts begins and ends, and its number. */
   const places: number[] = [];
   let { seq: lastSeq, lines: number } = before;
   let [start, good, lastLine, lines, brokenSince] = [0, 0, 0, 0, false];
@@ -44,21 +45,44 @@ export function readEvents(input: Uint8Array, before = { seq: 0, lines: 0 }): Re
       const odd = oddSequence(lastSeq, line.seq, brokenSince);
       if (odd !== undefined) faults.push({ line: number, reason: odd, end: end + 1 });
       // A number that does not rise is another program's: taken in, it would move what counts as told.
-      if (line.seq > lastSeq) places.push(start, end);
+      if (line.seq > lastSeq) places.push(start, end, line.seq);
       lastSeq = Math.max(lastSeq, line.seq);
       [good, lastLine, lines, brokenSince] = [end + 1, start, number - before.lines, false];
     }
     start = end + 1;
   }
-  const events = { [Symbol.iterator]: () => parseLines(bytes, places) };
-  return { events, nextSeq: lastSeq + 1, damage: tell(faults, good), length: good, lastLine, lines };
+  const damage = tell(faults, good);
+  const found = new Set<number>();
+  const leaveOut = (at: number, reason: string) => {
+    if (found.has(at)) return;
+    found.add(at);
+    const line = before.lines + lineNumber(bytes, at);
+    if (found.size <= MOST_TOLD) damage.push(tellFault({ line, reason }));
+    else if (found.size === MOST_TOLD + 1) damage.push(tellMore('More'));
+  };
+  const events = { [Symbol.iterator]: () => parseLines(bytes, places, leaveOut) };
+  return { events, nextSeq: lastSeq + 1, damage, length: good, lastLine, lines };
 }
 
-function* parseLines(bytes: Buffer, places: readonly number[]): Generator<LogEvent> {
-  for (let index = 0; index < places.length; index += 2) {
-    const event = parseLine(bytes.subarray(places[index], places[index + 1]));
-    if (event !== undefined) yield event;
+function* parseLines(
+  bytes: Buffer,
+  places: readonly number[],
+  leaveOut: (at: number, reason: string) => void,
+): Generator<LogEvent> {
+  for (let index = 0; index < places.length; index += 3) {
+    const at = places[index] ?? 0;
+    const parsed = parseLine(bytes.subarray(at, places[index + 1]));
+    if (parsed.kind === 'invalid') leaveOut(at, parsed.reason);
+    if (parsed.kind !== 'event') continue;
+    if (parsed.event.seq === places[index + 2]) yield parsed.event;
+    else leaveOut(at, 'it has two numbers');
   }
+}
+
+function lineNumber(bytes: Buffer, at: number): number {
+  let lines = 1;
+  for (let end = bytes.indexOf(NEWLINE); end !== -1 && end < at; end = bytes.indexOf(NEWLINE, end + 1)) lines += 1;
+  return lines;
 }
 
 function oddSequence(last: number, seq: number, afterBroken: boolean): string | undefined {
@@ -70,26 +94,28 @@ function oddSequence(last: number, seq: number, afterBroken: boolean): string | 
 /** What is broken behind the last good line was torn by a crash; it is cut off and told by whoever does so. */
 function tell(faults: readonly Fault[], good: number): Failure[] {
   const within = faults.filter((fault) => fault.end <= good);
-  const told = within.slice(0, MOST_TOLD).map(({ line, reason }) => {
-    const missing = reason.startsWith('before it');
-    return {
-      code: 'log_damaged',
-      message: missing
-        ? `Line ${line} of this conversation’s log does not follow the one before: ${reason}.`
-        : `Line ${line} of this conversation’s log is damaged (${reason}) and was left out; the rest is here.`,
-      nextStep: missing
-        ? 'What is there is shown. You can go on writing.'
-        : 'The damaged line stays in the file as it is. You can go on writing.',
-    };
-  });
+  const told = within.slice(0, MOST_TOLD).map(tellFault);
   const left = within.length - told.length;
-  if (left === 0) return told;
-  return [
-    ...told,
-    {
-      code: 'log_damaged',
-      message: `${left} more lines of this conversation’s log are damaged and were left out.`,
-      nextStep: 'They stay in the file as they are. You can go on writing.',
-    },
-  ];
+  return left === 0 ? told : [...told, tellMore(`${left} more`)];
+}
+
+function tellFault({ line, reason }: Omit<Fault, 'end'>): Failure {
+  const missing = reason.startsWith('before it');
+  return {
+    code: 'log_damaged',
+    message: missing
+      ? `Line ${line} of this conversation’s log does not follow the one before: ${reason}.`
+      : `Line ${line} of this conversation’s log is damaged (${reason}) and was left out; the rest is here.`,
+    nextStep: missing
+      ? 'What is there is shown. You can go on writing.'
+      : 'The damaged line stays in the file as it is. You can go on writing.',
+  };
+}
+
+function tellMore(howMany: string): Failure {
+  return {
+    code: 'log_damaged',
+    message: `${howMany} lines of this conversation’s log are damaged and were left out.`,
+    nextStep: 'They stay in the file as they are. You can go on writing.',
+  };
 }

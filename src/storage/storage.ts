@@ -4,6 +4,7 @@ import { type Ids, type Log } from '../core/ports.ts';
 import { type Lock, type Snapshots, type Store } from '../core/storagePorts.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { isAlive, type TryLock, tryKernelLock } from '../node/kernelLock.ts';
+import { startTimeOf } from '../node/processTree.ts';
 import { createCheckpoints, type StoredCheckpoints } from './checkpoints.ts';
 import { cleanUp, namedCheckpoints } from './cleanUp.ts';
 import { createLock } from './lock.ts';
@@ -49,6 +50,8 @@ export function createStorage(deps: StorageDeps): Storage {
       self: { pid: process.pid, window: deps.window },
       ulid: () => ids.ulid(),
       isAlive,
+      // There no file that somebody holds can be removed, and asking takes long.
+      startTimeOf: process.platform === 'win32' ? () => undefined : startTimeOf,
     }),
     snapshots,
     checkpoints,

@@ -76,7 +76,17 @@ export function createStore(deps: StoreDeps): Store {
 
 async function listIn(deps: StoreDeps, folder: string): Promise<ConversationSummary[]> {
   const ids = (await deps.files.list(folder)).filter((name) => ULID_PATTERN.test(name));
-  const summaries = await Promise.all(ids.map((id) => summaryOf(deps, join(folder, id), id)));
+  const summaries = await Promise.all(
+    ids.map(async (id) => {
+      try {
+        return await summaryOf(deps, join(folder, id), id);
+      } catch (error) {
+        // One that cannot be read must not hide the others.
+        deps.log.error(`the conversation ${id} cannot be read`, error);
+        return { id, title: '', lastActivity: 0, problem: `It cannot be read: ${describeError(error)}.` };
+      }
+    }),
+  );
   return summaries.filter((summary) => summary !== undefined);
 }
 

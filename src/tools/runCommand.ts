@@ -20,7 +20,7 @@ export const runCommandTool = defineTool({
   description:
     'Runs a shell command in the workspace and returns its output and exit code. The user is asked first. In the foreground it gets no input (unless input is true) and is stopped after its time limit. With background it becomes a handle that runs on, also after your turn: for servers, watchers and long builds. You are told when it ends or seems to wait for input; handle and await work with it. What a foreground command leaves running with & is ended with it.',
   effect: 'execute',
-  emits: ['stopped', 'failed', 'waiting', 'lost'],
+  emits: ['stopped', 'failed', 'waiting', 'lost', 'running'],
   arguments: {
     command: z.string().min(1).max(100_000).describe('The command line, as for the user’s shell'),
     timeout_secs: z

@@ -17,7 +17,6 @@ import { type FromPageHandlers } from '../protocol/webview.ts';
 import { type CallChanges } from './callDiffs.ts';
 import { type ChatFrontend } from './chatFrontend.ts';
 import { type Composing } from './composing.ts';
-import { type Drafts } from './drafts.ts';
 import { toUri } from './fileUris.ts';
 import { type HandlesController } from './handles.ts';
 import { readMeter } from './meter.ts';
@@ -40,7 +39,6 @@ export interface ChatDeps {
   readonly workspace: Workspace;
   readonly settings: SettingsReader;
   readonly ids: Ids;
-  readonly drafts: Drafts;
   readonly composing: Composing;
   readonly log: Log & { show(): void };
   /** What a call did to files, for its card. */
@@ -78,7 +76,7 @@ export class Chat implements Disposable {
       }),
     );
     this.#held.add(settings.onDidChange(() => this.refresh()));
-    frontend.returnTo((texts) => deps.composing.giveBack(texts));
+    frontend.returnTo(deps.composing);
     this.#held.add(earshot.producers.onDidChange(() => this.refresh()));
     this.#held.add(vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()));
     this.#held.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()));
@@ -164,7 +162,7 @@ export class Chat implements Disposable {
     FromPageHandlers,
     'ready' | keyof ReviewController['handlers'] | keyof HandlesController['handlers']
   > = {
-    draft: ({ text }) => this.#deps.drafts.write(text),
+    draft: ({ text }) => this.#deps.composing.typed(text),
     send: ({ text }) => this.#say(text, 'queue'),
     interrupt: ({ text }) => this.#say(text, 'interrupt'),
     take_back: ({ id }) => this.#takeBack(id),
@@ -288,7 +286,7 @@ export class Chat implements Disposable {
   async #takeBack(id: string): Promise<void> {
     if (this.#shown === undefined) return;
     const taken = await this.#deps.earshot.takeBack(this.#shown, id);
-    if (taken.ok) await this.#deps.composing.giveBack([taken.value]);
+    if (taken.ok) await this.#deps.composing.putBack([taken.value]);
     else this.#notice('info', describeFailure(taken.failure));
     this.refresh();
   }

@@ -23,6 +23,12 @@ const LIVE_OUTPUT = 20_000;
 
 type Post = (message: ToPage) => void;
 
+/** Whoever has the composer. */
+interface Returned {
+  giveBack(texts: readonly QueuedText[]): Promise<void>;
+  has(texts: readonly QueuedText[]): boolean;
+}
+
 export class ChatFrontend implements Frontend, Disposable {
   readonly #clock: Clock;
   #post: Post | undefined;
@@ -36,7 +42,7 @@ export class ChatFrontend implements Frontend, Disposable {
   readonly #questions = new OpenRequests<InquiryRequest, InquiryAnswer>(({ call }) => this.#asked(call));
   #changes: Change[] = [];
   #flushing: Disposable | undefined;
-  #keepReturned: ((texts: readonly QueuedText[]) => Promise<void>) | undefined;
+  #composer: Returned | undefined;
   readonly #onDidChangeApprovals: Emitter<void>;
 
   constructor(clock: Clock, head: ChatHead, report: (error: unknown) => void) {
@@ -138,14 +144,16 @@ export class ChatFrontend implements Frontend, Disposable {
 
   /** Whoever has the composer takes the words of the shown conversation; those of others wait until they are shown. */
   async giveBack(conversation: string, texts: readonly QueuedText[]): Promise<boolean> {
-    if (conversation !== this.#conversation || this.#keepReturned === undefined) return false;
-    await this.#keepReturned(texts);
+    const composer = this.#composer;
+    if (composer?.has(texts) === true) return true;
+    if (conversation !== this.#conversation || composer === undefined) return false;
+    await composer.giveBack(texts);
     return true;
   }
 
-  /** Resolves once the words are kept. */
-  returnTo(keep: (texts: readonly QueuedText[]) => Promise<void>): void {
-    this.#keepReturned = keep;
+  /** `giveBack` resolves once the words are kept; `has` says whether they are there already. */
+  returnTo(composer: Returned): void {
+    this.#composer = composer;
   }
 
   /** The first answer wins; false if nothing was open under this id. */

@@ -184,7 +184,6 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
       settings,
       ids: realIds,
       readDiffs: async (changes) => (await import('./callDiffs.ts')).readDiffs(snapshots, changes),
-      drafts,
       composing,
       log,
       model,

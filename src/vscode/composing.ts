@@ -24,6 +24,7 @@ const keptSchema = z.array(
   }),
 );
 type Kept = z.infer<typeof keptSchema>[number];
+const returnedSchema = z.array(z.string());
 
 export interface ComposingDeps {
   readonly drafts: Drafts;
@@ -35,6 +36,8 @@ export interface ComposingDeps {
 export class Composing {
   readonly #deps: ComposingDeps;
   #kept: readonly Kept[] = [];
+  /** Queued messages that came back and were neither sent nor cleared since, by their ids. */
+  #returned: readonly string[] = [];
 
   constructor(deps: ComposingDeps) {
     this.#deps = deps;
@@ -42,6 +45,7 @@ export class Composing {
 
   /** Takes up what was attached before the window's end. */
   async restore(): Promise<void> {
+    await this.#restoreReturned();
     const text = await this.#deps.drafts.readAttachments();
     if (text === '') return;
     try {
@@ -92,18 +96,49 @@ export class Composing {
     void this.#set(kept).catch(report);
   }
 
-  /** Words that no request carried, in front of what was typed since. Resolves once they are on disk. */
+  /** Whether these came back before: the editor may have died before the log said so. */
+  has(texts: readonly QueuedText[]): boolean {
+    return texts.every(({ id }) => this.#returned.includes(id));
+  }
+
+  /** Queued messages that no request carried. The composer says what they are, until they are sent or cleared. */
   async giveBack(texts: readonly QueuedText[]): Promise<void> {
+    const missing = texts.filter((text) => !this.has([text]));
+    await this.putBack(missing);
+    if (missing.length > 0) await this.#setReturned([...this.#returned, ...missing.map(({ id }) => id)]);
+  }
+
+  /** What stands in the composer now. */
+  async typed(text: string): Promise<void> {
+    await this.#deps.drafts.write(text);
+    if (text === '' && this.#returned.length > 0) await this.#setReturned([]);
+  }
+
+  /** Puts words in front of what was typed since. Resolves once they are on disk. */
+  async putBack(texts: readonly QueuedText[]): Promise<void> {
     const { drafts, frontend } = this.#deps;
     const words = texts.flatMap(({ content }) => (content === '' ? [] : [content])).join('\n');
     const attached = texts.flatMap((text) => text.attachments ?? []).map(toKept);
     if (attached.length > 0) await this.#set([...attached, ...this.#kept]);
     if (words === '') return;
     const typed = await drafts.read();
-    // A crash may have come between keeping them and saying so in the log.
-    if (typed.startsWith(words)) return;
     await drafts.write(typed === '' ? words : `${words}\n${typed}`);
     frontend.restoreDraft(words);
+  }
+
+  async #restoreReturned(): Promise<void> {
+    const text = await this.#deps.drafts.readReturned();
+    try {
+      if (text !== '') await this.#setReturned(returnedSchema.parse(JSON.parse(text)));
+    } catch {
+      this.#deps.log.warn('which queued messages came back cannot be read');
+    }
+  }
+
+  async #setReturned(ids: readonly string[]): Promise<void> {
+    this.#returned = ids;
+    this.#deps.frontend.setHead({ returned: ids.length > 0 });
+    await this.#deps.drafts.writeReturned(ids.length === 0 ? '' : JSON.stringify(ids));
   }
 
   /** Each is there once. Resolves when that is on disk. */

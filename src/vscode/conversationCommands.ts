@@ -93,7 +93,9 @@ async function choose(
   }
   const items = offered.map((summary) => ({
     label: nameOf(summary),
-    description: age(deps.clock.now() - summary.lastActivity),
+    ...(summary.problem === undefined
+      ? { description: age(deps.clock.now() - summary.lastActivity) }
+      : { detail: summary.problem }),
     summary,
   }));
   return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.summary;
@@ -107,7 +109,8 @@ async function chooseFormat(): Promise<ExportFormat | undefined> {
   return (await vscode.window.showQuickPick(items, { title: 'Export as' }))?.format;
 }
 
-function nameOf({ title }: ConversationSummary): string {
+function nameOf({ id, title, problem }: ConversationSummary): string {
+  if (problem !== undefined) return `Damaged conversation ${id}`;
   return title === '' ? 'Empty conversation' : title;
 }
 

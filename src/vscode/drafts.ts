@@ -10,6 +10,9 @@ export interface Drafts {
   /** What is attached, as whoever wrote it wrote it. */
   readAttachments(): Promise<string>;
   writeAttachments(text: string): Promise<void>;
+  /** Which queued messages came back into it. */
+  readReturned(): Promise<string>;
+  writeReturned(text: string): Promise<void>;
 }
 
 interface DraftDeps {
@@ -21,11 +24,14 @@ interface DraftDeps {
 export function createDrafts(deps: DraftDeps): Drafts {
   const text = keepFile(deps, 'draft.txt');
   const attachments = keepFile(deps, 'draft-attachments.json');
+  const returned = keepFile(deps, 'draft-returned.json');
   return {
     read: text.read,
     write: text.write,
     readAttachments: attachments.read,
     writeAttachments: attachments.write,
+    readReturned: returned.read,
+    writeReturned: returned.write,
   };
 }
 

@@ -77,6 +77,7 @@ export function App({ state, post, keepDraft, readDiff }: Properties) {
           canSend={head.canSend}
           queued={head.queued}
           attachments={head.attachments}
+          returned={head.returned === true}
           approvals={openApprovals(state)}
           onSent={() => setSent(sent + 1)}
           recall={() => lastRequest(state)}

@@ -19,6 +19,8 @@ interface Properties {
   readonly canSend: boolean;
   readonly queued: ChatHead['queued'];
   readonly attachments: readonly AttachmentView[];
+  /** It holds a queued message that came back undelivered. */
+  readonly returned: boolean;
   /** Calls that wait for an approval. */
   readonly approvals: readonly string[];
   readonly onSent: () => void;
@@ -28,7 +30,7 @@ interface Properties {
 }
 
 export function Composer(properties: Properties) {
-  const { draft, setDraft, running, canSend, queued, attachments, approvals, onSent, recall, field } = properties;
+  const { draft, setDraft, running, canSend, queued, attachments, returned, approvals, onSent, recall, field } = properties;
   const actions = useActions();
   const [problem, setProblem] = useState<string>();
   useEffect(() => setProblem(undefined), [draft, attachments]);
@@ -36,7 +38,7 @@ export function Composer(properties: Properties) {
   const empty = draft.trim() === '' && attachments.length === 0;
   const tooLong = draft.length > LIMIT;
   const asked = approvals.length > 0;
-  const hint = hintFor({ canSend, tooLong, problem, types: running && !empty, asked });
+  const hint = hintFor({ canSend, tooLong, problem, types: running && !empty, asked, returned: returned && !empty });
   const say = (type: 'send' | 'interrupt') => {
     if (empty || !canSend || tooLong) return;
     actions.post({ type, text: draft });
@@ -151,13 +153,15 @@ interface HintInput {
   readonly problem: string | undefined;
   readonly types: boolean;
   readonly asked: boolean;
+  readonly returned: boolean;
 }
 
-function hintFor({ canSend, tooLong, problem, types, asked }: HintInput): string | undefined {
+/** One line over the field, the most pressing one. */
+export function hintFor({ canSend, tooLong, problem, types, asked, returned }: HintInput): string | undefined {
   if (!canSend) return strings.closedHint;
   if (tooLong) return strings.tooLong;
   if (problem !== undefined) return problem;
-  if (!types) return undefined;
+  if (!types) return returned ? strings.returnedHint : undefined;
   return asked ? strings.askedHint : strings.runningHint;
 }
 

@@ -230,6 +230,7 @@ export const strings = {
   closedHint: 'Nothing can be sent right now; the message at the top says why. Your text is kept.',
   runningHint: 'Enter queues it for the next moment the model listens; Ctrl+Enter interrupts.',
   askedHint: 'Your answer is waited for: Enter queues this; it approves nothing.',
+  returnedHint: 'Your queued message was not delivered. Send it, or delete it.',
   tooLong: 'This text is too long to send.',
   composerButtons: {
     send: { label: 'Send', title: 'Send (Enter)' },

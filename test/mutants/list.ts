@@ -16,8 +16,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'no sync',
     file: 'src/storage/eventFile.ts',
-    find: 'await this.#file.sync();\n        this.#durableLength',
-    replace: 'this.#durableLength',
+    find: 'await this.#file.sync();\n        await this.#checkAlone',
+    replace: 'await this.#checkAlone',
     tests: ['test/unit/storage/powerLoss.test.ts'],
   },
   {
@@ -199,8 +199,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the end of a command is said before it is on disk',
     file: 'src/node/supervisor.ts',
-    find: 'await writeJson(this.#deps.folder, stateFile, ended);',
-    replace: '',
+    find: 'let kept = await this.#keep(ended);',
+    replace: 'let kept = true;',
     tests: ['test/unit/node/supervision.test.ts'],
   },
   {
@@ -237,5 +237,31 @@ export const mutants: readonly Mutant[] = [
     find: 'await this.#inForce.read(this.#deps);',
     replace: 'if (!this.#inForce.isRead) await this.#inForce.read(this.#deps);',
     tests: ['test/walk/sampled.test.ts'],
+    name: 'calls of a closed turn come back',
+    file: 'src/core/conversation/turnState.ts',
+    find: 'this.#unanswered.clear();',
+    replace: '',
+    tests: ['test/walk/openCalls.test.ts'],
+  },
+  {
+    name: 'a failed turn leaves its calls open',
+    file: 'src/core/agent/calls.ts',
+    find: '[...responses, ended].map',
+    replace: '[ended].map',
+    tests: ['test/walk/openCalls.test.ts'],
+  },
+  {
+    name: 'a call behind a gap is asked for again',
+    file: 'src/core/agent/calls.ts',
+    find: ' && uncertain !== true',
+    replace: '',
+    tests: ['test/walk/openCalls.test.ts'],
+  },
+  {
+    name: 'no room is reserved for the end of a command',
+    file: 'src/node/supervisorFiles.ts',
+    find: 'if (this.#reserve === undefined) throw error;',
+    replace: 'throw error;',
+    tests: ['test/unit/node/fullDisk.test.ts'],
   },
 ];

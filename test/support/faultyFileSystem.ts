@@ -25,6 +25,8 @@ export interface Faults {
 
 export class FaultyFileSystem implements FileSystem {
   readonly #files = new Map<string, Content>();
+  readonly #identities = new WeakMap<Content, number>();
+  #lastIdentity = 0;
   readonly #folders = new Set<string>(['/']);
   readonly #watchers = new Map<string, Set<() => void>>();
   readonly points: Point[] = [];
@@ -101,10 +103,10 @@ export class FaultyFileSystem implements FileSystem {
     await this.#point('move:after', from);
   }
 
-  async stat(path: string): Promise<{ size: number; modified: number } | undefined> {
+  async stat(path: string): Promise<{ size: number; modified: number; identity: string } | undefined> {
     await this.#point('stat', path);
     const content = this.#files.get(path);
-    return content && { size: content.now.length, modified: content.modified };
+    return content && { size: content.now.length, modified: content.modified, identity: this.#identity(content) };
   }
 
   async touch(path: string): Promise<void> {
@@ -184,6 +186,12 @@ export class FaultyFileSystem implements FileSystem {
         open = false;
       },
     };
+  }
+
+  #identity(content: Content): string {
+    const known = this.#identities.get(content) ?? ++this.#lastIdentity;
+    this.#identities.set(content, known);
+    return String(known);
   }
 
   #put(path: string, now: Buffer, durable: Buffer): void {

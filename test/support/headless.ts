@@ -145,7 +145,8 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
       await earshot.shutDown();
       await checkpoints.close();
       handles.dispose();
-      await rm(root, { recursive: true, force: true });
+      // A capture that was given up may still be writing.
+      await rm(root, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -1,4 +1,5 @@
 // Calls of tools as a conversation makes them, one at a time or side by side: the real life of a call and a real log, without a model.
+import { Slots } from '../../src/base/slots.ts';
 import { Captures } from '../../src/core/checkpoints/captures.ts';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
 import { OwnEdits } from '../../src/core/files/ownEdits.ts';
@@ -56,6 +57,7 @@ export async function createToolBench(
     clock,
     ids: realIds,
     store: unused,
+    slots: new Slots(8),
     settings: () => settings,
   };
   return {

@@ -95,6 +95,34 @@ test('one that runs on is taken up with its output, can be fed, and its end is t
   expect(both).toHaveLength(1);
 });
 
+test('the first carrier after a restart says which still run, once', async () => {
+  const id = await begin('echo first; read line');
+  await untilPrinted(id, 'first');
+  await restart(id);
+  server?.script(done, done);
+  await say(id, 'Where were we?');
+  await say(id, 'And?');
+  const blocks = (await eventsOf(id, 'chat_request')).map(({ notifications }) => notifications?.text ?? '');
+  expect(blocks[1]).toMatch(
+    /The editor was restarted\. These background commands still run:\n- “job” \(echo first; read line\): running for \d+ s/,
+  );
+  expect(blocks.filter((text) => text.includes('still run'))).toHaveLength(1);
+});
+
+test('one that ended after the restart is not said to run', async () => {
+  const id = await begin('echo first; read line; exit 4');
+  await untilPrinted(id, 'first');
+  await restart(id);
+  await job(id).write('go\n');
+  await job(id).until((one) => one.hasEnded);
+  await expect.poll(() => queued(id)).toEqual(['failed']);
+  server?.script(done);
+  await say(id, 'And?');
+  const [block] = (await eventsOf(id, 'chat_request')).flatMap(({ notifications }) => notifications?.text ?? []);
+  expect(block).toContain('exit code 4');
+  expect(await queued(id)).toEqual(['failed']);
+});
+
 test('one that ended before that was told is told when the conversation is opened again, and only then', async () => {
   const id = await begin('read line; echo finished; exit 0');
   const { pid } = job(id).process;

@@ -1,4 +1,6 @@
 // Decides how consent is got: asks a person, or who acts for one, until the answer can be taken; puts it into the log.
+import { failed, type Result } from '../../base/errors.ts';
+import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
 import { type ApprovalAnswer, type Tool } from '../ports.ts';
 import { effectOf } from '../tools/registry.ts';
@@ -90,7 +92,7 @@ async function askFor(
       await record(deps, request, answer);
       return { type: 'refused', reason: `The user rejected this call: ${reasonOf(answer)}` };
     }
-    const changed = answer.action === 'modify' ? tool.parse(answer.arguments ?? {}) : undefined;
+    const changed = answer.action === 'modify' ? parseChanged(tool, answer.arguments ?? {}) : undefined;
     if (changed?.ok === false) {
       // The person who changed it can mend it; the model has nothing to do with it.
       problem = changed.failure.message;
@@ -104,6 +106,10 @@ async function askFor(
     const names = changed === undefined ? (verdict.names ?? []) : [];
     return { type: 'permitted', arguments: changed === undefined ? call.args : changed.value, letIn, names };
   }
+}
+
+function parseChanged(tool: Tool, args: Readonly<Record<string, unknown>>): Result<unknown> {
+  return isDeeperThan(args, MOST_DEPTH) ? failed('too_deep', `arguments: ${TOO_DEEP}.`) : tool.parse(args);
 }
 
 function reasonOf(answer: ApprovalAnswer): string {

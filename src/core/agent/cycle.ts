@@ -1,5 +1,6 @@
 // Decides one model call: sends what the log says, draws what comes, and puts the answer into the log.
 import { type Failure } from '../../base/errors.ts';
+import { isDeeperThan, MOST_DEPTH, parseObject } from '../../base/outsideJson.ts';
 import { type EventDraft, type EventOf, type Usage } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Clock, type Frontend, type Ids, type Model, type ModelPart, type ModelRequest } from '../ports.ts';
@@ -75,11 +76,12 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
     ...(heard.usage !== undefined && { usage: heard.usage }),
     ...(heard.failed !== undefined && { failure: heard.failed.failure }),
   });
-  // All numbered in one breath: nothing else can stand between an answer and its calls.
-  const kept = Promise.all(
-    drafts.map((draft) => deps.log.append(draft, draft.type === 'chat_response' ? id : undefined)),
-  ).then(() => undefined);
-  const calls = succeeded ? deps.log.state.turn.unanswered.map(({ request: call }) => call) : [];
+  // All numbered together: nothing else can stand between an answer and its calls.
+  const { events, kept } = deps.log.appendTogether(
+    drafts.map((draft) => ({ draft, id: draft.type === 'chat_response' ? id : undefined })),
+  );
+  // Only what this very answer asks for may run.
+  const calls = events.filter((event) => event.type === 'tool_call_request');
   if (calls.length === 0) await kept;
   if (ended === 'aborted') return { type: 'aborted' };
   if (heard.failed !== undefined) return { type: 'failed', shown, ...heard.failed };
@@ -96,8 +98,8 @@ async function listen(deps: CycleDeps, request: ModelRequest, signal: AbortSigna
   const heard: Heard = { text: '', reasoning: '', calls: [], finished: false, truncated: false };
   const idle = watchIdle(deps.clock, deps.idleMilliseconds, signal);
   const fits = createAnswerBound();
-  frontend.render(log.id, { type: 'answer_started', id });
   try {
+    frontend.render(log.id, { type: 'answer_started', id });
     for await (const part of deps.model.stream(request, idle.signal)) {
       if (idle.signal.aborted) break;
       idle.heard();
@@ -183,20 +185,15 @@ function requestsOf(calls: Heard['calls'], { log, ids }: CycleDeps): EventDraft[
     const usable = call.id !== '' && !taken.has(call.id) && !log.state.turn.hasCall(call.id);
     const id = usable ? call.id : `call_${ids.ulid()}`;
     taken.add(id);
-    const parsed = parseObject(call.arguments);
+    const parsed = parseArguments(call.arguments);
     return parsed === undefined
       ? { type: 'tool_call_request', id, name: call.name, arguments: {}, arguments_text: call.arguments }
       : { type: 'tool_call_request', id, name: call.name, arguments: parsed };
   });
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text === '' ? '{}' : text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+/** Undefined for what cannot be an event's data: it stays text, and the call is refused. */
+function parseArguments(text: string): Record<string, unknown> | undefined {
+  const value = parseObject(text === '' ? '{}' : text);
+  return value === undefined || isDeeperThan(value, MOST_DEPTH) ? undefined : value;
 }

@@ -1,6 +1,7 @@
 // Decides whether an answer is the data that was asked for: JSON that fits a JSON Schema. Loaded with the first schema.
 import * as z from 'zod';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
+import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
 import { describeIssue } from '../../protocol/event.ts';
 
 const FENCE = '```';
@@ -9,6 +10,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** Why no answer could fit; undefined if one can. Asked at the door, before anything is sent. */
 export function whyUnusable(schema: Schema): string | undefined {
+  if (isDeeperThan(schema, MOST_DEPTH)) return `it is ${TOO_DEEP}`;
   try {
     z.fromJSONSchema({ ...schema });
     return undefined;
@@ -20,6 +22,7 @@ export function whyUnusable(schema: Schema): string | undefined {
 export function readStructured(text: string, schema: Schema): Result<unknown> {
   const value = parse(text);
   if (!value.ok) return value;
+  if (isDeeperThan(value.value, MOST_DEPTH)) return failed('schema', `it is ${TOO_DEEP}`);
   const checked = z.fromJSONSchema({ ...schema }).safeParse(value.value);
   // The value itself, not what the check made of it: defaults are the schema's wish, not the model's word.
   return checked.success ? value : failed('schema', describeIssue(checked.error));

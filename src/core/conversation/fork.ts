@@ -3,6 +3,7 @@ import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../protocol/event.ts';
 import { type Notification } from '../../protocol/notification.ts';
 import { Projections } from './project.ts';
+import { TurnState } from './turnState.ts';
 
 export interface ForkDeps {
   /** Of the conversation that is forked. */
@@ -26,14 +27,13 @@ const BEGINNINGS: ReadonlySet<LogEvent['type']> = new Set([
 /** Events at which a cycle ended, newest first: where a fork can begin. */
 export function forkPoints(events: readonly LogEvent[]): readonly number[] {
   const points: number[] = [];
-  const open = new Set<string>();
+  const turn = new TurnState();
   for (const event of events) {
-    if (event.type === 'tool_call_request') open.add(event.id);
-    if (event.type === 'tool_call_response') open.delete(event.id);
+    turn.fold(event);
     // A title is asked for beside a turn: its call ends nothing.
     const answered = event.type === 'model_call' && event.purpose === undefined;
     const ends = answered || event.type === 'turn_ended' || event.type === 'tool_call_response';
-    if (ends && open.size === 0) points.push(event.seq);
+    if (ends && !turn.hasUnanswered) points.push(event.seq);
   }
   return points.reverse();
 }

@@ -16,6 +16,17 @@ export interface ConversationLogDeps {
   readonly log: Log;
 }
 
+interface Drafted {
+  readonly draft: EventDraft;
+  /** Given where parts of the event were drawn under it before. */
+  readonly id?: string | undefined;
+}
+
+interface Appended {
+  readonly events: readonly LogEvent[];
+  readonly kept: Promise<void>;
+}
+
 export class ConversationLog implements Disposable {
   readonly id: string;
   readonly #clock: Clock;
@@ -89,27 +100,22 @@ export class ConversationLog implements Disposable {
    */
   async append(draft: EventDraft, id = this.#ids.ulid()): Promise<LogEvent> {
     const file = this.#writable();
-    const event = {
-      v: EVENT_VERSION,
-      seq: this.#nextSeq,
-      event_id: id,
-      timestamp: this.#timestamp(),
-      ...draft,
-    } as LogEvent;
-    // Once written it is believed for good, so this is the place to look.
-    const fault = findFault(event);
-    if (fault !== undefined) throw new Error(`an event that nobody could read was not written: ${fault}`);
-    this.#nextSeq += 1;
-    const folded = this.#state.fold(event);
-    try {
-      await file.append(event);
-    } catch (error) {
-      this.#failed(error);
-      throw error;
-    }
-    if (folded.titleChanged) file.titled?.(this.#state.summary.title);
-    this.#onDidAppend.fire(folded);
+    const event = this.#envelop(draft, this.#nextSeq, id);
+    checkEvent(event);
+    await this.#write(file, event);
     return event;
+  }
+
+  /**
+   * The same for several events that nothing may stand between. All of them are checked before the first is written: it
+   * throws, and changes nothing, if one could not be read again. `kept` resolves once they are on disk.
+   */
+  appendTogether(drafts: readonly Drafted[]): Appended {
+    const file = this.#writable();
+    const events = drafts.map(({ draft, id }, index) => this.#envelop(draft, this.#nextSeq + index, id));
+    events.forEach(checkEvent);
+    const kept = events.map((event) => this.#write(file, event));
+    return { events, kept: Promise.all(kept).then(() => undefined) };
   }
 
   /**
@@ -150,6 +156,28 @@ export class ConversationLog implements Disposable {
     this.#onDidReset.dispose();
   }
 
+  /** The line is known to be writable before its number is taken: a number without a line is a hole for good. */
+  #write(file: EventFile, event: LogEvent): Promise<void> {
+    const written = file.append(event);
+    this.#nextSeq += 1;
+    return this.#announce(file, this.#state.fold(event), written);
+  }
+
+  async #announce(file: EventFile, folded: Folded, written: Promise<void>): Promise<void> {
+    try {
+      await written;
+    } catch (error) {
+      this.#failed(error);
+      throw error;
+    }
+    if (folded.titleChanged) file.titled?.(this.#state.summary.title);
+    this.#onDidAppend.fire(folded);
+  }
+
+  #envelop(draft: EventDraft, seq: number, id = this.#ids.ulid()): LogEvent {
+    return { v: EVENT_VERSION, seq, event_id: id, timestamp: this.#timestamp(), ...draft };
+  }
+
   /** Many events of a storm fall into one millisecond, and printing it is not free. */
   #timestamp(): string {
     const now = this.#clock.now();
@@ -188,6 +216,7 @@ export class ConversationLog implements Disposable {
   #rebuild(read: ReadLog): void {
     const state = new Projections();
     for (const event of read.events) state.fold(event);
+    if (read.endLost === true || state.turn.lastSeq !== read.nextSeq - 1) state.turn.lostEvents();
     this.#state = state;
     this.#nextSeq = read.nextSeq;
     this.#damage = read.damage;
@@ -200,8 +229,8 @@ export class ConversationLog implements Disposable {
       return;
     }
     this.#nextSeq = more.nextSeq;
-    if (more.damage.length > 0) this.#damage = [...this.#damage, ...more.damage];
     for (const event of more.events) this.#onDidAppend.fire(this.#state.fold(event));
+    if (more.damage.length > 0) this.#damage = [...this.#damage, ...more.damage];
   }
 
   #failed(error: unknown): void {
@@ -217,4 +246,10 @@ export class ConversationLog implements Disposable {
     this.#broken = undefined;
     this.#onDidReset.fire();
   }
+}
+
+/** Once written it is believed for good, so this is the place to look. */
+function checkEvent(event: LogEvent): void {
+  const fault = findFault(event);
+  if (fault !== undefined) throw new Error(`an event that nobody could read was not written: ${fault}`);
 }

@@ -1,4 +1,4 @@
-// Decides what the model reads of the log: events → messages, each event once. How an endpoint wants them is models/'s.
+// Projects the log to what the model reads: events → messages, each event once. How an endpoint wants them is models/'s.
 import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { type ImageReference, imagesIn, withAttachments } from './attachments.ts';
 import { type QueuedText } from './pending.ts';
@@ -43,11 +43,15 @@ export const SYSTEM_REQUEST = 'Automated event. No person wrote this and it appr
 /** Stands where a damaged log has no result: every endpoint refuses a call without one. */
 const LOST_RESULT = 'The result of this call is not in the log any more.';
 
+/**
+ * Whatever is missing from the log, a request made of these messages is valid: behind an assistant message stands exactly
+ * one result for each of its calls, no result stands elsewhere, and what rides a result rides the last one of its answer.
+ */
 export class Messages {
   #messages: ModelMessage[] = [];
   /** The event with which each message began, in step with the messages. */
   #seqs: number[] = [];
-  /** Calls whose result has not come. */
+  /** Calls of the last assistant message whose result has not come. */
   readonly #awaited = new Set<string>();
   /** What one model call says arrives as several events and is one message until that call's end. */
   #open = false;
@@ -55,7 +59,9 @@ export class Messages {
 
   /** As they are now; later events do not change what was returned. */
   get all(): readonly ModelMessage[] {
-    return this.#messages.slice();
+    return this.#awaited.size === 0
+      ? this.#messages.slice()
+      : this.#messages.toSpliced(this.#resultsFrom(), 0, ...this.#lostResults());
   }
 
   get count(): number {
@@ -71,7 +77,7 @@ export class Messages {
       case 'tool_call_response':
         return this.#response(event, textOf);
       case 'chat_response':
-        return event.message === undefined ? undefined : this.#extend(event, event.message);
+        return event.message === undefined || event.message === '' ? undefined : this.#extend(event, event.message);
       case 'tool_call_request':
         return this.#extend(event, '', toolCall(event));
       case 'model_call':
@@ -105,7 +111,7 @@ export class Messages {
 
   #request(event: EventOf<'chat_request'>, textOf: TextOf): void {
     this.#open = false;
-    this.#giveUpAwaited(event.seq);
+    this.#giveUpAwaited();
     const { content, attachments } = event;
     // Queued words that became the request itself are named by it too.
     const images = imagesIn([...(attachments ?? []), ...carriedAttachments(event, textOf)]);
@@ -118,11 +124,15 @@ export class Messages {
     this.#open = false;
     const found = imagesIn(carriedAttachments(event, textOf));
     const images = found.length > 0 && { images: found };
-    if (this.#awaited.delete(event.id)) {
+    const carries = found.length > 0 || (event.notifications !== undefined && event.notifications.text !== '');
+    const { id: call, content } = event;
+    const isAwaited = this.#awaited.delete(call);
+    // The carrier completes its batch. What it carries may become a message of its own: no result may follow it.
+    if (carries) this.#giveUpAwaited();
+    if (isAwaited) {
       const failed = event.is_error && { failed: true as const };
-      const { id: call, content } = event;
       this.#add(event.seq, withBlock({ role: 'tool', call, content, ...failed, ...images }, event));
-    } else if (event.notifications !== undefined && event.notifications.text !== '') {
+    } else if (carries) {
       this.#add(event.seq, withBlock({ role: 'user', content: SYSTEM_REQUEST, ...images }, event));
     }
   }
@@ -130,21 +140,38 @@ export class Messages {
   #extend(event: LogEvent, content: string, call?: ToolCall): void {
     const last = this.#messages.at(-1);
     if (this.#open && last?.role === 'assistant') {
+      if (call !== undefined && last.calls.some(({ id }) => id === call.id)) return;
       this.#messages[this.#messages.length - 1] = extended(last, content, call);
     } else {
-      this.#giveUpAwaited(event.seq);
+      this.#giveUpAwaited();
       this.#add(event.seq, extended({ role: 'assistant', content: '', calls: [] }, content, call));
     }
     if (call !== undefined) this.#awaited.add(call.id);
     this.#open = true;
   }
 
-  #giveUpAwaited(seq: number): void {
-    for (const call of this.#awaited) this.#add(seq, { role: 'tool', call, content: LOST_RESULT });
+  /** In front of the results that have come: what the last of them carries stays behind all of them. */
+  #giveUpAwaited(): void {
+    if (this.#awaited.size === 0) return;
+    const from = this.#resultsFrom();
+    const lost = this.#lostResults();
+    this.#messages.splice(from, 0, ...lost);
+    this.#seqs.splice(from, 0, ...lost.map(() => this.#seqs[from - 1] ?? 0));
     this.#awaited.clear();
   }
 
+  /** Where the results of the last assistant message begin. */
+  #resultsFrom(): number {
+    return this.#messages.findLastIndex(({ role }) => role === 'assistant') + 1;
+  }
+
+  #lostResults(): ModelMessage[] {
+    return [...this.#awaited].map((call) => ({ role: 'tool', call, content: LOST_RESULT }));
+  }
+
   #compact(event: EventOf<'compaction'>): void {
+    this.#open = false;
+    this.#giveUpAwaited();
     const first = this.#seqs.findIndex((seq) => seq > event.through);
     let kept = first === -1 ? this.#messages.length : first;
     // Without its call a result cannot be sent.

@@ -1,9 +1,11 @@
-// Decides how far the running turn has come: is one open, which tool calls have no response, which were approved.
+// Tracks how far the running turn has come: whether one is open, which of its tool calls have no response, which were approved.
 import { type EventOf, type LogEvent } from '../../protocol/event.ts';
 
 export interface UnansweredCall {
   readonly request: EventOf<'tool_call_request'>;
   readonly approval?: EventOf<'approval'>;
+  /** Events behind the request are missing from the log: its approval or its response may be among them. */
+  readonly uncertain?: true;
 }
 
 export interface Inquiry {
@@ -11,6 +13,11 @@ export interface Inquiry {
   readonly response?: EventOf<'inquiry_response'>;
 }
 
+/**
+ * Only calls of the last answer of the open turn can be without a response. A call that a damaged log, or an earlier
+ * version, left without one is forgotten as soon as something follows that its response must have preceded: it never runs
+ * again (invariant 7).
+ */
 export class TurnState {
   readonly #unanswered = new Map<string, UnansweredCall>();
   readonly #callIds = new Set<string>();
@@ -20,6 +27,14 @@ export class TurnState {
   #key = '';
   #schema: EventOf<'chat_request'>['schema'];
   #outcome: EventOf<'turn_ended'>['outcome'] | undefined;
+  /** A `model_call` closed the last answer: what the model says next belongs to another one. */
+  #answerEnded = false;
+  #lastSeq = 0;
+
+  /** The number of the last event that was folded. */
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
 
   get isOpen(): boolean {
     return this.#open;
@@ -44,6 +59,10 @@ export class TurnState {
     return [...this.#unanswered.values()];
   }
 
+  get hasUnanswered(): boolean {
+    return this.#unanswered.size > 0;
+  }
+
   /** The question that an unanswered call has put. */
   inquiry(call: string): Inquiry | undefined {
     return this.#inquiries.get(call);
@@ -59,27 +78,49 @@ export class TurnState {
     return this.#callIds.has(id);
   }
 
+  /** Events at this point are missing from the log, or were cut off its end. */
+  lostEvents(): void {
+    for (const [id, call] of this.#unanswered) this.#unanswered.set(id, { ...call, uncertain: true });
+  }
+
   fold(event: LogEvent): void {
+    if (event.seq !== this.#lastSeq + 1) this.lostEvents();
+    this.#lastSeq = event.seq;
     switch (event.type) {
       case 'conversation_started':
         this.#key = event.key;
         return;
       case 'turn_started':
+        this.#forgetCalls();
         this.#open = true;
         this.#schema = undefined;
         return;
       case 'chat_request':
+        this.#forgetCalls();
         this.#schema = event.schema ?? this.#schema;
         return;
       case 'turn_ended':
+        this.#forgetCalls();
         this.#open = false;
         this.#outcome = event.outcome;
         return;
+      case 'forked':
+        this.#forgetCalls();
+        return;
+      case 'model_call':
+        // Titles and summaries are asked for beside the answer.
+        if (event.purpose === undefined) this.#answerEnded = true;
+        return;
+      case 'chat_response':
+        this.#beginAnswer();
+        return;
       case 'tool_call_request':
+        this.#beginAnswer();
         this.#callIds.add(event.id);
         this.#unanswered.set(event.id, { request: event });
         return;
       case 'approval': {
+        this.#callIds.add(event.tool_call_id);
         const call = this.#unanswered.get(event.tool_call_id);
         if (call !== undefined) this.#unanswered.set(event.tool_call_id, { ...call, approval: event });
         return;
@@ -93,11 +134,24 @@ export class TurnState {
         }
         return;
       case 'tool_call_response':
+        // Also where the request is missing: a new call under its id would get the old one's files.
+        this.#callIds.add(event.id);
         this.#unanswered.delete(event.id);
         this.#inquiries.delete(event.id);
         return;
       default:
         return;
     }
+  }
+
+  /** The parts of one answer are several events until its `model_call`. */
+  #beginAnswer(): void {
+    if (this.#answerEnded) this.#forgetCalls();
+    this.#answerEnded = false;
+  }
+
+  #forgetCalls(): void {
+    this.#unanswered.clear();
+    this.#inquiries.clear();
   }
 }

@@ -84,6 +84,15 @@ function isDeliberate(end: CommandEnd | undefined): boolean {
   return end?.cause === 'stopped' && end.reason !== undefined && DELIBERATE.has(end.reason);
 }
 
+/** Of those that ran on while the conversation was closed. */
+export function describeStillRunning(handles: readonly (Handle & { readonly name: string })[]): string {
+  const lines = handles.map((handle) => {
+    const command = shorten(handle.process.command.replace(/\s+/g, ' ').trim(), COMMAND);
+    return `- “${handle.name}” (${command}): ${describeState(handle)}`;
+  });
+  return ['The editor was restarted. These background commands still run:', ...lines].join('\n');
+}
+
 async function messageOf(handle: Handle, name: string): Promise<string> {
   const command = shorten(handle.process.command.replace(/\s+/g, ' ').trim(), COMMAND);
   const who = `The background command “${name}” (${command})`;

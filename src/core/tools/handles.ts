@@ -56,6 +56,7 @@ type NamedHandle = Handle & { readonly name: string };
 export class Handles implements Disposable {
   readonly #deps: HandlesDeps;
   readonly #byConversation = new Map<string, Conversation>();
+  readonly #resumed = new Set<string>();
   readonly #emitter: Emitter<HandleChange>;
 
   constructor(deps: HandlesDeps) {
@@ -91,10 +92,20 @@ export class Handles implements Disposable {
   }
 
   /** What the log says was started: taken up where it runs, and told how it ended where it does not. */
-  async takeUp(log: ConversationLog): Promise<void> {
+  async takeUp(log: ConversationLog, handedOver = false): Promise<void> {
     this.letGo(log.id);
     this.of(log);
     await this.#byConversation.get(log.id)?.takeUp();
+    if (!handedOver && this.hasRunning(log.id)) this.#resumed.add(log.id);
+  }
+
+  /** Those that ran on while no window had the conversation, until it was said that they still run. */
+  stillRunning(conversation: string): readonly NamedHandle[] {
+    return this.#resumed.has(conversation) ? this.list(conversation).filter((handle) => !handle.hasEnded) : [];
+  }
+
+  saidStillRunning(conversation: string): void {
+    this.#resumed.delete(conversation);
   }
 
   /** By the call that waits for it; false if it does not run any more. */
@@ -118,6 +129,7 @@ export class Handles implements Disposable {
   letGo(conversation: string): void {
     this.#byConversation.get(conversation)?.dispose();
     this.#byConversation.delete(conversation);
+    this.#resumed.delete(conversation);
   }
 
   dispose(): void {

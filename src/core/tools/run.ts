@@ -1,5 +1,7 @@
 // Decides the life of one tool call: validate → permit → execute → bound.
 import { describeError, describeFailure, FailureError, succeeded } from '../../base/errors.ts';
+import { parseObject, TOO_DEEP } from '../../base/outsideJson.ts';
+import { type Slots } from '../../base/slots.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
@@ -48,6 +50,8 @@ export interface ToolRunDeps {
   readonly captures?: Captures | undefined;
   readonly problems?: ProblemTelling | undefined;
   readonly handles?: Handles | undefined;
+  /** For calls of the same answer that run programs. */
+  readonly slots: Slots;
   settings(): Settings;
 }
 
@@ -56,8 +60,32 @@ export type ToolResponse = Omit<Extract<EventDraft, { type: 'tool_call_response'
 
 export const OUTPUT_LIMIT = 30_000;
 
-/** Never throws: every end of a call is a response the model can read. */
+const CANCELLED = 'Cancelled by the user.';
+
+/** Every end of a call is a response that the model can read. Rejects only if the log cannot be written. */
 export async function runTool(
+  deps: ToolRunDeps,
+  request: EventOf<'tool_call_request'>,
+  signal: AbortSignal,
+): Promise<ToolResponse> {
+  const answer = (content: string): ToolResponse => ({
+    type: 'tool_call_response',
+    id: request.id,
+    content,
+    is_error: true,
+  });
+  try {
+    return await runToEnd(deps, request, signal);
+  } catch (error) {
+    // A call that was given up because the turn was stopped ends as that.
+    if (signal.aborted) return answer(CANCELLED);
+    if (error instanceof FailureError) throw error;
+    deps.output.error(`the call of ${request.name} failed unexpectedly`, error);
+    return answer(`${request.name} failed unexpectedly and may have run: ${describeError(error)}`);
+  }
+}
+
+async function runToEnd(
   deps: ToolRunDeps,
   request: EventOf<'tool_call_request'>,
   signal: AbortSignal,
@@ -87,9 +115,7 @@ async function execute(
   if (tool === undefined) {
     return refusal(`There is no tool ${request.name}. The tools are: ${deps.registry.names.join(', ')}.`);
   }
-  if (request.arguments_text !== undefined) {
-    return refusal(`The arguments of ${request.name} are not a JSON object. Call it again with valid JSON.`);
-  }
+  if (request.arguments_text !== undefined) return refusal(whyUnreadable(request.name, request.arguments_text));
   const parsed = tool.parse(request.arguments);
   if (!parsed.ok) return refusal(`${request.name} was not run: ${describeFailure(parsed.failure)}`);
   const handles = deps.handles?.of(deps.log);
@@ -98,8 +124,7 @@ async function execute(
   const hidden = await readHidden(deps.workspace);
   const permission = await permit(deps, tool, { request, arguments: parsed.value, hidden }, signal);
   if (permission.type === 'refused') return refusal(permission.reason);
-  if (signal.aborted) return refusal('Cancelled by the user.');
-  deps.frontend.render(deps.log.id, { type: 'tool_started', call: request.id });
+  if (signal.aborted) return refusal(CANCELLED);
   const effect = effectOf(tool, permission.arguments);
   const context: ToolContext = {
     conversation: deps.log.id,
@@ -123,12 +148,17 @@ async function execute(
     },
   };
   const call = () => inTurn(deps, request.id, effect, () => tool.run(permission.arguments, context));
-  const run = () => withProblems(deps, effect, signal, call);
-  try {
+  const settled = () => withProblems(deps, effect, signal, call);
+  const run = async () => {
+    deps.frontend.render(deps.log.id, { type: 'tool_started', call: request.id });
     // What changes something waits until the workspace is captured as it was before the turn.
     if (effect === 'edit') await deps.captures?.turnTaken();
-    if (effect !== 'execute' || deps.captures === undefined) return await run();
-    return await deps.captures.around(request.id, signal, run);
+    if (effect !== 'execute' || deps.captures === undefined) return settled();
+    return deps.captures.around(request.id, signal, settled);
+  };
+  try {
+    // Only what runs programs waits for room: a call that waits for another one must never keep it out.
+    return effect === 'execute' ? ((await deps.slots.run(run, signal)) ?? refusal(CANCELLED)) : await run();
   } catch (error) {
     // The log cannot be written: that ends the turn, whoever noticed it first.
     if (error instanceof FailureError) throw error;
@@ -146,6 +176,12 @@ async function tellOfLookalike(
   const draft = lookalikeIn(output, name, args);
   if (draft?.subject === undefined || log.state.lookalikes.has(draft.subject)) return;
   await enqueue(log, ids, { ...draft, at: new Date(clock.now()).toISOString() });
+}
+
+function whyUnreadable(name: string, text: string): string {
+  return parseObject(text) === undefined
+    ? `The arguments of ${name} are not a JSON object. Call it again with valid JSON.`
+    : `${name} was not run: its arguments are ${TOO_DEEP}. Call it again with flatter ones.`;
 }
 
 function refusal(content: string): ToolOutcome {

@@ -57,11 +57,25 @@ test.each([
   after?.release();
 });
 
-test('a lock that the disk refuses is an error, not a lock that another has', async () => {
+test('a lock that the disk refuses is an error, not a lock that another has', () => {
   expect(() => tryKernelLock(join(folder, 'missing', 'lock.db'))).toThrow();
-  await writeFile(
-    join(folder, 'lock.db'),
-    'this is no database, and longer than its head of a hundred bytes: '.repeat(20),
-  );
-  expect(() => tryKernelLock(join(folder, 'lock.db'))).toThrow();
+});
+
+const garbage = 'this is no database, and longer than its head of a hundred bytes: '.repeat(20);
+
+test('a lock file with anything in it can be locked, by one at a time', async () => {
+  const path = join(folder, 'lock.db');
+  await writeFile(path, garbage);
+  const first = tryKernelLock(path);
+  expect(first).toBeDefined();
+  expect(tryKernelLock(path)).toBeUndefined();
+  expect(await holdElsewhere('tryKernelLock', path)).toBe('refused');
+  first?.release();
+});
+
+test('a lock file that is overwritten while it is held stays held', async () => {
+  const path = join(folder, 'lock.db');
+  expect(await holdElsewhere('tryKernelLock', path)).toBe('held');
+  await writeFile(path, garbage);
+  expect(tryKernelLock(path)).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
-import { type AttachmentView } from '../../../src/protocol/webview.ts';
+import { type AttachmentView, type ChatHead } from '../../../src/protocol/webview.ts';
 import { createSnapshots } from '../../../src/storage/snapshots.ts';
 import { Composing } from '../../../src/vscode/composing.ts';
 import { createDrafts, type Drafts } from '../../../src/vscode/drafts.ts';
@@ -29,15 +29,17 @@ function open() {
   opened.push(drafts);
   const snapshots = createSnapshots({ files: realFileSystem, folder: join(folder, 'snapshots') });
   let attachments: readonly AttachmentView[] = [];
+  let returned = false;
   const restored: string[] = [];
   const frontend = {
-    setHead: (head: { attachments?: readonly AttachmentView[] }) => {
+    setHead: (head: Partial<Pick<ChatHead, 'attachments' | 'returned'>>) => {
       attachments = head.attachments ?? attachments;
+      returned = head.returned ?? returned;
     },
     restoreDraft: (text: string) => void restored.push(text),
   };
   const composing = new Composing({ drafts, snapshots, frontend, log });
-  return { composing, drafts, snapshots, restored, attachments: () => attachments };
+  return { composing, drafts, snapshots, restored, attachments: () => attachments, returned: () => returned };
 }
 
 const png = { type: 'attach_image', name: 'shot.png', media_type: 'image/png', data: 'iVBORw0KGgo=' } as const;
@@ -92,6 +94,43 @@ test('words that come back are on disk before anybody says so, in front of the d
   expect(await drafts.read()).toBe('First.\nSecond.\nhalf typed');
   expect(restored).toEqual(['First.\nSecond.']);
   expect(attachments()).toMatchObject([{ kind: 'file', id: 'a.txt' }]);
+});
+
+const queued = { id: 'q', content: 'Go', at: '' };
+
+test('a queued message comes back although the draft begins with the same words', async () => {
+  const { composing, drafts } = open();
+  await drafts.write('Go on');
+  await composing.giveBack([queued]);
+  expect(await drafts.read()).toBe('Go\nGo on');
+});
+
+test('a message that came back is known as that over a reload, until the composer is cleared', async () => {
+  const first = open();
+  expect(first.composing.has([queued])).toBe(false);
+  await first.composing.giveBack([queued]);
+  expect(first.returned()).toBe(true);
+
+  // The window died before the log said that the message had come back.
+  const second = open();
+  await second.composing.restore();
+  expect([second.returned(), second.composing.has([queued])]).toEqual([true, true]);
+  await second.composing.giveBack([queued]);
+  expect(await second.drafts.read()).toBe('Go');
+  await second.composing.typed('Go away');
+  expect(second.returned()).toBe(true);
+  await second.composing.typed('');
+  expect(second.returned()).toBe(false);
+
+  const third = open();
+  await third.composing.restore();
+  expect([third.returned(), third.composing.has([queued])]).toEqual([false, false]);
+});
+
+test('a message that the user took back is not called undelivered', async () => {
+  const { composing, drafts, returned } = open();
+  await composing.putBack([queued]);
+  expect([await drafts.read(), returned()]).toEqual(['Go', false]);
 });
 
 test('what was attached and cannot be read is left out', async () => {

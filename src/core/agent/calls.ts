@@ -1,0 +1,150 @@
+// Runs the tool calls of one answer side by side, and sees to it that every call of a turn gets its response.
+import { type Failure, FailureError } from '../../base/errors.ts';
+import { Slots } from '../../base/slots.ts';
+import { type EventDraft, type EventOf } from '../../protocol/event.ts';
+import { INTERRUPTED } from '../conversation/transcript.ts';
+import { type UnansweredCall } from '../conversation/turnState.ts';
+import { withdrawShown } from '../tools/handleWords.ts';
+import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
+import { waitedForAnswer } from './approvals.ts';
+import { collectFor } from './delivery.ts';
+import { readHidden } from './ignoreFile.ts';
+import { type TurnDeps } from './loop.ts';
+import { type Prompting } from './prompting.ts';
+import { sampleAt } from './sampling.ts';
+import { type TurnControl } from './turnControl.ts';
+
+export type CallRequest = EventOf<'tool_call_request'>;
+export type TurnEnd = Pick<EventOf<'turn_ended'>, 'outcome'> & { readonly failure?: Failure };
+
+/** So many commands of one answer run at the same time. */
+const MOST_RUNNING = 8;
+
+/** Resolves, or rejects, once none of them runs any more. The response that completes the batch is the carrier. */
+export async function runCalls(
+  deps: TurnDeps,
+  prompting: Prompting,
+  calls: readonly CallRequest[],
+  control: TurnControl,
+): Promise<void> {
+  const running = runDeps(deps);
+  const signal = control.enter('tools');
+  let left = calls.length;
+  const run = async (call: CallRequest) => {
+    const response = await runTool(running, call, signal);
+    left -= 1;
+    if (left === 0) await sampleForResult(deps, prompting);
+    await respond(deps, response, control.isStopped || control.wanted === 'user');
+  };
+  const settled = await Promise.allSettled(calls.map(run));
+  const failed = settled.find((one) => one.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+/** A source that cannot be compared must not cost the call its response. */
+async function sampleForResult(deps: TurnDeps, prompting: Prompting): Promise<void> {
+  try {
+    await sampleAt(deps, prompting, 'result');
+  } catch (error) {
+    if (error instanceof FailureError) throw error;
+    deps.ports.log.error('what changed was not compared before a result', error);
+  }
+}
+
+/**
+ * `cutShort`: no answer follows. Then the user's words, and with them all that waits, are left for the request that cut
+ * the calls short, or for the composer.
+ */
+async function respond(deps: TurnDeps, response: ToolResponse, cutShort: boolean): Promise<void> {
+  const withdrawn = withdrawShown(deps.log, response.handles ?? []);
+  const { turn, pending } = deps.log.state;
+  const carries = turn.unanswered.length === 1 && !(cutShort && pending.texts.length > 0);
+  const carrying = carries ? collectOrNothing(deps) : undefined;
+  // What a call showed is newer than a diff that was written before it.
+  const own = deps.edits.settle(response.seen ?? []);
+  const told = (carrying?.seen ?? []).filter(({ path }) => deps.edits.newest(path) === undefined);
+  const seen = [...told, ...own];
+  const responded = deps.log.append({ ...response, ...carrying, ...(seen.length > 0 && { seen }) });
+  await Promise.all([withdrawn, responded]);
+}
+
+/** What cannot be planned or formatted stays pending: the call gets its response all the same. */
+function collectOrNothing(deps: TurnDeps): ReturnType<typeof collectFor> | undefined {
+  try {
+    return collectFor(deps);
+  } catch (error) {
+    deps.ports.log.error('a result was written without what is pending', error);
+    return undefined;
+  }
+}
+
+/** Ends the open turn. Calls that have no response by then get one in front of it: none is ever left open. */
+export async function endTurn({ log }: Pick<TurnDeps, 'log'>, end: TurnEnd, why: string): Promise<void> {
+  const responses = log.state.turn.unanswered.map(({ request }) => interrupted(request, why));
+  const ended: EventDraft = { type: 'turn_ended', ...end };
+  await log.appendTogether([...responses, ended].map((draft) => ({ draft }))).kept;
+}
+
+/**
+ * After a restart: calls that may have run get a response that says so and are never run again. Resolves to those that
+ * still wait for an approval or an answer, with which the turn goes on; if there are none, the turn is ended.
+ */
+export async function recoverTurn(deps: TurnDeps): Promise<readonly CallRequest[]> {
+  const { log } = deps;
+  if (!log.state.turn.isOpen) return [];
+  const waiting = await waitingCalls(deps);
+  for (const { request } of log.state.turn.unanswered) {
+    if (!waiting.includes(request)) await respond(deps, interrupted(request, CLOSED), true);
+  }
+  if (waiting.length === 0) await endTurn(deps, INTERRUPTED_TURN, CLOSED);
+  return waiting;
+}
+
+/** Ends a turn that a failed write or a bug left open: nothing of it goes on. */
+export async function closeTurn(deps: TurnDeps, why: string): Promise<void> {
+  if (deps.log.state.turn.isOpen) await endTurn(deps, INTERRUPTED_TURN, why);
+}
+
+const CLOSED = 'The editor was closed or reloaded';
+
+const INTERRUPTED_TURN: TurnEnd = {
+  outcome: 'error',
+  failure: {
+    code: 'interrupted',
+    message: 'This turn was interrupted: the editor was closed or reloaded.',
+    nextStep: 'Nothing is run again by itself. Write to go on.',
+  },
+};
+
+function interrupted({ id, name }: CallRequest, why: string): ToolResponse {
+  return { type: 'tool_call_response', id, content: `${INTERRUPTED} ${why} while ${name} ran.`, is_error: true };
+}
+
+/** Calls that surely never began, because nobody had answered for them. */
+async function waitingCalls(deps: TurnDeps): Promise<readonly CallRequest[]> {
+  const open = deps.log.state.turn.unanswered.filter(neverApproved);
+  if (open.length === 0) return [];
+  try {
+    const hidden = await readHidden(deps.ports.workspace);
+    const waiting: CallRequest[] = [];
+    for (const { request } of open) {
+      const tool = deps.registry.get(request.name);
+      if (tool !== undefined && (await waitedForAnswer(runDeps(deps), tool, request, hidden))) waiting.push(request);
+    }
+    return waiting;
+  } catch (error) {
+    deps.ports.log.error('which calls still wait for an answer is not known', error);
+    return [];
+  }
+}
+
+/** Where the log has a gap behind a call, its approval may have been in it. */
+function neverApproved({ approval, uncertain }: UnansweredCall): boolean {
+  return approval === undefined && uncertain !== true;
+}
+
+function runDeps({ log, registry, edits, ports, captures }: TurnDeps): ToolRunDeps {
+  const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles } = ports;
+  const shared = { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles };
+  return { log, registry, edits, output: ports.log, captures, slots: new Slots(MOST_RUNNING), ...shared };
+}

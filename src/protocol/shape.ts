@@ -1,0 +1,69 @@
+// Turns a zod schema into a quick check of types alone, for data that was validated when it was written.
+import type * as z from 'zod';
+import { isDeeperThan } from '../base/outsideJson.ts';
+
+type Check = (value: unknown) => boolean;
+
+/** Deeper data was never written; what is printed again must fit into a stack. */
+const DEEPEST_READ = 1000;
+
+/**
+ * Fields that the schema does not know pass, since a later version may have written them, and so do texts of any length
+ * and form: whoever reads relies on the types.
+ */
+export function shapeCheck(schema: z.core.$ZodType): Check {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'string':
+      return (value) => typeof value === 'string';
+    case 'number':
+      return Number.isSafeInteger;
+    case 'boolean':
+      return (value) => typeof value === 'boolean';
+    case 'literal': {
+      const values = new Set<unknown>(def.values);
+      return (value) => values.has(value);
+    }
+    case 'enum': {
+      const values = new Set<unknown>(Object.values(def.entries));
+      return (value) => values.has(value);
+    }
+    case 'unknown':
+      return (value) => !isDeeperThan(value, DEEPEST_READ);
+    case 'record':
+      return (value) => isRecord(value) && !isDeeperThan(value, DEEPEST_READ);
+    case 'optional': {
+      const check = shapeCheck(def.innerType);
+      return (value) => value === undefined || check(value);
+    }
+    case 'array': {
+      const check = shapeCheck(def.element);
+      return (value) => Array.isArray(value) && value.every((one) => check(one));
+    }
+    case 'tuple': {
+      const checks = def.items.map((item) => shapeCheck(item));
+      return (value) => Array.isArray(value) && checks.every((check, index) => check(value[index]));
+    }
+    case 'union': {
+      const checks = def.options.map((option) => shapeCheck(option));
+      return (value) => checks.some((check) => check(value));
+    }
+    case 'object':
+      return objectCheck(def.shape);
+    default:
+      throw new Error(`there is no quick check of ${def.type}`);
+  }
+}
+
+function objectCheck(shape: Readonly<Record<string, z.core.$ZodType>>): Check {
+  const fields = Object.entries(shape).map(([name, schema]) => ({ name, check: shapeCheck(schema) }));
+  return (value) => {
+    if (!isRecord(value)) return false;
+    for (const { name, check } of fields) if (!check(value[name])) return false;
+    return true;
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
