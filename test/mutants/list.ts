@@ -203,4 +203,18 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     tests: ['test/unit/node/supervision.test.ts'],
   },
+  {
+    name: 'Markdown of any depth',
+    file: 'src/webview/render/boundedLexer.ts',
+    find: 'if (this.#depth >= DEEPEST_BLOCKS) return undefined;',
+    replace: '',
+    tests: ['test/unit/webview/boundedLexer.test.ts'],
+  },
+  {
+    name: 'a secret behind a short option is shown',
+    file: 'src/base/maskSecrets.ts',
+    find: 'return this.#maskCredentials(value);',
+    replace: 'return false;',
+    tests: ['test/unit/base/maskSecrets.test.ts'],
+  },
 ];
