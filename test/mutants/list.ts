@@ -263,5 +263,17 @@ export const mutants: readonly Mutant[] = [
     find: 'if (this.#reserve === undefined) throw error;',
     replace: 'throw error;',
     tests: ['test/unit/node/fullDisk.test.ts'],
+    name: 'Markdown of any depth',
+    file: 'src/webview/render/boundedLexer.ts',
+    find: 'if (this.#depth >= DEEPEST_BLOCKS) return undefined;',
+    replace: '',
+    tests: ['test/unit/webview/boundedLexer.test.ts'],
+  },
+  {
+    name: 'a secret behind a short option is shown',
+    file: 'src/base/maskSecrets.ts',
+    find: 'return this.#maskCredentials(value);',
+    replace: 'return false;',
+    tests: ['test/unit/base/maskSecrets.test.ts'],
   },
 ];

@@ -2,13 +2,13 @@
 // that takes such text, on texts made to make it slow, and for every regular expression of the product.
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import * as host from '../support/growth/hostCases.ts';
+import { hostCases } from '../support/growth/hostCases.ts';
 import { superlinear } from '../support/growth/measure.ts';
-import * as model from '../support/growth/modelCases.ts';
-import * as page from '../support/growth/pageCases.ts';
+import { modelCases } from '../support/growth/modelCases.ts';
+import { pageCases } from '../support/growth/pageCases.ts';
 import { attacksOn, regExpsIn } from '../support/growth/regExpAttacks.ts';
 
-describe.each(Object.entries({ ...host, ...model, ...page }))('%s', (_area, cases) => {
+describe.each(Object.entries({ ...hostCases, ...modelCases, ...pageCases }))('%s', (_area, cases) => {
   test.each(Object.entries(cases))('%s', async (_name, { prepare, size }) => {
     expect(await superlinear(prepare, size)).toBeUndefined();
   });

@@ -26,7 +26,7 @@ const QUOTE_START = /\n(?=>)/g;
 const ADDRESS_START = /^(?:https?:\/\/|ftp:\/\/|www\.)/i;
 /** As in the package, but for mail addresses. */
 const TEXT_WITHOUT_MAIL =
-  /^(`+|~+|[^`~])(?:(?=[`~])|(?= {2,}\n)|[\s\S]*?(?:(?=[\\<!\[`*~_]|\b_|[hH][tT][tT][pP][sS]?|[fF][tT][pP]:\/\/|(?<![^\s*_~(])www\.|$)|[^ ](?= {2,}\n)))/;
+  /^(`+(?!`)|~+(?!~)|[^`~])(?:(?=[`~])|(?= {2,}\n)|[\s\S]*?(?:(?=[\\<!\[`*~_]|\b_|[hH][tT][tT][pP][sS]?|[fF][tT][pP]:\/\/|(?<![^\s*_~(])www\.|$)|[^ ](?= {2,}\n)))/;
 
 /** Never throws: what cannot be read is one paragraph of plain text. */
 export function lexMarkdown(text: string): MarkedToken[] {

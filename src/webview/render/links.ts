@@ -30,7 +30,8 @@ function isPathWithLine(address: string): boolean {
 
 function fileTarget(address: string): LinkTarget {
   const hash = address.indexOf('#');
-  const place = hash === -1 ? /:(\d+)(?::\d+)?$/.exec(address) : /^#L(\d+)(?!.*#)/.exec(address.slice(hash));
+  const anchor = hash !== -1 && address.indexOf('#', hash + 1) === -1 ? address.slice(hash) : '';
+  const place = hash === -1 ? /:(\d+)(?::\d+)?$/.exec(address) : /^#L(\d+)/.exec(anchor);
   const path = decode(hash === -1 ? address.slice(0, place?.index) : address.slice(0, hash));
   if (path === '' || path.length > PATH_LIMIT || hasControl(path)) return NONE;
   const line = Number(place?.[1] ?? 0);

@@ -1,7 +1,7 @@
 // Builds the cases of the growth test: a function, and the texts that are repeated to make it slow.
 import { fill, type Prepare } from './measure.ts';
 
-export interface GrowthCase {
+interface GrowthCase {
   readonly prepare: Prepare;
   /** Characters, or pieces, of the smaller input. */
   readonly size: number;

@@ -33,7 +33,7 @@ import { type GrowthCases, inPieces, over } from './cases.ts';
 const encoder = new TextEncoder();
 const folders = [{ path: '', absolute: '/workspace' }];
 
-export const paths: GrowthCases = {
+const paths: GrowthCases = {
   ...over('whyProtected', (path) => whyProtected(path, false), ['.', '. ', 'a/', '/', ':', '\\']),
   ...over('hides', (path) => parseIgnore('*.log\n/a/**/b\nbuild/\n**/x/**/y\n*a*a*a*b').hides(path), [
     'a/',
@@ -117,7 +117,7 @@ const LINES = [
   '${',
 ];
 
-export const commandLines: GrowthCases = {
+const commandLines: GrowthCases = {
   ...over('parseCommand', (line) => parse(line, 'bash'), LINES),
   ...over('pathsIn', (line) => named(line, 'bash'), LINES),
   ...over('isAllowed', (line) => allowed(['ls'], [line, `${line}*`], 'bash'), LINES),
@@ -170,7 +170,7 @@ export const commandLines: GrowthCases = {
   ]),
 };
 
-export const output: GrowthCases = {
+const output: GrowthCases = {
   ...over('plainText', plainText, [
     '\r',
     '\r\n',
@@ -243,7 +243,7 @@ export const output: GrowthCases = {
   ...over('shortTitle', shortTitle, [' ', '\n', 'a', 'a ']),
 };
 
-export const pagesAndAnswers: GrowthCases = {
+const pagesAndAnswers: GrowthCases = {
   ...over('htmlToText', htmlToText, [
     ...[
       '<',
@@ -317,7 +317,7 @@ export const pagesAndAnswers: GrowthCases = {
 };
 
 /** Lines of a log that others wrote into. */
-export const logs: GrowthCases = over('readEvents', (text) => readEvents(Buffer.from(text)), [
+const logs: GrowthCases = over('readEvents', (text) => readEvents(Buffer.from(text)), [
   '\n',
   '{"v":1,"seq":1,\n',
   ',"crc":"',
@@ -325,3 +325,5 @@ export const logs: GrowthCases = over('readEvents', (text) => readEvents(Buffer.
   '{',
   '"}\n',
 ]);
+
+export const hostCases = { paths, commandLines, output, pagesAndAnswers, logs };

@@ -43,7 +43,7 @@ function deltas(make: (number: number) => { id?: string; name?: string; text: st
   };
 }
 
-export const streams: GrowthCases = {
+const streams: GrowthCases = {
   'id and name in every delta': { prepare: deltas(() => ({ id: 'a', name: 'b', text: 'c', index: 0 })), size: 10_000 },
   'id and name in every delta of a text': {
     prepare: deltas((n) => ({ id: 'a', name: 'b', text: n === 0 ? '{"a":"' : 'c' })),
@@ -60,7 +60,7 @@ export const streams: GrowthCases = {
 
 const profile = shippedProfile('http://127.0.0.1:1/v1');
 
-export const refusals: GrowthCases = {
+const refusals: GrowthCases = {
   ...over('hintsIn', (text) => hintsIn(profile, text), [
     'user ',
     'user after ',
@@ -81,7 +81,7 @@ export const refusals: GrowthCases = {
   ]),
 };
 
-export const guide: GrowthCases = {
+const guide: GrowthCases = {
   ...over('parseRequest', parseRequest, [
     ' ',
     'then ',
@@ -161,7 +161,7 @@ function lines(count: number, prefix: string): string {
 const encoder = new TextEncoder();
 const LIMITS = { lines: 40, characters: 1800 };
 
-export const differences: GrowthCases = {
+const differences: GrowthCases = {
   ...pairs('differenceOf', (before, after) => differenceOf(before, after, LIMITS)),
   ...pairs('diffOfCall', (before, after) =>
     diffOfCall({ path: 'a', before: encoder.encode(before), after: encoder.encode(after) }),
@@ -193,7 +193,7 @@ const hunk = (texts: readonly string[], sign: ' ' | '-' = '-') => ({
   lines: texts.map((text) => ({ sign, text })),
 });
 
-export const edits: GrowthCases = {
+const edits: GrowthCases = {
   ...over('replaceTexts, a text that nearly fits', (text) => replace(text, `b${text.slice(0, text.length / 2)}`), [
     'a',
     'a\n',
@@ -250,3 +250,5 @@ export const edits: GrowthCases = {
 function inTens(all: readonly string[]): string[][] {
   return Array.from({ length: Math.ceil(all.length / 10) }, (_, at) => all.slice(10 * at, 10 * at + 10));
 }
+
+export const modelCases = { streams, refusals, guide, differences, edits };

@@ -103,7 +103,7 @@ const MARKDOWN = [
   (size: number) => `${'a'.repeat(size)}@b.example`,
 ];
 
-export const markdown: GrowthCases = {
+const markdown: GrowthCases = {
   ...over('lexed', lexMarkdown, MARKDOWN, 10_000),
   ...over(
     'drawn',
@@ -150,7 +150,7 @@ export const markdown: GrowthCases = {
   ),
 };
 
-export const arguments_: GrowthCases = {
+const arguments_: GrowthCases = {
   ...over('readPartial', readPartial, [
     '{',
     '[',
@@ -207,3 +207,5 @@ export const arguments_: GrowthCases = {
   ),
   ...over('colouredLines', (text) => colouredLines(text.split('\n'), 'ts'), ['+\n', '-a\n', ' `${\n', '+/*\n'], 60_000),
 };
+
+export const pageCases = { markdown, arguments: arguments_ };

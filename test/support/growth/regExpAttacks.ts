@@ -76,7 +76,9 @@ function childrenOf(node: AST.Node): readonly AST.Node[] {
   return node.type === 'Quantifier' ? [node.element] : [];
 }
 
-const CANDIDATES = [...' a0A_-./\\"\'`<>()[]{}:;,@#*=+!?|&%$~^\n\r\t\u001b\u0007\b\u009bäß‘“…\u2010\u00a0\u{1f600}'];
+const CANDIDATES = Array.from(
+  ' a0A_-./\\"\'`<>()[]{}:;,@#*=+!?|&%$~^\n\r\t\u001b\u0007\b\u009bäß‘“…\u2010\u00a0\u{1f600}',
+);
 
 /** Texts that parts of a pattern match, as far as that is simple to say. */
 class Samples {
