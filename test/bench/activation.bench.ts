@@ -18,8 +18,6 @@ await runToExit(async () => {
   const temporary = await newTemporaryFolder();
   await makeVsix(join(temporary, 'earshot.vsix'), () => undefined);
   await build('--tests');
-  const extensionsDir = join(temporary, 'extensions');
-  prepare(extensionsDir);
   const nothing = join(temporary, 'nothing');
   makeEmptyExtension(nothing);
   const folder = join(temporary, 'folder');
@@ -29,6 +27,8 @@ await runToExit(async () => {
     // Who goes first changes: the first one meets a colder machine.
     const extensions = round % 2 === 0 ? [EARSHOT, EMPTY] : [EMPTY, EARSHOT];
     const order = { extensions } satisfies ActivationOrder;
+    const extensionsDir = join(temporary, `extensions${round}`);
+    prepare(extensionsDir);
     found.push(
       ...(await inside<Activation[]>({ name: 'activation', folder, extension: nothing, extensionsDir, order })),
     );

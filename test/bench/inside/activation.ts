@@ -28,7 +28,8 @@ export async function run(): Promise<void> {
   const results: Activation[] = [];
   for (const id of extensions) {
     const extension = vscode.extensions.getExtension(id);
-    if (extension === undefined || extension.isActive) throw new Error(`${id} is missing or was activated before`);
+    if (extension === undefined) throw new Error(`${id} is not installed`);
+    if (extension.isActive) throw new Error(`${id} was activated before`);
     const start = performance.now();
     await extension.activate();
     const milliseconds = performance.now() - start;
