@@ -127,5 +127,7 @@ export interface Checkpoints {
   }): Promise<Result<Checkpoint>>;
   /** Only files; what is left out of one of them is not in it. Fails if one of them is gone. */
   compare(before: string, after: string, signal: AbortSignal): Promise<Result<readonly CheckpointDifference[]>>;
+  /** When each was changed last, milliseconds since 1970, by path; without those of which this machine's clock says nothing. */
+  changedAt(files: readonly FilePath[]): Promise<ReadonlyMap<string, number>>;
   read(bytes: readonly CheckpointBytes[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
 }

@@ -11,6 +11,7 @@ import { type CheckpointDifference, type Checkpoints, type Snapshots } from '../
 import { type FilePath } from '../core/workspacePorts.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { type CheckpointFolder, folderName } from './checkpointFolder.ts';
+import { changedAt } from './checkpointTimes.ts';
 
 const MOST_NESTED = 20;
 /** Files that are gone through at once. */
@@ -138,6 +139,7 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
         }
         return succeeded(differences);
       }),
+    changedAt,
     read: async (bytes, signal) => {
       const keys = bytes.map(({ key }) => key);
       const found = new Map<string, Uint8Array>();

@@ -9,6 +9,7 @@ import { Lingering } from '../core/lingering.ts';
 import { Handles } from '../core/tools/handles.ts';
 import { openEndpointMemory } from '../models/endpointMemory.ts';
 import { realFileSystem } from '../node/fileSystem.ts';
+import { processObserver } from '../node/processActivity.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
 import { createSupervision, launchSupervisor } from '../node/supervision.ts';
@@ -140,6 +141,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       knowledge.producer,
     ],
     handles,
+    processes: processObserver,
     permissions: createPermissions({ files: realFileSystem, folder, log }),
     userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),
     settings: () => settings.current,

@@ -1,6 +1,7 @@
-// The left side of a review: each file as it would be without the agent's changes, as a document that cannot be edited.
+// The left side of a review: each file as it would be without the reviewed changes, as a document that cannot be edited.
 import * as vscode from 'vscode';
 import { type Disposable } from '../base/disposable.ts';
+import { type ChangeList } from '../core/conversation/changes.ts';
 import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
 
 const SCHEME = 'earshot-before';
@@ -8,7 +9,7 @@ const SCHEME = 'earshot-before';
 export interface ReviewContentDeps {
   readonly workspace: Workspace;
   /** Undefined: nothing is left to decide on. Without `bytes` there would be no such file. */
-  base(path: string): Promise<{ readonly bytes?: Uint8Array } | undefined>;
+  base(path: string, list: ChangeList): Promise<{ readonly bytes?: Uint8Array } | undefined>;
 }
 
 export class ReviewContent implements vscode.TextDocumentContentProvider, Disposable {
@@ -24,9 +25,10 @@ export class ReviewContent implements vscode.TextDocumentContentProvider, Dispos
   readonly onDidChange = this.#onDidChange.event;
 
   async provideTextDocumentContent({ query }: vscode.Uri): Promise<string> {
-    if (!query.startsWith(BEFORE)) return '';
-    const name = query.slice(BEFORE.length);
-    const [file, base] = await Promise.all([this.#deps.workspace.resolve(name), this.#deps.base(name)]);
+    const list = LISTS.find((one) => query.startsWith(`${one}:`));
+    if (list === undefined) return '';
+    const name = query.slice(list.length + 1);
+    const [file, base] = await Promise.all([this.#deps.workspace.resolve(name), this.#deps.base(name, list)]);
     if (!file.ok) return '';
     const bytes = base === undefined ? await this.#present(file.value) : base.bytes;
     if (bytes === undefined) return '';
@@ -52,11 +54,11 @@ export class ReviewContent implements vscode.TextDocumentContentProvider, Dispos
   }
 }
 
-const BEFORE = 'before:';
+const LISTS: readonly ChangeList[] = ['own', 'meanwhile'];
 
 /** Where the file itself is, so that the editor does not take it for another one that was renamed. */
-export function beforeUri(file: vscode.Uri, path: string): vscode.Uri {
-  return file.with({ scheme: SCHEME, authority: '', query: `${BEFORE}${path}` });
+export function beforeUri(file: vscode.Uri, path: string, list: ChangeList = 'own'): vscode.Uri {
+  return file.with({ scheme: SCHEME, authority: '', query: `${list}:${path}` });
 }
 
 /** Stands in for a file that is not there any more. */

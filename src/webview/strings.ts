@@ -204,6 +204,16 @@ export const strings = {
   reviewFileTitle: (what: string) => `Show changes of ${what}`,
   partsOf: (count: number, name: string) => `${count} changes of ${name}`,
   partAt: (name: string, line: number) => `${name}, line ${line}`,
+  changedMeanwhile: (count: number) => (count === 1 ? '1 file changed meanwhile' : `${count} files changed meanwhile`),
+  meanwhileTitle: 'Files that other programs changed while a command of Earshot ran',
+  meanwhileNote: 'By other programs while a command ran. Undo leaves these files alone.',
+  meanwhileSpoken: (count: number) =>
+    `Other programs changed ${count === 1 ? '1 file' : `${count} files`} while a command ran.`,
+  moreMeanwhile: (count: number) => `and ${count} more`,
+  dismiss: 'Dismiss',
+  dismissMeanwhileTitle: 'Remove these files from the list; nothing is changed',
+  dismissOne: (what: string) => `Remove ${what} from the list`,
+  restoreMeanwhile: (what: string) => `Restore ${what} to before the command…`,
   restoreTitle: 'Restore files to before this turn',
 
   helloTitle: 'Hello, I am Earshot.',

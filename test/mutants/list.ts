@@ -203,4 +203,25 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     tests: ['test/unit/node/supervision.test.ts'],
   },
+  {
+    name: 'files of other programs are Earshot’s',
+    file: 'src/core/checkpoints/attribution.ts',
+    find: '!watch.mayHaveRun(at)',
+    replace: 'false',
+    tests: ['test/walk/othersChanges.test.ts'],
+  },
+  {
+    name: 'files that others hold open are Earshot’s',
+    file: 'src/core/checkpoints/attribution.ts',
+    find: 'if (held.has(absolute)) return true;',
+    replace: '',
+    tests: ['test/walk/othersChanges.test.ts'],
+  },
+  {
+    name: 'undo all undoes what others changed',
+    file: 'src/core/checkpoints/review.ts',
+    find: "this.#list === 'own' ? changes?.open : changes?.meanwhile",
+    replace: 'new Map([...(changes?.open ?? []), ...(changes?.meanwhile ?? [])])',
+    tests: ['test/walk/othersChanges.test.ts'],
+  },
 ];

@@ -1,7 +1,7 @@
-// Decides how the agent's changes are reviewed: what differs, what keeping or undoing a file or a part of one does.
+// Reviews the changes of one list, the agent's own or those of others meanwhile: what differs, what keeping or undoing a file or a part of one does.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type EventDraft } from '../../protocol/event.ts';
-import { type Step } from '../conversation/changes.ts';
+import { type ChangeList, type Step } from '../conversation/changes.ts';
 import { type LiveConversation, storageFailure } from '../live.ts';
 import { type Difference, differenceOf, type Hunk, withHunk, withoutHunk } from './hunks.ts';
 import { changesSomething, decidable, type PutBack, type PutBackDeps, planPutBack, putBack } from './putBack.ts';
@@ -17,6 +17,8 @@ export interface ReviewedFile extends Difference {
   readonly kind: 'changed' | 'created' | 'deleted';
   /** Changed by others in the same lines since, so that it can be kept but not undone as a whole. */
   readonly clash: boolean;
+  /** It appeared while a command ran: undoing deletes it, and it may be somebody else's all the same. */
+  readonly appeared: boolean;
   /** Names what was compared: a decision about another state is refused. */
   readonly version: string;
 }
@@ -41,13 +43,17 @@ const MOST_COMPARED = 300;
 
 export class Review {
   readonly #deps: ReviewDeps;
+  readonly #list: ChangeList;
 
-  constructor(deps: ReviewDeps) {
+  constructor(deps: ReviewDeps, list: ChangeList = 'own') {
     this.#deps = deps;
+    this.#list = list;
   }
 
   get #open(): ReadonlyMap<string, readonly Step[]> {
-    return this.#deps.live()?.log.state.changes.open ?? new Map<string, readonly Step[]>();
+    const changes = this.#deps.live()?.log.state.changes;
+    const open = this.#list === 'own' ? changes?.open : changes?.meanwhile;
+    return open ?? new Map<string, readonly Step[]>();
   }
 
   /** Those that differ from what they were, in the order in which they were first changed. */
@@ -64,7 +70,8 @@ export class Review {
     const { present } = plan;
     const kind = present === undefined ? 'deleted' : base === undefined ? 'created' : 'changed';
     const clash = plan.outcome === 'clash' || plan.outcome === 'impossible';
-    return { path, kind, clash, version: this.#version(compared, through), ...differenceOf(base, present) };
+    const appeared = plan.outcome === 'deleted' && this.#open.get(path)?.[0]?.found === true;
+    return { path, kind, clash, appeared, version: this.#version(compared, through), ...differenceOf(base, present) };
   }
 
   /** What the file would be without the agent's changes, without `bytes` if there would be none; undefined if nothing is to be reviewed. */
@@ -80,7 +87,7 @@ export class Review {
       return last === undefined ? [] : [{ path, through: last.seq }];
     });
     if (files.length === 0) return nothingToReview();
-    const written = await this.#append({ type: 'changes_reviewed', action: 'keep', files });
+    const written = await this.#decided('keep', files);
     return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed: [] }) : written;
   }
 
@@ -100,7 +107,7 @@ export class Review {
       doable.filter(({ plan }) => changesSomething(plan)).map(({ plan }) => plan),
     );
     if (!done.ok) return done;
-    const written = await this.#append({ type: 'changes_reviewed', action: 'undo', files });
+    const written = await this.#decided('undo', files);
     return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed }) : written;
   }
 
@@ -149,7 +156,7 @@ export class Review {
       if (!done.ok) return done;
     }
     const decision = { path, through: compared.through, rest: hashes, ...(action === 'undo' && around) };
-    const written = await this.#append({ type: 'changes_reviewed', action, files: [decision] });
+    const written = await this.#decided(action, [decision]);
     return written.ok ? succeeded({ done: [path], stayed: [] }) : written;
   }
 
@@ -180,8 +187,9 @@ export class Review {
     return `${through}-${name(base)}-${name(plan.present)}`;
   }
 
-  async #append(draft: EventDraft): Promise<Result<void>> {
-    return appendTo(this.#deps.live(), draft);
+  async #decided(action: 'keep' | 'undo', files: Files): Promise<Result<void>> {
+    const meant = files.map((file) => ({ ...file, ...(this.#list === 'meanwhile' && { meanwhile: true as const }) }));
+    return appendTo(this.#deps.live(), { type: 'changes_reviewed', action, files: meant });
   }
 }
 

@@ -64,7 +64,7 @@ export async function runTool(
 ): Promise<ToolResponse> {
   deps.edits.begin(request.id, []);
   const outcome = await execute(deps, request, signal);
-  const { seen, changes } = await keepViews(deps, outcome);
+  const { seen, changes, meanwhile } = await keepViews(deps, outcome);
   const content = bound(maskKey(outcome.content, deps.log.state.turn.key));
   await tellOfLookalike(deps, request, content);
   return {
@@ -74,6 +74,7 @@ export async function runTool(
     is_error: outcome.isError,
     ...(seen.length > 0 && { seen }),
     ...(changes.length > 0 && { changes }),
+    ...(meanwhile.length > 0 && { meanwhile }),
     ...(outcome.handles !== undefined && outcome.handles.length > 0 && { handles: [...outcome.handles] }),
   };
 }
@@ -101,6 +102,7 @@ async function execute(
   if (signal.aborted) return refusal('Cancelled by the user.');
   deps.frontend.render(deps.log.id, { type: 'tool_started', call: request.id });
   const effect = effectOf(tool, permission.arguments);
+  let observe: ToolContext['observe'] = () => undefined;
   const context: ToolContext = {
     conversation: deps.log.id,
     signal,
@@ -109,6 +111,7 @@ async function execute(
     hides: (path) => hidden.hides(path) || whyProtected(path, true) !== undefined,
     call: request.id,
     ...(handles !== undefined && { handles }),
+    observe: (process) => observe(process),
     news: (until) => awaitNews(deps, until),
     progress: (text) => deps.frontend.render(deps.log.id, { type: 'tool_output', call: request.id, text }),
     ask: (question) => inquire(deps, request.id, question, signal),
@@ -118,13 +121,25 @@ async function execute(
       return read.ok ? succeeded(notificationHistory(read.value.events)) : read;
     },
   };
-  const call = () => inTurn(deps, request.id, effect, () => tool.run(permission.arguments, context));
-  const run = () => withProblems(deps, effect, signal, call);
+  const execution = () => inTurn(deps, request.id, effect, () => tool.run(permission.arguments, context));
+  const run = () => withProblems(deps, effect, signal, execution);
   try {
     // What changes something waits until the workspace is captured as it was before the turn.
     if (effect === 'edit') await deps.captures?.turnTaken();
     if (effect !== 'execute' || deps.captures === undefined) return await run();
-    return await deps.captures.around(request.id, signal, run);
+    const touched = tool.touches?.(permission.arguments);
+    const call = {
+      id: request.id,
+      signal,
+      running: deps.handles?.processes(deps.log.id) ?? [],
+      // The editor runs tasks in a terminal of its own.
+      isObservable: touched?.task === undefined,
+      isChanging: (path: string) => deps.edits.isChanging(path),
+    };
+    return await deps.captures.around(call, (observing) => {
+      observe = observing;
+      return run();
+    });
   } catch (error) {
     // The log cannot be written: that ends the turn, whoever noticed it first.
     if (error instanceof FailureError) throw error;
