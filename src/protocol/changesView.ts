@@ -45,6 +45,8 @@ export interface ChangedFileView {
   readonly uncounted?: true;
   /** Changed by others in the same lines since: it can be kept, but not undone. */
   readonly clash?: true;
+  /** A command replaced what somebody else had written: undoing restores it. */
+  readonly overwrote?: true;
   readonly version: string;
   /** Absent where there is but one, or too many. */
   readonly hunks?: readonly HunkView[];

@@ -26,7 +26,14 @@ const around = {
 };
 
 /** What became of files; without `before` the file was made, without `after` it was removed. */
-const changesSchema = z.array(z.strictObject({ path: z.string(), ...around }));
+const changesSchema = z.array(
+  z.strictObject({
+    path: z.string(),
+    ...around,
+    /** The bytes before were somebody else's, written after the model had read the file. */
+    overwrote: z.literal(true).optional(),
+  }),
+);
 
 /** What a result showed of handles: their state, their output up to a byte, the prompt at which one seems to wait. */
 const shownHandlesSchema = z.array(

@@ -28,7 +28,7 @@ export function viewChanges(
 }
 
 function viewFile(file: ReviewedFile, inParts = true): ChangedFileView {
-  const { path, kind, added, removed, clash, version, hunks } = file;
+  const { path, kind, added, removed, clash, overwrote, version, hunks } = file;
   const parts =
     inParts && !clash && kind === 'changed' && hunks !== undefined && hunks.length > 1 && hunks.length <= MOST_HUNKS;
   return {
@@ -39,6 +39,7 @@ function viewFile(file: ReviewedFile, inParts = true): ChangedFileView {
     version,
     ...(hunks === undefined && { uncounted: true }),
     ...(clash && { clash: true }),
+    ...(overwrote && !clash && { overwrote: true }),
     ...(parts && { hunks: hunks.map(viewHunk) }),
   };
 }

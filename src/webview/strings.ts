@@ -190,6 +190,7 @@ export const strings = {
   moreFiles: (count: number) => `and ${count} more: Review shows all of them`,
   changeKinds: { created: 'new', deleted: 'deleted' },
   changesClash: 'You changed the same lines since: it can be kept, but not undone as a whole.',
+  changesOverwrote: 'A command overwrote changes that were not Earshot’s. Undo restores them.',
   keep: 'Keep',
   undo: 'Undo',
   review: 'Review',

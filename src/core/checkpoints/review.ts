@@ -19,6 +19,8 @@ export interface ReviewedFile extends Difference {
   readonly clash: boolean;
   /** It appeared while a command ran: undoing deletes it, and it may be somebody else's all the same. */
   readonly appeared: boolean;
+  /** A command replaced what somebody else had written: undoing restores it. */
+  readonly overwrote: boolean;
   /** Names what was compared: a decision about another state is refused. */
   readonly version: string;
 }
@@ -71,7 +73,16 @@ export class Review {
     const kind = present === undefined ? 'deleted' : base === undefined ? 'created' : 'changed';
     const clash = plan.outcome === 'clash' || plan.outcome === 'impossible';
     const appeared = plan.outcome === 'deleted' && this.#open.get(path)?.[0]?.found === true;
-    return { path, kind, clash, appeared, version: this.#version(compared, through), ...differenceOf(base, present) };
+    const overwrote = this.#open.get(path)?.some((step) => step.overwrote === true) === true;
+    return {
+      path,
+      kind,
+      clash,
+      appeared,
+      overwrote,
+      version: this.#version(compared, through),
+      ...differenceOf(base, present),
+    };
   }
 
   /** What the file would be without the agent's changes, without `bytes` if there would be none; undefined if nothing is to be reviewed. */

@@ -14,6 +14,8 @@ export interface Step {
   readonly afterKind?: EntryKind;
   /** Found by comparing the workspace around a command: that the command wrote it is likely, not certain. */
   readonly found?: true;
+  /** The bytes before were somebody else's, written after the model had read the file. */
+  readonly overwrote?: true;
 }
 
 /** `own`: what the agent's calls did. `meanwhile`: what others did while they ran. */
@@ -239,7 +241,8 @@ function listOf({ meanwhile }: Reviewed['files'][number]): ChangeList {
 
 type Change = NonNullable<EventOf<'tool_call_response'>['changes']>[number];
 
-function stepOf(seq: number, { path, before, after, before_kind: beforeKind, after_kind: afterKind }: Change): Step {
+function stepOf(seq: number, change: Change): Step {
+  const { path, before, after, before_kind: beforeKind, after_kind: afterKind, overwrote } = change;
   return {
     seq,
     path,
@@ -247,6 +250,7 @@ function stepOf(seq: number, { path, before, after, before_kind: beforeKind, aft
     ...(after !== undefined && { after }),
     ...(beforeKind !== undefined && { beforeKind }),
     ...(afterKind !== undefined && { afterKind }),
+    ...(overwrote !== undefined && { overwrote }),
   };
 }
 

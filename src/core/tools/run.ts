@@ -64,7 +64,8 @@ export async function runTool(
 ): Promise<ToolResponse> {
   deps.edits.begin(request.id, []);
   const outcome = await execute(deps, request, signal);
-  const { seen, changes, meanwhile } = await keepViews(deps, outcome);
+  const { seen, changes: kept, meanwhile } = await keepViews(deps, outcome);
+  const changes = markOverwritten(deps, request, kept);
   const content = bound(maskKey(outcome.content, deps.log.state.turn.key));
   await tellOfLookalike(deps, request, content);
   return {
@@ -77,6 +78,26 @@ export async function runTool(
     ...(meanwhile.length > 0 && { meanwhile }),
     ...(outcome.handles !== undefined && outcome.handles.length > 0 && { handles: [...outcome.handles] }),
   };
+}
+
+/** A command goes by no *seen*: whether it replaced what somebody else had written is found afterwards. */
+function markOverwritten(
+  { log, edits, registry }: ToolRunDeps,
+  { name, arguments: args }: EventOf<'tool_call_request'>,
+  changes: NonNullable<ToolResponse['changes']>,
+): NonNullable<ToolResponse['changes']> {
+  const tool = registry.get(name);
+  const parsed = changes.length === 0 ? undefined : tool?.parse(args);
+  const command = parsed?.ok === true ? tool?.touches?.(parsed.value).command : undefined;
+  if (command === undefined) return changes;
+  const isLoss = ({ path, before }: (typeof changes)[number]) => {
+    const known = edits.newest(path) ?? log.state.seen.get(path);
+    if (before === undefined || known === undefined || known.hash === before) return false;
+    return log.state.changes.lastStep(path)?.after !== before;
+  };
+  const lost = new Set(changes.filter(isLoss));
+  edits.overwrote([...lost].map(({ path, before = '', after }) => ({ path, lost: before, now: after, command })));
+  return changes.map((change) => (lost.has(change) ? { ...change, overwrote: true as const } : change));
 }
 
 async function execute(

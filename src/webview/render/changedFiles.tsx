@@ -198,6 +198,7 @@ function File({ file, running, post, meanwhile }: FileProperties) {
         />
       </div>
       {file.clash === true && <p class="changes-clash">{strings.changesClash}</p>}
+      {file.overwrote === true && <p class="changes-clash">{strings.changesOverwrote}</p>}
       {hunks !== undefined && (
         <ul id={id} class="changes-hunks" hidden={!open}>
           {open &&

@@ -10,6 +10,7 @@ const file = (path: string, old: string, now: string, more: Partial<ReviewedFile
   kind: 'changed',
   clash: false,
   appeared: false,
+  overwrote: false,
   version: 'v',
   ...differenceOf(bytes(old), bytes(now)),
   ...more,
