@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { access, lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type CheckpointBytes } from '../core/storagePorts.ts';
+import { diskPath } from '../node/rawNames.ts';
 
 export interface TakenFolder {
   /** Names the state of all its files. */
@@ -16,8 +18,8 @@ export interface TakenFolder {
 export interface FolderDifference {
   /** Relative, `/` between the parts. */
   readonly path: string;
-  readonly before?: { readonly key: string; readonly size: number };
-  readonly after?: { readonly key: string; readonly size: number };
+  readonly before?: CheckpointBytes;
+  readonly after?: CheckpointBytes;
 }
 
 /** Throws on faults of the disk or of git, and when the signal is aborted. */
@@ -86,7 +88,7 @@ export async function siftIgnored(
 }
 
 async function look(folder: string, path: string): Promise<{ path: string; stat?: Stats; readable: boolean }> {
-  const absolute = join(folder, path);
+  const absolute = diskPath(join(folder, path));
   try {
     const stat = await lstat(absolute);
     if (stat.isSymbolicLink()) return { path, stat, readable: true };

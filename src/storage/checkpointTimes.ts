@@ -2,6 +2,7 @@
 import { lstat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type FilePath } from '../core/workspacePorts.ts';
+import { diskPath } from '../node/rawNames.ts';
 
 const AT_ONCE = 64;
 
@@ -22,7 +23,7 @@ export async function changedAt(files: readonly FilePath[]): Promise<ReadonlyMap
   const found = new Map<string, number>();
   const local = new Map<string, Promise<boolean>>();
   const time = async ({ path, absolute }: FilePath): Promise<void> => {
-    const at = await lstat(absolute).then(
+    const at = await lstat(diskPath(absolute)).then(
       ({ ctimeMs }) => ({ milliseconds: ctimeMs, folder: dirname(absolute) }),
       () => folderTime(dirname(absolute)),
     );
@@ -37,14 +38,14 @@ export async function changedAt(files: readonly FilePath[]): Promise<ReadonlyMap
 
 /** The nearest folder that is still there. */
 async function folderTime(folder: string): Promise<{ milliseconds: number; folder: string } | undefined> {
-  const stat = await lstat(folder).catch(() => undefined);
+  const stat = await lstat(diskPath(folder)).catch(() => undefined);
   if (stat !== undefined) return { milliseconds: stat.mtimeMs, folder };
   return dirname(folder) === folder ? undefined : folderTime(dirname(folder));
 }
 
 async function hasLocalClock(folder: string): Promise<boolean> {
   if (process.platform !== 'linux') return true;
-  return statfs(folder).then(
+  return statfs(diskPath(folder)).then(
     ({ type }) => LOCAL.has(type >>> 0),
     () => false,
   );

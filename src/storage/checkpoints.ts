@@ -9,6 +9,7 @@ import { describeError, failed, type Result, succeeded } from '../base/errors.ts
 import { type Log } from '../core/ports.ts';
 import { type CheckpointDifference, type Checkpoints, type Snapshots } from '../core/storagePorts.ts';
 import { type FilePath } from '../core/workspacePorts.ts';
+import { diskPath } from '../node/rawNames.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { type CheckpointFolder, folderName } from './checkpointFolder.ts';
 import { changedAt } from './checkpointTimes.ts';
@@ -202,7 +203,7 @@ async function attempt<T>(signal: AbortSignal, what: string, action: () => Promi
 
 /** It was there before, and only ignored or not looked at: nobody made it. */
 async function isOlder(absolute: string, at: number): Promise<boolean> {
-  const stat = await lstat(absolute).catch(() => undefined);
+  const stat = await lstat(diskPath(absolute)).catch(() => undefined);
   return stat !== undefined && stat.ctimeMs < at - COARSE_MILLISECONDS;
 }
 

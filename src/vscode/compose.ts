@@ -16,6 +16,7 @@ import { createSupervision, launchSupervisor } from '../node/supervision.ts';
 import { createHandlesProducer } from '../producers/handles.ts';
 import { createTasksProducer } from '../producers/tasks.ts';
 import { createPermissions } from '../storage/permissions.ts';
+import { createDiskEntries } from '../storage/diskEntries.ts';
 import { createStorage } from '../storage/storage.ts';
 import { createUserFiles } from '../storage/userFiles.ts';
 import { askUserTool } from '../tools/askUser.ts';
@@ -149,7 +150,8 @@ export function compose(context: vscode.ExtensionContext): Composed {
     model,
   });
   const statusBar = held.add(new StatusBar());
-  const changed = { earshot, frontend, workspace, buffers, snapshots, checkpoints, clock: realClock, log };
+  const entries = createDiskEntries(() => workspace.folders);
+  const changed = { earshot, frontend, workspace, buffers, entries, snapshots, checkpoints, clock: realClock, log };
   // The chat says how it is already while it is being made.
   let shown: () => string | undefined = () => undefined;
   const review = held.add(new ReviewController({ ...changed, shown: () => shown() }));

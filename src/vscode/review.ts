@@ -8,7 +8,7 @@ import { type ChangeList } from '../core/conversation/changes.ts';
 import { type Earshot } from '../core/earshot.ts';
 import { type Clock, type Log } from '../core/ports.ts';
 import { type Checkpoints, type Snapshots } from '../core/storagePorts.ts';
-import { type Buffers, type Workspace } from '../core/workspacePorts.ts';
+import { type Buffers, type DiskEntries, type Workspace } from '../core/workspacePorts.ts';
 import { type FromPageHandlers } from '../protocol/webview.ts';
 import { type ChatFrontend } from './chatFrontend.ts';
 import { type CommandHandlers } from './commands.ts';
@@ -20,6 +20,7 @@ export interface ReviewControllerDeps {
   readonly frontend: ChatFrontend;
   readonly workspace: Workspace;
   readonly buffers: Buffers;
+  readonly entries: DiskEntries;
   readonly snapshots: Snapshots;
   readonly checkpoints: Checkpoints;
   readonly clock: Clock;

@@ -205,10 +205,23 @@ function changeOf(
   bytes: ReadonlyMap<string, Uint8Array>,
   saved: Uint8Array | undefined,
 ): readonly ChangedFile[] {
-  const old = saved ?? (before && bytes.get(before.key));
+  const old = (before?.kind === 'link' ? undefined : saved) ?? (before && bytes.get(before.key));
   const now = after && bytes.get(after.key);
   if (after !== undefined && now === undefined) return [];
   if (before !== undefined && old === undefined) return [];
-  if (old !== undefined && now !== undefined && sameBytes(old, now)) return [];
-  return [{ file, ...(old !== undefined && { before: old }), ...(now !== undefined && { after: now }) }];
+  const kinds = kindsOf(before, after);
+  if (old !== undefined && now !== undefined && sameBytes(old, now) && kinds.beforeKind === kinds.afterKind) return [];
+  return [{ file, ...(old !== undefined && { before: old }), ...(now !== undefined && { after: now }), ...kinds }];
+}
+
+/** That a file can be executed is said only where the other side cannot. */
+function kindsOf(
+  before: CheckpointBytes | undefined,
+  after: CheckpointBytes | undefined,
+): Pick<ChangedFile, 'beforeKind' | 'afterKind'> {
+  const both = before?.kind === 'executable' && after?.kind === 'executable';
+  return {
+    ...(before?.kind !== undefined && !both && { beforeKind: before.kind }),
+    ...(after?.kind !== undefined && !both && { afterKind: after.kind }),
+  };
 }

@@ -184,12 +184,7 @@ export class Review {
 
   /** Its bytes around the decision, kept before they are named. */
   async #around({ plan }: Compared): Promise<Omit<Files[number], 'through'>> {
-    const { snapshots } = this.#deps;
-    return {
-      path: plan.path,
-      ...(plan.present !== undefined && { before: await snapshots.put(plan.present) }),
-      ...(plan.target !== undefined && { after: await snapshots.put(plan.target) }),
-    };
+    return aroundOf(this.#deps, plan);
   }
 
   #version({ base, plan }: Compared, through: number): string {
@@ -202,6 +197,20 @@ export class Review {
     const meant = files.map((file) => ({ ...file, ...(this.#list === 'meanwhile' && { meanwhile: true as const }) }));
     return appendTo(this.#deps.live(), { type: 'changes_reviewed', action, files: meant });
   }
+}
+
+/** What a decision replaces and what it puts there, kept before it is named. */
+export async function aroundOf(
+  { snapshots }: Pick<PutBackDeps, 'snapshots'>,
+  { path, present, target, presentKind, targetKind }: PutBack,
+): Promise<Omit<Files[number], 'through'>> {
+  return {
+    path,
+    ...(present !== undefined && { before: await snapshots.put(present) }),
+    ...(target !== undefined && { after: await snapshots.put(target) }),
+    ...(present !== undefined && presentKind !== targetKind && presentKind && { before_kind: presentKind }),
+    ...(target !== undefined && presentKind !== targetKind && targetKind && { after_kind: targetKind }),
+  };
 }
 
 export async function appendTo(live: LiveConversation | undefined, draft: EventDraft): Promise<Result<void>> {

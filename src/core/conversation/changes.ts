@@ -241,7 +241,7 @@ function listOf({ meanwhile }: Reviewed['files'][number]): ChangeList {
 
 type Change = NonNullable<EventOf<'tool_call_response'>['changes']>[number];
 
-function stepOf(seq: number, change: Change): Step {
+export function stepOf(seq: number, change: Change): Step {
   const { path, before, after, before_kind: beforeKind, after_kind: afterKind, overwrote } = change;
   return {
     seq,
