@@ -25,9 +25,7 @@ const WRITES = 0o3;
 /** One period in which something may have run, from and to. */
 type Span = [from: number, to: number];
 
-export const processObserver = { watch: () => new ProcessActivity() };
-
-export class ProcessActivity {
+class ProcessActivity {
   readonly #roots: Root[] = [];
   /** The counters of every thread of every process, by process and thread. */
   readonly #threads = new Map<number, ReadonlyMap<string, string>>();
@@ -175,3 +173,5 @@ async function findWritten(pid: number, wanted: ReadonlySet<string>, found: Set<
     if ((flags & WRITES) !== 0) found.add(path);
   }
 }
+
+export const processObserver = { watch: () => new ProcessActivity() };

@@ -13,7 +13,7 @@ import { type FromPageHandlers } from '../protocol/webview.ts';
 import { type ChatFrontend } from './chatFrontend.ts';
 import { type CommandHandlers } from './commands.ts';
 import { absoluteOf, toUri } from './fileUris.ts';
-import { beforeUri, goneUri, ReviewContent } from './reviewContent.ts';
+import { beforeUri, goneUri, nowUri, ReviewContent } from './reviewContent.ts';
 
 export interface ReviewControllerDeps {
   readonly earshot: Earshot;
@@ -58,6 +58,7 @@ export class ReviewController implements Disposable {
       new ReviewContent({
         workspace: deps.workspace,
         base: async (path, list) => (await this.#review(list)).base(path),
+        present: async (path, list) => (await this.#review(list)).present(path),
       }),
     );
     this.#held.add(
@@ -191,7 +192,10 @@ export class ReviewController implements Disposable {
 
   async #uriOf(path: string): Promise<vscode.Uri | undefined> {
     const file = await this.#deps.workspace.resolve(path);
-    return file.ok ? toUri(file.value) : undefined;
+    if (file.ok && !this.#deps.entries.isOdd(path)) return toUri(file.value);
+    // A link that leads out of the workspace, or a name that is no text: only to be shown.
+    const [folder] = vscode.workspace.workspaceFolders ?? [];
+    return folder && vscode.Uri.joinPath(folder.uri, new TextDecoder().decode(new TextEncoder().encode(path)));
   }
 
   async #showOne(path: string, line?: number, list: ChangeList = 'own'): Promise<void> {
@@ -199,7 +203,8 @@ export class ReviewController implements Disposable {
     const file = await (await this.#review(list)).file(path);
     if (uri === undefined || file === undefined) return this.#nothing();
     const at = new vscode.Position(Math.max(0, (line ?? firstLine(file)) - 1), 0);
-    const right = file.kind === 'deleted' ? goneUri(uri) : uri;
+    const now = file.onDiskOnly ? nowUri(uri, path, list) : uri;
+    const right = file.kind === 'deleted' ? goneUri(uri) : now;
     const options: vscode.TextDocumentShowOptions = { preview: true, selection: new vscode.Range(at, at) };
     const left = beforeUri(uri, path, list);
     await vscode.commands.executeCommand('vscode.diff', left, right, titleOf(file, list), options);
@@ -209,10 +214,11 @@ export class ReviewController implements Disposable {
     const files = await (await this.#review()).files();
     if (files.length === 0) return this.#nothing();
     const resources = await Promise.all(
-      files.map(async ({ path, kind }) => {
+      files.map(async ({ path, kind, onDiskOnly }) => {
         const uri = await this.#uriOf(path);
         if (uri === undefined) return [];
-        return [[uri, kind === 'created' ? undefined : beforeUri(uri, path), kind === 'deleted' ? undefined : uri]];
+        const now = onDiskOnly ? nowUri(uri, path, 'own') : uri;
+        return [[uri, kind === 'created' ? undefined : beforeUri(uri, path), kind === 'deleted' ? undefined : now]];
       }),
     );
     await vscode.commands.executeCommand('vscode.changes', vscode.l10n.t('Earshot’s changes'), resources.flat());

@@ -21,6 +21,8 @@ export interface ReviewedFile extends Difference {
   readonly appeared: boolean;
   /** A command replaced what somebody else had written: undoing restores it. */
   readonly overwrote: boolean;
+  /** A link, or a name that is no text: the editor cannot open it as what it is. */
+  readonly onDiskOnly: boolean;
   /** Names what was compared: a decision about another state is refused. */
   readonly version: string;
 }
@@ -80,8 +82,9 @@ export class Review {
       clash,
       appeared,
       overwrote,
+      onDiskOnly: plan.file === undefined && plan.outcome !== 'impossible',
       version: this.#version(compared, through),
-      ...differenceOf(base, present),
+      ...differenceIn(compared),
     };
   }
 
@@ -89,6 +92,11 @@ export class Review {
   async base(path: string): Promise<{ readonly bytes?: Uint8Array } | undefined> {
     const compared = await this.#compare(path);
     return compared && (compared.base === undefined ? {} : { bytes: compared.base });
+  }
+
+  /** What is there now; a link's target. */
+  async present(path: string): Promise<Uint8Array | undefined> {
+    return (await this.#compare(path))?.plan.present;
   }
 
   /** Without paths: everything that is to be reviewed. */
@@ -147,7 +155,7 @@ export class Review {
     const live = decidable(this.#deps.live());
     if (!live.ok && action === 'undo') return live;
     const compared = await this.#compare(path);
-    const hunks = compared && differenceOf(compared.base, compared.plan.present).hunks;
+    const hunks = compared && differenceIn(compared).hunks;
     const hunk = hunks?.[index];
     if (compared === undefined || hunk === undefined || this.#version(compared, compared.through) !== version) {
       return failed('moved_on', `${path} is another by now.`, 'Look at its changes again.');
@@ -197,6 +205,13 @@ export class Review {
     const meant = files.map((file) => ({ ...file, ...(this.#list === 'meanwhile' && { meanwhile: true as const }) }));
     return appendTo(this.#deps.live(), { type: 'changes_reviewed', action, files: meant });
   }
+}
+
+/** A link, and whether a file can be executed, have no parts: they are decided on as a whole. */
+function differenceIn({ base, plan }: Compared): Difference {
+  const { hunks, ...counts } = differenceOf(base, plan.present);
+  const isWhole = base !== undefined && plan.present !== undefined && plan.presentKind !== plan.targetKind;
+  return isWhole || hunks === undefined ? counts : { ...counts, hunks };
 }
 
 /** What a decision replaces and what it puts there, kept before it is named. */

@@ -11,6 +11,7 @@ const file = (path: string, old: string, now: string, more: Partial<ReviewedFile
   clash: false,
   appeared: false,
   overwrote: false,
+  onDiskOnly: false,
   version: 'v',
   ...differenceOf(bytes(old), bytes(now)),
   ...more,
