@@ -88,6 +88,8 @@ export interface ObservedProcess {
 /** Finds out when the processes of a conversation's commands ran: a process that did not run has written nothing. */
 export interface ProcessWatch extends Disposable {
   add(process: ObservedProcess): void;
+  /** Resolves once it is known what ran around this time, which is past; that takes a moment at most. */
+  settled(at: number): Promise<void>;
   /** False only if it was observed that none of them, and nothing they had started, was on a processor around that time. */
   mayHaveRun(at: number): boolean;
   /** Those of the files, as the machine names them, that a process outside the trees holds open for writing now. */

@@ -1,6 +1,8 @@
 // Observes when the processes of commands were on a processor, by the scheduler's counters: what did not run has written nothing.
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { setTimeout as startTimer } from 'node:timers';
+import { setTimeout } from 'node:timers/promises';
 import { linuxProcesses } from './processTree.ts';
 
 /** The root of an observed tree; see ObservedProcess in core/processPorts.ts. */
@@ -41,6 +43,15 @@ class ProcessActivity {
     this.#roots.push(root);
     // What it did before anybody looked is not known.
     this.#look(root.since);
+  }
+
+  async settled(at: number): Promise<void> {
+    // A time that a clock will reach only much later is never waited for.
+    const until = Math.min(at, Date.now()) + SLACK_MILLISECONDS;
+    while (!this.#blind && !this.#disposed && this.#looked <= until) {
+      await setTimeout(Math.max(1, until + 1 - Date.now()));
+      this.#look();
+    }
   }
 
   mayHaveRun(at: number): boolean {
@@ -86,7 +97,7 @@ class ProcessActivity {
     }
     this.#looked = began;
     const took = Date.now() - began;
-    this.#timer = setTimeout(() => this.#look(), Math.max(PERIOD_MILLISECONDS, took * SHARE)).unref();
+    this.#timer = startTimer(() => this.#look(), Math.max(PERIOD_MILLISECONDS, took * SHARE)).unref();
   }
 
   /** Whether any of them has run since the last look. */

@@ -46,6 +46,7 @@ export class Attribution {
   async othersOf(changes: readonly Changed[], times: ReadonlyMap<string, number>): Promise<ReadonlySet<string>> {
     const watch = this.#watch;
     if (watch === undefined) return new Set();
+    await watch.settled(Math.max(0, ...changes.flatMap(({ file }) => times.get(file.path) ?? [])));
     const held = await watch.heldByOthers(changes.map(({ file }) => file.absolute));
     const isOthers = ({ path, absolute }: FilePath) => {
       if (held.has(absolute)) return true;
