@@ -3,7 +3,7 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { type Event } from '../base/emitter.ts';
 import { type Failure, type Result } from '../base/errors.ts';
-import { type SeenPart, type ShownHandle, type Usage } from '../protocol/event.ts';
+import { type EntryKind, type SeenPart, type ShownHandle, type Usage } from '../protocol/event.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { type Settings } from '../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../protocol/tool.ts';
@@ -12,6 +12,7 @@ import { type QueuedText } from './conversation/pending.ts';
 import { type SeenState } from './conversation/seen.ts';
 import { type NotificationRecord } from './notify/history.ts';
 import { type ProblemTelling } from './problemPorts.ts';
+import { type ObservedProcess, type ProcessObserver } from './processPorts.ts';
 import { type DeliveryPoint, type ProducerHost, type Sample } from './producerPorts.ts';
 import { type Checkpoints, type Lock, type Snapshots, type Store } from './storagePorts.ts';
 import { type ConversationHandles, type Handles } from './tools/handles.ts';
@@ -115,6 +116,8 @@ export interface ToolContext {
   readonly call: string;
   /** The conversation's commands; absent where none can be run. */
   readonly handles?: ConversationHandles;
+  /** A process that the call has started: what it and its children write is the call's own doing. */
+  observe(process: ObservedProcess): void;
   /** Resolves with what happened as soon as something is queued that should not wait; waiting tools then return. */
   news(signal: AbortSignal): Promise<string>;
   /** The globs that the conversation watches. */
@@ -130,6 +133,8 @@ export interface ToolOutcome {
   readonly seen?: readonly ShownFile[];
   /** Files that the call changed: their bytes before and after; absent: there was no such file. */
   readonly changes?: readonly ChangedFile[];
+  /** Files that others changed while the call ran, or may have changed. */
+  readonly meanwhile?: readonly ChangedFile[];
   /** What the result shows of handles: it is not told again. */
   readonly handles?: readonly ShownHandle[];
 }
@@ -146,6 +151,9 @@ export interface ChangedFile {
   readonly file: FilePath;
   readonly before?: Uint8Array;
   readonly after?: Uint8Array;
+  /** What the bytes are of, where that is no plain file; see the event. */
+  readonly beforeKind?: EntryKind;
+  readonly afterKind?: EntryKind;
 }
 
 export interface Touched {
@@ -324,6 +332,8 @@ export interface Ports {
   readonly producers: readonly Producer[];
   /** Absent: no commands can be run. */
   readonly handles?: Handles;
+  /** Absent: it is not known when the processes of commands run. */
+  readonly processes?: ProcessObserver;
   /** Absent: nothing is remembered. */
   readonly permissions?: Permissions;
   readonly userFiles?: UserFiles;

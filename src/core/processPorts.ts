@@ -49,6 +49,8 @@ export interface SupervisedCommand extends Disposable {
   /** The supervisor's. */
   readonly pid: number;
   readonly startTime: string;
+  /** The command's own; undefined if it could not be started. */
+  readonly shell: number | undefined;
   readonly status: CommandStatus;
   readonly onDidChange: Event<void>;
   /** Bytes of its output; `from` is later than asked for where they are not kept any more. */
@@ -71,4 +73,30 @@ export interface Supervision {
   hasUnfinished(conversation: string): Promise<boolean>;
   /** Forgets a run that has ended, with its output. */
   remove(conversation: string, run: string): Promise<void>;
+}
+
+/** A command of our own that is observed with everything it starts. */
+export interface ObservedProcess {
+  /** Undefined: it could not be started. */
+  readonly pid: number | undefined;
+  /** When it began, milliseconds since 1970. */
+  readonly since: number;
+  /** When it ended with everything it had started; undefined while it runs. */
+  ended(): number | undefined;
+}
+
+/** Finds out when the processes of a conversation's commands ran: a process that did not run has written nothing. */
+export interface ProcessWatch extends Disposable {
+  add(process: ObservedProcess): void;
+  /** Resolves once it is known what ran around this time, which is past; that takes a moment at most. */
+  settled(at: number): Promise<void>;
+  /** False only if it was observed that none of them, and nothing they had started, was on a processor around that time. */
+  mayHaveRun(at: number): boolean;
+  /** Those of the files, as the machine names them, that a process outside the trees holds open for writing now. */
+  heldByOthers(absolute: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+export interface ProcessObserver {
+  /** Observes until it is disposed. */
+  watch(): ProcessWatch;
 }

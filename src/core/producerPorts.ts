@@ -2,6 +2,7 @@
 import { type Event } from '../base/emitter.ts';
 import { type Kind, type Notification, type NotificationDraft } from '../protocol/notification.ts';
 import { type Sampled } from './conversation/sampled.ts';
+import { type ConversationOverwrite } from './files/ownEdits.ts';
 
 /** A tool call that may change something, from when it was allowed until a while after its end. */
 export interface ActiveCall {
@@ -31,6 +32,8 @@ export interface LiveConversations {
   pending(conversation: string, kind: Kind, subject: string): Notification | undefined;
   /** A call that is not answered yet has changed this file or is about to. */
   isChanging(path: string): boolean;
+  /** What its own commands replaced of others' bytes since this was last asked. */
+  takeOverwritten(conversation: string): readonly ConversationOverwrite[];
   /** Globs, or which calls run. */
   readonly onDidChange: Event<void>;
 }

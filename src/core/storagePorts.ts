@@ -1,7 +1,7 @@
 // What the core needs of a disk: logs, their owner's lock, bytes by hash. Implemented in storage/.
 import { type Event } from '../base/emitter.ts';
 import { type Failure, type Result } from '../base/errors.ts';
-import { type LogEvent } from '../protocol/event.ts';
+import { type EntryKind, type LogEvent } from '../protocol/event.ts';
 import { type FilePath } from './workspacePorts.ts';
 
 /** One conversation's log on disk, in the hands of its owner. */
@@ -106,6 +106,8 @@ export interface Snapshots {
 export interface CheckpointBytes {
   readonly key: string;
   readonly size: number;
+  /** Absent: of a plain file. */
+  readonly kind?: EntryKind;
 }
 
 /** What became of a file between two checkpoints; absent: there was no such file. */
@@ -134,7 +136,9 @@ export interface Checkpoints {
     readonly keep: boolean;
     readonly signal: AbortSignal;
   }): Promise<Result<Checkpoint>>;
-  /** Only files; what is left out of one of them is not in it. Fails if one of them is gone. */
+  /** Only files and links; what is left out of one of them is not in it. Fails if one of them is gone. */
   compare(before: string, after: string, signal: AbortSignal): Promise<Result<readonly CheckpointDifference[]>>;
+  /** When each was changed last, milliseconds since 1970, by path; without those of which this machine's clock says nothing. */
+  changedAt(files: readonly FilePath[]): Promise<ReadonlyMap<string, number>>;
   read(bytes: readonly CheckpointBytes[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
 }

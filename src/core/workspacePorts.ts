@@ -157,3 +157,21 @@ export interface Buffers {
   writeBeneath(file: FilePath, from: Uint8Array | undefined, to: Uint8Array | undefined): Promise<Result<void>>;
   readonly onDidSave: Event<{ readonly file: FilePath; readonly bytes: Uint8Array }>;
 }
+
+/** What lies at a path itself, no link followed: a link's bytes are its target. */
+export interface DiskEntry {
+  readonly bytes: Uint8Array;
+  readonly kind: 'plain' | 'executable' | 'link';
+}
+
+/** The workspace's part of the disk below the editor, for what the editor has no words for. `path` as in FilePath. */
+export interface DiskEntries {
+  /** Its name is no text, so that only the disk knows it. */
+  isOdd(path: string): boolean;
+  /** Undefined: there is nothing, or something else. */
+  kindOf(path: string): Promise<DiskEntry['kind'] | undefined>;
+  /** Undefined: there is nothing. `other`: a folder or the like. */
+  look(path: string): Promise<Result<DiskEntry | 'other' | undefined>>;
+  /** Fails with the code `stale` where something else than `from` is. Whether that can be executed does not matter. */
+  replace(path: string, from: DiskEntry | undefined, to: DiskEntry | undefined): Promise<Result<void>>;
+}

@@ -90,7 +90,7 @@ export class ProcessTree {
 /** What has ended and was not yet taken note of by its parent does not count; where nobody takes note it stays for ever. */
 function hasGroup(pid: number): boolean {
   if (process.platform !== 'linux') return send(-pid, 0);
-  return send(-pid, 0) && processes().some(({ group, ended }) => group === pid && !ended);
+  return send(-pid, 0) && linuxProcesses().some(({ group, ended }) => group === pid && !ended);
 }
 
 /** Tells a process from a later one with the same number; undefined if there is none. */
@@ -140,7 +140,8 @@ function readProcess(pid: number): LinuxProcess {
   };
 }
 
-function processes(): LinuxProcess[] {
+/** Every process of a Linux machine that can be read. */
+export function linuxProcesses(): LinuxProcess[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return pids.flatMap((pid) => {
     try {
@@ -174,7 +175,7 @@ async function descendantsOf(pid: number): Promise<number[]> {
 
 /** Every process with its parent. Small Linux machines have no `ps`. */
 async function parents(): Promise<(readonly [number, number])[]> {
-  if (process.platform === 'linux') return processes().map(({ pid, parent }) => [pid, parent]);
+  if (process.platform === 'linux') return linuxProcesses().map(({ pid, parent }) => [pid, parent]);
   const lines = (await run('ps', ['-A', '-o', 'pid=,ppid='])).trim().split('\n');
   return lines.map((line) => line.trim().split(/\s+/).map(Number)).map(([pid = 0, parent = 0]) => [pid, parent]);
 }

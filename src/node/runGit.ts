@@ -5,7 +5,7 @@ import { constants, devNull, setPriority } from 'node:os';
 export interface GitRun {
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
   readonly signal: AbortSignal;
   /** Lets everything else go first. */
   readonly idle?: boolean;

@@ -74,6 +74,10 @@ export class Supervised implements Disposable {
     return this.#state.supervisor.startTime;
   }
 
+  get shell(): number | undefined {
+    return this.#state.process?.pid;
+  }
+
   get status(): Status {
     const { startedAt, inputOpen, end } = this.#state;
     const status = { startedAt, inputOpen: inputOpen && !this.#lost, ...this.#measure };

@@ -14,6 +14,7 @@ import { createExclusions, type Exclusions } from './exclusions.ts';
 import { type GitGate } from './gitGate.ts';
 import { Looks } from './looks.ts';
 import { Newcomers } from './newcomers.ts';
+import { sampleOverwritten } from './overwritten.ts';
 import { WatchedGlobs } from './watchedGlobs.ts';
 import { lookAtWithheld } from './withheld.ts';
 import { WorkspaceCounts } from './workspaceCounts.ts';
@@ -162,7 +163,9 @@ class FilesWatch implements Disposable {
       const looked = seen.slice(-MOST_LOOKED_AT).map(({ path }) => this.#looks.observe(path));
       await this.#atMost(Promise.all(looked), LOOKED_AT_MILLISECONDS);
     }
-    return this.counts.sample(point);
+    const { snapshots, workspace } = this.#deps;
+    const parts = { live: this.#live, seen: this.#seen, snapshots, workspace, publisher: this.#publisher };
+    return [...(await sampleOverwritten(parts, conversation)), ...(await this.counts.sample(point))];
   }
 
   dispose(): void {

@@ -12,9 +12,29 @@ export type SeenPart = z.infer<typeof seenPartSchema>;
 
 const seenSchema = z.array(z.strictObject({ path: z.string(), hash: z.string(), part: seenPartSchema.optional() }));
 
-/** What a call did to files, by the hashes of their bytes; without `before` it made the file, without `after` it removed it. */
+/**
+ * What bytes are of that are not those of a plain file: the target of a link, or a file that can be executed. Of the
+ * latter it is said only where the other side is not one.
+ */
+const entryKindSchema = z.enum(['link', 'executable']);
+export type EntryKind = z.infer<typeof entryKindSchema>;
+
+/** What a path had before and after, by the hashes of the bytes; absent: there was no such file. */
+const around = {
+  before: z.string().optional(),
+  after: z.string().optional(),
+  before_kind: entryKindSchema.optional(),
+  after_kind: entryKindSchema.optional(),
+};
+
+/** What became of files; without `before` the file was made, without `after` it was removed. */
 const changesSchema = z.array(
-  z.strictObject({ path: z.string(), before: z.string().optional(), after: z.string().optional() }),
+  z.strictObject({
+    path: z.string(),
+    ...around,
+    /** The bytes before were somebody else's, written after the model had read the file. */
+    overwrote: z.literal(true).optional(),
+  }),
 );
 
 /** What a result showed of handles: their state, their output up to a byte, the prompt at which one seems to wait. */
@@ -116,7 +136,10 @@ const bodies = {
     is_error: z.boolean(),
     notifications: carriedSchema.optional(),
     seen: seenSchema.optional(),
+    /** What the call did to files. */
     changes: changesSchema.optional(),
+    /** What others did to files while the call ran, or may have done. */
+    meanwhile: changesSchema.optional(),
     handles: shownHandlesSchema.optional(),
   },
   /** `pid` and `start_time` are the supervisor's. `ended`: only its output is kept, to be fetched. */
@@ -156,7 +179,7 @@ const bodies = {
   /**
    * What the user decided about changes of the agent's. `of` names the request whose turn was restored to, or the decision
    * that is taken back. A file's `through` is the last event whose change is meant, `before` and `after` are its bytes
-   * around the decision, `rest` is what stays to be reviewed.
+   * around the decision, `rest` is what stays to be reviewed. `meanwhile`: what others changed while a call ran is meant.
    */
   changes_reviewed: {
     action: z.enum(['keep', 'undo', 'restore', 'bring_back']),
@@ -165,8 +188,8 @@ const bodies = {
       z.strictObject({
         path: z.string(),
         through: z.int(),
-        before: z.string().optional(),
-        after: z.string().optional(),
+        ...around,
+        meanwhile: z.literal(true).optional(),
         rest: z.strictObject({ before: z.string().optional(), after: z.string().optional() }).optional(),
       }),
     ),

@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import { access, constants, lstat, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { type CheckpointBytes } from '../core/storagePorts.ts';
+import { diskPath } from '../node/rawNames.ts';
 
 export interface TakenFolder {
   /** Names the state of all its files. */
@@ -15,8 +17,8 @@ export interface TakenFolder {
 export interface FolderDifference {
   /** Relative, `/` between the parts. */
   readonly path: string;
-  readonly before?: { readonly key: string; readonly size: number };
-  readonly after?: { readonly key: string; readonly size: number };
+  readonly before?: CheckpointBytes;
+  readonly after?: CheckpointBytes;
 }
 
 /** Throws on faults of the disk or of git, and when the signal is aborted. */
@@ -105,7 +107,7 @@ function lookAt(folder: string, paths: readonly string[]): Promise<readonly Look
       if (open === 0) resolve(found.filter((one) => one !== undefined));
     };
     for (const [index, path] of paths.entries()) {
-      const absolute = join(folder, path);
+      const absolute = diskPath(join(folder, path));
       lstat(absolute, (fault, stat) => {
         if (fault !== null) end(index);
         else if (stat.isSymbolicLink()) end(index, { path, stat, readable: true });

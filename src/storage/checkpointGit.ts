@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { delimiter, join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { decodeName, encodeName, splitNames } from '../node/rawNames.ts';
 import { runGit } from '../node/runGit.ts';
+import { type EntryKind } from '../protocol/event.ts';
 import {
   type CheckpointFolder,
   type FolderDifference,
@@ -85,8 +87,9 @@ class GitFolder implements CheckpointFolder {
     const { fits, leftOut } = await sift(root, union(changed, more), signal, pathOf);
     const small = await siftIgnored(root, ignored, signal, pathOf);
     const add = union(fits, small);
-    // An earlier state of what is left out now would be taken for the present one.
-    const remove = [...gone, ...leftOut.filter((path) => known.has(path))];
+    // An earlier state of what is left out now, or of what a folder stands in the place of, would be taken for the present one.
+    const files = known.size === 0 ? undefined : new Set(fits);
+    const remove = [...new Set([...gone, ...[...known].filter((path) => files?.has(path) !== true)])];
     const unreadable: string[] = [];
     if (add.length > 0 || remove.length > 0 || this.#tree === undefined) {
       unreadable.push(...(await this.#update(add, remove, signal)));
@@ -110,8 +113,7 @@ class GitFolder implements CheckpointFolder {
     const nested: string[] = [];
     // Each begins with a letter and a space.
     for (const { path, tag } of entriesOf(listed, 2)) {
-      // A name that is no UTF-8 cannot be said to anybody.
-      if (path === '' || path.includes('\uFFFD')) continue;
+      if (path === '') continue;
       if (tag === 'C') known.add(path);
       if (tag === 'R') gone.add(path);
       else if (path.endsWith('/')) nested.push(path.slice(0, -1));
@@ -128,7 +130,7 @@ class GitFolder implements CheckpointFolder {
     const asked = ['ls-files', '-z', '-o', '-i', '--exclude-standard', '--directory', ...limits];
     const listed = await this.#git(asked, signal);
     const paths: string[] = [];
-    for (const { path } of entriesOf(listed, 0)) if (!path.endsWith('/') && !path.includes('\uFFFD')) paths.push(path);
+    for (const { path } of entriesOf(listed, 0)) if (!path.endsWith('/')) paths.push(path);
     return paths;
   }
 
@@ -202,25 +204,25 @@ class GitFolder implements CheckpointFolder {
       ['diff-tree', '-r', '-z', '--no-renames', '--raw', before, after ?? EMPTY_TREE],
       signal,
     );
-    const parts = said.toString().split('\0');
-    const raw: { path: string; before?: string; after?: string }[] = [];
+    const parts = splitNames(said);
+    const raw: { path: string; before?: Blob; after?: Blob }[] = [];
     for (let at = 0; at + 1 < parts.length; at += 2) {
       if (at % SLICE === 0) await setImmediate();
       const [oldMode = '', newMode = '', old = '', now = ''] = (parts[at] ?? '').slice(1).split(' ');
       const path = parts[at + 1] ?? '';
-      // A link's bytes are no file's; where one stands or stood, nothing can be put back as bytes.
-      if (path.includes('\uFFFD') || isLink(oldMode) || isLink(newMode) || old === now) continue;
-      raw.push({
-        path: insideOf(prefix, path),
-        ...(isFile(oldMode) && { before: old }),
-        ...(isFile(newMode) && { after: now }),
-      });
+      const [before, after] = [blobOf(oldMode, old), blobOf(newMode, now)];
+      if (before === undefined && after === undefined) continue;
+      raw.push({ path: insideOf(prefix, path), ...(before && { before }), ...(after && { after }) });
     }
     const sizes = await this.#sizes(
-      raw.flatMap((one) => [one.before, one.after].filter((oid) => oid !== undefined)),
+      raw.flatMap((one) => [one.before, one.after].flatMap((blob) => blob?.oid ?? [])),
       signal,
     );
-    const bytes = (oid: string) => ({ key: `git:${this.#deps.name}:${oid}`, size: sizes.get(oid) ?? 0 });
+    const bytes = ({ oid, kind }: Blob) => ({
+      key: `git:${this.#deps.name}:${oid}`,
+      size: sizes.get(oid) ?? 0,
+      ...(kind && { kind }),
+    });
     const found: FolderDifference[] = [];
     for (const { path, before: old, after: now } of raw) {
       if (found.length % SLICE === 0) await setImmediate();
@@ -305,13 +307,13 @@ class GitFolder implements CheckpointFolder {
     paths: readonly string[] = [],
     borrow = true,
   ): Promise<Buffer> {
-    return this.#gitWith(args, signal, paths.map((path) => `${path}\0`).join(''), index, borrow);
+    return this.#gitWith(args, signal, encodeName(paths.map((path) => `${path}\0`).join('')), index, borrow);
   }
 
   async #gitWith(
     args: readonly string[],
     signal: AbortSignal,
-    input: string,
+    input: string | Uint8Array,
     index = this.#index,
     borrow = true,
   ): Promise<Buffer> {
@@ -332,7 +334,7 @@ function* entriesOf(listed: Buffer, skipped: number): Generator<{ readonly tag: 
   let start = 0;
   for (let end = listed.indexOf(0); end !== -1; end = listed.indexOf(0, start)) {
     const tag = skipped === 0 ? '' : String.fromCharCode(listed[start] ?? 0);
-    if (end > start) yield { tag, path: listed.toString('utf8', start + skipped, end) };
+    if (end > start) yield { tag, path: decodeName(listed.subarray(start + skipped, end)) };
     start = end + 1;
   }
 }
@@ -364,12 +366,16 @@ async function copyIndex(from: string, to: string): Promise<boolean> {
   }
 }
 
-function isFile(mode: string): boolean {
-  return mode.startsWith('100');
+interface Blob {
+  readonly oid: string;
+  readonly kind?: EntryKind;
 }
 
-function isLink(mode: string): boolean {
-  return mode === '120000' || mode === '160000';
+/** Undefined for what is no file: nothing at all, or a repository of its own. */
+function blobOf(mode: string, oid: string): Blob | undefined {
+  if (mode === '120000') return { oid, kind: 'link' };
+  if (!mode.startsWith('100')) return undefined;
+  return { oid, ...(mode === '100755' && { kind: 'executable' as const }) };
 }
 
 /** What git lists lies in the folder; only of a path that does not is it worth the trouble to find out where it is. */

@@ -1,11 +1,12 @@
 // Decides how a folder's files are captured where there is no git: walked within bounds, kept as snapshots.
 import { createHash } from 'node:crypto';
 import { type Dirent } from 'node:fs';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type IgnoreRules, parseIgnoreRules } from '../base/ignoreRules.ts';
 import { type Snapshots } from '../core/storagePorts.ts';
+import { decodeName, diskPath } from '../node/rawNames.ts';
 import { type Candidate, type CheckpointFolder, type FolderDifference, sift, siftIgnored } from './checkpointFolder.ts';
 
 /** A part of a folder is worse than nothing: what is missing in one state and not in the next would seem new. */
@@ -21,7 +22,15 @@ export interface WalkFolderDeps {
   readonly snapshots: Snapshots;
 }
 
-const treeSchema = z.array(z.strictObject({ path: z.string(), hash: z.string(), size: z.int() }));
+const treeSchema = z.array(
+  z.strictObject({
+    path: z.string(),
+    hash: z.string(),
+    size: z.int(),
+    /** Absent in what earlier versions kept. */
+    kind: z.enum(['plain', 'link', 'executable']).optional(),
+  }),
+);
 type Tree = z.infer<typeof treeSchema>;
 
 export function openWalkFolder(deps: WalkFolderDeps): CheckpointFolder {
@@ -30,24 +39,34 @@ export function openWalkFolder(deps: WalkFolderDeps): CheckpointFolder {
   const known = new Map<string, { stamp: string; at: number; hash: string }>();
 
   const capture = async ({ path, stat }: Candidate): Promise<Tree[number] | undefined> => {
+    const place = diskPath(join(deps.folder, path));
+    if (stat.isSymbolicLink()) {
+      const target = await readlink(place, 'buffer').catch(() => undefined);
+      return target && { path, hash: await deps.snapshots.put(target), size: target.length, kind: 'link' };
+    }
     if (!stat.isFile()) return undefined;
+    const kind = (stat.mode & 0o111) === 0 ? 'plain' : 'executable';
     const stamp = `${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.ino}`;
     const before = known.get(path);
     if (before?.stamp === stamp && before.at - stat.mtimeMs > COARSE_MILLISECONDS) {
-      return { path, hash: before.hash, size: stat.size };
+      return { path, hash: before.hash, size: stat.size, kind };
     }
     const at = Date.now();
-    const bytes = await readFile(join(deps.folder, path)).catch(() => undefined);
+    const bytes = await readFile(place).catch(() => undefined);
     if (bytes === undefined) return undefined;
     const hash = await deps.snapshots.put(bytes);
     known.set(path, { stamp, at, hash });
-    return { path, hash, size: bytes.length };
+    return { path, hash, size: bytes.length, kind };
   };
   const readTree = async (tree: string): Promise<ReadonlyMap<string, Tree[number]>> => {
     const text = await readFile(join(place, `${tree}.json`), 'utf8');
     return new Map(treeSchema.parse(JSON.parse(text)).map((file) => [file.path, file]));
   };
-  const bytesOf = (file: Tree[number]) => ({ key: `sha256:${file.hash}`, size: file.size });
+  const bytesOf = ({ hash, size, kind = 'plain' }: Tree[number]) => ({
+    key: `sha256:${hash}`,
+    size,
+    ...(kind !== 'plain' && { kind }),
+  });
 
   return {
     kind: 'walk',
@@ -82,7 +101,7 @@ export function openWalkFolder(deps: WalkFolderDeps): CheckpointFolder {
       const differences: FolderDifference[] = [];
       for (const path of new Set([...old.keys(), ...now.keys()])) {
         const [was, is] = [old.get(path), now.get(path)];
-        if (was?.hash === is?.hash) continue;
+        if (was?.hash === is?.hash && (was?.kind ?? is?.kind) === (is?.kind ?? was?.kind)) continue;
         differences.push({ path, ...(was && { before: bytesOf(was) }), ...(is && { after: bytesOf(is) }) });
       }
       return differences;
@@ -116,14 +135,16 @@ async function walk(root: string, signal: AbortSignal): Promise<{ files: string[
     signal.throwIfAborted();
     if (files.length > MOST_FILES) throw new Error(`there are more than ${MOST_FILES} files, and no git to help`);
     const absolute = join(root, folder.path);
-    const entries = await readdir(absolute, { withFileTypes: true }).catch((): Dirent[] => []);
-    const own = await readFile(join(absolute, '.gitignore'), 'utf8').catch(() => undefined);
+    const listed = { withFileTypes: true, encoding: 'buffer' } as const;
+    const entries = await readdir(diskPath(absolute), listed).catch((): Dirent<Buffer>[] => []);
+    const own = await readFile(diskPath(join(absolute, '.gitignore')), 'utf8').catch(() => undefined);
     const base = folder.path === '' ? '' : `${folder.path}/`;
     const rules = own === undefined ? folder.rules : [...folder.rules, { base, rule: parseIgnoreRules(own, true) }];
     for (const entry of entries) {
-      const path = `${base}${entry.name}`;
+      const name = decodeName(entry.name);
+      const path = `${base}${name}`;
       const isFolder = entry.isDirectory();
-      if (NEVER.has(entry.name) || (!isFolder && !entry.isFile())) continue;
+      if (NEVER.has(name) || (!isFolder && !entry.isFile() && !entry.isSymbolicLink())) continue;
       if (rules.some(({ base: of, rule }) => ignores(rule, path.slice(of.length), isFolder))) {
         if (!isFolder) ignored.push(path);
         continue;

@@ -9,8 +9,10 @@ import { describeError, failed, type Result, succeeded } from '../base/errors.ts
 import { type Log } from '../core/ports.ts';
 import { type CheckpointDifference, type Checkpoints, type Snapshots } from '../core/storagePorts.ts';
 import { type FilePath } from '../core/workspacePorts.ts';
+import { diskPath } from '../node/rawNames.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { type CheckpointFolder, folderName } from './checkpointFolder.ts';
+import { changedAt } from './checkpointTimes.ts';
 
 const MOST_NESTED = 20;
 /** Files that are gone through at once. */
@@ -138,6 +140,7 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
         }
         return succeeded(differences);
       }),
+    changedAt,
     read: async (bytes, signal) => {
       const keys = bytes.map(({ key }) => key);
       const found = new Map<string, Uint8Array>();
@@ -200,7 +203,7 @@ async function attempt<T>(signal: AbortSignal, what: string, action: () => Promi
 
 /** It was there before, and only ignored or not looked at: nobody made it. */
 async function isOlder(absolute: string, at: number): Promise<boolean> {
-  const stat = await lstat(absolute).catch(() => undefined);
+  const stat = await lstat(diskPath(absolute)).catch(() => undefined);
   return stat !== undefined && stat.ctimeMs < at - COARSE_MILLISECONDS;
 }
 

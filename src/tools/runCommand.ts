@@ -57,6 +57,7 @@ export const runCommandTool = defineTool({
     const earlier = name === undefined ? undefined : handles.get(name);
     const started = await handles.start({ ...request, ...(background === true && { name }) });
     if (!started.ok) return refuse(describeFailure(started.failure));
+    context.observe(started.value.observed);
     if (background === true && name !== undefined) return begun(started.value, name, earlier);
     return runInForeground(started.value, handles, seconds, context);
   },

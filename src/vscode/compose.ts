@@ -9,12 +9,14 @@ import { Lingering } from '../core/lingering.ts';
 import { Handles } from '../core/tools/handles.ts';
 import { openEndpointMemory } from '../models/endpointMemory.ts';
 import { realFileSystem } from '../node/fileSystem.ts';
+import { processObserver } from '../node/processActivity.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
 import { createSupervision, launchSupervisor } from '../node/supervision.ts';
 import { createHandlesProducer } from '../producers/handles.ts';
 import { createTasksProducer } from '../producers/tasks.ts';
 import { createPermissions } from '../storage/permissions.ts';
+import { createDiskEntries } from '../storage/diskEntries.ts';
 import { createStorage } from '../storage/storage.ts';
 import { createUserFiles } from '../storage/userFiles.ts';
 import { askUserTool } from '../tools/askUser.ts';
@@ -147,6 +149,7 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
       knowledge.producer,
     ],
     handles,
+    processes: processObserver,
     permissions: createPermissions({ files: realFileSystem, folder, log }),
     userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),
     notice: (text) => frontend.notice({ type: 'notice', id: realIds.ulid(), level: 'warning', text }),
@@ -154,7 +157,8 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
     onDidChangeSettings: (listener) => settings.onDidChange(listener),
     model,
   });
-  const changed = { earshot, frontend, workspace, buffers, snapshots, checkpoints, clock: realClock, log };
+  const entries = createDiskEntries(() => workspace.folders);
+  const changed = { earshot, frontend, workspace, buffers, entries, snapshots, checkpoints, clock: realClock, log };
   // The chat says how it is already while it is being made.
   let shown: () => string | undefined = () => undefined;
   const review = held.add(new ReviewController({ ...changed, shown: () => shown() }));

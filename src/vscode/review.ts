@@ -1,24 +1,26 @@
-// Decides how a person reviews what the agent changed: the bar's content, the diff editors, what each button and command does.
+// Lets a person review what the agent changed, and what others changed meanwhile: the bar's content, the diff editors, what each button and command does.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { describeFailure, type Result } from '../base/errors.ts';
 import { type RestoreDeps } from '../core/checkpoints/restore.ts';
 import { type Review, type Reviewed, type ReviewedFile } from '../core/checkpoints/review.ts';
+import { type ChangeList } from '../core/conversation/changes.ts';
 import { type Earshot } from '../core/earshot.ts';
 import { type Clock, type Log } from '../core/ports.ts';
 import { type Checkpoints, type Snapshots } from '../core/storagePorts.ts';
-import { type Buffers, type Workspace } from '../core/workspacePorts.ts';
+import { type Buffers, type DiskEntries, type Workspace } from '../core/workspacePorts.ts';
 import { type FromPageHandlers } from '../protocol/webview.ts';
 import { type ChatFrontend } from './chatFrontend.ts';
 import { type CommandHandlers } from './commands.ts';
 import { absoluteOf, toUri } from './fileUris.ts';
-import { beforeUri, goneUri, ReviewContent } from './reviewContent.ts';
+import { beforeUri, goneUri, nowUri, ReviewContent } from './reviewContent.ts';
 
 export interface ReviewControllerDeps {
   readonly earshot: Earshot;
   readonly frontend: ChatFrontend;
   readonly workspace: Workspace;
   readonly buffers: Buffers;
+  readonly entries: DiskEntries;
   readonly snapshots: Snapshots;
   readonly checkpoints: Checkpoints;
   readonly clock: Clock;
@@ -27,7 +29,7 @@ export interface ReviewControllerDeps {
   shown(): string | undefined;
 }
 
-type ReviewMessage = 'review_changes' | 'keep_changes' | 'undo_changes' | 'restore' | 'bring_back';
+type ReviewMessage = 'review_changes' | 'keep_changes' | 'undo_changes' | 'undo_meanwhile' | 'restore' | 'bring_back';
 type ReviewCommand =
   | 'earshot.reviewChanges'
   | 'earshot.keepChanges'
@@ -53,7 +55,11 @@ export class ReviewController implements Disposable {
   constructor(deps: ReviewControllerDeps) {
     this.#deps = deps;
     this.#content = this.#held.add(
-      new ReviewContent({ workspace: deps.workspace, base: async (path) => (await this.#review()).base(path) }),
+      new ReviewContent({
+        workspace: deps.workspace,
+        base: async (path, list) => (await this.#review(list)).base(path),
+        present: async (path, list) => (await this.#review(list)).present(path),
+      }),
     );
     this.#held.add(
       deps.earshot.onDidChange(({ conversation, folded }) => {
@@ -92,16 +98,26 @@ export class ReviewController implements Disposable {
   }
 
   readonly handlers: Pick<FromPageHandlers, ReviewMessage> = {
-    review_changes: ({ path, line }) => (path === undefined ? this.#showAll() : this.#showOne(path, line)),
-    keep_changes: async ({ path, hunk }) => {
-      const review = await this.#review();
+    review_changes: ({ path, line, meanwhile }) =>
+      path === undefined ? this.#showAll() : this.#showOne(path, line, listOf(meanwhile)),
+    keep_changes: async ({ path, hunk, meanwhile }) => {
+      const review = await this.#review(listOf(meanwhile));
       if (path === undefined) return this.#tell(await review.keep());
       await this.#tell(await (hunk ? review.keepHunk(path, hunk.version, hunk.index) : review.keep([path])));
     },
     undo_changes: async ({ path, hunk }) => {
-      const review = await this.#review();
       if (path === undefined) return this.#undoAll();
-      await this.#tell(await (hunk ? review.undoHunk(path, hunk.version, hunk.index) : review.undo([path])));
+      const review = await this.#review();
+      if (hunk) return this.#tell(await review.undoHunk(path, hunk.version, hunk.index));
+      const file = await review.file(path);
+      await this.#undo(review, file === undefined ? [] : [file]);
+    },
+    undo_meanwhile: async ({ path }) => {
+      const review = await this.#review('meanwhile');
+      const file = await review.file(path);
+      if (file === undefined) return this.#nothing();
+      const { undoMeanwhile } = await import('./reviewQuestions.ts');
+      if (await undoMeanwhile(file)) await this.#tell(await review.undo([path]));
     },
     restore: async ({ request }) => (await import('./reviewRestore.ts')).restoreTo(await this.#restoring(), request),
     bring_back: async ({ decision }) => {
@@ -114,8 +130,8 @@ export class ReviewController implements Disposable {
     'earshot.reviewChanges': () => this.#showAll(),
     'earshot.keepChanges': async () => this.#tell(await (await this.#review()).keep()),
     'earshot.undoChanges': () => this.#undoAll(),
-    'earshot.keepFile': () => this.#onActive(async (review, { path }) => review.keep([path])),
-    'earshot.undoFile': () => this.#onActive(async (review, { path }) => review.undo([path])),
+    'earshot.keepFile': () => this.#onActive(async (review, { path }) => this.#tell(await review.keep([path]))),
+    'earshot.undoFile': () => this.#onActive((review, file) => this.#undo(review, [file])),
     'earshot.keepChange': () =>
       this.#onHunk((review, { path, version }, index) => review.keepHunk(path, version, index)),
     'earshot.undoChange': () =>
@@ -132,9 +148,9 @@ export class ReviewController implements Disposable {
     return shown === undefined ? undefined : this.#deps.earshot.get(shown);
   }
 
-  async #review(): Promise<Review> {
+  async #review(list: ChangeList = 'own'): Promise<Review> {
     const { Review: Loaded } = await import('../core/checkpoints/review.ts');
-    return new Loaded({ ...this.#deps, live: () => this.#live() });
+    return new Loaded({ ...this.#deps, live: () => this.#live() }, list);
   }
 
   async #restoreDeps(): Promise<RestoreDeps> {
@@ -153,16 +169,19 @@ export class ReviewController implements Disposable {
 
   async #refresh(): Promise<void> {
     this.#shown = this.#deps.shown();
-    const isEmpty = (this.#live()?.log.state.changes.open.size ?? 0) === 0;
+    const changes = this.#live()?.log.state.changes;
+    const isEmpty = (changes?.open.size ?? 0) + (changes?.meanwhile.size ?? 0) === 0;
     if (isEmpty && this.#listed.size === 0) {
       this.#deps.frontend.setHead({ changes: null });
       return;
     }
     const files = isEmpty ? [] : await (await this.#review()).files();
+    const meanwhile = isEmpty ? [] : await (await this.#review('meanwhile')).files();
     const { viewChanges } = await import('./reviewView.ts');
-    this.#deps.frontend.setHead({ changes: viewChanges(files) });
+    this.#deps.frontend.setHead({ changes: viewChanges(files, meanwhile) });
     const uris = await Promise.all(files.map(({ path }) => this.#uriOf(path)));
-    this.#listed = new Set(uris.flatMap((uri) => uri?.toString() ?? []));
+    const others = await Promise.all(meanwhile.map(({ path }) => this.#uriOf(path)));
+    this.#listed = new Set([...uris, ...others].flatMap((uri) => uri?.toString() ?? []));
     this.#content.refresh();
     await vscode.commands.executeCommand(
       'setContext',
@@ -173,56 +192,61 @@ export class ReviewController implements Disposable {
 
   async #uriOf(path: string): Promise<vscode.Uri | undefined> {
     const file = await this.#deps.workspace.resolve(path);
-    return file.ok ? toUri(file.value) : undefined;
+    if (file.ok && !this.#deps.entries.isOdd(path)) return toUri(file.value);
+    // A link that leads out of the workspace, or a name that is no text: only to be shown.
+    const [folder] = vscode.workspace.workspaceFolders ?? [];
+    return folder && vscode.Uri.joinPath(folder.uri, new TextDecoder().decode(new TextEncoder().encode(path)));
   }
 
-  async #showOne(path: string, line?: number): Promise<void> {
+  async #showOne(path: string, line?: number, list: ChangeList = 'own'): Promise<void> {
     const uri = await this.#uriOf(path);
-    const file = await (await this.#review()).file(path);
+    const file = await (await this.#review(list)).file(path);
     if (uri === undefined || file === undefined) return this.#nothing();
     const at = new vscode.Position(Math.max(0, (line ?? firstLine(file)) - 1), 0);
-    const right = file.kind === 'deleted' ? goneUri(uri) : uri;
+    const now = file.onDiskOnly ? nowUri(uri, path, list) : uri;
+    const right = file.kind === 'deleted' ? goneUri(uri) : now;
     const options: vscode.TextDocumentShowOptions = { preview: true, selection: new vscode.Range(at, at) };
-    await vscode.commands.executeCommand('vscode.diff', beforeUri(uri, path), right, titleOf(file), options);
+    const left = beforeUri(uri, path, list);
+    await vscode.commands.executeCommand('vscode.diff', left, right, titleOf(file, list), options);
   }
 
   async #showAll(): Promise<void> {
     const files = await (await this.#review()).files();
     if (files.length === 0) return this.#nothing();
     const resources = await Promise.all(
-      files.map(async ({ path, kind }) => {
+      files.map(async ({ path, kind, onDiskOnly }) => {
         const uri = await this.#uriOf(path);
         if (uri === undefined) return [];
-        return [[uri, kind === 'created' ? undefined : beforeUri(uri, path), kind === 'deleted' ? undefined : uri]];
+        const now = onDiskOnly ? nowUri(uri, path, 'own') : uri;
+        return [[uri, kind === 'created' ? undefined : beforeUri(uri, path), kind === 'deleted' ? undefined : now]];
       }),
     );
     await vscode.commands.executeCommand('vscode.changes', vscode.l10n.t('Earshot’s changes'), resources.flat());
   }
 
   async #undoAll(): Promise<void> {
-    const files = await (await this.#review()).files();
-    if (files.length === 0) return this.#nothing();
-    if (files.length > 1) {
-      const undo = vscode.l10n.t('Undo');
-      const detail = files.map(({ path }) => path).join('\n');
-      const question = vscode.l10n.t('Undo Earshot’s changes of {0} files?', files.length);
-      if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, undo)) !== undo) return;
-    }
-    await this.#tell(await (await this.#review()).undo(files.map(({ path }) => path)));
+    const review = await this.#review();
+    await this.#undo(review, await review.files());
   }
 
-  async #onActive(act: (review: Review, file: ReviewedFile) => Promise<Result<Reviewed>>): Promise<void> {
+  async #undo(review: Review, files: readonly ReviewedFile[]): Promise<void> {
+    if (files.length === 0) return this.#nothing();
+    const { undoOwn } = await import('./reviewQuestions.ts');
+    if (await undoOwn(files)) await this.#tell(await review.undo(files.map(({ path }) => path)));
+  }
+
+  async #onActive(act: (review: Review, file: ReviewedFile) => Promise<void>): Promise<void> {
     const uri = vscode.window.activeTextEditor?.document.uri;
     const resolved = uri && (await this.#deps.workspace.resolve(absoluteOf(uri)));
     const review = await this.#review();
     const file = resolved?.ok === true ? await review.file(resolved.value.path) : undefined;
     if (file === undefined) return this.#nothing();
-    await this.#tell(await act(review, file));
+    await act(review, file);
   }
 
   async #onHunk(act: (review: Review, file: ReviewedFile, index: number) => Promise<Result<Reviewed>>): Promise<void> {
     const line = vscode.window.activeTextEditor?.selection.active.line ?? 0;
-    await this.#onActive(async (review, file) => act(review, file, nearest(file, line)));
+    await this.#onActive(async (review, file) => this.#tell(await act(review, file, nearest(file, line))));
   }
 
   /** What happened, where it is not what was asked for. */
@@ -246,8 +270,13 @@ export class ReviewController implements Disposable {
   }
 }
 
-function titleOf({ path, kind }: ReviewedFile): string {
+function listOf(meanwhile: true | undefined): ChangeList {
+  return meanwhile === true ? 'meanwhile' : 'own';
+}
+
+function titleOf({ path, kind }: ReviewedFile, list: ChangeList): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
+  if (list === 'meanwhile') return `${name} (${vscode.l10n.t('changed meanwhile')})`;
   const words = {
     changed: vscode.l10n.t('changed by Earshot'),
     created: vscode.l10n.t('made by Earshot'),

@@ -1,14 +1,18 @@
-// The left side of a review: each file as it would be without the agent's changes, as a document that cannot be edited.
+// The left side of a review: each file as it would be without the reviewed changes, as a document that cannot be edited.
 import * as vscode from 'vscode';
 import { type Disposable } from '../base/disposable.ts';
-import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
+import { decodeText } from '../base/text.ts';
+import { type ChangeList } from '../core/conversation/changes.ts';
+import { type Workspace } from '../core/workspacePorts.ts';
 
 const SCHEME = 'earshot-before';
 
 export interface ReviewContentDeps {
   readonly workspace: Workspace;
   /** Undefined: nothing is left to decide on. Without `bytes` there would be no such file. */
-  base(path: string): Promise<{ readonly bytes?: Uint8Array } | undefined>;
+  base(path: string, list: ChangeList): Promise<{ readonly bytes?: Uint8Array } | undefined>;
+  /** What is there now, of what the editor cannot open. */
+  present(path: string, list: ChangeList): Promise<Uint8Array | undefined>;
 }
 
 export class ReviewContent implements vscode.TextDocumentContentProvider, Disposable {
@@ -24,20 +28,26 @@ export class ReviewContent implements vscode.TextDocumentContentProvider, Dispos
   readonly onDidChange = this.#onDidChange.event;
 
   async provideTextDocumentContent({ query }: vscode.Uri): Promise<string> {
-    if (!query.startsWith(BEFORE)) return '';
-    const name = query.slice(BEFORE.length);
-    const [file, base] = await Promise.all([this.#deps.workspace.resolve(name), this.#deps.base(name)]);
-    if (!file.ok) return '';
-    const bytes = base === undefined ? await this.#present(file.value) : base.bytes;
+    const asked = readQuery(query);
+    if (asked === undefined) return '';
+    const { path, list } = asked;
+    if (asked.side === 'now') return this.#print(path, await this.#deps.present(path, list));
+    const base = await this.#deps.base(path, list);
+    return this.#print(path, base === undefined ? await this.#present(path) : base.bytes);
+  }
+
+  async #print(path: string, bytes: Uint8Array | undefined): Promise<string> {
     if (bytes === undefined) return '';
-    const text = await this.#deps.workspace.decode(file.value, bytes);
+    const file = await this.#deps.workspace.resolve(path);
+    const text = file.ok ? await this.#deps.workspace.decode(file.value, bytes) : decodeText(bytes);
     return text ?? vscode.l10n.t('This is no text: {0} bytes.', bytes.length);
   }
 
   /** Once everything is decided an editor that is still open shows no difference. */
-  async #present(file: FilePath): Promise<Uint8Array | undefined> {
-    const read = await this.#deps.workspace.readLocally(file);
-    return read.ok ? read.value.bytes : undefined;
+  async #present(path: string): Promise<Uint8Array | undefined> {
+    const file = await this.#deps.workspace.resolve(path);
+    const read = file.ok ? await this.#deps.workspace.readLocally(file.value) : undefined;
+    return read?.ok === true ? read.value.bytes : undefined;
   }
 
   /** Something was kept, undone or changed: what is shown is read again. */
@@ -52,11 +62,30 @@ export class ReviewContent implements vscode.TextDocumentContentProvider, Dispos
   }
 }
 
-const BEFORE = 'before:';
+interface Asked {
+  readonly side: 'before' | 'now';
+  readonly list: ChangeList;
+  readonly path: string;
+}
 
 /** Where the file itself is, so that the editor does not take it for another one that was renamed. */
-export function beforeUri(file: vscode.Uri, path: string): vscode.Uri {
-  return file.with({ scheme: SCHEME, authority: '', query: `${BEFORE}${path}` });
+export function beforeUri(file: vscode.Uri, path: string, list: ChangeList = 'own'): vscode.Uri {
+  return uriOf(file, { side: 'before', list, path });
+}
+
+/** What is there now, of what the editor cannot open. */
+export function nowUri(file: vscode.Uri, path: string, list: ChangeList): vscode.Uri {
+  return uriOf(file, { side: 'now', list, path });
+}
+
+/** JSON also holds names that are no text. */
+function uriOf(file: vscode.Uri, asked: Asked): vscode.Uri {
+  return file.with({ scheme: SCHEME, authority: '', query: JSON.stringify(asked) });
+}
+
+function readQuery(query: string): Asked | undefined {
+  // Only this extension makes them.
+  return query.startsWith('{') ? (JSON.parse(query) as Asked) : undefined;
 }
 
 /** Stands in for a file that is not there any more. */

@@ -1,4 +1,4 @@
-// Decides what the page is told of the changes that are to be reviewed: bounded, however many there are.
+// Maps the changes that are to be reviewed to what the page shows of them: bounded, however many there are.
 import { decodeBytes } from '../base/encodings.ts';
 import { wholeCharacters } from '../base/text.ts';
 import { joinLines } from '../core/checkpoints/byteLines.ts';
@@ -10,19 +10,27 @@ const MOST_FILES = 100;
 const MOST_HUNKS = 30;
 const LONGEST_TEXT = 100;
 
-export function viewChanges(files: readonly ReviewedFile[]): ChangesView | null {
-  if (files.length === 0) return null;
+export function viewChanges(
+  files: readonly ReviewedFile[],
+  meanwhile: readonly ReviewedFile[] = [],
+): ChangesView | null {
+  if (files.length + meanwhile.length === 0) return null;
   const sum = (side: 'added' | 'removed') => files.reduce((total, file) => total + file[side], 0);
   return {
-    files: files.slice(0, MOST_FILES).map(viewFile),
+    files: files.slice(0, MOST_FILES).map((file) => viewFile(file)),
     count: files.length,
     added: sum('added'),
     removed: sum('removed'),
+    // They are decided on as a whole: who wrote which part is not known.
+    meanwhile: meanwhile.slice(0, MOST_FILES).map((file) => viewFile(file, false)),
+    meanwhileCount: meanwhile.length,
   };
 }
 
-function viewFile({ path, kind, added, removed, clash, version, hunks }: ReviewedFile): ChangedFileView {
-  const parts = !clash && kind === 'changed' && hunks !== undefined && hunks.length > 1 && hunks.length <= MOST_HUNKS;
+function viewFile(file: ReviewedFile, inParts = true): ChangedFileView {
+  const { path, kind, added, removed, clash, overwrote, version, hunks } = file;
+  const parts =
+    inParts && !clash && kind === 'changed' && hunks !== undefined && hunks.length > 1 && hunks.length <= MOST_HUNKS;
   return {
     path,
     kind,
@@ -31,6 +39,7 @@ function viewFile({ path, kind, added, removed, clash, version, hunks }: Reviewe
     version,
     ...(hunks === undefined && { uncounted: true }),
     ...(clash && { clash: true }),
+    ...(overwrote && !clash && { overwrote: true }),
     ...(parts && { hunks: hunks.map(viewHunk) }),
   };
 }

@@ -237,6 +237,8 @@ export const mutants: readonly Mutant[] = [
     find: 'await this.#inForce.read(this.#deps);',
     replace: 'if (!this.#inForce.isRead) await this.#inForce.read(this.#deps);',
     tests: ['test/walk/sampled.test.ts'],
+  },
+  {
     name: 'calls of a closed turn come back',
     file: 'src/core/conversation/turnState.ts',
     find: 'this.#unanswered.clear();',
@@ -263,6 +265,8 @@ export const mutants: readonly Mutant[] = [
     find: 'if (this.#reserve === undefined) throw error;',
     replace: 'throw error;',
     tests: ['test/unit/node/fullDisk.test.ts'],
+  },
+  {
     name: 'Markdown of any depth',
     file: 'src/webview/render/boundedLexer.ts',
     find: 'if (this.#depth >= DEEPEST_BLOCKS) return undefined;',
@@ -275,5 +279,26 @@ export const mutants: readonly Mutant[] = [
     find: 'return this.#maskCredentials(value);',
     replace: 'return false;',
     tests: ['test/unit/base/maskSecrets.test.ts'],
+  },
+  {
+    name: 'files of other programs are Earshot’s',
+    file: 'src/core/checkpoints/attribution.ts',
+    find: '!watch.mayHaveRun(at)',
+    replace: 'false',
+    tests: ['test/walk/othersChanges.test.ts'],
+  },
+  {
+    name: 'files that others hold open are Earshot’s',
+    file: 'src/core/checkpoints/attribution.ts',
+    find: 'if (held.has(absolute)) return true;',
+    replace: '',
+    tests: ['test/walk/othersChanges.test.ts'],
+  },
+  {
+    name: 'undo all undoes what others changed',
+    file: 'src/core/checkpoints/review.ts',
+    find: "this.#list === 'own' ? changes?.open : changes?.meanwhile",
+    replace: 'new Map([...(changes?.open ?? []), ...(changes?.meanwhile ?? [])])',
+    tests: ['test/walk/othersChanges.test.ts'],
   },
 ];

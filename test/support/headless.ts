@@ -8,6 +8,7 @@ import { type Supervision } from '../../src/core/processPorts.ts';
 import { type Handles } from '../../src/core/tools/handles.ts';
 import { type Buffers, type Workspace } from '../../src/core/workspacePorts.ts';
 import { type FileSystem, realFileSystem } from '../../src/node/fileSystem.ts';
+import { processObserver } from '../../src/node/processActivity.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
 import { createFilesProducer, type FilesDeps } from '../../src/producers/files.ts';
@@ -118,6 +119,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
       createHandlesProducer({ handles, clock: realClock, log }),
     ],
     handles,
+    processes: processObserver,
     settings: () => settings,
     model: () => options.model,
     ...options.ports,

@@ -28,6 +28,7 @@ export function createTestHost(): TestHost {
       globs: () => new Set(host.globs),
       pending: () => undefined,
       isChanging: () => false,
+      takeOverwritten: () => [],
       callsSince: (time) => host.calls.filter(({ ended = Number.POSITIVE_INFINITY }) => ended >= time),
       onDidChange: (listener) => changed.event(listener),
     },

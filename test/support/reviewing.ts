@@ -6,6 +6,7 @@ import { Captures } from '../../src/core/checkpoints/captures.ts';
 import { type RestoreDeps } from '../../src/core/checkpoints/restore.ts';
 import { Review } from '../../src/core/checkpoints/review.ts';
 import { type Ports } from '../../src/core/ports.ts';
+import { createDiskEntries } from '../../src/storage/diskEntries.ts';
 import { type Headless } from './headless.ts';
 
 export interface Reviewing {
@@ -36,7 +37,8 @@ export function reviewing({ headless, id }: { readonly headless: Headless; reado
 }
 
 function partsOf({ workspace, buffers, snapshots, checkpoints }: Ports) {
-  return { workspace, buffers, snapshots, checkpoints };
+  const entries = createDiskEntries(() => workspace.folders);
+  return { workspace, buffers, snapshots, checkpoints, entries };
 }
 
 /** The value, or a failed test that says why there is none. */

@@ -1,10 +1,10 @@
 // The column “overwritten by the agent's own shell command” of the stale table, in the real editor: one click brings the bytes back.
 import * as assert from 'node:assert/strict';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, readFile, rm, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { type Disposable } from '../../src/base/disposable.ts';
 import { planRestore, type RestoreDeps } from '../../src/core/checkpoints/restore.ts';
-import { type Review } from '../../src/core/checkpoints/review.ts';
+import { Review } from '../../src/core/checkpoints/review.ts';
 import { type Buffers } from '../../src/core/workspacePorts.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { createBuffers } from '../../src/vscode/reviewBuffers.ts';
@@ -126,6 +126,52 @@ describe('a file that the agent’s own shell command overwrites', function () {
     await undo();
     assert.equal(await diskText('a.txt'), 'typed\n');
     assert.equal(path, `${folder}/a.txt`);
+  });
+
+  it('and a file that the user saved while the command ran, which it did not touch, is in no list', async () => {
+    await put('a.txt', 'one\n');
+    await put('own.txt', 'one\n');
+    const document = await typeInto('a.txt', () => 'typed\n');
+    const saved = new Promise<void>((resolve) => {
+      const listening = buffers.onDidSave(() => {
+        listening.dispose();
+        resolve();
+      });
+    });
+    // Busy all the time: only the editor can tell whose change it was.
+    const turned = turn(
+      run(`cd '${folder}'; echo agent > own.txt; while ! grep -q typed a.txt || [ ! -e go ]; do :; done; rm go`),
+    );
+    await eventually(
+      () => diskText('own.txt'),
+      (text) => text === 'agent\n',
+    );
+    await document.save();
+    await saved;
+    await put('go', '');
+    await turned;
+    const others = new Review(deps, 'meanwhile');
+    assert.deepEqual(
+      [...(await review.files()), ...(await others.files())].map(({ path }) => path),
+      [`${folder}/own.txt`],
+    );
+    await undo();
+    assert.equal(await diskText('a.txt'), 'typed\n');
+    assert.equal(await diskText('own.txt'), 'one\n');
+  });
+
+  it('a link that it put in the place of a file, and the executable bit, come back', async () => {
+    await put('a.txt', 'one\n');
+    await put('b.sh', 'echo b\n');
+    await put('target.txt', 'target\n');
+    await chmod(onDisk('b.sh'), 0o755);
+    await turn(run(`cd '${folder}'; ln -sf target.txt a.txt; chmod -x b.sh; echo more >> b.sh`));
+    await undo();
+    assert.equal(await diskText('a.txt'), 'one\n');
+    assert.ok(!(await lstat(onDisk('a.txt'))).isSymbolicLink());
+    assert.equal(await diskText('target.txt'), 'target\n');
+    assert.equal(await diskText('b.sh'), 'echo b\n');
+    assert.equal((await lstat(onDisk('b.sh'))).mode & 0o111, 0o111);
   });
 
   it('after the user deleted it', async () => {

@@ -1,9 +1,11 @@
-// Decides when the workspace is captured: at the start of a turn, and around a command, whose changes are found that way.
+// Captures the workspace at the start of a turn and around a command, and finds what the command changed that way.
 import { type Failure, FailureError, type Result } from '../../base/errors.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type ChangedFile, type Clock, type Log, type ToolOutcome } from '../ports.ts';
+import { type ObservedProcess, type ProcessObserver } from '../processPorts.ts';
 import { type CheckpointBytes, type CheckpointDifference, type Checkpoints, type Snapshots } from '../storagePorts.ts';
 import { type Buffers, type FilePath, type Workspace } from '../workspacePorts.ts';
+import { Attribution } from './attribution.ts';
 import { sameBytes } from './byteLines.ts';
 
 /** Whoever waits for a capture waits no longer than this; then it is said that there is none. */
@@ -19,7 +21,21 @@ export interface CapturesDeps {
   readonly workspace: Workspace;
   readonly buffers?: Buffers | undefined;
   readonly clock: Clock;
+  /** Absent: what changed while a command ran counts as its own doing. */
+  readonly processes?: ProcessObserver | undefined;
   readonly output: Log;
+}
+
+/** A call that may change files by running programs. */
+export interface CapturedCall {
+  readonly id: string;
+  readonly signal: AbortSignal;
+  /** Commands of the same conversation that run already. */
+  readonly running: readonly ObservedProcess[];
+  /** Every process that the call starts is announced while it runs. */
+  readonly isObservable: boolean;
+  /** Another call of the conversation is changing this file, and reports that itself. */
+  isChanging(path: string): boolean;
 }
 
 type Reason = 'turn' | 'command' | 'restore';
@@ -28,9 +44,11 @@ export class Captures {
   readonly #deps: CapturesDeps;
   /** Never rejects. */
   #turn: Promise<unknown> = Promise.resolve();
+  readonly #attribution: Attribution;
 
   constructor(deps: CapturesDeps) {
     this.#deps = deps;
+    this.#attribution = new Attribution(deps.processes);
   }
 
   /** Goes on beside the model's first answer; whatever changes something waits for it. */
@@ -71,45 +89,68 @@ export class Captures {
   }
 
   /** Runs a command and finds what it changed, also when it was called off half-way. */
-  async around(call: string, signal: AbortSignal, run: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
+  async around(
+    call: CapturedCall,
+    run: (observe: (process: ObservedProcess) => void) => Promise<ToolOutcome>,
+  ): Promise<ToolOutcome> {
     await this.turnTaken();
     const also = await this.#touched();
     let before: string | undefined;
     try {
-      before = await this.take('command', signal, call);
+      before = await this.take('command', call.signal, call.id);
     } catch (error) {
-      if (signal.aborted) return { content: 'Cancelled by the user.', isError: true };
+      if (call.signal.aborted) return { content: 'Cancelled by the user.', isError: true };
       throw error;
     }
+    const since = this.#deps.log.state.changes.lastSeq;
     const saved = new Map<string, Uint8Array>();
     const listening = this.#deps.buffers?.onDidSave(({ file, bytes }) => saved.set(file.path, bytes));
+    this.#attribution.begin(call.running, call.isObservable);
     try {
-      const outcome = await run();
-      const found = before === undefined ? [] : await this.#changesSince(before, also, saved);
-      const own = new Set(outcome.changes?.map(({ file }) => file.path));
-      const changes = [...(outcome.changes ?? []), ...found.filter(({ file }) => !own.has(file.path))];
-      return changes.length === 0 ? outcome : { ...outcome, changes };
+      const outcome = await run((process) => this.#attribution.observe(process));
+      const found = before === undefined ? undefined : await this.#changesSince(before, also, saved);
+      if (found === undefined) return outcome;
+      const reported = new Set(outcome.changes?.map(({ file }) => file.path));
+      const isReported = ({ file, after }: ChangedFile) =>
+        reported.has(file.path) || call.isChanging(file.path) || this.#madeSince(since, file.path, after);
+      const unreported = found.changes.filter((change) => !isReported(change));
+      const others = await this.#attribution.othersOf(unreported, found.times);
+      const own = unreported.filter(({ file }) => !others.has(file.path));
+      const meanwhile = unreported.filter(({ file }) => others.has(file.path));
+      const changes = [...(outcome.changes ?? []), ...own];
+      return { ...outcome, ...(changes.length > 0 && { changes }), ...(meanwhile.length > 0 && { meanwhile }) };
     } finally {
+      this.#attribution.end(call.isObservable);
       listening?.dispose();
     }
+  }
+
+  /** Another call of the conversation left these very bytes, and its response says so. */
+  #madeSince(seq: number, path: string, bytes: Uint8Array | undefined): boolean {
+    const { log, snapshots } = this.#deps;
+    const last = log.state.changes.lastStep(path);
+    if (last === undefined || last.seq <= seq) return false;
+    return last.after === (bytes === undefined ? undefined : snapshots.hash(bytes));
   }
 
   async #changesSince(
     before: string,
     also: readonly FilePath[],
     saved: ReadonlyMap<string, Uint8Array>,
-  ): Promise<readonly ChangedFile[]> {
+  ): Promise<{ changes: readonly ChangedFile[]; times: ReadonlyMap<string, number> } | undefined> {
     const { checkpoints, output } = this.#deps;
     const never = new AbortController().signal;
     const after = await this.#capture(false, also, never);
     const compared = after.ok ? await checkpoints.compare(before, after.value.name, never) : after;
     if (!compared.ok) {
       output.warn(`what the command changed is not known: ${compared.failure.message}`);
-      return [];
+      return undefined;
     }
     const differences = bounded(compared.value);
     const bytes = await checkpoints.read(differences.flatMap(bytesOf), never);
-    return differences.flatMap((difference) => changeOf(difference, bytes, saved.get(difference.file.path)));
+    const times = await checkpoints.changedAt(differences.map(({ file }) => file));
+    const changes = differences.flatMap((difference) => changeOf(difference, bytes, saved.get(difference.file.path)));
+    return { changes, times };
   }
 
   async #capture(
@@ -164,10 +205,23 @@ function changeOf(
   bytes: ReadonlyMap<string, Uint8Array>,
   saved: Uint8Array | undefined,
 ): readonly ChangedFile[] {
-  const old = saved ?? (before && bytes.get(before.key));
+  const old = (before?.kind === 'link' ? undefined : saved) ?? (before && bytes.get(before.key));
   const now = after && bytes.get(after.key);
   if (after !== undefined && now === undefined) return [];
   if (before !== undefined && old === undefined) return [];
-  if (old !== undefined && now !== undefined && sameBytes(old, now)) return [];
-  return [{ file, ...(old !== undefined && { before: old }), ...(now !== undefined && { after: now }) }];
+  const kinds = kindsOf(before, after);
+  if (old !== undefined && now !== undefined && sameBytes(old, now) && kinds.beforeKind === kinds.afterKind) return [];
+  return [{ file, ...(old !== undefined && { before: old }), ...(now !== undefined && { after: now }), ...kinds }];
+}
+
+/** That a file can be executed is said only where the other side cannot. */
+function kindsOf(
+  before: CheckpointBytes | undefined,
+  after: CheckpointBytes | undefined,
+): Pick<ChangedFile, 'beforeKind' | 'afterKind'> {
+  const both = before?.kind === 'executable' && after?.kind === 'executable';
+  return {
+    ...(before?.kind !== undefined && !both && { beforeKind: before.kind }),
+    ...(after?.kind !== undefined && !both && { afterKind: after.kind }),
+  };
 }

@@ -1,10 +1,10 @@
 // Decides what restoring the workspace to before a turn would do, does what of it was chosen, and can take that back.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
-import { type ChangedTurn, type Step } from '../conversation/changes.ts';
+import { type ChangedTurn, type Step, stepOf } from '../conversation/changes.ts';
 import { type CheckpointDifference, type Checkpoints } from '../storagePorts.ts';
 import { type Captures } from './captures.ts';
 import { changesSomething, decidable, type PutBack, planPutBack, planReplace, putBack } from './putBack.ts';
-import { appendTo, type ReviewDeps, type Reviewed, whyStays } from './review.ts';
+import { aroundOf, appendTo, type ReviewDeps, type Reviewed, whyStays } from './review.ts';
 
 export interface RestoreDeps extends ReviewDeps {
   readonly checkpoints?: Checkpoints | undefined;
@@ -76,7 +76,7 @@ function onDisk(
   { file, before }: CheckpointDifference,
   bytes: ReadonlyMap<string, Uint8Array>,
 ): Promise<PutBack> {
-  return planReplace(deps, file, before && bytes.get(before.key));
+  return planReplace(deps, file, before && bytes.get(before.key), before && (before.kind ?? 'plain'));
 }
 
 async function inBuffer(deps: RestoreDeps, path: string, hash: string): Promise<PutBack> {
@@ -107,7 +107,7 @@ export async function restore(
   await deps.captures()?.take('restore', new AbortController().signal);
   const last = plan.turn.seq;
   const through = Math.max(last, ...log.state.changes.since(plan.turn.request).flatMap(lastStep));
-  const files = await Promise.all(doable.map(async (put) => ({ ...(await around(deps, put)), through })));
+  const files = await Promise.all(doable.map(async (put) => ({ ...(await aroundOf(deps, put)), through })));
   const done = await putBack(deps, doable);
   if (!done.ok) return done;
   const written = await appendTo(live.value, {
@@ -120,11 +120,11 @@ export async function restore(
 }
 
 async function forced(deps: RestoreDeps, plan: RestorePlan, entry: RestoreEntry): Promise<PutBack> {
-  if (entry.outcome !== 'clash' || entry.file === undefined) return entry;
+  if (entry.outcome !== 'clash') return entry;
   const steps = deps.live()?.log.state.changes.since(plan.turn.request) ?? [];
   const first = steps.flatMap((turn) => turn.steps).find((step) => step.path === entry.path);
   const target = first?.before === undefined ? undefined : await deps.snapshots.get(first.before);
-  return planReplace(deps, entry.file, target);
+  return planReplace(deps, entry, target, first?.beforeKind);
 }
 
 function lastStep(turn: ChangedTurn): readonly number[] {
@@ -139,31 +139,15 @@ export async function bringBack(deps: RestoreDeps, decision: string): Promise<Re
   const { log } = live.value;
   const event = log.state.changes.decision(decision);
   if (event === undefined) return failed('no_decision', 'That was taken back already.');
-  const puts = await Promise.all(
-    event.files.map(({ path, before, after }) => {
-      const step: Step = { seq: event.seq, path, ...(before && { before }), ...(after && { after }) };
-      return planPutBack(deps, path, [step]);
-    }),
-  );
+  const puts = await Promise.all(event.files.map((file) => planPutBack(deps, file.path, [stepOf(event.seq, file)])));
   const doable = puts.filter((put) => changesSomething(put) || put.outcome === 'same');
   const stayed = puts.flatMap((put) => whyStays(put) ?? []);
   if (doable.length === 0) return succeeded({ done: [], stayed });
-  const files = await Promise.all(doable.map(async (put) => ({ ...(await around(deps, put)), through: event.seq })));
+  const files = await Promise.all(doable.map(async (put) => ({ ...(await aroundOf(deps, put)), through: event.seq })));
   const done = await putBack(deps, doable.filter(changesSomething));
   if (!done.ok) return done;
   const written = await appendTo(live.value, { type: 'changes_reviewed', action: 'bring_back', of: decision, files });
   return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed }) : written;
-}
-
-async function around(
-  { snapshots }: RestoreDeps,
-  { path, present, target }: PutBack,
-): Promise<{ path: string; before?: string; after?: string }> {
-  return {
-    path,
-    ...(present !== undefined && { before: await snapshots.put(present) }),
-    ...(target !== undefined && { after: await snapshots.put(target) }),
-  };
 }
 
 function groupByPath(steps: readonly Step[]): ReadonlyMap<string, readonly Step[]> {

@@ -1,7 +1,7 @@
-// Decides how the agent's changes are reviewed: what differs, what keeping or undoing a file or a part of one does.
+// Reviews the changes of one list, the agent's own or those of others meanwhile: what differs, what keeping or undoing a file or a part of one does.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type EventDraft } from '../../protocol/event.ts';
-import { type Step } from '../conversation/changes.ts';
+import { type ChangeList, type Step } from '../conversation/changes.ts';
 import { type LiveConversation, storageFailure } from '../live.ts';
 import { type Difference, differenceOf, type Hunk, withHunk, withoutHunk } from './hunks.ts';
 import { changesSomething, decidable, type PutBack, type PutBackDeps, planPutBack, putBack } from './putBack.ts';
@@ -17,6 +17,12 @@ export interface ReviewedFile extends Difference {
   readonly kind: 'changed' | 'created' | 'deleted';
   /** Changed by others in the same lines since, so that it can be kept but not undone as a whole. */
   readonly clash: boolean;
+  /** It appeared while a command ran: undoing deletes it, and it may be somebody else's all the same. */
+  readonly appeared: boolean;
+  /** A command replaced what somebody else had written: undoing restores it. */
+  readonly overwrote: boolean;
+  /** A link, or a name that is no text: the editor cannot open it as what it is. */
+  readonly onDiskOnly: boolean;
   /** Names what was compared: a decision about another state is refused. */
   readonly version: string;
 }
@@ -41,13 +47,17 @@ const MOST_COMPARED = 300;
 
 export class Review {
   readonly #deps: ReviewDeps;
+  readonly #list: ChangeList;
 
-  constructor(deps: ReviewDeps) {
+  constructor(deps: ReviewDeps, list: ChangeList = 'own') {
     this.#deps = deps;
+    this.#list = list;
   }
 
   get #open(): ReadonlyMap<string, readonly Step[]> {
-    return this.#deps.live()?.log.state.changes.open ?? new Map<string, readonly Step[]>();
+    const changes = this.#deps.live()?.log.state.changes;
+    const open = this.#list === 'own' ? changes?.open : changes?.meanwhile;
+    return open ?? new Map<string, readonly Step[]>();
   }
 
   /** Those that differ from what they were, in the order in which they were first changed. */
@@ -64,13 +74,29 @@ export class Review {
     const { present } = plan;
     const kind = present === undefined ? 'deleted' : base === undefined ? 'created' : 'changed';
     const clash = plan.outcome === 'clash' || plan.outcome === 'impossible';
-    return { path, kind, clash, version: this.#version(compared, through), ...differenceOf(base, present) };
+    const appeared = plan.outcome === 'deleted' && this.#open.get(path)?.[0]?.found === true;
+    const overwrote = this.#open.get(path)?.some((step) => step.overwrote === true) === true;
+    return {
+      path,
+      kind,
+      clash,
+      appeared,
+      overwrote,
+      onDiskOnly: plan.file === undefined && plan.outcome !== 'impossible',
+      version: this.#version(compared, through),
+      ...differenceIn(compared),
+    };
   }
 
   /** What the file would be without the agent's changes, without `bytes` if there would be none; undefined if nothing is to be reviewed. */
   async base(path: string): Promise<{ readonly bytes?: Uint8Array } | undefined> {
     const compared = await this.#compare(path);
     return compared && (compared.base === undefined ? {} : { bytes: compared.base });
+  }
+
+  /** What is there now; a link's target. */
+  async present(path: string): Promise<Uint8Array | undefined> {
+    return (await this.#compare(path))?.plan.present;
   }
 
   /** Without paths: everything that is to be reviewed. */
@@ -80,7 +106,7 @@ export class Review {
       return last === undefined ? [] : [{ path, through: last.seq }];
     });
     if (files.length === 0) return nothingToReview();
-    const written = await this.#append({ type: 'changes_reviewed', action: 'keep', files });
+    const written = await this.#decided('keep', files);
     return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed: [] }) : written;
   }
 
@@ -100,7 +126,7 @@ export class Review {
       doable.filter(({ plan }) => changesSomething(plan)).map(({ plan }) => plan),
     );
     if (!done.ok) return done;
-    const written = await this.#append({ type: 'changes_reviewed', action: 'undo', files });
+    const written = await this.#decided('undo', files);
     return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed }) : written;
   }
 
@@ -129,7 +155,7 @@ export class Review {
     const live = decidable(this.#deps.live());
     if (!live.ok && action === 'undo') return live;
     const compared = await this.#compare(path);
-    const hunks = compared && differenceOf(compared.base, compared.plan.present).hunks;
+    const hunks = compared && differenceIn(compared).hunks;
     const hunk = hunks?.[index];
     if (compared === undefined || hunk === undefined || this.#version(compared, compared.through) !== version) {
       return failed('moved_on', `${path} is another by now.`, 'Look at its changes again.');
@@ -149,7 +175,7 @@ export class Review {
       if (!done.ok) return done;
     }
     const decision = { path, through: compared.through, rest: hashes, ...(action === 'undo' && around) };
-    const written = await this.#append({ type: 'changes_reviewed', action, files: [decision] });
+    const written = await this.#decided(action, [decision]);
     return written.ok ? succeeded({ done: [path], stayed: [] }) : written;
   }
 
@@ -166,12 +192,7 @@ export class Review {
 
   /** Its bytes around the decision, kept before they are named. */
   async #around({ plan }: Compared): Promise<Omit<Files[number], 'through'>> {
-    const { snapshots } = this.#deps;
-    return {
-      path: plan.path,
-      ...(plan.present !== undefined && { before: await snapshots.put(plan.present) }),
-      ...(plan.target !== undefined && { after: await snapshots.put(plan.target) }),
-    };
+    return aroundOf(this.#deps, plan);
   }
 
   #version({ base, plan }: Compared, through: number): string {
@@ -180,9 +201,31 @@ export class Review {
     return `${through}-${name(base)}-${name(plan.present)}`;
   }
 
-  async #append(draft: EventDraft): Promise<Result<void>> {
-    return appendTo(this.#deps.live(), draft);
+  async #decided(action: 'keep' | 'undo', files: Files): Promise<Result<void>> {
+    const meant = files.map((file) => ({ ...file, ...(this.#list === 'meanwhile' && { meanwhile: true as const }) }));
+    return appendTo(this.#deps.live(), { type: 'changes_reviewed', action, files: meant });
   }
+}
+
+/** A link, and whether a file can be executed, have no parts: they are decided on as a whole. */
+function differenceIn({ base, plan }: Compared): Difference {
+  const { hunks, ...counts } = differenceOf(base, plan.present);
+  const isWhole = base !== undefined && plan.present !== undefined && plan.presentKind !== plan.targetKind;
+  return isWhole || hunks === undefined ? counts : { ...counts, hunks };
+}
+
+/** What a decision replaces and what it puts there, kept before it is named. */
+export async function aroundOf(
+  { snapshots }: Pick<PutBackDeps, 'snapshots'>,
+  { path, present, target, presentKind, targetKind }: PutBack,
+): Promise<Omit<Files[number], 'through'>> {
+  return {
+    path,
+    ...(present !== undefined && { before: await snapshots.put(present) }),
+    ...(target !== undefined && { after: await snapshots.put(target) }),
+    ...(present !== undefined && presentKind !== targetKind && presentKind && { before_kind: presentKind }),
+    ...(target !== undefined && presentKind !== targetKind && targetKind && { after_kind: targetKind }),
+  };
 }
 
 export async function appendTo(live: LiveConversation | undefined, draft: EventDraft): Promise<Result<void>> {

@@ -1,16 +1,34 @@
-// Decides what a file is without the agent's changes of it: three-way, so that what others did since stays. Pure.
+// Computes what a file is without the agent's changes of it: three-way, so that what others did since stays. Pure.
 import { diff3Merge } from 'node-diff3';
+import { type EntryKind } from '../../protocol/event.ts';
 import { byteLines, joinLines, sameBytes } from './byteLines.ts';
 
-/** Absent: there was no such file. */
+/** Absent: there was no such file. The kinds as in the event. */
 export interface StepBytes {
   readonly before?: Uint8Array | undefined;
   readonly after?: Uint8Array | undefined;
+  readonly beforeKind?: EntryKind | undefined;
+  readonly afterKind?: EntryKind | undefined;
+}
+
+/** What is there: `isLink`: the bytes are a link's target. */
+export interface Present {
+  readonly bytes: Uint8Array;
+  readonly isLink: boolean;
 }
 
 export type Undone =
-  /** `merged`: it has changes of others, which stay. Without bytes there is no such file. */
-  | { readonly type: 'clean'; readonly bytes?: Uint8Array; readonly merged: boolean }
+  /**
+   * `merged`: it has changes of others, which stay. Without bytes there is no such file. Without `executable` that stays
+   * as it is.
+   */
+  | {
+      readonly type: 'clean';
+      readonly bytes?: Uint8Array;
+      readonly isLink: boolean;
+      readonly executable?: boolean;
+      readonly merged: boolean;
+    }
   /** What others did since cannot be told apart from the agent's changes. */
   | { readonly type: 'clash' };
 
@@ -20,22 +38,41 @@ const MOST_PAIRS = 5_000_000;
 const MOST_STEPS = 50_000_000;
 
 /** `steps` in the order in which they happened; they are taken back from the newest to the oldest. */
-export function undoSteps(present: Uint8Array | undefined, steps: readonly StepBytes[]): Undone {
-  let bytes = present;
+export function undoSteps(present: Present | undefined, steps: readonly StepBytes[]): Undone {
+  let state = present;
   let merged = false;
-  for (const { before, after } of steps.toReversed()) {
-    if (sameBytes(bytes, after)) {
-      bytes = before;
+  let executable: boolean | undefined;
+  for (const step of steps.toReversed()) {
+    const before = sideOf(step.before, step.beforeKind);
+    const after = sideOf(step.after, step.afterKind);
+    // Whether a file can be executed has nothing to do with its bytes.
+    if (step.beforeKind === 'executable') executable = true;
+    else if (step.afterKind === 'executable' && before !== undefined) executable = false;
+    if (isSame(state, after)) {
+      state = before;
       continue;
     }
     // Somebody took it back already.
-    if (sameBytes(bytes, before)) continue;
-    const without = bytes && before && after && takeBack(bytes, after, before);
+    if (isSame(state, before)) continue;
+    if (state === undefined || before === undefined || after === undefined) return { type: 'clash' };
+    if (state.isLink || before.isLink || after.isLink) return { type: 'clash' };
+    const without = takeBack(state.bytes, after.bytes, before.bytes);
     if (without === undefined) return { type: 'clash' };
-    bytes = without;
+    state = { bytes: without, isLink: false };
     merged = true;
   }
-  return { type: 'clean', merged, ...(bytes !== undefined && { bytes }) };
+  if (state === undefined) return { type: 'clean', merged, isLink: false };
+  const { bytes, isLink } = state;
+  return { type: 'clean', merged, bytes, isLink, ...(executable !== undefined && !isLink && { executable }) };
+}
+
+function sideOf(bytes: Uint8Array | undefined, kind: EntryKind | undefined): Present | undefined {
+  return bytes && { bytes, isLink: kind === 'link' };
+}
+
+function isSame(one: Present | undefined, other: Present | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.isLink === other.isLink && sameBytes(one.bytes, other.bytes);
 }
 
 /** `present` came from `after` by changes of others: those, made to `before`. Undefined if they touch the same lines. */

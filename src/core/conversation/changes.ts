@@ -1,6 +1,6 @@
-// Decides which files the agent changed in which turn, what of it is still to be reviewed, and what was undone.
+// Projects which files the agent changed in which turn, what of it is still to be reviewed, what was undone, and what others changed meanwhile.
 import { wholeCharacters } from '../../base/text.ts';
-import { type EventOf, type LogEvent } from '../../protocol/event.ts';
+import { type EntryKind, type EventOf, type LogEvent } from '../../protocol/event.ts';
 
 /** One change of one file, by the hashes of its bytes; absent: there was no such file. */
 export interface Step {
@@ -9,7 +9,17 @@ export interface Step {
   readonly path: string;
   readonly before?: string;
   readonly after?: string;
+  /** What the bytes are of, where that is no plain file; see the event. */
+  readonly beforeKind?: EntryKind;
+  readonly afterKind?: EntryKind;
+  /** Found by comparing the workspace around a command: that the command wrote it is likely, not certain. */
+  readonly found?: true;
+  /** The bytes before were somebody else's, written after the model had read the file. */
+  readonly overwrote?: true;
 }
+
+/** `own`: what the agent's calls did. `meanwhile`: what others did while they ran. */
+export type ChangeList = 'own' | 'meanwhile';
 
 interface TakenCheckpoint {
   readonly name: string;
@@ -35,7 +45,7 @@ type Reviewed = EventOf<'changes_reviewed'>;
 interface Settled {
   readonly seq: number;
   readonly undone: readonly Step[];
-  readonly open: readonly (readonly [string, readonly Step[]])[];
+  readonly open: readonly (readonly [ChangeList, string, readonly Step[]])[];
 }
 
 interface Turn {
@@ -51,8 +61,12 @@ const TITLE_LENGTH = 60;
 export class Changes {
   readonly #turns: Turn[] = [];
   readonly #byRequest = new Map<string, Turn>();
-  readonly #open = new Map<string, Step[]>();
+  readonly #open: Readonly<Record<ChangeList, Map<string, Step[]>>> = { own: new Map(), meanwhile: new Map() };
+  readonly #last = new Map<string, Step>();
+  #lastSeq = 0;
   readonly #paths = new Set<string>();
+  /** Calls around which the workspace was captured. */
+  readonly #captured = new Set<string>();
   readonly #undone = new Set<Step>();
   readonly #settled = new Map<string, Settled>();
   readonly #decisions = new Map<string, Reviewed>();
@@ -70,7 +84,22 @@ export class Changes {
 
   /** What nobody has kept or undone yet, by path, each in the order in which it happened. */
   get open(): ReadonlyMap<string, readonly Step[]> {
-    return this.#open;
+    return this.#open.own;
+  }
+
+  /** What others changed while calls ran and nobody has dismissed or undone yet, in the same way. */
+  get meanwhile(): ReadonlyMap<string, readonly Step[]> {
+    return this.#open.meanwhile;
+  }
+
+  /** The last event that changed a file. */
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  /** The agent's newest change of a file, whatever became of it. */
+  lastStep(path: string): Step | undefined {
+    return this.#last.get(path);
   }
 
   /** Every file that was ever changed. */
@@ -119,36 +148,49 @@ export class Changes {
     this.#byRequest.set(event.event_id, turn);
   }
 
-  #taken({ reason, checkpoint, unsaved = [] }: EventOf<'checkpoint_taken'>): void {
+  #taken({ reason, checkpoint, unsaved = [], tool_call_id: call }: EventOf<'checkpoint_taken'>): void {
+    if (reason === 'command' && call !== undefined) this.#captured.add(call);
     const turn = this.#turns.at(-1);
     // The first one: a turn that was taken up again after a restart began before that.
     if (reason !== 'turn' || turn === undefined || turn.checkpoint !== undefined || checkpoint === undefined) return;
     turn.checkpoint = { name: checkpoint, unsaved: new Map(unsaved.map(({ path, hash }) => [path, hash])) };
   }
 
-  #changed({ seq, changes = [] }: EventOf<'tool_call_response'>): boolean {
+  #changed({ id, seq, changes = [], meanwhile = [] }: EventOf<'tool_call_response'>): boolean {
     const turn = this.#turns.at(-1);
-    for (const { path, before, after } of changes) {
-      if (before === after) continue;
-      const step = stepOf(seq, path, { before, after });
+    const found = this.#captured.delete(id);
+    for (const change of changes) {
+      const step = { ...stepOf(seq, change), ...(found && { found: true as const }) };
+      if (isNothing(step)) continue;
       turn?.steps.push(step);
-      this.#paths.add(path);
-      const open = this.#open.get(path);
-      if (open === undefined) this.#open.set(path, [step]);
-      else open.push(step);
+      this.#paths.add(change.path);
+      this.#last.set(change.path, step);
+      this.#lastSeq = seq;
+      this.#add('own', step);
     }
-    return changes.length > 0;
+    for (const change of meanwhile) {
+      const step = stepOf(seq, change);
+      if (!isNothing(step)) this.#add('meanwhile', step);
+    }
+    return changes.length + meanwhile.length > 0;
+  }
+
+  #add(list: ChangeList, step: Step): void {
+    const open = this.#open[list].get(step.path);
+    if (open === undefined) this.#open[list].set(step.path, [step]);
+    else open.push(step);
   }
 
   #reviewed(event: Reviewed): void {
     if (event.action === 'bring_back') return this.#takenBack(event);
     const undone: Step[] = [];
-    const open: (readonly [string, readonly Step[]])[] = [];
+    const open: (readonly [ChangeList, string, readonly Step[]])[] = [];
     const turn = this.#byRequest.get(event.of ?? '');
     for (const file of event.files) {
-      const before = [...(this.#open.get(file.path) ?? [])];
+      const list = listOf(file);
+      const before = [...(this.#open[list].get(file.path) ?? [])];
       const first = event.action === 'restore' ? (turn?.seq ?? 0) : 0;
-      open.push([file.path, before]);
+      open.push([list, file.path, before]);
       this.#settle(event.seq, file, first);
       if (event.action !== 'keep' && file.rest === undefined) undone.push(...this.#stepsOf(event, file, before));
     }
@@ -158,13 +200,15 @@ export class Changes {
     this.#decisions.set(event.event_id, event);
   }
 
-  #settle(seq: number, { path, through, rest }: Reviewed['files'][number], first: number): void {
-    const open = this.#open.get(path) ?? [];
+  #settle(seq: number, file: Reviewed['files'][number], first: number): void {
+    const { path, through, rest } = file;
+    const list = this.#open[listOf(file)];
+    const open = list.get(path) ?? [];
     const earlier = open.filter((step) => step.seq < first);
     const later = open.filter((step) => step.seq > through && step.seq >= first);
-    const left = [...earlier, ...(rest === undefined ? [] : [stepOf(seq, path, rest)]), ...later];
-    if (left.length === 0) this.#open.delete(path);
-    else this.#open.set(path, left);
+    const left = [...earlier, ...(rest === undefined ? [] : [stepOf(seq, { path, ...rest })]), ...later];
+    if (left.length === 0) list.delete(path);
+    else list.set(path, left);
   }
 
   /** A file is undone as far as it was open; a turn is undone with all that was kept of it. */
@@ -179,23 +223,39 @@ export class Changes {
     if (settled === undefined) return;
     const paths = new Set(files.map(({ path }) => path));
     for (const step of settled.undone) if (paths.has(step.path)) this.#undone.delete(step);
-    for (const [path, steps] of settled.open) {
+    for (const [list, path, steps] of settled.open) {
       if (!paths.has(path) || steps.length === 0) continue;
       const last = steps.at(-1)?.seq ?? 0;
-      const later = (this.#open.get(path) ?? []).filter((step) => step.seq > last && step.seq !== settled.seq);
-      this.#open.set(path, [...steps, ...later]);
+      const open = this.#open[list].get(path) ?? [];
+      const later = open.filter((step) => step.seq > last && step.seq !== settled.seq);
+      this.#open[list].set(path, [...steps, ...later]);
     }
     this.#settled.delete(of);
     this.#decisions.delete(of);
   }
 }
 
-function stepOf(
-  seq: number,
-  path: string,
-  { before, after }: { before?: string | undefined; after?: string | undefined },
-): Step {
-  return { seq, path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
+function listOf({ meanwhile }: Reviewed['files'][number]): ChangeList {
+  return meanwhile === true ? 'meanwhile' : 'own';
+}
+
+type Change = NonNullable<EventOf<'tool_call_response'>['changes']>[number];
+
+export function stepOf(seq: number, change: Change): Step {
+  const { path, before, after, before_kind: beforeKind, after_kind: afterKind, overwrote } = change;
+  return {
+    seq,
+    path,
+    ...(before !== undefined && { before }),
+    ...(after !== undefined && { after }),
+    ...(beforeKind !== undefined && { beforeKind }),
+    ...(afterKind !== undefined && { afterKind }),
+    ...(overwrote !== undefined && { overwrote }),
+  };
+}
+
+function isNothing({ before, after, beforeKind, afterKind }: Step): boolean {
+  return before === after && beforeKind === afterKind;
 }
 
 function oneLine(text: string): string {

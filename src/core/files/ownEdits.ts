@@ -8,6 +8,16 @@ interface View {
   readonly part?: SeenPart | undefined;
 }
 
+/** A command of the conversation replaced bytes that somebody else had written since the model read the file. */
+export interface ConversationOverwrite {
+  readonly path: string;
+  /** The hash of the bytes that are gone. */
+  readonly lost: string;
+  /** The hash of what the command left; undefined: it removed the file. */
+  readonly now: string | undefined;
+  readonly command: string;
+}
+
 export class OwnEdits {
   /** The files that each running call changes. */
   readonly #changing = new Map<string, Set<string>>();
@@ -16,6 +26,8 @@ export class OwnEdits {
   /** The last of those that change files one after the other. */
   #last: Promise<void> = Promise.resolve();
   readonly #leaving = new Map<string, () => void>();
+  /** Not yet put into a notification. */
+  #overwritten: ConversationOverwrite[] = [];
 
   /** Calls that change files take turns, so that each knows what the one before has done. Resolves when it is this one's. */
   async enter(call: string): Promise<void> {
@@ -48,6 +60,18 @@ export class OwnEdits {
     }
   }
 
+  overwrote(overwritten: readonly ConversationOverwrite[]): void {
+    this.#overwritten.push(...overwritten);
+  }
+
+  /** Each once; of one file the first loss and the last bytes. */
+  takeOverwritten(): readonly ConversationOverwrite[] {
+    const byPath = new Map<string, ConversationOverwrite>();
+    for (const one of this.#overwritten) byPath.set(one.path, { ...one, lost: byPath.get(one.path)?.lost ?? one.lost });
+    this.#overwritten = [];
+    return [...byPath.values()];
+  }
+
   isChanging(path: string): boolean {
     return [...this.#changing.values()].some((paths) => paths.has(path));
   }
@@ -74,5 +98,6 @@ export class OwnEdits {
   clear(): void {
     this.#changing.clear();
     this.#newest.clear();
+    this.#overwritten = [];
   }
 }

@@ -43,7 +43,7 @@ export function originOf(author: Author | undefined): NotificationDraft['origin'
 }
 
 /** On one line, cut, in backticks. */
-function printCommand(command: string): string {
+export function printCommand(command: string): string {
   const line = printCommandLine(command);
   return `\`${line.length > COMMAND_LIMIT ? `${line.slice(0, COMMAND_LIMIT)}…` : line}\``;
 }

@@ -3,11 +3,12 @@ import { decodeText } from '../../base/text.ts';
 import { KINDS } from '../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { type Difference, differenceOf, LONGEST_COMPARED } from '../files/difference.ts';
-import { type Author, originOf, printAuthor } from './author.ts';
+import { type Author, originOf, printAuthor, printCommand } from './author.ts';
 import { GONE } from './fileState.ts';
 import { printPath } from './printPath.ts';
 
 const SHOWN = { lines: 40, characters: 1800, bareWhole: true };
+const SHOWN_OF_TWO = { lines: 18, characters: 750, bareWhole: true };
 const SEEN_NAMED = 20;
 
 type Draft = Omit<NotificationDraft, 'at'>;
@@ -29,6 +30,34 @@ export function fileChanged(path: string, before: Uint8Array | undefined, now: N
 export function fileWithheld(path: string, state: string, what: string, author?: Author): Draft {
   const message = `${printPath(path)}, which you read, ${what}${printAuthor(author)}. Its content is not shown.`;
   return draft('changed', path, message, { path, hash: state, complete: false }, author);
+}
+
+/** What its own command did to a file that somebody else had changed since the model saw it. */
+interface Overwritten {
+  /** What the model saw; undefined if it is no longer known. */
+  readonly before: Uint8Array | undefined;
+  /** What somebody else had written. */
+  readonly lost: Uint8Array | undefined;
+  /** What the command left; undefined: it removed the file. */
+  readonly now: Uint8Array | undefined;
+  readonly hash: string | undefined;
+}
+
+/** Two differences instead of one: what is gone, and what stands in its place. */
+export function fileOverwritten(path: string, { before, lost, now, hash }: Overwritten, command: string): Draft {
+  const loss = lost && describeDifference(before, lost, SHOWN_OF_TWO);
+  const did = now === undefined ? 'removed' : 'overwrote';
+  const opening = `${printPath(path)}: your command ${printCommand(command)} ${did} changes that somebody else had made since you read it.`;
+  const gone = `Lost${loss?.counts ?? ''}${loss?.rest ?? '; it is not known what.'}`;
+  const back = 'The user can restore them with Undo.';
+  if (now === undefined) {
+    const message = [opening, gone, back].join('\n');
+    return draft('deleted', path, message, { path, hash: GONE, complete: false }, { type: 'command', command });
+  }
+  const put = describeDifference(lost, now, SHOWN_OF_TWO);
+  const message = [opening, gone, `Put there by your command${put.counts}${put.rest}`, back].join('\n');
+  const complete = loss?.complete === true && put.complete;
+  return draft('changed', path, message, { path, hash, complete }, { type: 'command', command });
 }
 
 /** Without bytes the difference is not for the model. */
@@ -122,8 +151,8 @@ interface Described {
   readonly complete: boolean;
 }
 
-function describeDifference(before: Uint8Array | undefined, after: Uint8Array): Described {
-  const difference = before === undefined ? undefined : compare(before, after);
+function describeDifference(before: Uint8Array | undefined, after: Uint8Array, shown = SHOWN): Described {
+  const difference = before === undefined ? undefined : compare(before, after, shown);
   if (difference === 'binary') {
     return { counts: '', rest: '; it is no text, so there is nothing to show.', complete: false };
   }
@@ -134,8 +163,8 @@ function describeDifference(before: Uint8Array | undefined, after: Uint8Array): 
 }
 
 /** Undefined if it would take too long. */
-function compare(before: Uint8Array, after: Uint8Array): Difference | 'binary' | undefined {
+function compare(before: Uint8Array, after: Uint8Array, shown: typeof SHOWN): Difference | 'binary' | undefined {
   if (before.length + after.length > LONGEST_COMPARED) return undefined;
   const [old, now] = [decodeText(before), decodeText(after)];
-  return old === undefined || now === undefined ? 'binary' : differenceOf(old, now, SHOWN);
+  return old === undefined || now === undefined ? 'binary' : differenceOf(old, now, shown);
 }

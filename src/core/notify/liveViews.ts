@@ -84,6 +84,7 @@ export class LiveViews implements Disposable {
       return pending?.newest(pending.idsOf(kind, subject).at(-1) ?? '');
     },
     isChanging: (path) => [...this.#logs.values()].some(({ edits }) => edits.isChanging(path)),
+    takeOverwritten: (conversation) => this.#logs.get(conversation)?.edits.takeOverwritten() ?? [],
     callsSince: (time) =>
       [...this.#logs.values()]
         .flatMap(({ activity }) => activity.calls)

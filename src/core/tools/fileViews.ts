@@ -75,7 +75,7 @@ export async function inTurn(
 export async function keepViews(
   { log, snapshots }: FileViewDeps,
   outcome: ToolOutcome,
-): Promise<{ seen: Views; changes: Changes }> {
+): Promise<{ seen: Views; changes: Changes; meanwhile: Changes }> {
   const hashOf = async (bytes: Uint8Array | undefined) => (bytes === undefined ? GONE : snapshots.put(bytes));
   const seen = await Promise.all(
     (outcome.seen ?? []).map(async ({ file, bytes, part }) => ({
@@ -86,15 +86,22 @@ export async function keepViews(
       }),
     })),
   );
-  const changes = await Promise.all(
-    (outcome.changes ?? []).map(async ({ file, before, after }) => ({
+  const changes = await keepChanges(snapshots, outcome.changes);
+  const meanwhile = await keepChanges(snapshots, outcome.meanwhile);
+  await withdrawShown(log, seen, changes);
+  return { seen, changes, meanwhile };
+}
+
+async function keepChanges(snapshots: Snapshots, changes: ToolOutcome['changes'] = []): Promise<Changes> {
+  return Promise.all(
+    changes.map(async ({ file, before, after, beforeKind, afterKind }) => ({
       path: file.path,
       ...(before !== undefined && { before: await snapshots.put(before) }),
       ...(after !== undefined && { after: await snapshots.put(after) }),
+      ...(beforeKind !== undefined && { before_kind: beforeKind }),
+      ...(afterKind !== undefined && { after_kind: afterKind }),
     })),
   );
-  await withdrawShown(log, seen, changes);
-  return { seen, changes };
 }
 
 /** What a call shows or starts from is no news any more: it would be told twice in one breath. */

@@ -5,7 +5,7 @@ import { Emitter } from '../../base/emitter.ts';
 import { type Result } from '../../base/errors.ts';
 import { decodePiece, plainText } from '../../base/terminalText.ts';
 import { type ShownHandle } from '../../protocol/event.ts';
-import { type SupervisedCommand } from '../processPorts.ts';
+import { type ObservedProcess, type SupervisedCommand } from '../processPorts.ts';
 
 export type HandleState = 'running' | 'waiting' | 'stopped';
 
@@ -84,6 +84,13 @@ export class Handle implements Disposable {
   get hasEnded(): boolean {
     const { end, lost } = this.process.status;
     return end !== undefined || lost === true;
+  }
+
+  /** Its process with everything that it starts, to be told from what other programs do. */
+  get observed(): ObservedProcess {
+    const { process } = this;
+    const ended = () => (process.status.end === undefined ? undefined : Date.parse(process.status.end.at));
+    return { pid: process.shell, since: Date.parse(process.status.startedAt), ended };
   }
 
   /** Where it seems to wait. */

@@ -6,7 +6,7 @@ import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type KnownHandle } from '../conversation/handleStates.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Log } from '../ports.ts';
-import { type SupervisedCommand, type Supervision } from '../processPorts.ts';
+import { type ObservedProcess, type SupervisedCommand, type Supervision } from '../processPorts.ts';
 import { Handle, type HandleChange } from './handle.ts';
 import { describeState, handleSubject } from './handleWords.ts';
 
@@ -108,6 +108,11 @@ export class Handles implements Disposable {
     this.#resumed.delete(conversation);
   }
 
+  /** Everything that runs for the conversation, also what only its call knows. */
+  processes(conversation: string): readonly ObservedProcess[] {
+    return this.#byConversation.get(conversation)?.processes ?? [];
+  }
+
   /** By the call that waits for it; false if it does not run any more. */
   moveToBackground(conversation: string, call: string): boolean {
     const handle = this.#byConversation.get(conversation)?.byRun(call);
@@ -167,6 +172,10 @@ class Conversation implements ConversationHandles, Disposable {
 
   byRun(run: string): Handle | undefined {
     return this.#byRun.get(run);
+  }
+
+  get processes(): readonly ObservedProcess[] {
+    return [...this.#byRun.values()].filter(({ hasEnded }) => !hasEnded).map((handle) => handle.observed);
   }
 
   whyNot(name: string): string | undefined {
@@ -345,6 +354,7 @@ function lostCommand({ started }: KnownHandle): SupervisedCommand {
     command: '',
     pid: started.pid,
     startTime: started.start_time,
+    shell: undefined,
     status: { startedAt: started.timestamp, inputOpen: false, size: 0, kept: 0, lost: true },
     onDidChange: () => ({ dispose: () => undefined }),
     read: async () => ({ from: 0, bytes: new Uint8Array() }),

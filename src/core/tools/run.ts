@@ -92,7 +92,8 @@ async function runToEnd(
 ): Promise<ToolResponse> {
   deps.edits.begin(request.id, []);
   const outcome = await execute(deps, request, signal);
-  const { seen, changes } = await keepViews(deps, outcome);
+  const { seen, changes: kept, meanwhile } = await keepViews(deps, outcome);
+  const changes = markOverwritten(deps, request, kept);
   const content = bound(maskKey(outcome.content, deps.log.state.turn.key));
   await tellOfLookalike(deps, request, content);
   return {
@@ -102,8 +103,29 @@ async function runToEnd(
     is_error: outcome.isError,
     ...(seen.length > 0 && { seen }),
     ...(changes.length > 0 && { changes }),
+    ...(meanwhile.length > 0 && { meanwhile }),
     ...(outcome.handles !== undefined && outcome.handles.length > 0 && { handles: [...outcome.handles] }),
   };
+}
+
+/** A command goes by no *seen*: whether it replaced what somebody else had written is found afterwards. */
+function markOverwritten(
+  { log, edits, registry }: ToolRunDeps,
+  { name, arguments: args }: EventOf<'tool_call_request'>,
+  changes: NonNullable<ToolResponse['changes']>,
+): NonNullable<ToolResponse['changes']> {
+  const tool = registry.get(name);
+  const parsed = changes.length === 0 ? undefined : tool?.parse(args);
+  const command = parsed?.ok === true ? tool?.touches?.(parsed.value).command : undefined;
+  if (command === undefined) return changes;
+  const isLoss = ({ path, before }: (typeof changes)[number]) => {
+    const known = edits.newest(path) ?? log.state.seen.get(path);
+    if (before === undefined || known === undefined || known.hash === before) return false;
+    return log.state.changes.lastStep(path)?.after !== before;
+  };
+  const lost = new Set(changes.filter(isLoss));
+  edits.overwrote([...lost].map(({ path, before = '', after }) => ({ path, lost: before, now: after, command })));
+  return changes.map((change) => (lost.has(change) ? { ...change, overwrote: true as const } : change));
 }
 
 async function execute(
@@ -126,6 +148,7 @@ async function execute(
   if (permission.type === 'refused') return refusal(permission.reason);
   if (signal.aborted) return refusal(CANCELLED);
   const effect = effectOf(tool, permission.arguments);
+  let observe: ToolContext['observe'] = () => undefined;
   const context: ToolContext = {
     conversation: deps.log.id,
     signal,
@@ -138,6 +161,7 @@ async function execute(
     hides: (path) => hidden.hides(path) || whyProtected(path, true) !== undefined,
     call: request.id,
     ...(handles !== undefined && { handles }),
+    observe: (process) => observe(process),
     news: (until) => awaitNews(deps, until),
     progress: (text) => deps.frontend.render(deps.log.id, { type: 'tool_output', call: request.id, text }),
     ask: (question) => inquire(deps, request.id, question, signal),
@@ -147,14 +171,26 @@ async function execute(
       return read.ok ? succeeded(notificationHistory(read.value.events)) : read;
     },
   };
-  const call = () => inTurn(deps, request.id, effect, () => tool.run(permission.arguments, context));
-  const settled = () => withProblems(deps, effect, signal, call);
+  const execution = () => inTurn(deps, request.id, effect, () => tool.run(permission.arguments, context));
+  const settled = () => withProblems(deps, effect, signal, execution);
   const run = async () => {
     deps.frontend.render(deps.log.id, { type: 'tool_started', call: request.id });
     // What changes something waits until the workspace is captured as it was before the turn.
     if (effect === 'edit') await deps.captures?.turnTaken();
     if (effect !== 'execute' || deps.captures === undefined) return settled();
-    return deps.captures.around(request.id, signal, settled);
+    const touched = tool.touches?.(permission.arguments);
+    const call = {
+      id: request.id,
+      signal,
+      running: deps.handles?.processes(deps.log.id) ?? [],
+      // The editor runs tasks in a terminal of its own.
+      isObservable: touched?.task === undefined,
+      isChanging: (path: string) => deps.edits.isChanging(path),
+    };
+    return deps.captures.around(call, (observing) => {
+      observe = observing;
+      return settled();
+    });
   };
   try {
     // Only what runs programs waits for room: a call that waits for another one must never keep it out.

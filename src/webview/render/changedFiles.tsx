@@ -1,4 +1,4 @@
-// Decides how the agent's changes are listed above the composer: files, counts and parts, each to be looked at, kept or undone.
+// Lists the agent's changes above the composer, with files, counts and parts, each to be looked at, kept or undone; and apart from them what others changed meanwhile.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { ChangedFileView, ChangesView, HunkView } from '../../protocol/changesView.ts';
 import type { FromPage } from '../../protocol/webview.ts';
@@ -23,11 +23,12 @@ export function ChangedFiles({ changes, running }: Properties) {
   const bar = useRef<HTMLElement>(null);
   const acted = useRef(false);
   const open = chosen ?? changes.count <= FEW;
+  const hasOwn = changes.count > 0;
   useEffect(() => {
     // Whoever decided from the keyboard stood on a button that is gone now.
     if (!acted.current || document.activeElement !== document.body) return;
     acted.current = false;
-    bar.current?.querySelector<HTMLElement>('.changes-toggle')?.focus();
+    bar.current?.querySelector<HTMLElement>('.changes-toggle, .changes-name')?.focus();
   }, [changes]);
   useEffect(
     () => () => {
@@ -42,56 +43,104 @@ export function ChangedFiles({ changes, running }: Properties) {
   const summary = strings.filesChanged(changes.count);
   return (
     <section class="changes" aria-label={strings.changes} ref={bar}>
+      {hasOwn && (
+        <>
+          <div class="changes-head">
+            <button
+              type="button"
+              class="changes-toggle"
+              aria-expanded={open}
+              aria-controls={id}
+              onClick={() => setChosen(!open)}
+            >
+              <Icon name={open ? 'chevron-down' : 'chevron-right'} />
+              <span class="changes-summary">{summary}</span>
+              <Counts added={changes.added} removed={changes.removed} />
+            </button>
+            <span class="changes-actions">
+              <button
+                type="button"
+                class="primary"
+                title={strings.keepAllTitle}
+                onClick={() => post({ type: 'keep_changes' })}
+              >
+                {strings.keep}
+              </button>
+              <button
+                type="button"
+                class="secondary"
+                title={running ? strings.undoWaits : strings.undoAllTitle}
+                aria-disabled={running}
+                onClick={() => !running && post({ type: 'undo_changes' })}
+              >
+                {strings.undo}
+              </button>
+              <button
+                type="button"
+                class="secondary"
+                title={strings.reviewAllTitle}
+                onClick={() => post({ type: 'review_changes' })}
+              >
+                {strings.review}
+              </button>
+            </span>
+          </div>
+          <ul id={id} class="changes-files" hidden={!open}>
+            {open && changes.files.map((file) => <File key={file.path} file={file} running={running} post={post} />)}
+            {open && changes.count > changes.files.length && (
+              <li class="quiet small">{strings.moreFiles(changes.count - changes.files.length)}</li>
+            )}
+          </ul>
+        </>
+      )}
+      {changes.meanwhileCount > 0 && <Meanwhile changes={changes} running={running} post={post} />}
+      <span class="hidden" role="status">
+        {hasOwn && strings.changesSpoken(changes.count, changes.added, changes.removed)}
+        {changes.meanwhileCount > 0 && ` ${strings.meanwhileSpoken(changes.meanwhileCount)}`}
+      </span>
+    </section>
+  );
+}
+
+/** Each is decided on by itself, and nothing is done to it unasked. */
+function Meanwhile({ changes, running, post }: RowProperties & { readonly changes: ChangesView }) {
+  const [open, setOpen] = useState(true);
+  const id = useId();
+  const { meanwhile, meanwhileCount: count } = changes;
+  return (
+    <div class="changes-meanwhile">
       <div class="changes-head">
         <button
           type="button"
           class="changes-toggle"
           aria-expanded={open}
           aria-controls={id}
-          onClick={() => setChosen(!open)}
+          title={strings.meanwhileTitle}
+          onClick={() => setOpen(!open)}
         >
           <Icon name={open ? 'chevron-down' : 'chevron-right'} />
-          <span class="changes-summary">{summary}</span>
-          <Counts added={changes.added} removed={changes.removed} />
+          <span class="changes-summary">{strings.changedMeanwhile(count)}</span>
         </button>
         <span class="changes-actions">
           <button
             type="button"
-            class="primary"
-            title={strings.keepAllTitle}
-            onClick={() => post({ type: 'keep_changes' })}
-          >
-            {strings.keep}
-          </button>
-          <button
-            type="button"
             class="secondary"
-            title={running ? strings.undoWaits : strings.undoAllTitle}
-            aria-disabled={running}
-            onClick={() => !running && post({ type: 'undo_changes' })}
+            title={strings.dismissMeanwhileTitle}
+            onClick={() => post({ type: 'keep_changes', meanwhile: true })}
           >
-            {strings.undo}
-          </button>
-          <button
-            type="button"
-            class="secondary"
-            title={strings.reviewAllTitle}
-            onClick={() => post({ type: 'review_changes' })}
-          >
-            {strings.review}
+            {strings.dismiss}
           </button>
         </span>
       </div>
+      {open && <p class="changes-note">{strings.meanwhileNote}</p>}
       <ul id={id} class="changes-files" hidden={!open}>
-        {open && changes.files.map((file) => <File key={file.path} file={file} running={running} post={post} />)}
-        {open && changes.count > changes.files.length && (
-          <li class="quiet small">{strings.moreFiles(changes.count - changes.files.length)}</li>
+        {open &&
+          meanwhile.map((file) => <File key={file.path} file={file} running={running} post={post} meanwhile={true} />)}
+        {open && count > meanwhile.length && (
+          <li class="quiet small">{strings.moreMeanwhile(count - meanwhile.length)}</li>
         )}
       </ul>
-      <span class="hidden" role="status">
-        {strings.changesSpoken(changes.count, changes.added, changes.removed)}
-      </span>
-    </section>
+    </div>
   );
 }
 
@@ -100,12 +149,19 @@ interface RowProperties {
   readonly post: (message: FromPage) => void;
 }
 
-function File({ file, running, post }: RowProperties & { readonly file: ChangedFileView }) {
+interface FileProperties extends RowProperties {
+  readonly file: ChangedFileView;
+  /** Others changed it. */
+  readonly meanwhile?: true;
+}
+
+function File({ file, running, post, meanwhile }: FileProperties) {
   const [open, setOpen] = useState(false);
   const id = useId();
   const { path, kind, hunks } = file;
   const name = visibleText(path);
   const cut = name.lastIndexOf('/') + 1;
+  const list = meanwhile === undefined ? {} : { meanwhile };
   return (
     <li class={`changes-file kind-${kind}`}>
       <div class="changes-row">
@@ -124,7 +180,7 @@ function File({ file, running, post }: RowProperties & { readonly file: ChangedF
           type="button"
           class="changes-name"
           title={strings.reviewFileTitle(name)}
-          onClick={() => post({ type: 'review_changes', path })}
+          onClick={() => post({ type: 'review_changes', path, ...list })}
         >
           <span class="hidden">{strings.showChangesOf} </span>
           <span class="changes-base">{name.slice(cut)}</span>
@@ -136,11 +192,13 @@ function File({ file, running, post }: RowProperties & { readonly file: ChangedF
           running={running}
           clash={file.clash === true}
           what={name}
-          keep={() => post({ type: 'keep_changes', path })}
-          undo={() => post({ type: 'undo_changes', path })}
+          meanwhile={meanwhile === true}
+          keep={() => post({ type: 'keep_changes', path, ...list })}
+          undo={() => post({ type: meanwhile === true ? 'undo_meanwhile' : 'undo_changes', path })}
         />
       </div>
       {file.clash === true && <p class="changes-clash">{strings.changesClash}</p>}
+      {file.overwrote === true && <p class="changes-clash">{strings.changesOverwrote}</p>}
       {hunks !== undefined && (
         <ul id={id} class="changes-hunks" hidden={!open}>
           {open &&
@@ -189,21 +247,23 @@ interface DecideProperties {
   readonly running: boolean;
   readonly clash: boolean;
   readonly what: string;
+  /** Others changed it. */
+  readonly meanwhile?: boolean;
   readonly keep: () => void;
   readonly undo: () => void;
 }
 
-function Decide({ running, clash, what, keep, undo }: DecideProperties) {
+function Decide({ running, clash, what, keep, undo, meanwhile = false }: DecideProperties) {
+  const undoLabel = meanwhile ? strings.restoreMeanwhile(what) : strings.undoOne(what);
   return (
     <span class="changes-decide">
-      <IconButton icon="check" label={strings.keepOne(what)} act={keep} />
+      <IconButton
+        icon={meanwhile ? 'close' : 'check'}
+        label={meanwhile ? strings.dismissOne(what) : strings.keepOne(what)}
+        act={keep}
+      />
       {!clash && (
-        <IconButton
-          icon="undo"
-          label={running ? strings.undoWaits : strings.undoOne(what)}
-          disabled={running}
-          act={undo}
-        />
+        <IconButton icon="undo" label={running ? strings.undoWaits : undoLabel} disabled={running} act={undo} />
       )}
     </span>
   );

@@ -275,7 +275,7 @@ test('links, pipes and files without rights keep nothing from being captured', a
   await put('b.txt', 'B');
   await rm(join(folder, 'link.txt'));
   const after = await take();
-  expect(await compare(before.name, after.name)).toEqual(['b.txt: "b" → "B"']);
+  expect(await compare(before.name, after.name)).toEqual(['b.txt: "b" → "B"', 'link.txt: "a.txt" → –']);
   expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('a');
 });
 

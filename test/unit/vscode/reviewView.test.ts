@@ -9,6 +9,9 @@ const file = (path: string, old: string, now: string, more: Partial<ReviewedFile
   path,
   kind: 'changed',
   clash: false,
+  appeared: false,
+  overwrote: false,
+  onDiskOnly: false,
   version: 'v',
   ...differenceOf(bytes(old), bytes(now)),
   ...more,
@@ -53,4 +56,13 @@ test('what is no text, clashes or has too many parts has none', () => {
 test('a thousand files are counted and a hundred are listed', () => {
   const view = viewChanges(Array.from({ length: 1000 }, (_, index) => file(`f${index}`, 'a\n', 'b\n')));
   expect([view?.count, view?.files.length, view?.added, view?.removed]).toEqual([1000, 100, 1000, 1000]);
+});
+
+test('what others changed meanwhile is listed apart, counted apart, and as whole files', () => {
+  const other = file('theirs', 'a\nb\nc\n', 'A\nb\nC\n');
+  const view = viewChanges([file('own', 'a\n', 'b\n')], [other]);
+  expect(view).toMatchObject({ count: 1, added: 1, removed: 1, meanwhileCount: 1 });
+  expect(view?.meanwhile).toMatchObject([{ path: 'theirs', added: 2, removed: 2 }]);
+  expect(view?.meanwhile[0]?.hunks).toBeUndefined();
+  expect(viewChanges([], [other])).toMatchObject({ count: 0, files: [], meanwhileCount: 1 });
 });

@@ -6,13 +6,14 @@ import { differenceOf, withHunk, withoutHunk } from '../../../../src/core/checkp
 import { undoSteps } from '../../../../src/core/checkpoints/undoSteps.ts';
 
 const bytes = (text: string | undefined) => (text === undefined ? undefined : Buffer.from(text, 'latin1'));
+const plain = (content: Uint8Array | undefined) => content && { bytes: content, isLink: false };
 const step = (before: string | undefined, after: string | undefined) => ({
   before: bytes(before),
   after: bytes(after),
 });
 
 function undo(present: string | undefined, ...steps: ReturnType<typeof step>[]): string {
-  const undone = undoSteps(bytes(present), steps);
+  const undone = undoSteps(plain(bytes(present)), steps);
   if (undone.type === 'clash') return 'clash';
   const text = undone.bytes === undefined ? 'nothing' : JSON.stringify(Buffer.from(undone.bytes).toString('latin1'));
   return undone.merged ? `${text}, merged` : text;
@@ -53,8 +54,12 @@ test('the same lines, a file that went or came, bytes that are no text: a clash,
 test('UTF-16 is merged by its characters', () => {
   const wide = (text: string) => Buffer.concat([Buffer.of(0xff, 0xfe), Buffer.from(text, 'utf16le')]);
   const [before, after] = [wide('eins\nਊzwei\nvier\nfünf\n'), wide('eins\nਊ2\nvier\nfünf\n')];
-  const undone = undoSteps(wide('eins\nਊ2\nvier\nmine\n'), [{ before, after }]);
-  expect(undone).toEqual({ type: 'clean', merged: true, bytes: new Uint8Array(wide('eins\nਊzwei\nvier\nmine\n')) });
+  const undone = undoSteps(plain(wide('eins\nਊ2\nvier\nmine\n')), [{ before, after }]);
+  expect(undone).toMatchObject({
+    type: 'clean',
+    merged: true,
+    bytes: new Uint8Array(wide('eins\nਊzwei\nvier\nmine\n')),
+  });
 });
 
 const line = fc.constantFrom('a\n', 'b\n', 'c\r\n', 'd\n', '\n', '😀\n');
@@ -84,7 +89,7 @@ test('lines that others added are in what comes out, whatever the agent did', ()
     fc.property(text, text, fc.nat(), (before, after, at) => {
       const lines = byteLines(new TextEncoder().encode(after)) ?? [];
       const present = joinLines(lines.toSpliced(at % (lines.length + 1), 0, 'the user’s own line\n'));
-      const undone = undoSteps(present, [
+      const undone = undoSteps(plain(present), [
         { before: new TextEncoder().encode(before), after: new TextEncoder().encode(after) },
       ]);
       if (undone.type === 'clash') return;
@@ -97,5 +102,22 @@ test('a file of a hundred thousand equal lines does not hold anybody up', () => 
   const many = new TextEncoder().encode('\n'.repeat(100_000));
   const more = new TextEncoder().encode(`agent\n${'\n'.repeat(100_000)}`);
   const mine = new TextEncoder().encode(`${'\n'.repeat(100_000)}mine\n`);
-  expect(undoSteps(mine, [{ before: many, after: more }]).type).toBe('clash');
+  expect(undoSteps(plain(mine), [{ before: many, after: more }]).type).toBe('clash');
+});
+
+test('a link and a file are never the same, and what can be executed goes its own way', () => {
+  const [file, target] = [Buffer.from('text\n'), Buffer.from('there')];
+  const link = { bytes: target, isLink: true };
+  const replaced = { before: file, after: target, afterKind: 'link' as const };
+  expect(undoSteps(link, [replaced])).toEqual({ type: 'clean', merged: false, bytes: file, isLink: false });
+  // The same bytes in a plain file are something else than the link that the agent left.
+  expect(undoSteps(plain(target), [replaced]).type).toBe('clash');
+  expect(undoSteps(undefined, [{ before: target, beforeKind: 'link' }])).toMatchObject({ bytes: target, isLink: true });
+  const mode = { before: file, after: file, beforeKind: 'executable' as const };
+  expect(undoSteps(plain(file), [mode])).toMatchObject({ bytes: file, executable: true });
+  const mine = new TextEncoder().encode('text\nmine\n');
+  expect(undoSteps(plain(mine), [mode])).toMatchObject({ bytes: mine, executable: true });
+  const set = { before: file, after: file, afterKind: 'executable' as const };
+  expect(undoSteps(plain(file), [set])).toMatchObject({ executable: false });
+  expect(undoSteps(plain(file), [set, { before: file, after: undefined }]).type).toBe('clean');
 });
