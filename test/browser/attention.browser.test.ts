@@ -76,7 +76,7 @@ test('an approval right after Enter gets the keyboard once nobody types; keys th
   await workbench.page.keyboard.press('Enter');
   await workbench.page.keyboard.press('Space');
   await workbench.page.keyboard.type('but first');
-  expect(await workbench.composer().inputValue()).toBe(' but first');
+  expect(await workbench.composer().inputValue()).toBe('but first');
   expect(await focused()).toBe('Message to Earshot');
   const approve = workbench.card('Run echo typed').getByRole('button', { name: 'Approve' });
   await approve.waitFor();

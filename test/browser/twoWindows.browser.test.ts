@@ -7,7 +7,8 @@ import { useWorkbench } from '../support/workbench.ts';
 
 const workbench = useWorkbench();
 
-const obstacle = (page: Page) => workbench.chat(page).getByText(/This conversation is open in another window/);
+const obstacle = (page: Page) =>
+  workbench.chat(page).getByText(/This conversation is open in another window|Waiting for another window/);
 const continueHere = (page: Page) => workbench.chat(page).getByRole('button', { name: 'Continue here' });
 const requests = (page: Page) => workbench.transcript(page).locator('.request');
 

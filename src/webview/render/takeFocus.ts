@@ -45,7 +45,8 @@ export function takeFocusWhenIdle(element: HTMLElement, focusComposer: () => voi
     timer = window.setTimeout(attempt, Math.max(0, lastKey + TYPING - performance.now()) || TYPING);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const writes = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
+    // No words begin with a space: it was meant for a button.
+    const writes = event.key.length === 1 && event.key !== ' ' && !event.ctrlKey && !event.metaKey && !event.altKey;
     if (event.target === element && writes) focusComposer();
   };
   element.addEventListener('keydown', onKeyDown, { signal: held.signal });

@@ -88,7 +88,7 @@ test('words that were not sent yet keep the keyboard, however long the pause; af
 test('what is typed on the card goes to the composer; other keys stay', () => {
   vi.advanceTimersByTime(5000);
   const { card } = ask();
-  for (const key of ['Enter', 'Tab', 'Escape', 'ArrowDown']) card.press(key);
+  for (const key of ['Enter', ' ', 'Tab', 'Escape', 'ArrowDown']) card.press(key);
   expect(page.activeElement).toBe(card);
   card.press('n');
   expect(page.activeElement).toBe(composer);
