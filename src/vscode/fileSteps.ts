@@ -5,6 +5,7 @@ import { type AppliedEdit, type ApplyOptions, type FileEdit, type FilePath, STAL
 import { type BufferEdit, editBuffer, hasOneLineEnding, hasText, replaceText, saveBuffer } from './bufferEdits.ts';
 import { bytesOf, configuredEncoding, decodeFile, documentOf, isSame } from './fileEncoding.ts';
 import { attempt } from './fileFailures.ts';
+import { saveAsOwn } from './ownSaves.ts';
 
 /** A change that can be made now. `run` fails without having changed anything. */
 export interface FileStep {
@@ -57,7 +58,7 @@ function bufferStep(buffer: BufferEdit, { from }: Write, { save = true }: ApplyO
     const back = await replaceText(document, buffer.before);
     if (keepsUnsaved) return back;
     // A formatter may have its say again, so the bytes have the last word.
-    return (await document.save()) && from !== undefined && putBytes(document.uri, from);
+    return (await saveAsOwn(document)) && from !== undefined && putBytes(document.uri, from);
   };
   return {
     undo,

@@ -203,4 +203,32 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     tests: ['test/unit/node/supervision.test.ts'],
   },
+  {
+    name: 'a file is reported as one read found it',
+    file: 'src/producers/steadiness.ts',
+    find: 'if (wait > 0) {',
+    replace: 'if (wait > DOUBTFUL_MILLISECONDS * 10) {',
+    tests: ['test/unit/producers/halfWritten.test.ts'],
+  },
+  {
+    name: 'git reports a file as one read found it',
+    file: 'src/producers/seenHashes.ts',
+    find: 'if (verdict?.steady === false) {',
+    replace: 'if (verdict?.steady === false && again.length < 0) {',
+    tests: ['test/unit/producers/git.test.ts'],
+  },
+  {
+    name: 'a save of Earshot counts as the user’s',
+    file: 'src/producers/authorship.ts',
+    find: 'if (own) return;',
+    replace: '',
+    tests: ['test/unit/producers/authorship.test.ts'],
+  },
+  {
+    name: 'what is written right after a save counts as the user’s',
+    file: 'src/producers/authorship.ts',
+    find: 'this.#saves.get(path)?.get(hash) ?? 0',
+    replace: 'Math.max(0, ...(this.#saves.get(path)?.values() ?? []))',
+    tests: ['test/unit/producers/authorship.test.ts'],
+  },
 ];

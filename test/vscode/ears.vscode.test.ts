@@ -110,6 +110,29 @@ describe('the ears for files', function () {
     );
   });
 
+  it('what another program writes right after an edit of its own is not the user’s: Earshot’s saves are nobody’s in the editor', async () => {
+    await agent.turn(call('edit_file', { path: MENU, edits: [{ old_text: 'assam: 350', new_text: 'assam: 351' }] }));
+    await change(MENU, 'assam: 351', 'assam: 352');
+    await agent.hears(/^file.changed src\/menu.ts changed since you read it \(\+1 −1\), outside the editor:$/);
+    assert.deepEqual(
+      agent.pending.filter(({ kind }) => kind.name === 'changed').map(({ origin }) => origin),
+      ['filesystem'],
+    );
+  });
+
+  it('what another program writes right after the user’s save is not the user’s', async () => {
+    const document = await edit(MENU, '// by hand\n');
+    const saved = new Promise<void>((resolve) => {
+      const listening = vscode.workspace.onDidSaveTextDocument(() => {
+        listening.dispose();
+        resolve(change(MENU, 'assam: 350', 'assam: 352'));
+      });
+    });
+    assert.ok(await document.save());
+    await saved;
+    await agent.hears(/^file.changed src\/menu.ts changed since you read it \(\+2 −1\), outside the editor:$/);
+  });
+
   it('unsaved changes that were shown whole are what the model has seen: saving them is no news', async () => {
     const document = await edit(MENU, '// by hand\n');
     await agent.hears(/^file.unsaved/);
