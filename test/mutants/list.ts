@@ -231,4 +231,18 @@ export const mutants: readonly Mutant[] = [
     replace: 'Math.max(0, ...(this.#saves.get(path)?.values() ?? []))',
     tests: ['test/unit/producers/authorship.test.ts'],
   },
+  {
+    name: 'the first word on a file is how it was, whatever changed since the read',
+    file: 'src/producers/knownFiles.ts',
+    find: 'const changed = this.#changedSinceRead(path) !== undefined;',
+    replace: 'const changed = false;',
+    tests: ['test/unit/producers/firstProblems.test.ts'],
+  },
+  {
+    name: 'problems that may be older are said to be new',
+    file: 'src/producers/knownFiles.ts',
+    find: 'const NOT_LOOKED_AT: KnownProblems = { problems: [], sure: false };',
+    replace: 'const NOT_LOOKED_AT: KnownProblems = { problems: [], sure: true };',
+    tests: ['test/unit/producers/firstProblems.test.ts'],
+  },
 ];
