@@ -1,9 +1,16 @@
 // The Workspace port over a plain folder, for walks without an editor.
+import { type Dirent } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { decodeBytes, encodeText } from '../../src/base/encodings.ts';
 import { failed, type Result, succeeded } from '../../src/base/errors.ts';
-import { type AppliedEdit, type FileEdit, type FilePath, type Workspace } from '../../src/core/workspacePorts.ts';
+import {
+  type AppliedEdit,
+  type FileEdit,
+  type FilePath,
+  type FolderEntry,
+  type Workspace,
+} from '../../src/core/workspacePorts.ts';
 import { resolveInside } from '../../src/node/resolvePath.ts';
 
 export interface FolderWorkspace extends Workspace {
@@ -28,7 +35,7 @@ export function createFolderWorkspace(folder: string): FolderWorkspace {
     list: async (target) => {
       const entries = await readdir(target.absolute, { withFileTypes: true }).catch(() => undefined);
       if (entries === undefined) return failed('not_found', `${target.path} does not exist.`);
-      return succeeded(entries.map((entry) => ({ name: entry.name, kind: entry.isDirectory() ? 'folder' : 'file' })));
+      return succeeded(entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) })));
     },
     decode: async (_file, bytes) => decodeBytes(bytes)?.text,
     encode: async (_file, text, like) =>
@@ -51,6 +58,12 @@ export function createFolderWorkspace(folder: string): FolderWorkspace {
     },
   };
   return workspace;
+}
+
+function kindOf(entry: Dirent): FolderEntry['kind'] {
+  if (entry.isSymbolicLink()) return 'link';
+  if (entry.isDirectory()) return 'folder';
+  return entry.isFile() ? 'file' : 'other';
 }
 
 async function readOrNothing(file: FilePath): Promise<Uint8Array | undefined> {
