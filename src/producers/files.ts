@@ -22,10 +22,10 @@ import { WorkspaceCounts } from './workspaceCounts.ts';
 const QUIET_MILLISECONDS = 100;
 /** A file that is written all the time is looked at all the same. */
 const MOST_QUIET_MILLISECONDS = 2000;
-/** After a command, the newest of what was seen; the others are told when they are noticed. */
+/** The newest of what was seen; the others are told when they are noticed. */
 const MOST_LOOKED_AT = 200;
 /** Git may be at work in the background: the result does not wait for that. */
-const LOOKED_AT_MILLISECONDS = 1000;
+const LOOKED_AT_MILLISECONDS = { request: 2000, result: 1000 } as const;
 
 export interface FilesDeps {
   readonly clock: Clock;
@@ -157,14 +157,18 @@ class FilesWatch implements Disposable {
     this.#follow();
   }
 
-  /** What its own command did to files it has seen goes with that command's result. */
+  /** What was done to files it has seen before the user wrote, or by its own command, goes with what is delivered. */
   async sample(point: DeliveryPoint): Promise<readonly Sample[]> {
     const { conversation, type } = point;
     const running = this.#live.callsSince(Number.POSITIVE_INFINITY);
-    if (type === 'result' && running.some((call) => call.conversation === conversation && call.command !== undefined)) {
+    const own = running.some((call) => call.conversation === conversation && call.command !== undefined);
+    const { waiting } = this.#looks;
+    const all = type === 'request' || own;
+    if (all || waiting.size > 0) {
       const seen = this.#seen.all().filter(({ by }) => by.some((one) => one.conversation === conversation));
-      const paths = seen.slice(-MOST_LOOKED_AT).map(({ path }) => path);
-      await this.#atMost(observeTwice(this.#deps.clock, this.#looks, this.#steadiness, paths), LOOKED_AT_MILLISECONDS);
+      const paths = seen.map(({ path }) => path).filter((path) => all || waiting.has(path));
+      const looking = observeTwice(this.#deps.clock, this.#looks, this.#steadiness, paths.slice(-MOST_LOOKED_AT));
+      await this.#atMost(looking, LOOKED_AT_MILLISECONDS[type]);
     }
     return this.counts.sample(point);
   }

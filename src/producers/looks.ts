@@ -63,6 +63,11 @@ export class Looks implements Disposable {
     await this.#looking.get(path);
   }
 
+  /** Touched, and not looked at since. */
+  get waiting(): ReadonlySet<string> {
+    return new Set(this.#waiting.keys());
+  }
+
   dispose(): void {
     this.#ended = true;
     for (const { timer } of this.#waiting.values()) timer.dispose();
