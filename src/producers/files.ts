@@ -254,7 +254,7 @@ class FilesWatch implements Disposable {
     const bytes = content.ok ? content.value.bytes : undefined;
     const hash = bytes === undefined ? undefined : this.#deps.snapshots.hash(bytes);
     const steady = await this.#atRest(path, bytes, { hash: hash ?? GONE, touched, git });
-    if (steady === undefined || this.#ended) return;
+    if (steady === undefined) return;
     const unheard = this.#unheard.get(path) ?? [];
     this.#unheard.delete(path);
     const views = this.#seen.get(path)?.by ?? [];

@@ -154,10 +154,12 @@ export class Replay {
       case 'git_free': {
         const busy = this.#busy;
         // As the repository does: git is at work until what it did was told.
-        void this.#settling.then(() => {
-          busy?.resolve(entry.passed);
-          if (this.#busy === busy) this.#busy = undefined;
-        });
+        void this.#settling
+          .then(() => {
+            busy?.resolve(entry.passed);
+            if (this.#busy === busy) this.#busy = undefined;
+          })
+          .catch((error: unknown) => this.#log.error('git', error));
       }
     }
   }

@@ -33,18 +33,24 @@ describe('a file that is being written', function () {
       { text: ['Done.'] },
     );
     /** The writer goes on whenever somebody has read what there is. */
-    let steps: string[] | undefined;
+    const steps: string[] = [];
     const real = createWorkspace();
-    const workspace: Workspace = Object.create(real, {
-      read: {
-        value: async (file: Parameters<Workspace['read']>[0]) => {
-          const content = await real.read(file);
-          const step = file.path === path ? steps?.shift() : undefined;
-          if (step !== undefined) await appendFile(onDisk('slow.txt'), step);
-          return content;
-        },
+    const workspace: Workspace = {
+      folders: real.folders,
+      trusted: real.trusted,
+      resolve: (...args) => real.resolve(...args),
+      read: async (file) => {
+        const content = await real.read(file);
+        const step = file.path === path ? steps.shift() : undefined;
+        if (step !== undefined) await appendFile(onDisk('slow.txt'), step);
+        return content;
       },
-    });
+      unsaved: () => real.unsaved(),
+      list: (...args) => real.list(...args),
+      decode: (...args) => real.decode(...args),
+      encode: (...args) => real.encode(...args),
+      apply: (...args) => real.apply(...args),
+    };
     headless = await startHeadless({
       model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       producers: (deps) => [
@@ -57,7 +63,7 @@ describe('a file that is being written', function () {
     const { log } = opened.value;
     assert.ok((await headless.earshot.send(log.id, 'Go on.')).ok);
     await headless.earshot.settled(log.id);
-    steps = ['two\n', 'TWO\n', 'three\n'];
+    steps.push('two\n', 'TWO\n', 'three\n');
     await writeFile(onDisk('slow.txt'), 'one\n');
     await eventually(
       () => log.state.pending.notifications.map(({ message }) => message),

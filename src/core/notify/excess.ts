@@ -19,6 +19,8 @@ interface Gathered {
   nameless: number;
   /** With the states of files that the newest of each told of. */
   readonly subjects: Map<string, readonly FileState[]>;
+  /** The newest of them; alone it is delivered as it is. */
+  newest: NotificationDraft;
   readonly settled: PromiseWithResolvers<void>;
 }
 
@@ -40,8 +42,10 @@ export class Excess {
   add(draft: NotificationDraft, listener: string): Promise<void> {
     const { kind, origin, level, at, subject } = draft;
     const key = keyOf(listener, kind);
-    const gathered = this.#gathered.get(key) ?? begin({ listener, kind, origin, level, first: at, last: at });
+    const gathered =
+      this.#gathered.get(key) ?? begin({ listener, kind, origin, level, first: at, last: at, newest: draft });
     this.#gathered.set(key, gathered);
+    gathered.newest = draft;
     gathered.count += 1;
     gathered.last = at;
     gathered.level = worse(gathered.level, level);
@@ -65,8 +69,10 @@ export class Excess {
       gathered.settled.resolve();
     }
     for (const [key, delivered] of [...this.#delivered]) {
-      if (!isMeant(delivered, kind, to) || !delivered.subjects.delete(subject)) continue;
-      if (!this.#takeBack(key, delivered, 'one of its subjects is as it was')) continue;
+      if (!isMeant(delivered, kind, to) || !delivered.subjects.has(subject)) continue;
+      const takenBack = this.#takeBack(key, delivered, 'one of its subjects is as it was');
+      delivered.subjects.delete(subject);
+      if (!takenBack) continue;
       removed = true;
       if (!isVoid(delivered)) this.#join(key, delivered);
     }
@@ -91,11 +97,13 @@ export class Excess {
   }
 
   /** In one breath with what is said instead. */
-  #takeBack(key: string, { listener, kind }: Gathered, reason: string): boolean {
+  #takeBack(key: string, delivered: Gathered, reason: string): boolean {
+    const { listener, kind } = delivered;
+    const subject = subjectOf(delivered);
     this.#delivered.delete(key);
-    if (!this.#outlet.isPending(kind, subjectOf(kind), listener)) return false;
+    if (!this.#outlet.isPending(kind, subject, listener)) return false;
     // Whoever reads the log finds what was said instead; a failure is that one's too.
-    void this.#outlet.withdraw(kind, subjectOf(kind), reason, listener).catch(() => undefined);
+    void this.#outlet.withdraw(kind, subject, reason, listener).catch(() => undefined);
     return true;
   }
 
@@ -107,7 +115,8 @@ export class Excess {
       return;
     }
     const { listener, kind, origin, first } = before;
-    const joined = begin({ listener, kind, origin, first, level: worse(before.level, now.level), last: now.last });
+    const { last, newest } = now;
+    const joined = begin({ listener, kind, origin, first, level: worse(before.level, now.level), last, newest });
     for (const [subject, states] of [...before.subjects, ...now.subjects]) {
       joined.subjects.delete(subject);
       joined.subjects.set(subject, states);
@@ -119,7 +128,7 @@ export class Excess {
   }
 }
 
-function begin(more: Pick<Gathered, 'listener' | 'kind' | 'origin' | 'first' | 'level' | 'last'>): Gathered {
+function begin(more: Omit<Gathered, 'count' | 'nameless' | 'subjects' | 'settled'>): Gathered {
   return { ...more, count: 0, nameless: 0, subjects: new Map(), settled: createSettled() };
 }
 
@@ -130,7 +139,13 @@ function createSettled(): PromiseWithResolvers<void> {
   return settled;
 }
 
-function draftOf({ kind, level, origin, count, nameless, subjects, first, last }: Gathered): NotificationDraft {
+function isAlone({ subjects, nameless, newest }: Gathered): boolean {
+  return nameless === 0 && subjects.size === 1 && newest.subject !== undefined && subjects.has(newest.subject);
+}
+
+function draftOf(gathered: Gathered): NotificationDraft {
+  const { kind, level, origin, count, nameless, subjects, first, last } = gathered;
+  if (isAlone(gathered)) return { ...gathered.newest, data: { ...gathered.newest.data, count } };
   const files = [...subjects.values()].flat().map((state) => ({ ...state, complete: false }));
   const names = [...subjects.keys()].map((subject) => printName(nameOf(subject)));
   const what = `${subjects.size + nameless} of ${printKind(kind)}`;
@@ -141,14 +156,16 @@ function draftOf({ kind, level, origin, count, nameless, subjects, first, last }
     origin,
     at: last,
     message,
-    subject: subjectOf(kind),
+    subject: subjectOf(gathered),
     scopes: [...subjects.keys()],
     data: { summary: true, count, first, ...(files.length > 0 && { files }) },
   };
 }
 
-function subjectOf(kind: Kind): string {
-  return `many:${printKind(kind)}`;
+/** Under which it is queued. */
+function subjectOf(gathered: Gathered): string {
+  const { subject } = gathered.newest;
+  return isAlone(gathered) && subject !== undefined ? subject : `many:${printKind(gathered.kind)}`;
 }
 
 function isVoid({ subjects, nameless }: Gathered): boolean {

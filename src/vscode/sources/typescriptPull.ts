@@ -184,7 +184,7 @@ export function isTypescript(languageId: string): boolean {
   return LANGUAGES.has(languageId);
 }
 
-export function isInTab(uri: vscode.Uri): boolean {
+function isInTab(uri: vscode.Uri): boolean {
   const address = uri.toString();
   return vscode.window.tabGroups.all.some(({ tabs }) => tabs.some((tab) => addressesOf(tab).includes(address)));
 }
