@@ -19,14 +19,17 @@ export interface Problem {
 
 export interface FileProblems {
   readonly file: FilePath;
-  /** It is open as a document; many language servers look at no other. */
+  /** It is open as a document, and its server has looked at it as far as that can be known; many look at no other. */
   readonly open: boolean;
   readonly problems: readonly Problem[];
 }
 
-/** `reported`: what servers say of these files may be new. The others are about their documents. */
+/**
+ * `reported`: what servers say of these files may be new. `changed`: they were created, changed or deleted on disk, which
+ * the editor's watcher reports a while later. The others are about their documents.
+ */
 export interface ProblemsChange {
-  readonly type: 'reported' | 'edited' | 'opened' | 'closed';
+  readonly type: 'reported' | 'edited' | 'opened' | 'closed' | 'changed';
   readonly files: readonly FilePath[];
 }
 

@@ -17,13 +17,21 @@ export interface Renamed {
   readonly to: string;
 }
 
+export interface SavedFile {
+  readonly path: string;
+  /** What the save wrote. */
+  readonly bytes: Promise<Uint8Array>;
+  /** Earshot saved it, for a call of a conversation or an undo. */
+  readonly own: boolean;
+}
+
 /** What a person does with files in the editor, and what the editor does for them. */
 export interface EditorBuffers {
   /** Files with unsaved changes. */
   unsaved(): readonly string[];
   /** The text of one was changed, saved, reverted or closed. */
   readonly onDidChange: Event<string>;
-  readonly onDidSave: Event<string>;
+  readonly onDidSave: Event<SavedFile>;
   readonly onDidRename: Event<readonly Renamed[]>;
 }
 

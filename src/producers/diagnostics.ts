@@ -15,12 +15,13 @@ import { type EditWatch, type Problem, type Problems, type ProblemTelling } from
 import { type LiveConversations } from '../core/producerPorts.ts';
 import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
+import { KnownFiles } from './knownFiles.ts';
 import { type Look, ObservedProblems } from './observedProblems.ts';
 import { OtherErrors } from './otherErrors.ts';
 
 /** How many documents are kept open at most, and of those only seen, how many of the newest. */
-const MOST_OPEN = 40;
-const NEWEST_SEEN = 20;
+const MOST_OPEN = 120;
+const NEWEST_SEEN = 100;
 
 export interface DiagnosticsDeps {
   readonly clock: Clock;
@@ -52,7 +53,7 @@ export function createDiagnosticsProducer(deps: DiagnosticsDeps): Producer & Pro
 
 /** What one conversation knows, and what it was told last and may not have been carried yet. */
 interface Listener {
-  readonly known: Map<string, KnownProblems>;
+  readonly known: KnownFiles;
   readonly said: Map<string, readonly Problem[]>;
   /** Its edits that are not settled, and what came meanwhile. */
   editing: number;
@@ -78,7 +79,12 @@ class DiagnosticsWatch implements Disposable {
     this.#deps = deps;
     this.#publisher = publisher;
     this.#seen = seen;
-    this.#observed = this.#held.add(new ObservedProblems(deps, (files) => this.#look(files)));
+    this.#observed = this.#held.add(
+      new ObservedProblems(deps, {
+        quiet: (files) => this.#look(files),
+        changing: (path, late) => this.#changing(path, late),
+      }),
+    );
     this.#others = new OtherErrors(publisher, this.#observed.all);
     this.#held.add(seen.onDidChange(() => this.#follow()));
     this.#held.add(live.onDidChange(() => this.#forgetOthers(new Set(live.ids()))));
@@ -95,9 +101,7 @@ class DiagnosticsWatch implements Disposable {
     const listener = this.#listener(conversation);
     const began = this.#deps.clock.now();
     listener.editing += 1;
-    for (const [path, known] of listener.known) {
-      if (!known.sure && this.#observed.isSettled(path)) listener.known.set(path, { ...known, sure: true });
-    }
+    listener.known.makeSure();
     let ended = false;
     return {
       settle: (changed, signal) => this.#settle(conversation, changed, began, signal),
@@ -127,7 +131,13 @@ class DiagnosticsWatch implements Disposable {
   #listener(conversation: string): Listener {
     const known = this.#listeners.get(conversation);
     if (known !== undefined) return known;
-    const listener = { known: new Map(), said: new Map(), editing: 0, heldBack: new Map(), turn: Promise.resolve() };
+    const listener: Listener = {
+      known: new KnownFiles(this.#deps.clock, this.#observed),
+      said: new Map(),
+      editing: 0,
+      heldBack: new Map(),
+      turn: Promise.resolve(),
+    };
     this.#listeners.set(conversation, listener);
     this.#others.join(conversation);
     return listener;
@@ -154,14 +164,18 @@ class DiagnosticsWatch implements Disposable {
 
   /** What is there when a conversation first sees a file is nothing that came. */
   #follow(): void {
+    const all = this.#seen.all();
+    // At once: what changes from here on is news.
+    for (const { path, by } of all)
+      for (const { conversation } of by) this.#listener(conversation).known.noteRead(path);
     const follow = async () => {
-      for (const { path, by } of this.#seen.all()) {
+      for (const { path, by } of all) {
         const file = this.#files.get(path) ?? (await this.#resolve(path));
         if (file === undefined || this.#ended) continue;
         for (const { conversation } of by) {
           const { known } = this.#listener(conversation);
           // One that is not open yet will be; what is said of it then is how it was.
-          if (!known.has(path) && this.#deps.problems.of(file).open) known.set(path, this.#asItIs(file));
+          if (!known.has(path) && this.#deps.problems.of(file).open) known.takeAsItIs(file);
         }
       }
       if (!this.#ended) this.#keepOpen();
@@ -169,8 +183,15 @@ class DiagnosticsWatch implements Disposable {
     void follow().catch((error: unknown) => this.#report(error));
   }
 
-  #asItIs(file: FilePath): KnownProblems {
-    return { problems: this.#observed.look(file).problems, sure: this.#observed.isSettled(file.path) };
+  #changing(changed: string, late: boolean): void {
+    for (const { known } of this.#listeners.values()) {
+      known.makeSure();
+      const again = late ? known.doubtFirstWords(changed) : [];
+      for (const path of again) {
+        const file = this.#files.get(path);
+        if (file !== undefined) this.#observed.lookAgain(file);
+      }
+    }
   }
 
   async #resolve(path: string): Promise<FilePath | undefined> {
@@ -201,7 +222,8 @@ class DiagnosticsWatch implements Disposable {
     for (const file of files) {
       const look = this.#observed.look(file);
       const by = this.#seen.get(file.path)?.by ?? [];
-      if (look.warming) this.#others.wasThere(file.path);
+      const changed = this.#observed.changedSince(file.path, this.#observed.openedAt(file.path)) !== undefined;
+      if (look.warming && !changed) this.#others.wasThere(file.path);
       for (const { conversation } of by) this.#hear(conversation, look);
     }
     for (const [conversation, listener] of this.#listeners) {
@@ -219,14 +241,7 @@ class DiagnosticsWatch implements Disposable {
       listener.heldBack.set(path, look.file);
       return;
     }
-    const known = listener.known.has(path);
-    // The first word on a file, or a server that still reads it: that is how it was.
-    if (look.warming || (!known && !look.edited)) {
-      listener.known.set(path, this.#asItIs(look.file));
-      return;
-    }
-    // Changed before anybody spoke of it: whatever is said of it now may be older.
-    if (!known) listener.known.set(path, { problems: [], sure: false });
+    if (!listener.known.isNews(look)) return;
     const telling = this.#inTurn(listener, () => this.#tell(conversation, listener, look));
     void telling.catch((error: unknown) => this.#report(error));
   }
@@ -237,9 +252,9 @@ class DiagnosticsWatch implements Disposable {
     // A problem quotes the file, which may lead elsewhere by now.
     if (!(await this.#deps.workspace.mayShow(file))) return;
     const known = await this.#takeBack(conversation, listener, file.path);
-    const delta = compareProblems(known, problems);
+    const delta = listener.known.compare(file.path, known, problems);
     if (isSame(delta)) {
-      listener.known.set(file.path, { problems, sure: known.sure || this.#observed.isSettled(file.path) });
+      listener.known.set(file.path, problems, known.sure);
       return;
     }
     listener.said.set(file.path, problems);
@@ -267,7 +282,7 @@ class DiagnosticsWatch implements Disposable {
       for (const kind of [INTRODUCED, RESOLVED]) {
         pending.push(await this.#publisher.withdraw(kind, `file:${path}`, 'it is no longer so', conversation));
       }
-      if (!pending.includes(true)) known.set(path, { problems: last, sure: true });
+      if (!pending.includes(true)) known.set(path, last, true);
     }
     return known.get(path) ?? { problems: [], sure: false };
   }
@@ -276,8 +291,8 @@ class DiagnosticsWatch implements Disposable {
   async #takeDelta(conversation: string, listener: Listener, { file, problems }: Look): Promise<ProblemDelta> {
     const known = await this.#takeBack(conversation, listener, file.path);
     listener.heldBack.delete(file.path);
-    listener.known.set(file.path, { problems, sure: known.sure || this.#observed.isSettled(file.path) });
-    return compareProblems(known, problems);
+    listener.known.set(file.path, problems, known.sure);
+    return listener.known.compare(file.path, known, problems);
   }
 
   async #settle(
@@ -290,7 +305,7 @@ class DiagnosticsWatch implements Disposable {
     for (const file of changed) {
       this.#files.set(file.path, file);
       // Nobody looked at it before: whatever is said of it now may be older.
-      if (!listener.known.has(file.path)) listener.known.set(file.path, { problems: [], sure: false });
+      if (!listener.known.has(file.path)) listener.known.takeAsUnknown(file.path);
     }
     this.#remember(changed);
     const paths = changed.map(({ path }) => path);
@@ -299,9 +314,9 @@ class DiagnosticsWatch implements Disposable {
       const files = new Map([...changed.map((file) => [file.path, file] as const), ...listener.heldBack]);
       const deltas: [string, ProblemDelta][] = [];
       for (const [path, file] of files) {
-        // Opened meanwhile, and not by this edit's doing.
-        if (!listener.known.has(path)) listener.known.set(path, this.#asItIs(file));
-        deltas.push([path, await this.#takeDelta(conversation, listener, this.#observed.look(file))]);
+        const look = this.#observed.look(file);
+        if (!paths.includes(path) && !listener.known.isNews(look)) listener.heldBack.delete(path);
+        else deltas.push([path, await this.#takeDelta(conversation, listener, look)]);
       }
       const others = await this.#others.take(conversation, (path) => !listener.known.has(path));
       this.#keepOpen();

@@ -54,8 +54,8 @@ class EditorWatch implements Disposable {
     this.#publisher = publisher;
     this.#seen = seen;
     this.#host = host;
-    const { clock, buffers } = deps;
-    this.#authorship = this.#held.add(new Authorship({ clock, live: host.live }));
+    const { clock, buffers, snapshots } = deps;
+    this.#authorship = this.#held.add(new Authorship({ clock, live: host.live, snapshots }));
     this.#looks = this.#held.add(
       new Looks({
         clock,
@@ -66,7 +66,7 @@ class EditorWatch implements Disposable {
     );
     this.#held.add(buffers.onDidChange((path) => this.#changed(path)));
     this.#held.add(
-      buffers.onDidSave((path) => {
+      buffers.onDidSave(({ path }) => {
         if (this.#seen.get(path) !== undefined) this.#looks.now(path);
       }),
     );

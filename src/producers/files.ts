@@ -1,7 +1,13 @@
 // Watches the files that live conversations have seen, and tells each of them when its view is out of date.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
-import { fileAgainAsRead, fileChanged, fileDeleted, fileWithheld } from '../core/notify/fileChange.ts';
-import { GONE } from '../core/notify/fileState.ts';
+import {
+  fileAgainAsRead,
+  fileChanged,
+  fileDeleted,
+  fileKeepsChanging,
+  fileWithheld,
+} from '../core/notify/fileChange.ts';
+import { CHANGING, GONE } from '../core/notify/fileState.ts';
 import { type Clock, type Log, type Producer, type Publisher, type SeenFile, type SeenFiles } from '../core/ports.ts';
 import { type DeliveryPoint, type LiveConversations, type ProducerHost, type Sample } from '../core/producerPorts.ts';
 import { type EditorBuffers, type EditorFiles } from '../core/sourcePorts.ts';
@@ -12,20 +18,22 @@ import { Authorship, type Change } from './authorship.ts';
 import { type DiskWatchDeps, WatchedPaths } from './diskWatch.ts';
 import { createExclusions, type Exclusions } from './exclusions.ts';
 import { type GitGate } from './gitGate.ts';
-import { Looks } from './looks.ts';
+import { Looks, observeTwice } from './looks.ts';
 import { Newcomers } from './newcomers.ts';
 import { sampleOverwritten } from './overwritten.ts';
+import { knownOf } from './seenHashes.ts';
+import { isCutShort, type Sighting, Steadiness } from './steadiness.ts';
 import { WatchedGlobs } from './watchedGlobs.ts';
 import { lookAtWithheld } from './withheld.ts';
 import { WorkspaceCounts } from './workspaceCounts.ts';
 
 const QUIET_MILLISECONDS = 100;
-/** After a command, the newest of what was seen; the others are told when they are noticed. */
+/** A file that is written all the time is looked at all the same. */
+const MOST_QUIET_MILLISECONDS = 2000;
+/** The newest of what was seen; the others are told when they are noticed. */
 const MOST_LOOKED_AT = 200;
 /** Git may be at work in the background: the result does not wait for that. */
-const LOOKED_AT_MILLISECONDS = 1000;
-/** Some writers remove a file before they write it anew, and the editor's watcher tells later where it went. */
-const GONE_MILLISECONDS = 600;
+const LOOKED_AT_MILLISECONDS = { request: 2000, result: 1000 } as const;
 
 export interface FilesDeps {
   readonly clock: Clock;
@@ -61,6 +69,7 @@ class FilesWatch implements Disposable {
   readonly #watched: WatchedPaths;
   readonly #authorship: Authorship;
   readonly #looks: Looks;
+  readonly #steadiness: Steadiness;
   readonly #newcomers: Newcomers;
   readonly #exclusions: Exclusions;
   readonly #globs: WatchedGlobs;
@@ -71,8 +80,6 @@ class FilesWatch implements Disposable {
   #known: ReadonlySet<string> = new Set();
   /** Who was not there before, by path, until the file is looked at. */
   readonly #unheard = new Map<string, readonly string[]>();
-  /** Gone at the last look; told if it still is at the next. */
-  readonly #missing = new Set<string>();
   /** Looked at again when the call that edits them has ended. */
   readonly #edited = new Map<string, number | undefined>();
   /** What was published and may still be held back, by conversation and path. */
@@ -87,13 +94,17 @@ class FilesWatch implements Disposable {
     this.#live = host.live;
     const { clock, snapshots, workspace, log, editorFiles, buffers, watch } = deps;
     const report = (error: unknown) => this.#report(error);
-    this.#authorship = this.#held.add(new Authorship({ clock, live: host.live, ...(buffers && { buffers }) }));
+    this.#authorship = this.#held.add(
+      new Authorship({ clock, live: host.live, snapshots, ...(buffers && { buffers }) }),
+    );
     this.#exclusions = createExclusions(workspace);
     this.#newcomers = new Newcomers({ clock, snapshots, workspace, report });
+    this.#steadiness = new Steadiness(clock);
     this.#looks = this.#held.add(
       new Looks({
         clock,
         quietMilliseconds: QUIET_MILLISECONDS,
+        mostMilliseconds: MOST_QUIET_MILLISECONDS,
         look: (path, touched) => this.#look(path, touched),
         report,
       }),
@@ -136,7 +147,7 @@ class FilesWatch implements Disposable {
       );
     }
     if (buffers !== undefined) {
-      this.#held.add(buffers.onDidSave((path) => this.#touched(path, 'changed')));
+      this.#held.add(buffers.onDidSave(({ path }) => this.#touched(path, 'changed')));
       // What was undone or given up is nothing that the disk could tell of, but what was shown of it is no longer so.
       this.#held.add(
         buffers.onDidChange((path) => {
@@ -154,14 +165,18 @@ class FilesWatch implements Disposable {
     this.#follow();
   }
 
-  /** What its own command did to files it has seen goes with that command's result. */
+  /** What was done to files it has seen before the user wrote, or by its own command, goes with what is delivered. */
   async sample(point: DeliveryPoint): Promise<readonly Sample[]> {
     const { conversation, type } = point;
     const running = this.#live.callsSince(Number.POSITIVE_INFINITY);
-    if (type === 'result' && running.some((call) => call.conversation === conversation && call.command !== undefined)) {
+    const own = running.some((call) => call.conversation === conversation && call.command !== undefined);
+    const { waiting } = this.#looks;
+    const all = type === 'request' || own;
+    if (all || waiting.size > 0) {
       const seen = this.#seen.all().filter(({ by }) => by.some((one) => one.conversation === conversation));
-      const looked = seen.slice(-MOST_LOOKED_AT).map(({ path }) => this.#looks.observe(path));
-      await this.#atMost(Promise.all(looked), LOOKED_AT_MILLISECONDS);
+      const paths = seen.map(({ path }) => path).filter((path) => all || waiting.has(path));
+      const looking = observeTwice(this.#deps.clock, this.#looks, this.#steadiness, paths.slice(-MOST_LOOKED_AT));
+      await this.#atMost(looking, LOOKED_AT_MILLISECONDS[type]);
     }
     const { snapshots, workspace } = this.#deps;
     const parts = { live: this.#live, seen: this.#seen, snapshots, workspace, publisher: this.#publisher };
@@ -199,6 +214,7 @@ class FilesWatch implements Disposable {
     for (const path of [...this.#lookedAt.keys()]) {
       if (wanted.has(path)) continue;
       this.#lookedAt.delete(path);
+      this.#steadiness.forget(path);
       this.#watched.remove(path);
     }
     for (const file of files) {
@@ -246,13 +262,9 @@ class FilesWatch implements Disposable {
     // What tools would read is the buffer: that it is not saved is the editor's news.
     if (content.ok && content.value.unsaved) return;
     const bytes = content.ok ? content.value.bytes : undefined;
-    if (bytes === undefined && withheld === undefined && !this.#missing.has(path)) {
-      this.#missing.add(path);
-      this.#looks.soon(path, touched !== undefined, GONE_MILLISECONDS);
-      return;
-    }
-    this.#missing.delete(path);
     const hash = bytes === undefined ? withheld?.state : this.#deps.snapshots.hash(bytes);
+    const steady = await this.#atRest(path, bytes, { hash: hash ?? GONE, touched, git });
+    if (steady === undefined) return;
     const unheard = this.#unheard.get(path) ?? [];
     this.#unheard.delete(path);
     const views = this.#seen.get(path)?.by ?? [];
@@ -260,10 +272,38 @@ class FilesWatch implements Disposable {
       // Kept before anyone is told: the carrier of the notification names it as seen.
       await this.#deps.snapshots.put(bytes);
     }
-    const change = { path, hash, touched, git, ...(withheld && { withheld: withheld.what }) };
+    await this.#authorship.savesKnown(path);
+    const change = { path, hash, ...steady, ...(withheld && { withheld: withheld.what }) };
     for (const view of views) {
       await this.#tell({ ...change, unheard: unheard.includes(view.conversation) }, view, bytes);
     }
+  }
+
+  /** Undefined: what is news to anybody was found only once yet, and is looked at again. */
+  async #atRest(path: string, bytes: Uint8Array | undefined, found: Omit<Sighting, 'doubtful'>) {
+    const views = this.#seen.get(path)?.by ?? [];
+    if (views.every((view) => this.#knownTo(path, view) === found.hash)) {
+      this.#steadiness.forget(path);
+      return found;
+    }
+    const before = views[0] && (await this.#deps.snapshots.get(views[0].hash));
+    const doubtful = bytes === undefined || isCutShort(bytes, before);
+    const verdict = this.#steadiness.judge(path, { ...found, doubtful });
+    if (verdict.steady) return verdict;
+    if (verdict.restless) {
+      for (const view of views) {
+        if (this.#knownTo(path, view) === CHANGING) continue;
+        const at = new Date(this.#deps.clock.now()).toISOString();
+        this.#say({ ...fileKeepsChanging(path), at }, view.conversation, path, CHANGING);
+      }
+    }
+    this.#looks.soon(path, found.touched !== undefined, verdict.wait);
+    return undefined;
+  }
+
+  /** The state that the conversation was shown or notified of last. */
+  #knownTo(path: string, view: View): string {
+    return this.#said.get(keyOf(view.conversation, path)) ?? knownOf(view);
   }
 
   /** What was read while git was at work is read again once it has finished and told of it. */

@@ -2,7 +2,7 @@
 import { relative, sep } from 'node:path';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { type Author } from '../core/notify/author.ts';
-import { type FileState, GONE } from '../core/notify/fileState.ts';
+import { type FileState } from '../core/notify/fileState.ts';
 import { GIT_KIND, type GitHead, type GitOperation, gitHeadChanged } from '../core/notify/gitChange.ts';
 import { type Clock, type Log, type Producer, type Publisher, type SeenFile, type SeenFiles } from '../core/ports.ts';
 import { type ProducerHost, type Sample } from '../core/producerPorts.ts';
@@ -12,6 +12,7 @@ import { Authorship } from './authorship.ts';
 import { type GitGate, type Passed } from './gitGate.ts';
 import { GitRepository, type RepositoryDeps, type Settled } from './gitRepository.ts';
 import { findGitFolder } from './gitState.ts';
+import { type Hashes, knownOf, readSeenHashes } from './seenHashes.ts';
 
 export interface GitDeps {
   readonly clock: Clock;
@@ -49,8 +50,6 @@ interface Waiting {
   queued: boolean;
 }
 
-type Hashes = ReadonlyMap<string, string>;
-
 interface Outdated {
   readonly subject: string;
   readonly before: GitHead;
@@ -78,7 +77,7 @@ class GitWatch implements Disposable {
     this.#publisher = publisher;
     this.#seen = seen;
     this.#host = host;
-    this.#authorship = this.#held.add(new Authorship({ clock: deps.clock, live: host.live }));
+    this.#authorship = this.#held.add(new Authorship({ ...deps, live: host.live }));
     this.#held.add(toDisposable(() => deps.gate.keep(undefined)));
     deps.gate.keep(() => this.#passed());
     this.#opening = this.#open().catch((error: unknown) => host.broke(error));
@@ -119,10 +118,9 @@ class GitWatch implements Disposable {
     const { clock, gate } = this.#deps;
     const paths = new Set(this.#inWorkspace(tree, settled.paths ?? []));
     gate.worked(settled.since, clock.now(), paths);
-    const now = await this.#readSeen();
-    // What the editor has unsaved changes of is left out there.
-    const under = this.#seen.all().flatMap(({ path }) => (paths.has(path) && !now.has(path) ? [path] : []));
-    const told = this.#host.live.ids().map((id) => this.#tell(tree, { ...settled, under }, now, id));
+    const { hashes, unsaved } = await readSeenHashes(this.#deps, this.#seen.all());
+    const under = [...paths].filter((path) => unsaved.has(path));
+    const told = this.#host.live.ids().map((id) => this.#tell(tree, { ...settled, under }, hashes, id));
     await Promise.all(told);
   }
 
@@ -135,21 +133,6 @@ class GitWatch implements Disposable {
         path.startsWith(prefix) ? [name, path.slice(prefix.length)].filter((part) => part !== '').join('/') : [],
       );
     });
-  }
-
-  /** Every file that anybody has seen, by hash. What has unsaved changes is as its buffer is, whatever git did. */
-  async #readSeen(): Promise<Hashes> {
-    const { workspace, snapshots } = this.#deps;
-    const hashes = new Map<string, string>();
-    for (const { path } of this.#seen.all()) {
-      const file = await workspace.resolve(path);
-      const content = file.ok ? await workspace.read(file.value) : undefined;
-      if (content?.ok === true && !content.value.unsaved) {
-        await snapshots.put(content.value.bytes);
-        hashes.set(path, snapshots.hash(content.value.bytes));
-      } else if (content?.ok === false && content.failure.code === 'not_found') hashes.set(path, GONE);
-    }
-    return hashes;
   }
 
   async #tell(
@@ -203,7 +186,7 @@ class GitWatch implements Disposable {
     const queued = [...waiting].filter(([, said]) => said.queued);
     const older = [...this.#repositories].flatMap(([subject, { head }]) => this.#outdated(subject, head, conversation));
     if (queued.length + older.length === 0) return [];
-    const hashes = await this.#readSeen();
+    const { hashes } = await readSeenHashes(this.#deps, this.#seen.all());
     const compared = queued.flatMap(([subject, said]) => {
       // Git went on while the files were read: that is told instead.
       if (waiting.get(subject) !== said) return [];
@@ -290,10 +273,6 @@ function isNews(
   files: readonly FileState[],
 ): boolean {
   return !filesOnly || files.length > 0 || operation.conflicts.length > 0;
-}
-
-function knownOf(view: SeenFile['by'][number] | undefined): string {
-  return view?.told ?? view?.hash ?? '';
 }
 
 function nameOf({ branch, commit }: GitHead): string {

@@ -7,25 +7,37 @@ import { type Clock, type Log } from '../core/ports.ts';
 import { type Problem, type Problems, type ProblemsChange } from '../core/problemPorts.ts';
 import { type FilePath } from '../core/workspacePorts.ts';
 import { Patience } from './patience.ts';
+import { RelatedChanges } from './relatedChanges.ts';
 
 const QUIET_MILLISECONDS = 300;
 /** A server needs a while for a document that was opened; what it says then was there before. */
-const WARM_UP_MILLISECONDS = 15_000;
+export const WARM_UP_MILLISECONDS = 15_000;
 /** This long after a document was opened, what its server says or does not say of it is believed. */
 const SETTLED_MILLISECONDS = 5000;
+/** Servers speak of a document in several steps, and several servers of one. */
+const STEPS_MILLISECONDS = 2000;
+/** The watcher reports what was edited in the editor once more when it is saved. */
+const ECHO_MILLISECONDS = 3000;
 
 export interface Look {
   readonly file: FilePath;
   readonly problems: readonly Problem[];
-  /** Its server has just begun to look at it and nobody has changed anything since. */
+  /** Its server has just begun to look at it. */
   readonly warming: boolean;
-  /** Somebody has changed it since it was opened. */
-  readonly edited: boolean;
+  /** A server has looked at it since it was opened. */
+  readonly looked: boolean;
 }
 
 interface Due {
   readonly file: FilePath;
   at: number;
+}
+
+export interface ObservedListener {
+  /** Files that were spoken of, once nothing has happened to them for a while. */
+  quiet(files: readonly FilePath[]): void;
+  /** A file is about to count as changed. `late`: it may have happened a while ago. */
+  changing(path: string, late: boolean): void;
 }
 
 export interface ObservedDeps {
@@ -39,7 +51,6 @@ export class ObservedProblems implements Disposable {
   readonly #held = new DisposableStore();
   readonly #patience = new Patience();
   readonly #onDidReport: Emitter<void>;
-  readonly #quiet: (files: readonly FilePath[]) => void;
   readonly #started: number;
   readonly #due = new Map<string, Due>();
   #timer: { readonly at: number; readonly held: Disposable } | undefined;
@@ -47,16 +58,18 @@ export class ObservedProblems implements Disposable {
   readonly #opened = new Map<string, number>();
   /** Documents that were closed, or opened anew, with problems: when. */
   readonly #doubted = new Map<string, number>();
-  /** By the file's ending: when one like it was last edited, and last spoken of. */
-  readonly #lastEdit = new Map<string, number>();
+  /** By the file's ending: when one like it was last spoken of. */
   readonly #lastReport = new Map<string, number>();
   readonly #reported = new Map<string, number>();
+  /** The first word on a document since it was opened. */
+  readonly #firstReport = new Map<string, number>();
   readonly #edits = new Map<string, number>();
+  readonly #changes = new RelatedChanges();
+  readonly #listener: ObservedListener;
 
-  /** `quiet` is called with files that were spoken of, once nothing has happened to them for a while. */
-  constructor(deps: ObservedDeps, quiet: (files: readonly FilePath[]) => void) {
+  constructor(deps: ObservedDeps, listener: ObservedListener) {
     this.#deps = deps;
-    this.#quiet = quiet;
+    this.#listener = listener;
     this.#started = deps.clock.now();
     this.#onDidReport = this.#held.add(new Emitter((error) => deps.log.error('a listener failed', error)));
     for (const { file, problems } of deps.problems.all()) this.#observed.set(file.path, problems);
@@ -70,19 +83,37 @@ export class ObservedProblems implements Disposable {
 
   /** Its document has been open long enough, or was spoken of: what is said of it now is all that there is. */
   isSettled(path: string): boolean {
-    const opened = this.#openedAt(path);
+    const opened = this.openedAt(path);
     return (this.#reported.get(path) ?? -1) >= opened || this.#deps.clock.now() - opened >= SETTLED_MILLISECONDS;
+  }
+
+  /** It was settled and every server has had its say: what comes after a change came with it. */
+  isSure(path: string): boolean {
+    const now = this.#deps.clock.now();
+    const first = this.#firstReport.get(path);
+    if (now - this.openedAt(path) >= SETTLED_MILLISECONDS) return true;
+    return first !== undefined && now - first >= STEPS_MILLISECONDS;
+  }
+
+  /** The newest change of a file since then that may have led to problems in this one. */
+  changedSince(path: string, time: number): string | undefined {
+    return this.#changes.since(path, time)?.path;
+  }
+
+  /** Has it looked at again soon. */
+  lookAgain(file: FilePath): void {
+    this.#schedule(file, this.#deps.clock.now() + QUIET_MILLISECONDS);
   }
 
   look(file: FilePath): Look {
     const { problems, open } = this.#deps.problems.of(file);
     const before = this.#observed.get(file.path) ?? [];
-    const opened = this.#openedAt(file.path);
-    const warming = this.#isWarmingUp(file.path, opened);
-    const edited = (this.#edits.get(file.path) ?? 0) >= opened;
-    if (this.#isDoubtful(file.path, open, before, problems)) return { file, problems: before, warming, edited };
+    const opened = this.openedAt(file.path);
+    const warming = this.#deps.clock.now() - opened < WARM_UP_MILLISECONDS;
+    const looked = open || (this.#reported.get(file.path) ?? -1) >= opened;
+    if (this.#isDoubtful(file.path, open, before, problems)) return { file, problems: before, warming, looked };
     this.#observed.set(file.path, problems);
-    return { file, problems, warming, edited };
+    return { file, problems, warming, looked };
   }
 
   /** Resolves once servers have spoken after the last edit of these files and been quiet since, or it was long enough. */
@@ -119,6 +150,7 @@ export class ObservedProblems implements Disposable {
 
   #take({ type, files }: ProblemsChange): void {
     const now = this.#deps.clock.now();
+    if (type === 'changed') this.#takeChanged(files, now);
     for (const file of files) {
       const { path } = file;
       switch (type) {
@@ -126,25 +158,42 @@ export class ObservedProblems implements Disposable {
           this.#patience.reported(path, now);
           this.#lastReport.set(extname(path), now);
           this.#reported.set(path, now);
+          if (!this.#firstReport.has(path)) this.#firstReport.set(path, now);
           this.#schedule(file, now + QUIET_MILLISECONDS);
           break;
         case 'edited':
+          this.#listener.changing(path, false);
+          this.#changes.add(path, now);
           this.#patience.edited(path, now);
           this.#edits.set(path, now);
-          this.#lastEdit.set(extname(path), now);
           // What is said of a text that still changes is said of an older one.
           if (this.#due.has(path)) this.#schedule(file, now + QUIET_MILLISECONDS);
           break;
         case 'opened':
           this.#opened.set(path, now);
+          this.#firstReport.delete(path);
           this.#doubt(file, now);
           break;
         case 'closed':
           this.#doubt(file, now);
           break;
+        case 'changed':
+          break;
       }
     }
     if (type === 'reported') this.#onDidReport.fire();
+  }
+
+  /** One of each ending stands for all: there may be thousands. */
+  #takeChanged(files: readonly FilePath[], now: number): void {
+    const newest = new Map<string, string>();
+    for (const { path } of files) {
+      if (now - (this.#edits.get(path) ?? 0) >= ECHO_MILLISECONDS) newest.set(extname(path), path);
+    }
+    for (const path of newest.values()) {
+      this.#listener.changing(path, true);
+      this.#changes.add(path, now);
+    }
   }
 
   /** It is looked at again when its server must have come to it. */
@@ -163,13 +212,9 @@ export class ObservedProblems implements Disposable {
     return false;
   }
 
-  #openedAt(path: string): number {
+  /** When its document was opened, as far as it was noticed. */
+  openedAt(path: string): number {
     return Math.max(this.#opened.get(path) ?? 0, this.#started);
-  }
-
-  #isWarmingUp(path: string, opened: number): boolean {
-    const edited = this.#lastEdit.get(extname(path)) ?? 0;
-    return edited < opened && this.#deps.clock.now() - opened < WARM_UP_MILLISECONDS;
   }
 
   /** One timer for all: a server may speak of thousands at once. */
@@ -192,6 +237,6 @@ export class ObservedProblems implements Disposable {
     for (const { file } of due) this.#due.delete(file.path);
     const next = [...this.#due.values()].reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY);
     if (this.#due.size > 0) this.#lookAt(next);
-    if (due.length > 0) this.#quiet(due.map(({ file }) => file));
+    if (due.length > 0) this.#listener.quiet(due.map(({ file }) => file));
   }
 }

@@ -152,6 +152,7 @@ export class WatchedGlobs implements Disposable {
     this.#remember(path, hash);
     // One notification for all that git did.
     if (gate?.made(path, touched, clock.now()) === true) return;
+    await authorship.savesKnown(path);
     const change = { path, hash, touched, before, first };
     await Promise.all(this.#unseenBy(path).map((conversation) => this.#tell(change, conversation)));
   }

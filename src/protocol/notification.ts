@@ -18,6 +18,8 @@ export const ORIGINS = [
 
 /** Longer messages are cut before they are queued, with a pointer to a tool that has the rest. */
 export const MESSAGE_LIMIT = 2000;
+/** For one that lists many subjects. */
+export const LIST_LIMIT = 4000;
 
 /** Both parts are free strings, so that a plugin can bring its own; they print as `source.name`. */
 const kindSchema = z.strictObject({ source: z.string().min(1).max(100), name: z.string().min(1).max(100) });
@@ -40,7 +42,7 @@ export type NotificationDraft = z.infer<typeof notificationDraftSchema>;
 
 export const notificationSchema = notificationDraftSchema.extend({
   id: z.string(),
-  message: z.string().max(MESSAGE_LIMIT),
+  message: z.string().max(LIST_LIMIT),
 });
 export type Notification = z.infer<typeof notificationSchema>;
 

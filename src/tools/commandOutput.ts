@@ -15,6 +15,8 @@ export interface OutputPart {
   readonly through: number;
   /** Something in between was left out. */
   readonly cut: boolean;
+  /** What the text shows in one piece each, in whole lines. */
+  readonly pieces: readonly string[];
 }
 
 /** Everything from this byte on, as far as it fits: the end is kept. */
@@ -25,12 +27,15 @@ export async function newOutput({ process }: Handle, since: number, head = 0): P
   const most = (head + TAIL) * BYTES_FOR_ONE;
   if (size - from <= most) {
     const text = await textOf(process, from, size);
-    if (text.length <= head + TAIL) return { text, from: since, through: size, cut: from > since };
+    if (text.length <= head + TAIL) return { text, from: since, through: size, cut: from > since, pieces: [text] };
   }
   const begin = head === 0 ? '' : (await textOf(process, from, from + head * BYTES_FOR_ONE)).slice(0, head);
   const end = lastLines(await textOf(process, Math.max(from, size - TAIL * BYTES_FOR_ONE), size), TAIL);
   const gap = '… (left out here) …\n';
-  return { text: begin === '' ? end : `${begin}\n${gap}${end}`, from: since, through: size, cut: true };
+  const text = begin === '' ? end : `${begin}\n${gap}${end}`;
+  // The last line of the beginning may be cut.
+  const pieces = [begin.slice(0, begin.lastIndexOf('\n') + 1), end];
+  return { text, from: since, through: size, cut: true, pieces };
 }
 
 /** A page of it, for whoever wants what was left out. */
@@ -38,7 +43,7 @@ export async function outputPage({ process }: Handle, from: number): Promise<Out
   const read = await process.read(from, PAGE_BYTES);
   const length = read.from + read.bytes.length < process.status.size ? pageLength(read.bytes) : read.bytes.length;
   const text = plainText(decodePiece(read.bytes.subarray(0, length)));
-  return { text, from: read.from, through: read.from + length, cut: read.from > from };
+  return { text, from: read.from, through: read.from + length, cut: read.from > from, pieces: [text] };
 }
 
 /** Whole lines where there are any, so that no escape sequence is cut in two. */

@@ -9,6 +9,7 @@ import { type ConversationHandles } from '../core/tools/handles.ts';
 import { describeEnd, describeState, isSuccess } from '../core/tools/handleWords.ts';
 import { newOutput } from './commandOutput.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
+import { shownByCommand } from './shownByCommand.ts';
 
 const DEFAULT_SECONDS = 120;
 const HEAD = 4000;
@@ -59,7 +60,7 @@ export const runCommandTool = defineTool({
     if (!started.ok) return refuse(describeFailure(started.failure));
     context.observe(started.value.observed);
     if (background === true && name !== undefined) return begun(started.value, name, earlier);
-    return runInForeground(started.value, handles, seconds, context);
+    return runInForeground(started.value, handles, { command, seconds }, context);
   },
 });
 
@@ -74,9 +75,10 @@ function begun(handle: Handle, name: string, earlier: Handle | undefined): ToolO
 async function runInForeground(
   handle: Handle,
   handles: ConversationHandles,
-  seconds: number,
-  { signal, progress }: ToolContext,
+  { command, seconds }: { readonly command: string; readonly seconds: number },
+  context: ToolContext,
 ): Promise<ToolOutcome> {
+  const { signal, progress } = context;
   const stopShowing = showLive(handle, progress);
   const limit = AbortSignal.timeout(seconds * 1000);
   // One that asks something is handed to the model, who can answer it.
@@ -88,8 +90,9 @@ async function runInForeground(
   }
   if (signal.aborted) await handle.stop('cancelled by the user');
   else if (!handle.hasEnded) await handle.stop(`it ran longer than ${seconds} s`);
-  const outcome = await ended(handle, handles, signal.aborted);
-  return outcome;
+  const { pieces, ...outcome } = await ended(handle, handles, signal.aborted);
+  const seen = await shownByCommand(command, pieces, context);
+  return seen.length === 0 ? outcome : { ...outcome, seen };
 }
 
 async function handedOver(handle: Handle, name: string): Promise<ToolOutcome> {
@@ -99,18 +102,22 @@ async function handedOver(handle: Handle, name: string): Promise<ToolOutcome> {
   return { ...answer(join(text, how)), handles: [handle.shown(name, through)] };
 }
 
-async function ended(handle: Handle, handles: ConversationHandles, cancelled: boolean): Promise<ToolOutcome> {
-  const { text, through, cut } = await newOutput(handle, 0, HEAD);
+async function ended(
+  handle: Handle,
+  handles: ConversationHandles,
+  cancelled: boolean,
+): Promise<ToolOutcome & { readonly pieces: readonly string[] }> {
+  const { text, through, cut, pieces } = await newOutput(handle, 0, HEAD);
   const { status } = handle.process;
   const isError = !isSuccess(status);
   const line = cancelled ? 'Cancelled by the user.' : endLine(handle);
   if (!cut) {
     await handles.drop(handle);
-    return { content: join(text, line), isError };
+    return { content: join(text, line), isError, pieces };
   }
   const name = await handles.keep(handle);
   const rest = `(${through} bytes in all: handle fetch ${name} with from has what was left out.)`;
-  return { content: join(text, `${rest}\n${line}`), isError, handles: [handle.shown(name, through)] };
+  return { content: join(text, `${rest}\n${line}`), isError, handles: [handle.shown(name, through)], pieces };
 }
 
 function endLine({ process }: Handle): string {

@@ -5,6 +5,7 @@ import { endingOf } from '../core/files/difference.ts';
 import { minimalEdits } from '../core/files/minimalEdits.ts';
 import { type FilePath, STALE } from '../core/workspacePorts.ts';
 import { type Refused } from './fileFailures.ts';
+import { saveAsOwn } from './ownSaves.ts';
 
 /** The editor takes up a file that changed on disk a moment after it did. */
 const RELOAD_MILLISECONDS = 2000;
@@ -52,7 +53,7 @@ export async function editBuffer({ file, document, before, after }: BufferEdit):
 
 /** The bytes after the save. */
 export async function saveBuffer(file: FilePath, document: vscode.TextDocument): Promise<Result<Uint8Array>> {
-  const saved = await document.save();
+  const saved = await saveAsOwn(document);
   if (!saved) {
     return failed(
       'not_saved',

@@ -6,6 +6,7 @@ import { type BufferEdit, editBuffer, hasOneLineEnding, hasText, replaceText, sa
 import { bytesOf, configuredEncoding, decodeFile, documentOf, isSame } from './fileEncoding.ts';
 import { attempt } from './fileFailures.ts';
 import { type PlaceGuard } from './filePlaces.ts';
+import { saveAsOwn } from './ownSaves.ts';
 
 /** A change that can be made now. `run` fails without having changed anything. */
 export interface FileStep {
@@ -66,7 +67,7 @@ function bufferStep(buffer: BufferEdit, { from }: Write, guard: PlaceGuard, { sa
     // A formatter may have its say again, so the bytes have the last word.
     return isDone(
       await guard.around(
-        async () => (await document.save()) && from !== undefined && (await putBytes(document.uri, from)),
+        async () => (await saveAsOwn(document)) && from !== undefined && (await putBytes(document.uri, from)),
       ),
     );
   };

@@ -61,7 +61,7 @@ export class Recorder implements Disposable {
     this.#held.add(watched);
     for (const path of READ) watched.add(path, this.#absolute(path));
     this.#held.add(editorBuffers.onDidChange((path) => this.#bufferChanged(path)));
-    this.#held.add(editorBuffers.onDidSave((path) => this.#note({ type: 'save', path, ...this.#onDisk(path) })));
+    this.#held.add(editorBuffers.onDidSave(({ path }) => this.#note({ type: 'save', path, ...this.#onDisk(path) })));
     this.#held.add(editorBuffers.onDidRename((renamed) => this.#note({ type: 'rename', renamed })));
     this.#held.add(
       editorTerminals(report).onDidEnd((command) =>

@@ -5,7 +5,13 @@ import { failed, succeeded } from '../../src/base/errors.ts';
 import { guardWorkspace } from '../../src/core/agent/door.ts';
 import { type Clock, type Log, type Producer } from '../../src/core/ports.ts';
 import { type Problem, type Problems, type ProblemsChange, type ProblemTelling } from '../../src/core/problemPorts.ts';
-import { type EditorBuffers, type EndedCommand, type FileTouch, type Renamed } from '../../src/core/sourcePorts.ts';
+import {
+  type EditorBuffers,
+  type EndedCommand,
+  type FileTouch,
+  type Renamed,
+  type SavedFile,
+} from '../../src/core/sourcePorts.ts';
 import { type Snapshots } from '../../src/core/storagePorts.ts';
 import { type TaskEnd } from '../../src/core/taskPorts.ts';
 import { type FilePath, type Workspace } from '../../src/core/workspacePorts.ts';
@@ -42,7 +48,7 @@ export class Replay {
   readonly #held = new DisposableStore();
   readonly #touched: Emitter<FileTouch>;
   readonly #changed: Emitter<string>;
-  readonly #saved: Emitter<string>;
+  readonly #saved: Emitter<SavedFile>;
   readonly #renamed: Emitter<readonly Renamed[]>;
   readonly #ended: Emitter<EndedCommand>;
   readonly #tasks: Emitter<TaskEnd>;
@@ -50,6 +56,7 @@ export class Replay {
   readonly #chokidar = new Map<string, (absolute: string) => void>();
   #repository: RepositoryDeps | undefined;
   #busy: PromiseWithResolvers<Passed> | undefined;
+  #settling: Promise<void> = Promise.resolve();
 
   constructor({ clock, log, snapshots }: ReplayDeps, start: Readonly<Record<string, string>>) {
     this.#clock = clock;
@@ -115,7 +122,11 @@ export class Replay {
       }
       case 'save':
         this.#write(entry.path, entry.text);
-        this.#saved.fire(entry.path);
+        this.#saved.fire({
+          path: entry.path,
+          bytes: Promise.resolve(Buffer.from(this.#files.get(entry.path) ?? '')),
+          own: false,
+        });
         return;
       case 'rename':
         this.#renamed.fire(entry.renamed);
@@ -138,12 +149,19 @@ export class Replay {
         const since = this.#clock.now() - (at - settled.since);
         const settling = this.#repository?.settled({ ...settled, since }) ?? Promise.resolve();
         // Not waited for: what is said may be held back for a while, which passes only if this goes on.
-        void settling.catch((error: unknown) => this.#log.error('git', error));
+        this.#settling = settling.catch((error: unknown) => this.#log.error('git', error));
         return;
       }
-      case 'git_free':
-        this.#busy?.resolve(entry.passed);
-        this.#busy = undefined;
+      case 'git_free': {
+        const busy = this.#busy;
+        // As the repository does: git is at work until what it did was told.
+        void this.#settling
+          .then(() => {
+            busy?.resolve(entry.passed);
+            if (this.#busy === busy) this.#busy = undefined;
+          })
+          .catch((error: unknown) => this.#log.error('git', error));
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 // The Workspace port over a plain folder, for walks without an editor.
+import { type Dirent } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { decodeBytes, encodeText } from '../../src/base/encodings.ts';
@@ -8,6 +9,7 @@ import {
   type AppliedEdit,
   type FileEdit,
   type FilePath,
+  type FolderEntry,
   type Workspace,
   type WorkspaceDisk,
 } from '../../src/core/workspacePorts.ts';
@@ -61,7 +63,7 @@ export function createFolderDisk(folder: string): FolderDisk {
     listUnjudged: async (target) => {
       const entries = await readdir(target.absolute, { withFileTypes: true }).catch(() => undefined);
       if (entries === undefined) return failed('not_found', `${target.path} does not exist.`);
-      return succeeded(entries.map((entry) => ({ name: entry.name, kind: entry.isDirectory() ? 'folder' : 'file' })));
+      return succeeded(entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) })));
     },
     decode: async (_file, bytes) => decodeBytes(bytes)?.text,
     encode: async (_file, text, like) =>
@@ -94,6 +96,12 @@ async function whyMoved(folders: readonly FilePath[], edit: FileEdit) {
     if (!pinned.ok) return pinned;
   }
   return undefined;
+}
+
+function kindOf(entry: Dirent): FolderEntry['kind'] {
+  if (entry.isSymbolicLink()) return 'link';
+  if (entry.isDirectory()) return 'folder';
+  return entry.isFile() ? 'file' : 'other';
 }
 
 async function readOrNothing(file: FilePath): Promise<Uint8Array | undefined> {

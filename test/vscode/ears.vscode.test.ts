@@ -99,6 +99,14 @@ describe('the ears for files', function () {
     for (const path of ['dist', 'node_modules/tea']) await rm(inFolder(path), { recursive: true });
   });
 
+  it('a file that was read with cat is known as read: its changes are told, and it may be replaced', async () => {
+    await agent.turn(call('run_command', { command: 'cat src/receipt.ts' }));
+    await change('src/receipt.ts', /$/, '// by somebody\n');
+    await agent.hears(/^file.changed src\/receipt.ts changed since you read it \(\+1 −0\)(, outside the editor)?:$/);
+    assert.match(await agent.turn(call('write_file', { path: 'src/receipt.ts', content: '\n' })), /receipt\.ts/);
+    assert.equal(await readFile(inFolder('src/receipt.ts'), 'utf8'), '\n');
+  });
+
   it('file.unsaved while the user types, taken back by the save, which is then told as the user’s', async () => {
     const document = await edit(MENU, '// by hand\n');
     await agent.hears(/^file.unsaved src\/menu.ts has unsaved changes in the editor since you read it \(\+1 −0\):$/);
@@ -108,6 +116,29 @@ describe('the ears for files', function () {
       agent.waiting.filter((one) => one.startsWith('file.unsaved')),
       [],
     );
+  });
+
+  it('what another program writes right after an edit of its own is not the user’s: Earshot’s saves are nobody’s in the editor', async () => {
+    await agent.turn(call('edit_file', { path: MENU, edits: [{ old_text: 'assam: 350', new_text: 'assam: 351' }] }));
+    await change(MENU, 'assam: 351', 'assam: 352');
+    await agent.hears(/^file.changed src\/menu.ts changed since you read it \(\+1 −1\), outside the editor:$/);
+    assert.deepEqual(
+      agent.pending.filter(({ kind }) => kind.name === 'changed').map(({ origin }) => origin),
+      ['filesystem'],
+    );
+  });
+
+  it('what another program writes right after the user’s save is not the user’s', async () => {
+    const document = await edit(MENU, '// by hand\n');
+    const saved = new Promise<void>((resolve) => {
+      const listening = vscode.workspace.onDidSaveTextDocument(() => {
+        listening.dispose();
+        resolve(change(MENU, 'assam: 350', 'assam: 352'));
+      });
+    });
+    assert.ok(await document.save());
+    await saved;
+    await agent.hears(/^file.changed src\/menu.ts changed since you read it \(\+2 −1\), outside the editor:$/);
   });
 
   it('unsaved changes that were shown whole are what the model has seen: saving them is no news', async () => {

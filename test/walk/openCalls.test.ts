@@ -231,6 +231,7 @@ describe('a turn that fails unexpectedly', () => {
     const checkpoints: Checkpoints = {
       take: async () => succeeded({ name: 'checkpoint', leftOut: [] }),
       compare: async () => succeeded([]),
+      changedAt: async () => new Map(),
       read: async () => new Map(),
     };
     const { settings } = readSettings((name) => (name === 'approvals.mode' ? 'all' : undefined));

@@ -1,20 +1,21 @@
-// Decides how fast a producer is heard: the first at once, then one a subject every 2 s, and above 50 a minute one summary.
+// Decides how fast a producer is heard: the first at once, then one a subject every 2 s, and above 50 a minute one that names all the others.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
-import { type Kind, LEVELS, type Level, type NotificationDraft, printKind } from '../../protocol/notification.ts';
+import { type Kind, type NotificationDraft, printKind } from '../../protocol/notification.ts';
 import { type Clock, type Publisher } from '../ports.ts';
 import { type Addressed } from './dispatcher.ts';
+import { Excess } from './excess.ts';
 
 export const SUBJECT_MILLISECONDS = 2000;
 export const MINUTE_MILLISECONDS = 60_000;
 export const MOST_A_MINUTE = 50;
-const SUBJECTS_NAMED = 30;
-const NAME_LIMIT = 50;
 
 /** What stands behind: it delivers at once whatever it is given. */
 export interface Outlet extends Publisher {
   listeners(draft: NotificationDraft, addressed: Addressed): Iterable<string>;
   /** Queues for this listener whatever it subscribed to. */
   deliver(draft: NotificationDraft, listener: string): Promise<unknown>;
+  /** Whether one of this kind and subject waits to be told to this listener. */
+  isPending(kind: Kind, subject: string, listener: string): boolean;
 }
 
 export interface CalmDeps {
@@ -43,18 +44,6 @@ interface Resting {
   readonly held: Map<string, Held>;
 }
 
-/** What was too much, as one listener would have heard it. */
-interface Excess {
-  readonly listener: string;
-  readonly kind: Kind;
-  readonly origin: NotificationDraft['origin'];
-  level: Level;
-  count: number;
-  readonly subjects: Set<string>;
-  readonly first: string;
-  last: string;
-}
-
 /** One for each producer. What was taken is delivered, replaced by a newer one of its subject, or counted in a summary. */
 export class CalmPublisher implements Publisher, Disposable {
   readonly #deps: CalmDeps;
@@ -62,14 +51,14 @@ export class CalmPublisher implements Publisher, Disposable {
   readonly #subjects = new Map<string, Resting>();
   /** When the last ones were let through, oldest first; at most 50. */
   #passed: number[] = [];
-  readonly #excess = new Map<string, Excess>();
-  #excessSettle: Settle | undefined;
+  readonly #excess: Excess;
   #summaryTimer: Disposable | undefined;
   #lastSummary = Number.NEGATIVE_INFINITY;
   #ended = false;
 
   constructor(deps: CalmDeps) {
     this.#deps = deps;
+    this.#excess = new Excess(deps.outlet);
   }
 
   /** Resolves once it, or what replaced or counted it, is on disk. */
@@ -100,7 +89,16 @@ export class CalmPublisher implements Publisher, Disposable {
       one.settle.follow(Promise.resolve());
       taken = true;
     }
+    if (this.#excess.remove(kind, subject, to)) {
+      taken = true;
+      if (!this.#excess.isEmpty) this.#summarizeLater();
+    }
     return (await this.#deps.outlet.withdraw(kind, subject, reason, to)) || taken;
+  }
+
+  /** At a delivery point: what was too much for one minute goes with it. */
+  async flush(listener: string): Promise<void> {
+    if (!this.#excess.isEmpty) await this.#excess.deliver(listener);
   }
 
   /** Everything held goes out now; what is published later goes straight through. */
@@ -138,51 +136,30 @@ export class CalmPublisher implements Publisher, Disposable {
       this.#passed.push(now);
       return this.#deps.outlet.publish(draft, addressed.to, addressed.sender);
     }
-    return this.#exceed(draft, addressed, now);
+    return this.#exceed(draft, addressed);
   }
 
-  #exceed(draft: NotificationDraft, addressed: Addressed, now: number): Promise<unknown> {
-    for (const listener of this.#deps.outlet.listeners(draft, addressed)) this.#count(draft, listener);
-    if (this.#excess.size === 0) return Promise.resolve();
+  #exceed(draft: NotificationDraft, addressed: Addressed): Promise<unknown> {
+    const listeners = [...this.#deps.outlet.listeners(draft, addressed)];
+    if (listeners.length === 0) return Promise.resolve();
+    this.#summarizeLater();
+    return Promise.all(listeners.map((listener) => this.#excess.add(draft, listener)));
+  }
+
+  #summarizeLater(): void {
+    const now = this.#deps.clock.now();
     const due = Math.max(now + SUBJECT_MILLISECONDS, this.#lastSummary + MINUTE_MILLISECONDS);
     this.#summaryTimer ??= this.#deps.clock.after(due - now, () => this.#summarize());
-    this.#excessSettle ??= createSettle();
-    return this.#excessSettle.promise;
-  }
-
-  #count(draft: NotificationDraft, listener: string): void {
-    const key = JSON.stringify([listener, draft.kind.source, draft.kind.name]);
-    const { kind, origin, level, at, subject } = draft;
-    let excess = this.#excess.get(key);
-    if (excess === undefined) {
-      excess = { listener, kind, origin, level, count: 0, subjects: new Set(), first: at, last: at };
-      this.#excess.set(key, excess);
-    }
-    excess.count += 1;
-    excess.last = at;
-    if (LEVELS.indexOf(level) > LEVELS.indexOf(excess.level)) excess.level = level;
-    if (subject !== undefined && excess.subjects.size < SUBJECTS_NAMED) excess.subjects.add(subject);
   }
 
   #summarize(): void {
     this.#summaryTimer?.dispose();
     this.#summaryTimer = undefined;
-    const all = [...this.#excess.values()];
-    this.#excess.clear();
-    if (all.length === 0) return;
+    if (this.#excess.isEmpty) return;
     this.#lastSummary = this.#deps.clock.now();
-    const settle = this.#excessSettle;
-    this.#excessSettle = undefined;
-    settle?.follow(Promise.all(all.map((excess) => this.#deps.outlet.deliver(summaryOf(excess), excess.listener))));
+    // Whoever published learns of a failure.
+    void this.#excess.deliver().catch(() => undefined);
   }
-}
-
-/** Without a subject: two summaries must not merge, each has counts of its own. */
-function summaryOf({ kind, level, origin, count, subjects, first, last }: Excess): NotificationDraft {
-  const names = [...subjects].map((subject) => subject.slice(subject.indexOf(':') + 1, NAME_LIMIT + 10));
-  const among = names.length === 0 ? '' : ` Among them: ${names.join(', ')}.`;
-  const message = `${count} more ${printKind(kind)} came too fast to be told one by one.${among} Look again at what matters to you.`;
-  return { kind, level, origin, at: last, message, data: { summary: true, count, first } };
 }
 
 function createSettle(): Settle {

@@ -4,7 +4,7 @@ import { KINDS } from '../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { type Difference, differenceOf, LONGEST_COMPARED } from '../files/difference.ts';
 import { type Author, originOf, printAuthor, printCommand } from './author.ts';
-import { GONE } from './fileState.ts';
+import { CHANGING, GONE } from './fileState.ts';
 import { printPath } from './printPath.ts';
 
 const SHOWN = { lines: 40, characters: 1800, bareWhole: true };
@@ -79,6 +79,12 @@ export function fileDeleted(path: string, author?: Author, sameBytesAt?: string)
   const there = sameBytesAt === undefined ? '' : ` A file with the same bytes appeared: ${printPath(sameBytesAt)}.`;
   const message = `${printPath(path)}, which you read, is no longer there${printAuthor(author)}.${there}`;
   return draft('deleted', path, message, { path, hash: GONE, complete: false }, author);
+}
+
+/** No two reads of it were equal for a while, so nothing of it can be shown. */
+export function fileKeepsChanging(path: string): Draft {
+  const message = `${printPath(path)} has changed since you read it and keeps changing. Read it again when you need it.`;
+  return draft('changed', path, message, { path, hash: CHANGING, complete: false });
 }
 
 /** Told of a change without seeing it, then changed back. */

@@ -3,6 +3,8 @@ import { type Notification } from '../../protocol/notification.ts';
 
 /** The hash that stands for a file that is not there. */
 export const GONE = 'gone';
+/** The hash that stands for a file that keeps changing, so that no state of it can be named. */
+export const CHANGING = 'changing';
 
 /** `complete`: whoever reads the message knows the file's bytes. */
 export interface FileState {

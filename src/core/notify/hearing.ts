@@ -80,6 +80,10 @@ export class Hearing implements Outlet {
     return log.isBroken ? mend(listener).then(take) : take();
   }
 
+  isPending(kind: Kind, subject: string, listener: string): boolean {
+    return (this.#logs.get(listener)?.state.pending.idsOf(kind, subject).length ?? 0) > 0;
+  }
+
   async withdraw(kind: Kind, subject: string, reason: string, to?: string): Promise<boolean> {
     const logs = [...this.#logs.values()].filter((log) => log.owned && (to === undefined || log.id === to));
     const withdrawn = await Promise.all(

@@ -2,7 +2,7 @@
 import { wholeCharacters } from '../../base/text.ts';
 import { LEVELS, type Level, type Notification, printKind } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
-import { joinAlike } from './group.ts';
+import { countSubjects, joinAlike } from './group.ts';
 import { isWanted, levelOf } from './wanted.ts';
 
 /** One notification block as the model will read it; it may stand for several of the queue. */
@@ -20,6 +20,10 @@ export interface Entry {
   /** Of the newest of them, which is the one that counts as shown. */
   readonly id: string;
   readonly subject: string;
+  /** Where it stands for many that came too fast: theirs. */
+  readonly subjects?: readonly string[];
+  /** Says less, for where the message is too long. */
+  readonly shorter?: string;
   readonly merged: readonly string[];
   /** Where the oldest of them stood in the queue. */
   readonly position: number;
@@ -76,8 +80,9 @@ export function planNotifications(input: PlanInput): Plan {
     if (isWanted(merged.newest, settings)) heard.push(merged);
     else filtered.push(...merged.older, merged.newest.id);
   }
-  const total = input.pending.length - filtered.length;
-  const entries = order(group(heard.map((merged) => entryOf(merged, settings))));
+  const single = heard.map((merged) => entryOf(merged, settings));
+  const total = single.reduce((sum, { count }) => sum + count, 0);
+  const entries = order(group(single));
   const budget = tokenBudget(settings, input.contextWindow);
   const fits = (outline: Outline) => input.measure(outline) <= budget;
   const outline = choose(entries, total, settings['notifications.cap'], fits);
@@ -120,7 +125,8 @@ function merge(pending: readonly Notification[]): Iterable<Merged> {
 }
 
 function entryOf({ newest, older, first, position }: Merged, settings: Settings): Entry {
-  const { kind, origin, at, message, id, subject = '' } = newest;
+  const { kind, origin, at, message, id, subject = '', scopes = [], data } = newest;
+  const subjects = data?.['summary'] === true && scopes.length > 0 ? scopes : undefined;
   return {
     source: kind.source,
     name: kind.name,
@@ -128,16 +134,17 @@ function entryOf({ newest, older, first, position }: Merged, settings: Settings)
     origin,
     at,
     message,
-    count: older.length + 1,
+    count: older.length + (subjects?.length ?? 1),
     first,
     id,
     subject,
+    ...(subjects && { subjects, shorter: countSubjects(kind, subjects) }),
     merged: older,
     position,
   };
 }
 
-/** More than five of one kind become one that names them all. */
+/** More than five of one kind, alone or in a summary, become one that names them all. */
 function group(entries: readonly Entry[]): Entry[] {
   const kinds = new Map<string, Entry[]>();
   for (const entry of entries) {
@@ -146,7 +153,10 @@ function group(entries: readonly Entry[]): Entry[] {
     if (alike === undefined) kinds.set(key, [entry]);
     else alike.push(entry);
   }
-  return [...kinds.values()].flatMap((alike) => (alike.length > GROUP_OVER ? [joinAlike(alike)] : alike));
+  const isMany = (alike: readonly Entry[]) => alike.reduce((sum, { subjects }) => sum + (subjects?.length ?? 1), 0);
+  return [...kinds.values()].flatMap((alike) =>
+    alike.length > 1 && isMany(alike) > GROUP_OVER ? [joinAlike(alike)] : alike,
+  );
 }
 
 /** The worst first; among equals the oldest. */
@@ -186,6 +196,9 @@ function showWorst(
 ): Outline {
   const tries = [
     (named: number) => outline([worst], named),
+    ...(worst.shorter === undefined
+      ? []
+      : [(named: number) => outline([{ ...worst, message: worst.shorter ?? '' }], named)]),
     (named: number) => cutToFit(worst, (entry) => outline([entry], named), fits),
     (named: number) => outline([bare(worst)], named),
   ];

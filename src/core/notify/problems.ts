@@ -2,6 +2,7 @@
 import { wholeCharacters } from '../../base/text.ts';
 import { type Level, type NotificationDraft } from '../../protocol/notification.ts';
 import { type Problem } from '../problemPorts.ts';
+import { printPath } from './printPath.ts';
 
 const MOST_LISTED = 8;
 const MOST_FILES_NAMED = 10;
@@ -19,6 +20,8 @@ export interface ProblemDelta {
   /** How many there are now. */
   readonly left: number;
   readonly sure: boolean;
+  /** Where it is not sure: a file that changed before its server first reported them. */
+  readonly after?: string;
 }
 
 /** Everything but the place: an edit above a problem moves it and changes nothing. */
@@ -67,11 +70,16 @@ function listed(problems: readonly Problem[]): string[] {
   return [...lines, ...(left > 0 ? [`  and ${left} more: diagnostics lists them.`] : [])];
 }
 
-function describeIntroduced(path: string, { introduced, left, sure }: ProblemDelta): string {
+function describeIntroduced(path: string, { introduced, left, sure, after }: ProblemDelta): string {
   const count = introduced.length;
   const problems = `${count} ${sure ? 'new ' : ''}${count === 1 ? 'problem' : 'problems'}`;
-  const note = sure ? (left > count ? `, ${left} in all` : '') : ' (it was not looked at before, so they may be older)';
+  const note = sure ? (left > count ? `, ${left} in all` : '') : ` (${whyUnsure(path, after)})`;
   return [`${path} has ${problems}${note}:`, ...listed(introduced)].join('\n');
+}
+
+function whyUnsure(path: string, after: string | undefined): string {
+  if (after === undefined || after === path) return 'it was not looked at before, so they may be older';
+  return `first reported after ${printPath(after)} changed, so they may be older`;
 }
 
 function describeResolved(path: string, { resolved, left }: ProblemDelta): string {

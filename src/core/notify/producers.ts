@@ -28,6 +28,7 @@ interface Run {
   readonly producer: Producer;
   /** Undefined while it is stopped. */
   held?: DisposableStore;
+  calm?: CalmPublisher;
   /** Until it is started again, or has run long enough to count as recovered. */
   timer?: Disposable;
   breaks: number;
@@ -67,16 +68,17 @@ export class Producers implements Disposable {
     }
   }
 
-  /** Asks each that runs; one that throws has broken. */
+  /** Asks each that runs; one that throws has broken. What was too much for one minute is queued then. */
   async sample(point: DeliveryPoint): Promise<readonly Sample[]> {
     const samples: Sample[] = [];
     for (const run of this.#runs) {
-      if (run.held === undefined || run.producer.sample === undefined) continue;
+      if (run.held === undefined) continue;
       try {
-        samples.push(...(await run.producer.sample(point)));
+        samples.push(...((await run.producer.sample?.(point)) ?? []));
       } catch (error) {
         this.#broke(run, error);
       }
+      await run.calm?.flush(point.conversation);
     }
     return samples;
   }
@@ -96,6 +98,7 @@ export class Producers implements Disposable {
     run.held = held;
     // Released in reverse order: the producer ends first, then what was still held back goes out.
     const calm = held.add(new CalmPublisher({ clock, outlet }));
+    run.calm = calm;
     // What it says after it was stopped is an echo.
     const broke = (error: unknown) => run.held === held && this.#broke(run, error);
     try {
@@ -142,6 +145,7 @@ export class Producers implements Disposable {
   #stop(run: Run): void {
     const { held } = run;
     delete run.held;
+    delete run.calm;
     try {
       held?.dispose();
     } catch (error) {

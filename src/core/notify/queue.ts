@@ -1,6 +1,12 @@
 // Decides how a notification enters and leaves a conversation's queue, which is its log.
 import { wholeCharacters } from '../../base/text.ts';
-import { type Kind, MESSAGE_LIMIT, type NotificationDraft, printKind } from '../../protocol/notification.ts';
+import {
+  type Kind,
+  LIST_LIMIT,
+  MESSAGE_LIMIT,
+  type NotificationDraft,
+  printKind,
+} from '../../protocol/notification.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Ids } from '../ports.ts';
 import { lossOf } from './losses.ts';
@@ -47,8 +53,8 @@ function cancelledBy({ state }: ConversationLog, { kind, subject }: Notification
   return state.pending.idsOf({ source, name }, subject);
 }
 
-function bound({ kind, message }: NotificationDraft): string {
-  if (message.length <= MESSAGE_LIMIT) return message;
+function bound({ kind, message, data }: NotificationDraft): string {
+  if (message.length <= (data?.['summary'] === true ? LIST_LIMIT : MESSAGE_LIMIT)) return message;
   const tool = TOOL_WITH_THE_REST.get(kind.source);
   const pointer = tool === undefined ? '… (cut here)' : `… (cut here; ${tool} has the rest)`;
   return wholeCharacters(message, MESSAGE_LIMIT - pointer.length) + pointer;

@@ -1,6 +1,8 @@
 // What a person does with files in the editor, as plain data: texts that change, saves, other names.
 import * as vscode from 'vscode';
 import { type EditorBuffers } from '../../core/sourcePorts.ts';
+import { bytesOf } from '../fileEncoding.ts';
+import { isOwnSave } from '../ownSaves.ts';
 import { pathOf } from './paths.ts';
 
 export const editorBuffers: EditorBuffers = {
@@ -20,7 +22,7 @@ export const editorBuffers: EditorBuffers = {
   onDidSave: (listener) =>
     vscode.workspace.onDidSaveTextDocument((document) => {
       const path = pathOf(document.uri);
-      if (path !== undefined) listener(path);
+      if (path !== undefined) listener({ path, bytes: bytesOf(document), own: isOwnSave(document) });
     }),
   onDidRename: (listener) =>
     vscode.workspace.onDidRenameFiles(({ files }) =>

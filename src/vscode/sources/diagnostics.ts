@@ -12,11 +12,15 @@ import {
   type Severity,
 } from '../../core/problemPorts.ts';
 import { type FilePath } from '../../core/workspacePorts.ts';
+import { realClock } from '../../node/realClock.ts';
 import { toFilePath, toUri } from '../fileUris.ts';
-import { addressesOf, isInTab, isTypescript, TypescriptPull } from './typescriptPull.ts';
+import { addressesOf, isTypescript, TypescriptPull } from './typescriptPull.ts';
 
 /** Larger ones are not opened just to be looked at. */
 const LARGEST = 2_000_000;
+/** A checkout changes thousands of files: they are reported together. */
+const GATHER_MILLISECONDS = 50;
+const MAY_CONCERN_TYPESCRIPT = /\.([cm]?[jt]sx?|json|vue|svelte)$/i;
 
 const SEVERITIES: Readonly<Partial<Record<vscode.DiagnosticSeverity, Severity>>> = {
   [vscode.DiagnosticSeverity.Error]: 'error',
@@ -29,6 +33,9 @@ export class DiagnosticsSource implements Problems, Disposable {
   readonly #held = new DisposableStore();
   readonly #onDidChange: Emitter<ProblemsChange>;
   readonly #typescript: TypescriptPull;
+  /** Changed on disk, and not reported yet. */
+  readonly #touched: vscode.Uri[] = [];
+  #touchTimer: Disposable | undefined;
   /** By the document's address. */
   #kept: ReadonlyMap<string, vscode.Uri> = new Map();
 
@@ -59,9 +66,11 @@ export class DiagnosticsSource implements Problems, Disposable {
         this.#typescript.soon();
       }),
     );
+    this.#watchDisk();
     this.#held.add(
       workspace.onDidCloseTextDocument(({ uri }) => {
         this.#fire('closed', [uri]);
+        this.#typescript.closed(uri);
         if (this.#kept.has(uri.toString())) this.#open(uri);
       }),
     );
@@ -89,7 +98,7 @@ export class DiagnosticsSource implements Problems, Disposable {
   #of(file: FilePath, uri: vscode.Uri, open: ReadonlyMap<string, string>): FileProblems {
     const language = open.get(uri.toString());
     const pulled = this.#typescript.of(uri);
-    const watched = language !== undefined && (pulled !== undefined || !isTypescript(language) || isInTab(uri));
+    const watched = language !== undefined && (!isTypescript(language) || this.#typescript.hasLookedAt(uri));
     return { file, open: watched, problems: [...toProblems(vscode.languages.getDiagnostics(uri)), ...(pulled ?? [])] };
   }
 
@@ -105,6 +114,25 @@ export class DiagnosticsSource implements Problems, Disposable {
   dispose(): void {
     this.#kept = new Map();
     this.#held.dispose();
+  }
+
+  /** What a document says depends on files that are not open, and those are changed by other programs too. */
+  #watchDisk(): void {
+    const watcher = this.#held.add(vscode.workspace.createFileSystemWatcher('**/*'));
+    const changed = (uri: vscode.Uri) => {
+      this.#touched.push(uri);
+      this.#touchTimer ??= realClock.after(GATHER_MILLISECONDS, () => {
+        this.#touchTimer = undefined;
+        const uris = this.#touched.splice(0);
+        this.#fire('changed', uris);
+        if (uris.some(({ path }) => MAY_CONCERN_TYPESCRIPT.test(path))) this.#typescript.touched();
+      });
+    };
+    // They end with the watcher.
+    watcher.onDidCreate(changed);
+    watcher.onDidChange(changed);
+    watcher.onDidDelete(changed);
+    this.#held.add({ dispose: () => this.#touchTimer?.dispose() });
   }
 
   #fire(type: ProblemsChange['type'], uris: readonly vscode.Uri[]): void {

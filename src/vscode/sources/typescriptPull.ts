@@ -1,6 +1,7 @@
 // Asks the TypeScript server of documents that no tab shows: it looks at the others by itself, and at these only when asked.
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
+import { describeError } from '../../base/errors.ts';
 import { type Log } from '../../core/ports.ts';
 import { type Problem } from '../../core/problemPorts.ts';
 import { realClock } from '../../node/realClock.ts';
@@ -8,6 +9,13 @@ import { realClock } from '../../node/realClock.ts';
 const LANGUAGES: ReadonlySet<string> = new Set(['typescript', 'typescriptreact', 'javascript', 'javascriptreact']);
 const REQUESTS = ['syntacticDiagnosticsSync', 'semanticDiagnosticsSync'] as const;
 const AFTER_MILLISECONDS = 150;
+/** The server notices what changed on disk in its own time, so it is asked several times: so long after each other. */
+const AGAIN_MILLISECONDS = [1000, 1500, 2500] as const;
+/** One that has not come to a document yet is asked again, each time after twice as long. */
+const FIRST_RETRY_MILLISECONDS = 500;
+const LAST_RETRY_MILLISECONDS = 15_000;
+/** There is no such server, or another one in its place. */
+const NO_SERVER = 'none';
 
 interface Answer {
   readonly body?: readonly {
@@ -27,6 +35,13 @@ export class TypescriptPull implements Disposable {
   /** Rises when what is being asked is out of date. */
   #round = 0;
   #wanted: readonly vscode.Uri[] = [];
+  /** Documents that the server has answered for since they were opened. */
+  readonly #answeredFor = new Set<string>();
+  #hasServer = true;
+  /** How often it is still to be asked because of a change on disk. */
+  #again = 0;
+  #asking = false;
+  #retry = FIRST_RETRY_MILLISECONDS;
 
   /** `answered` is called for each document that was asked for, whether its problems changed or not. */
   constructor(log: Log, answered: (uri: vscode.Uri) => void) {
@@ -39,6 +54,24 @@ export class TypescriptPull implements Disposable {
     return isInTab(uri) ? undefined : this.#problems.get(uri.toString());
   }
 
+  /** What it says or does not say of the document is an answer. */
+  hasLookedAt(uri: vscode.Uri): boolean {
+    const address = uri.toString();
+    if (!isInTab(uri)) return this.#problems.has(address);
+    return this.#answeredFor.has(address) || !this.#hasServer || !this.#isWanted(uri);
+  }
+
+  closed(uri: vscode.Uri): void {
+    this.#answeredFor.delete(uri.toString());
+    this.#problems.delete(uri.toString());
+  }
+
+  /** Files that the documents may depend on have changed on disk. */
+  touched(): void {
+    this.#again = AGAIN_MILLISECONDS.length;
+    if (this.#timer === undefined && !this.#asking) this.#schedule(AFTER_MILLISECONDS);
+  }
+
   want(uris: readonly vscode.Uri[]): void {
     this.#wanted = uris;
     const kept = new Set(uris.map((uri) => uri.toString()));
@@ -49,8 +82,8 @@ export class TypescriptPull implements Disposable {
   /** After something changed: what one document says depends on others. */
   soon(): void {
     this.#round += 1;
-    this.#timer?.dispose();
-    this.#timer = realClock.after(AFTER_MILLISECONDS, () => void this.#ask(this.#round).catch(this.#report));
+    this.#retry = FIRST_RETRY_MILLISECONDS;
+    this.#schedule(AFTER_MILLISECONDS);
   }
 
   dispose(): void {
@@ -60,26 +93,73 @@ export class TypescriptPull implements Disposable {
 
   readonly #report = (error: unknown) => this.#log.error('asking the TypeScript server failed', error);
 
-  async #ask(round: number): Promise<void> {
+  #schedule(milliseconds: number): void {
+    this.#timer?.dispose();
+    this.#timer = realClock.after(milliseconds, () => {
+      this.#timer = undefined;
+      void this.#askAll().catch(this.#report);
+    });
+  }
+
+  async #askAll(): Promise<void> {
+    const round = this.#round;
+    this.#asking = true;
+    let unanswered = 0;
+    try {
+      unanswered = await this.#ask(round);
+    } finally {
+      this.#asking = false;
+    }
+    if (round !== this.#round || this.#timer !== undefined) return;
+    const wait = AGAIN_MILLISECONDS[AGAIN_MILLISECONDS.length - this.#again];
+    if (wait !== undefined) {
+      this.#again -= 1;
+      this.#schedule(wait);
+    } else if (unanswered > 0 && this.#retry <= LAST_RETRY_MILLISECONDS) {
+      this.#schedule(this.#retry);
+      this.#retry *= 2;
+    }
+  }
+
+  #isWanted(uri: vscode.Uri): boolean {
+    return this.#wanted.some((one) => one.toString() === uri.toString());
+  }
+
+  /** Resolves to how many documents it has no answer for. */
+  async #ask(round: number): Promise<number> {
+    let unanswered = 0;
     for (const document of vscode.workspace.textDocuments) {
       const { uri, languageId } = document;
-      const wanted = this.#wanted.some((one) => one.toString() === uri.toString());
-      if (!wanted || !LANGUAGES.has(languageId) || isInTab(uri)) continue;
+      const address = uri.toString();
+      if (!LANGUAGES.has(languageId) || !this.#isWanted(uri)) continue;
+      // What a tab shows it reports by itself, unless there is nothing to report: it is asked whether it has looked.
+      const inTab = isInTab(uri);
+      if (inTab && this.#answeredFor.has(address)) continue;
       const problems = await ask(uri);
-      if (round !== this.#round) return;
-      if (problems === undefined) continue;
-      this.#problems.set(uri.toString(), problems);
+      if (round !== this.#round) return 0;
+      this.#hasServer = problems !== NO_SERVER;
+      if (problems === NO_SERVER || document.isClosed) continue;
+      if (problems === undefined) {
+        unanswered += 1;
+        continue;
+      }
+      this.#answeredFor.add(address);
+      if (!inTab) this.#problems.set(address, problems);
       this.#answered(uri);
     }
+    return unanswered;
   }
 }
 
-/** Undefined where there is no such server, or it does not know the file yet. */
-async function ask(file: vscode.Uri): Promise<Problem[] | undefined> {
+/** Undefined where it does not know the file yet. */
+async function ask(file: vscode.Uri): Promise<Problem[] | typeof NO_SERVER | undefined> {
   const problems: Problem[] = [];
   for (const request of REQUESTS) {
     const asked = vscode.commands.executeCommand<Answer | undefined>('typescript.tsserverRequest', request, { file });
-    const answer = await Promise.resolve(asked).catch(() => undefined);
+    const answer = await Promise.resolve(asked).catch((error: unknown) =>
+      /not found/i.test(describeError(error)) ? NO_SERVER : undefined,
+    );
+    if (answer === NO_SERVER) return NO_SERVER;
     if (!Array.isArray(answer?.body)) return undefined;
     problems.push(...answer.body.flatMap(toProblem));
   }
@@ -104,7 +184,7 @@ export function isTypescript(languageId: string): boolean {
   return LANGUAGES.has(languageId);
 }
 
-export function isInTab(uri: vscode.Uri): boolean {
+function isInTab(uri: vscode.Uri): boolean {
   const address = uri.toString();
   return vscode.window.tabGroups.all.some(({ tabs }) => tabs.some((tab) => addressesOf(tab).includes(address)));
 }

@@ -176,7 +176,7 @@ const differences: GrowthCases = {
     'undoSteps',
     (before, after) => {
       const [old, now] = [encoder.encode(before), encoder.encode(after)];
-      return undoSteps(encoder.encode(`${after}\nothers`), [{ before: old, after: now }]);
+      return undoSteps({ bytes: encoder.encode(`${after}\nothers`), isLink: false }, [{ before: old, after: now }]);
     },
     10_000,
   ),

@@ -3,13 +3,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Emitter } from '../../../src/base/emitter.ts';
 import { printAuthor } from '../../../src/core/notify/author.ts';
 import { type ActiveCall } from '../../../src/core/producerPorts.ts';
+import { type SavedFile } from '../../../src/core/sourcePorts.ts';
 import { Authorship } from '../../../src/producers/authorship.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import { createTestHost, type TestHost } from '../../support/producerHost.ts';
 
 let host: TestHost;
 let clock: ReturnType<typeof createManualClock>;
-let saved: Emitter<string>;
+let saved: Emitter<SavedFile>;
 let authorship: Authorship;
 
 beforeEach(() => {
@@ -19,7 +20,9 @@ beforeEach(() => {
   saved = new Emitter(() => undefined);
   const none = new Emitter<never>(() => undefined);
   const buffers = { unsaved: () => [], onDidChange: none.event, onDidSave: saved.event, onDidRename: none.event };
-  authorship = new Authorship({ clock, live: host.live, buffers });
+  // Bytes are their own hash.
+  const snapshots = { hash: (bytes: Uint8Array) => Buffer.from(bytes).toString() };
+  authorship = new Authorship({ clock, live: host.live, snapshots, buffers });
 });
 afterEach(() => authorship.dispose());
 
@@ -44,12 +47,34 @@ test('nobody was seen', () => {
   expect(judge({ touched: undefined, unheard: true })).toBe(', while Earshot was not listening');
 });
 
-test('a save in the editor, but not one of long ago or of another file', () => {
-  saved.fire('b.ts');
+async function save(path: string, text: string, own = false): Promise<void> {
+  saved.fire({ path, bytes: Promise.resolve(Buffer.from(text)), own });
+  await authorship.savesKnown(path);
+}
+
+test('a save in the editor, but not one of long ago or of another file', async () => {
+  await save('b.ts', 'new');
   expect(judge()).toBe(', outside the editor');
-  saved.fire('a.ts');
+  await save('a.ts', 'new');
   expect(judge()).toBe(', by the user in the editor');
   clock.advance(5000);
+  expect(judge()).toBe(', outside the editor');
+});
+
+test('other bytes than a save wrote are not the user’s, however soon after it they come', async () => {
+  await save('a.ts', 'old');
+  expect(judge()).toBe(', outside the editor');
+});
+
+test('several saves before anybody looked: each of them is the user’s', async () => {
+  saved.fire({ path: 'a.ts', bytes: Promise.resolve(Buffer.from('new')), own: false });
+  saved.fire({ path: 'a.ts', bytes: Promise.reject(new Error('no such encoding')), own: false });
+  await save('a.ts', 'newer');
+  expect(judge()).toBe(', by the user in the editor');
+});
+
+test('a save of Earshot’s own is never the user’s', async () => {
+  await save('a.ts', 'new', true);
   expect(judge()).toBe(', outside the editor');
 });
 

@@ -1,5 +1,6 @@
 // What git has to tell is compared once more at the delivery point: only what is true then is told, and nothing is lost by it.
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Clock } from '../../../src/base/clock.ts';
 import { type Disposable } from '../../../src/base/disposable.ts';
 import { failed, succeeded } from '../../../src/base/errors.ts';
 import { type Producer, type Publisher, type SeenFiles } from '../../../src/core/ports.ts';
@@ -63,7 +64,7 @@ beforeEach(async () => {
   };
   const opened = Promise.withResolvers<RepositoryDeps>();
   producer = createGitProducer({
-    clock: createManualClock(),
+    clock: hastyClock(),
     log: recordingLog(errors),
     snapshots,
     workspace,
@@ -100,6 +101,19 @@ afterEach(() => {
   watching.dispose();
   expect(errors).toEqual([]);
 });
+
+/** Whoever waits has waited at once. */
+function hastyClock(): Clock {
+  const clock = createManualClock();
+  return {
+    now: () => clock.now(),
+    after: (milliseconds, run) => {
+      const timer = clock.after(milliseconds, run);
+      queueMicrotask(() => clock.advance(milliseconds));
+      return timer;
+    },
+  };
+}
 
 function tell(path: string, told: string): void {
   const { hash } = views.get(path) ?? { hash: '' };
@@ -198,4 +212,24 @@ test('what git does while the files are read is not replaced by what it did befo
   // It is compared in its turn.
   disk.set('b.ts', 'b on main');
   expect(await revised()).toMatch(/^Git switched from main to third .* differ\. Again as you read it: a.ts\.$/);
+});
+
+test('a file that is still being written when git has finished is told as it came to rest', async () => {
+  const read = ['half', 'half and the rest', 'half and the rest'];
+  reading = async () => {
+    disk.set('a.ts', read.shift() ?? 'half and the rest');
+  };
+  await repository.settled(switched);
+  expect(views.get('a.ts')?.told).toBe('half and the rest');
+});
+
+test('of a file that is different at every read git reports nothing', async () => {
+  let number = 0;
+  reading = async () => {
+    disk.set('a.ts', `line ${number++}`);
+  };
+  disk.set('b.ts', 'b by git');
+  await repository.settled(switched);
+  expect(published).toEqual([expect.not.stringContaining('a.ts')]);
+  expect(published).toEqual([expect.stringContaining('b.ts')]);
 });

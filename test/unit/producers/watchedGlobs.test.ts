@@ -33,7 +33,8 @@ beforeEach(() => {
   host.conversations = ['a', 'b'];
   host.globs = ['dist/**'];
   publisher = createMemoryPublisher(() => host.conversations);
-  authorship = new Authorship({ clock, live: host.live });
+  const snapshots = { hash: (bytes: Uint8Array) => Buffer.from(bytes).toString() };
+  authorship = new Authorship({ clock, live: host.live, snapshots });
   const workspace = Object.assign(createFolderWorkspace('/shop'), {
     resolve: async (path: string) => succeeded({ path, absolute: `/shop/${path}` }),
     read: async ({ path }: { path: string }) => {

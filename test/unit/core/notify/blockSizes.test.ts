@@ -53,6 +53,7 @@ async function handleEnded(code: number): Promise<NotificationDraft> {
     process: {
       command: 'npm run build -- --mode production',
       pid: 1,
+      shell: undefined,
       startTime: '1',
       status: {
         startedAt: AT,

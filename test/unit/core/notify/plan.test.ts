@@ -166,6 +166,59 @@ test('longer paths are named by folder; what does not fit even so is counted in 
   expect(cut?.message.split('\n').at(-1)).toMatch(/^and \d+ more: read_notifications lists them\.$/);
 });
 
+/** 50 that were queued one by one, and a summary of the others. */
+function storm(paths: readonly string[]): Notification[] {
+  const single = paths.slice(0, 50).map((path) => notification('file.changed', { subject: `file:${path}` }));
+  const scopes = paths.slice(50).map((path) => `file:${path}`);
+  const data = { summary: true, count: scopes.length };
+  const message = `${scopes.length} of file.changed:\nand so on`;
+  return [...single, notification('file.changed', { subject: 'many:file.changed', scopes, data, message })];
+}
+
+test('60 at once, ten of them in a summary: one that names all 60, and total is 60', () => {
+  const paths = Array.from({ length: 60 }, (_, index) => `src/part${index % 7}/file${index}.ts`);
+  const made = plan(storm(paths));
+  expect([made.total, made.entries.length]).toEqual([60, 1]);
+  const block = formatBlock('xml', { plan: made, texts: [], key, now: Date.UTC(2026, 0, 1) });
+  for (const path of paths) expect(block).toMatch(new RegExp(`\\b${path.replace('src/', '')}\\n`));
+  expect(block.length).toBeLessThan(4000);
+  expect([made.shown.length, made.merged.length, made.counted.length]).toEqual([1, 50, 0]);
+});
+
+test.each([200, 1000, 10_000])(
+  '%d at once: under 4,000 characters, by name or as counts by folder that add up',
+  (count) => {
+    for (const folder of ['src', 'packages/a-rather-long-name-of-a-package/src/components']) {
+      const paths = Array.from({ length: count }, (_, index) => `${folder}/part${index % 23}/some-file-${index}.ts`);
+      const made = plan(storm(paths), { 'notifications.tokenBudget': 100_000 }, 'xml', 10_000_000);
+      const block = formatBlock('xml', { plan: made, texts: [], key, now: Date.UTC(2026, 0, 1) });
+      expect(block.length).toBeLessThan(4000);
+      expect(made.total).toBe(count);
+      expect(made.entries[0]?.message).toMatch(new RegExp(`^${count} of file.changed, all in ${folder}/:\n`));
+      if (count < 1000) continue;
+      const counts = [...(made.entries[0]?.message ?? '').matchAll(/^part\d+\/: (\d+)$/gm)].map(([, one]) =>
+        Number(one),
+      );
+      expect(counts.reduce((sum, one) => sum + one, 0)).toBe(count);
+    }
+  },
+);
+
+test('a list that is longer than the budget is said as counts by folder rather than cut', () => {
+  const paths = Array.from({ length: 150 }, (_, index) => `src/part${index % 3}/some-file-with-a-name-${index}.ts`);
+  const [entry] = plan(storm(paths), { 'notifications.tokenBudget': 300 }).entries;
+  expect(entry?.message).toBe(
+    '150 of file.changed, all in src/:\npart0/: 50\npart1/: 50\npart2/: 50\nread_notifications lists them.',
+  );
+});
+
+test('a thousand folders with long names: the fullest are counted, and the others said to be there', () => {
+  const paths = Array.from({ length: 1000 }, (_, index) => `${String(index).padStart(200, 'x')}/a.ts`);
+  const [entry] = plan(storm(paths), { 'notifications.tokenBudget': 100_000 }, 'xml', 10_000_000).entries;
+  expect(entry?.message.length).toBeLessThan(4000);
+  expect(entry?.message.split('\n').at(-1)).toMatch(/^and those in \d+ more folders: read_notifications lists them\.$/);
+});
+
 test('ten are shown, the rest is one line with counts by kind', () => {
   const queue = [
     ...Array.from({ length: 12 }, (_, index) => notification(`plugin.kind${index}`)),

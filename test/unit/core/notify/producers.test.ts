@@ -45,6 +45,7 @@ function begin(): void {
       publish: async ({ message }) => void happened.push(message),
       withdraw: async () => false,
       listeners: () => [],
+      isPending: () => false,
       deliver: async () => undefined,
     },
     seen: { all: () => [], get: () => undefined, onDidChange: () => toDisposable(() => undefined) },

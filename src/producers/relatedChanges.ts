@@ -1,0 +1,46 @@
+// Remembers when files were last changed that language servers may take into account when they look at another.
+import { extname } from 'node:path';
+
+/** Endings of languages whose files see each other. */
+const FAMILIES: readonly ReadonlySet<string>[] = [
+  new Set(['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.vue', '.svelte', '.astro']),
+  new Set(['.c', '.h', '.cc', '.cpp', '.cxx', '.hpp', '.hh', '.hxx', '.inl', '.m', '.mm']),
+  new Set(['.java', '.kt', '.kts', '.scala', '.groovy']),
+  new Set(['.cs', '.fs', '.vb', '.razor']),
+  new Set(['.py', '.pyi', '.pyx']),
+  new Set(['.css', '.scss', '.less', '.html']),
+];
+/** Files by which projects are set up concern every language. */
+const CONFIGURATION = new Set(['.json', '.jsonc', '.toml', '.yaml', '.yml', '.xml', '.mod', '.lock', '.cfg', '.ini']);
+
+export interface RelatedChange {
+  readonly path: string;
+  readonly at: number;
+}
+
+export class RelatedChanges {
+  /** The newest, by ending. */
+  readonly #last = new Map<string, RelatedChange>();
+
+  add(path: string, at: number): void {
+    this.#last.set(extname(path), { path, at });
+  }
+
+  /** The newest change since then that may concern this file. */
+  since(path: string, time: number): RelatedChange | undefined {
+    const ending = extname(path);
+    let newest: RelatedChange | undefined;
+    for (const [other, change] of this.#last) {
+      if (change.at < time || !mayConcern(other, ending)) continue;
+      if (newest === undefined || change.at > newest.at) newest = change;
+    }
+    return newest;
+  }
+}
+
+/** Whether a change of a file with the one ending may concern files with the other. */
+export function mayConcern(changed: string, ending: string): boolean {
+  return (
+    changed === ending || CONFIGURATION.has(changed) || FAMILIES.some((one) => one.has(changed) && one.has(ending))
+  );
+}

@@ -1,0 +1,66 @@
+// Finds which files of the workspace a command's output shows, whole or in part: those that its command line names, by comparing texts.
+import { pathsIn } from '../core/agent/commandLine.ts';
+import { linesShownIn } from '../core/files/shownLines.ts';
+import { type ShownFile, type ToolContext } from '../core/ports.ts';
+import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
+
+const MOST_FILES = 30;
+const LARGEST_BYTES = 1_000_000;
+
+type Context = Pick<ToolContext, 'workspace' | 'hides'>;
+
+/** `pieces`: what the model is shown of the output; what was left out is between them. */
+export async function shownByCommand(
+  command: string,
+  pieces: readonly string[],
+  context: Context,
+): Promise<readonly ShownFile[]> {
+  if (pieces.every((piece) => piece.trim() === '')) return [];
+  const shown = new Map<string, ShownFile>();
+  for (const path of candidatesIn(command)) {
+    const found = await readCandidate(path, context);
+    if (found === undefined || shown.has(found.file.path)) continue;
+    const lines = linesShownIn(pieces, found.text);
+    if (lines === undefined) continue;
+    const { file, bytes } = found;
+    shown.set(file.path, { file, bytes, ...(lines !== 'whole' && { part: lines }) });
+  }
+  return [...shown.values()];
+}
+
+/** Words that may be paths; behind a `cd` those in its folder, and of `HEAD:src/a.ts` what git shows. */
+function candidatesIn(command: string): readonly string[] {
+  const words = pathsIn(command).flatMap((word) => {
+    const revision = /^[\w./~^@{}-]+:(?!\/)(.+)$/.exec(word)?.[1];
+    return revision === undefined ? [word] : [word, revision];
+  });
+  const folder = /(?:^|[;&|(]\s*)cd\s+(?:"([^"]+)"|'([^']+)'|([^\s;&|)]+))/.exec(command)?.slice(1).find(Boolean);
+  const inFolder =
+    folder === undefined ? [] : words.filter((word) => word !== folder).map((word) => `${folder}/${word}`);
+  return [...new Set([...inFolder, ...words])].slice(0, MOST_FILES);
+}
+
+/** The one place where files are read for this. Undefined: there is none, or it is not to be shown or compared. */
+async function readCandidate(
+  path: string,
+  { workspace, hides }: Context,
+): Promise<{ readonly file: FilePath; readonly bytes: Uint8Array; readonly text: string } | undefined> {
+  const resolved = await workspace.resolve(path);
+  if (!resolved.ok) return undefined;
+  const { path: name, real = name } = resolved.value;
+  if (hides(name) || hides(real) || !(await isPlainFile(real, workspace))) return undefined;
+  const content = await workspace.read(resolved.value);
+  // A command shows what is on disk.
+  if (!content.ok || content.value.unsaved || content.value.bytes.length > LARGEST_BYTES) return undefined;
+  const text = await workspace.decode(resolved.value, content.value.bytes);
+  return text === undefined ? undefined : { file: resolved.value, bytes: content.value.bytes, text };
+}
+
+/** A read of a pipe or a device may never end. */
+async function isPlainFile(path: string, workspace: Workspace): Promise<boolean> {
+  const slash = path.lastIndexOf('/');
+  const folder = await workspace.resolve(slash === -1 ? '.' : path.slice(0, slash));
+  const entries = folder.ok ? await workspace.list(folder.value) : undefined;
+  if (entries?.ok !== true) return false;
+  return entries.value.some(({ name, kind }) => kind === 'file' && name === path.slice(slash + 1));
+}

@@ -1,0 +1,21 @@
+// Saves documents on Earshot's behalf, and knows which saves are Earshot's: none of them counts as the user's.
+import type * as vscode from 'vscode';
+
+/** Documents that Earshot is saving, by how many saves are under way. */
+const saving = new Map<vscode.TextDocument, number>();
+
+/** The editor announces the save before this resolves. */
+export async function saveAsOwn(document: vscode.TextDocument): Promise<boolean> {
+  saving.set(document, (saving.get(document) ?? 0) + 1);
+  try {
+    return await document.save();
+  } finally {
+    const left = (saving.get(document) ?? 1) - 1;
+    if (left > 0) saving.set(document, left);
+    else saving.delete(document);
+  }
+}
+
+export function isOwnSave(document: vscode.TextDocument): boolean {
+  return saving.has(document);
+}

@@ -1,0 +1,208 @@
+// What servers say of a file soon after it was read: old if nothing changed since, news if something did, and doubt where it cannot be known.
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Disposable } from '../../../src/base/disposable.ts';
+import { Emitter } from '../../../src/base/emitter.ts';
+import { succeeded } from '../../../src/base/errors.ts';
+import { type Producer } from '../../../src/core/ports.ts';
+import { type Problem, type ProblemsChange, type ProblemTelling } from '../../../src/core/problemPorts.ts';
+import { type FilePath } from '../../../src/core/workspacePorts.ts';
+import { createDiagnosticsProducer } from '../../../src/producers/diagnostics.ts';
+import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
+import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
+import { createMemoryPublisher, type MemoryPublisher } from '../../support/memoryPublisher.ts';
+import { createTestHost } from '../../support/producerHost.ts';
+import { recordingLog } from '../../support/recordingLog.ts';
+
+const USER = 'src/user.ts';
+const SHAPE = 'src/shape.ts';
+const fileOf = (path: string): FilePath => ({ path, absolute: `/shop/${path}` });
+const problem = (message: string): Problem => ({ severity: 'error', message, line: 1, column: 1 });
+
+let clock: ManualClock;
+let found: Map<string, readonly Problem[]>;
+/** Files that a server has looked at. */
+let open: Set<string>;
+let seen: string[];
+let changes: Emitter<ProblemsChange>;
+let read: Emitter<void>;
+let publisher: MemoryPublisher;
+let producer: Producer & ProblemTelling;
+let watching: Disposable;
+let errors: string[];
+
+beforeEach(() => {
+  clock = createManualClock();
+  found = new Map();
+  open = new Set();
+  seen = [];
+  errors = [];
+  const failed = (failure: unknown) => errors.push(String(failure));
+  changes = new Emitter(failed);
+  read = new Emitter(failed);
+  const host = createTestHost();
+  host.conversations = ['c'];
+  publisher = createMemoryPublisher(() => host.conversations);
+  producer = createDiagnosticsProducer({
+    clock,
+    log: recordingLog(errors),
+    workspace: Object.assign(createFolderWorkspace('/shop'), {
+      resolve: async (path: string) => succeeded(fileOf(path)),
+    }),
+    problems: {
+      all: () => [],
+      of: (file) => ({ file, open: open.has(file.path), problems: found.get(file.path) ?? [] }),
+      onDidChange: changes.event,
+      keepOpen: () => undefined,
+    },
+  });
+  const by = [{ conversation: 'c', hash: 'h' }];
+  watching = producer.start(
+    publisher,
+    {
+      all: () => seen.map((path) => ({ path, by })),
+      get: (path) => (seen.includes(path) ? { path, by } : undefined),
+      onDidChange: read.event,
+    },
+    host,
+  );
+});
+
+afterEach(() => {
+  watching.dispose();
+  expect(errors).toEqual([]);
+});
+
+async function pass(milliseconds: number): Promise<void> {
+  clock.advance(milliseconds);
+  for (let turn = 0; turn < 10; turn += 1) await setImmediate();
+}
+
+/** The conversation reads it, and its document is opened for that. */
+async function reads(path: string): Promise<void> {
+  seen.push(path);
+  read.fire();
+  await pass(100);
+  changes.fire({ type: 'opened', files: [fileOf(path)] });
+}
+
+const changesOnDisk = (path: string) => changes.fire({ type: 'changed', files: [fileOf(path)] });
+const isEdited = (path: string) => changes.fire({ type: 'edited', files: [fileOf(path)] });
+
+function report(path: string, ...messages: string[]): void {
+  open.add(path);
+  found.set(path, messages.map(problem));
+  changes.fire({ type: 'reported', files: [fileOf(path)] });
+}
+
+const OLDER = `diagnostics.introduced ${USER} has 1 problem (first reported after ${SHAPE} changed, so they may be older):`;
+
+test('what servers first say of a file is how it was, however late they start, if nothing has changed since the read', async () => {
+  await reads(USER);
+  await pass(60_000);
+  report(USER, 'Old.');
+  await pass(2000);
+  report(USER, 'Old.', 'Also old, from the second step.');
+  await pass(2000);
+  expect(publisher.waiting('c')).toEqual([]);
+  await pass(60_000);
+  report(USER, 'Old.', 'Also old, from the second step.', 'New.');
+  await pass(2000);
+  expect(publisher.waiting('c')).toEqual([`diagnostics.introduced ${USER} has 1 new problem, 3 in all:`]);
+});
+
+test.each([0, 1000, 60_000])(
+  'another file changes on disk before any server has spoken, which takes %d ms: told, with the doubt',
+  async (slow) => {
+    await reads(USER);
+    await pass(500);
+    changesOnDisk(SHAPE);
+    await pass(slow);
+    report(USER, 'Broken.');
+    await pass(2000);
+    expect(publisher.waiting('c')).toEqual([OLDER]);
+  },
+);
+
+test('another file is edited in the editor before any server has spoken: told, with the doubt', async () => {
+  await reads(USER);
+  isEdited(SHAPE);
+  await pass(500);
+  report(USER, 'Broken.');
+  await pass(2000);
+  expect(publisher.waiting('c')).toEqual([OLDER]);
+});
+
+test('a change soon after the first word: only what came since is told; it is sure once every server has had its say', async () => {
+  await reads(USER);
+  report(USER, 'Old.');
+  await pass(500);
+  changesOnDisk('README.md');
+  await pass(2500);
+  changesOnDisk(SHAPE);
+  report(USER, 'Old.', 'Broken.');
+  await pass(2000);
+  expect(publisher.waiting('c')).toEqual([`diagnostics.introduced ${USER} has 1 new problem, 2 in all:`]);
+});
+
+test('a server that is quicker than the editor’s watcher: its first word is told all the same', async () => {
+  await reads(USER);
+  await pass(500);
+  report(USER, 'Broken.');
+  await pass(600);
+  changesOnDisk(SHAPE);
+  await pass(2000);
+  expect(publisher.waiting('c')).toEqual([OLDER]);
+});
+
+test('the watcher’s echo of a save, and a change of what no server looks at for this file, make nothing news', async () => {
+  await reads(USER);
+  isEdited(SHAPE);
+  await pass(100);
+  await reads('src/other.ts');
+  report('src/other.ts', 'Old.');
+  await pass(400);
+  changesOnDisk(SHAPE);
+  changesOnDisk('notes.md');
+  await pass(2000);
+  expect(publisher.waiting('c')).toEqual([]);
+});
+
+test('resolved before anybody was told: nothing is told', async () => {
+  await reads(USER);
+  changesOnDisk(SHAPE);
+  report(USER, 'Broken.');
+  await pass(2000);
+  expect(publisher.waiting('c')).toEqual([OLDER]);
+  changesOnDisk(SHAPE);
+  report(USER);
+  await pass(2000);
+  expect(publisher.waiting('c')).toEqual([]);
+});
+
+test('the first word on a file comes while a call edits another: in its result, with the doubt, and not again', async () => {
+  await reads(USER);
+  const edit = producer.beginEdit('c');
+  isEdited(SHAPE);
+  await pass(50);
+  report(USER, 'Broken.');
+  const settled = edit.settle([fileOf(SHAPE)], new AbortController().signal);
+  for (let step = 0; step < 30; step += 1) await pass(100);
+  expect(await settled).toContain(
+    `${USER} has 1 problem (first reported after ${SHAPE} changed, so they may be older):`,
+  );
+  edit.dispose();
+  report(USER, 'Broken.');
+  await pass(5000);
+  expect(publisher.waiting('c')).toEqual([]);
+});
+
+test('a server that has not come to the file yet resolves nothing and says nothing by its silence', async () => {
+  await reads(USER);
+  await pass(20_000);
+  changesOnDisk(SHAPE);
+  await pass(20_000);
+  report(USER, 'Broken.');
+  await pass(2000);
+  expect(publisher.waiting('c')).toEqual([OLDER]);
+});

@@ -1,0 +1,198 @@
+// A file that is being written: it is reported as two equal reads found it, and never half; one that never rests stalls nobody.
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Disposable } from '../../../src/base/disposable.ts';
+import { Emitter } from '../../../src/base/emitter.ts';
+import { failed, succeeded } from '../../../src/base/errors.ts';
+import { type Producer, type SeenFiles } from '../../../src/core/ports.ts';
+import { type ActiveCall, type DeliveryPoint } from '../../../src/core/producerPorts.ts';
+import { type FileTouch } from '../../../src/core/sourcePorts.ts';
+import { createFilesProducer } from '../../../src/producers/files.ts';
+import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
+import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
+import { createTestHost, type TestHost } from '../../support/producerHost.ts';
+import { recordingLog } from '../../support/recordingLog.ts';
+
+const PATH = 'log.txt';
+const SEEN = 'one\ntwo\nthree\n';
+const POINT = { conversation: 'c', type: 'result' } as DeliveryPoint;
+
+let disk: string | undefined;
+let clock: ManualClock;
+let host: TestHost;
+let touched: Emitter<FileTouch>;
+let told: string | undefined;
+/** The first line of each notification, and the lines that its difference adds or removes. */
+let published: string[];
+let producer: Producer;
+let watching: Disposable;
+let errors: string[];
+
+beforeEach(async () => {
+  disk = SEEN;
+  told = undefined;
+  published = [];
+  errors = [];
+  clock = createManualClock();
+  touched = new Emitter((error) => errors.push(String(error)));
+  host = createTestHost();
+  host.conversations = ['c'];
+  const workspace = Object.assign(createFolderWorkspace('/shop'), {
+    resolve: async (path: string) => succeeded({ path, absolute: `/shop/${path}` }),
+    read: async ({ path }: { path: string }) =>
+      path !== PATH || disk === undefined
+        ? failed('not_found', `${path} does not exist.`)
+        : succeeded({ bytes: Buffer.from(disk), unsaved: false }),
+  });
+  const watcher = { on: () => watcher, add: () => watcher, unwatch: () => watcher, close: async () => undefined };
+  producer = createFilesProducer({
+    clock,
+    log: recordingLog(errors),
+    // Bytes are their own hash.
+    snapshots: {
+      hash: (bytes) => Buffer.from(bytes).toString(),
+      put: async (bytes) => Buffer.from(bytes).toString(),
+      get: async (hash) => Buffer.from(hash),
+    },
+    workspace,
+    editorFiles: { onDidTouch: touched.event },
+    watch: () => watcher as never,
+  });
+  const seen: SeenFiles = {
+    all: () => [{ path: PATH, by: [{ conversation: 'c', hash: SEEN, ...(told !== undefined && { told }) }] }],
+    get: (path) => seen.all().find((one) => one.path === path),
+    onDidChange: () => ({ dispose: () => undefined }),
+  };
+  watching = producer.start(
+    {
+      publish: async ({ message, data }) => {
+        told = String(data?.['hash']);
+        const lines = message.split('\n').filter((line, index) => index === 0 || /^[-+]/.test(line));
+        published.push(lines.join(' '));
+      },
+      withdraw: async () => false,
+    },
+    seen,
+    host,
+  );
+  await settled();
+});
+
+afterEach(() => {
+  watching.dispose();
+  expect(errors).toEqual([]);
+});
+
+/** Everything is in memory: whatever follows from a moment has followed after so many turns of the loop. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+}
+
+async function pass(milliseconds: number): Promise<void> {
+  for (let passed = 0; passed < milliseconds; passed += 50) {
+    clock.advance(50);
+    await settled();
+  }
+}
+
+async function write(text: string | undefined, then = 0): Promise<void> {
+  disk = text;
+  touched.fire({ type: 'changed', path: PATH });
+  await pass(then);
+}
+
+test('a file that is written in steps is reported once, as it is in the end', async () => {
+  await write('one\n', 300);
+  await write('one\nTWO\n', 250);
+  await write('one\nTWO\nthree\n', 250);
+  expect(published).toEqual([]);
+  await pass(3000);
+  expect(published).toEqual([`${PATH} changed since you read it (+1 −1), outside the editor: -two +TWO`]);
+});
+
+test('a file that is emptied before it is written is not reported as empty', async () => {
+  await write('', 500);
+  await write('one\ntwo\nthree\nfour\n', 3000);
+  expect(published).toEqual([`${PATH} changed since you read it (+1 −0), outside the editor: +four`]);
+});
+
+test('a file that stays empty is reported as empty', async () => {
+  await write('', 3000);
+  expect(published).toEqual([`${PATH} changed since you read it (+0 −3), outside the editor: -one -two -three`]);
+});
+
+test('a file that is half written when a conversation is opened is reported whole', async () => {
+  watching.dispose();
+  disk = 'one\ntwo\n';
+  host.changed.fire();
+  watching = producer.start(
+    { publish: async ({ message }) => void published.push(message.split('\n')[0] ?? ''), withdraw: async () => false },
+    seenOnce,
+    host,
+  );
+  await pass(150);
+  disk = 'one\ntwo\nthree\nfour\n';
+  await pass(3000);
+  expect(published).toEqual([`${PATH} changed since you read it (+1 −0), while Earshot was not listening:`]);
+});
+
+const seenOnce: SeenFiles = {
+  all: () => [{ path: PATH, by: [{ conversation: 'c', hash: SEEN }] }],
+  get: (path) => seenOnce.all().find((one) => one.path === path),
+  onDidChange: () => ({ dispose: () => undefined }),
+};
+
+test('what a command of its own did is with its result after one more read', async () => {
+  await running();
+  disk = 'one\n2\nthree\n';
+  const sampled = Promise.resolve(producer.sample?.(POINT));
+  await pass(250);
+  await sampled;
+  expect(published).toEqual([
+    `${PATH} changed since you read it (+1 −1), while your command \`make\` was running: -two +2`,
+  ]);
+});
+
+test('a file that is found half at a delivery point is left for the next', async () => {
+  await running();
+  disk = 'one\n2\n';
+  const first = Promise.resolve(producer.sample?.(POINT));
+  await pass(100);
+  disk = 'one\n2\nthree\n';
+  await pass(300);
+  await first;
+  expect(published).toEqual([]);
+  await pass(2000);
+  expect(published).toEqual([expect.stringContaining('-two +2')]);
+});
+
+test('a file that keeps changing is said once to do so, stalls no delivery point and is reported when it comes to rest', async () => {
+  for (let line = 0; line < 200; line += 1) await write(`${disk ?? ''}line ${line}\n`, 50);
+  expect(published).toEqual([
+    `${PATH} has changed since you read it and keeps changing. Read it again when you need it.`,
+  ]);
+  await running();
+  const began = clock.now();
+  const sampled = Promise.resolve(producer.sample?.(POINT)).then(() => 'sampled');
+  while ((await Promise.race([sampled, settled()])) === undefined) {
+    disk = `${disk ?? ''}more\n`;
+    await pass(50);
+  }
+  expect(clock.now() - began).toBeLessThan(500);
+  await write(SEEN, 5000);
+  expect(published.slice(1)).toEqual([`${PATH} is again as you read it.`]);
+});
+
+async function running(): Promise<void> {
+  const call: ActiveCall = {
+    conversation: 'c',
+    tool: 'run_command',
+    command: 'make',
+    paths: [],
+    started: clock.now(),
+    made: new Map(),
+  };
+  host.calls = [call];
+  host.changed.fire();
+  await settled();
+}

@@ -1,0 +1,49 @@
+// Errors that another program's change causes soon after a file was read, in the real editor with its real TypeScript server.
+import * as assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import * as vscode from 'vscode';
+import { inFolder, type Listening, useListening } from '../support/listening.ts';
+import { checkLeaks } from '../support/vscodeApi.ts';
+
+let number = 0;
+
+describe('early problems', function () {
+  this.timeout(120_000);
+  const listening = useListening();
+  checkLeaks();
+  let agent: Listening;
+  /** Another one for each test: the server remembers files for a while. */
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = `early${++number}`;
+    await mkdir(inFolder(folder), { recursive: true });
+    await write('shape.ts', 'export const size: number = 1;\n');
+    await write('user.ts', "import { size } from './shape.ts';\nexport const twice: number = size * 2;\n");
+    agent = await listening.begin();
+  });
+  afterEach(() => rm(inFolder(folder), { recursive: true, force: true }));
+
+  const write = (name: string, text: string) => writeFile(inFolder(`${folder}/${name}`), text);
+
+  /** Another program writes a file that no tab shows and nobody has read. */
+  const breakShape = () => write('shape.ts', 'export const size: string = "1";\n');
+
+  async function hearsOfUser(): Promise<void> {
+    await agent.hears(new RegExp(`^diagnostics.introduced ${folder}/user.ts has 1 (new )?problem`));
+    assert.equal(agent.waiting.filter((one) => one.includes(`${folder}/user.ts`)).length, 1);
+  }
+
+  it('no tab is open and another file changes right after the read: told', async () => {
+    await agent.read(`${folder}/user.ts`);
+    await breakShape();
+    await hearsOfUser();
+  });
+
+  it('a tab shows the file and another file changes right after the read: told', async () => {
+    await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(inFolder(`${folder}/user.ts`)));
+    await agent.read(`${folder}/user.ts`);
+    await breakShape();
+    await hearsOfUser();
+  });
+});
