@@ -14,7 +14,7 @@ export function over(
   name: string,
   run: (text: string) => unknown,
   texts: readonly (string | ((size: number) => string))[],
-  size = 20_000,
+  size = 10_000,
 ): GrowthCases {
   return Object.fromEntries(
     texts.map((text, index) => {
@@ -22,7 +22,9 @@ export function over(
       const label = typeof text === 'string' ? JSON.stringify(text) : `input ${index + 1}`;
       const prepare: Prepare = (length) => {
         const input = make(length);
-        return () => run(input);
+        // What fits to the end is often quick; what is disappointed there is not.
+        const disappointed = `${input}x`;
+        return () => [run(input), run(disappointed)];
       };
       return [`${name} ${label}`, { prepare, size }];
     }),

@@ -204,7 +204,7 @@ const output: GrowthCases = {
       return inPieces(text).map((piece) => lines.take(piece));
     },
     ['a', 'a\n', '\n'],
-    200_000,
+    100_000,
   ),
   ...over('a found line', (text) => new FoundLines(() => undefined).take('a', { number: 1, text, at: 0 }), [
     ' ',
