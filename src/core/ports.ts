@@ -329,6 +329,8 @@ export interface Ports {
   readonly userFiles?: UserFiles;
   /** Absent: nobody knows of problems. */
   readonly problems?: ProblemTelling;
+  /** The program that runs command lines; absent: not known, so that no line is certain. */
+  shell?(): string;
   settings(): Settings;
   /** Absent: they never change. */
   readonly onDidChangeSettings?: Event<void>;

@@ -140,6 +140,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       knowledge.producer,
     ],
     handles,
+    shell: () => userShell().shell.path,
     permissions: createPermissions({ files: realFileSystem, folder, log }),
     userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),
     settings: () => settings.current,

@@ -118,6 +118,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
       createHandlesProducer({ handles, clock: realClock, log }),
     ],
     handles,
+    shell: () => '/bin/sh',
     settings: () => settings,
     model: () => options.model,
     ...options.ports,

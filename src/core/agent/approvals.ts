@@ -5,6 +5,7 @@ import { effectOf } from '../tools/registry.ts';
 import { type ToolRunDeps } from '../tools/run.ts';
 import { judge, type Verdict } from './approvalPolicy.ts';
 import { type Hidden } from './ignoreFile.ts';
+import { shellSyntaxOf } from './shell/script.ts';
 
 type CallRequest = EventOf<'tool_call_request'>;
 type Asked = Extract<Verdict, { type: 'ask' }>;
@@ -42,7 +43,8 @@ export async function permit(
 
 function judgeCall(deps: ToolRunDeps, tool: Tool, args: unknown, hidden: Hidden): Promise<Verdict> {
   const { workspace, permissions } = deps;
-  return judge({ settings: deps.settings(), workspace, hidden, permissions }, tool, args);
+  const shell = shellSyntaxOf(deps.shell?.() ?? '');
+  return judge({ settings: deps.settings(), workspace, hidden, permissions, shell }, tool, args);
 }
 
 /**

@@ -133,8 +133,8 @@ function doesNotFit(misfit: string): Failure {
 }
 
 function runDeps({ log, registry, edits, ports, captures }: TurnDeps): ToolRunDeps {
-  const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles } = ports;
-  const shared = { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles };
+  const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles, shell } = ports;
+  const shared = { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles, shell };
   return { log, registry, edits, output: ports.log, captures, ...shared };
 }
 

@@ -48,6 +48,8 @@ export interface ToolRunDeps {
   readonly captures?: Captures | undefined;
   readonly problems?: ProblemTelling | undefined;
   readonly handles?: Handles | undefined;
+  /** The program that runs command lines; absent: not known, so that no line is certain. */
+  shell?: (() => string) | undefined;
   settings(): Settings;
 }
 
