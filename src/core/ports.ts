@@ -3,6 +3,7 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { type Event } from '../base/emitter.ts';
 import { type Failure, type Result } from '../base/errors.ts';
+import { type CallPreview } from '../protocol/diffView.ts';
 import { type SeenPart, type ShownHandle, type Usage } from '../protocol/event.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { type Settings } from '../protocol/settings.ts';
@@ -167,6 +168,8 @@ export interface Tool<Arguments = unknown> {
   readonly effect: Effect;
   /** It only asks the user: it needs no approval, and a call whose answer is missing goes on after a restart. */
   readonly inquires?: true;
+  /** All that it changes are files, and those only by `Workspace.apply`: it can be run for a preview, with nothing applied. */
+  readonly previewed?: true;
   /** Where calls differ: what this one does. */
   effectFor?(args: Arguments): Effect;
   /** Names of `tool.*` notifications that it can cause. */
@@ -192,6 +195,8 @@ export interface ApprovalRequest {
   readonly always?: string;
   /** Why the last answer could not be taken. */
   readonly problem?: string;
+  /** What it would do to files now; absent: it changes none, or that cannot be told. */
+  readonly preview?: CallPreview;
 }
 
 export interface ApprovalAnswer {
@@ -253,6 +258,8 @@ export interface Frontend {
   render(conversation: string, partial: Partial): void;
   /** Resolves with the first answer; rejects only when the signal is aborted. */
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
+  /** Something about an open approval is another by now. One that is not open any more is passed over. */
+  approvalChanged(request: ApprovalRequest): void;
   /** The same for a question. */
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer>;
   /** The user's words that no request will carry. Resolves to whether they are kept there now, also over a crash. */
@@ -329,6 +336,8 @@ export interface Ports {
   readonly userFiles?: UserFiles;
   /** Absent: nobody knows of problems. */
   readonly problems?: ProblemTelling;
+  /** Files of the workspace, on disk or in a buffer, may have changed. Absent: nobody knows. */
+  readonly onDidChangeFiles?: Event<void>;
   /** The program that runs command lines; absent: not known, so that no line is certain. */
   shell?(): string;
   settings(): Settings;

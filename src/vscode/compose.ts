@@ -43,6 +43,7 @@ import { createBuffers } from './reviewBuffers.ts';
 import { createApiKeys } from './secrets.ts';
 import { SettingsReader } from './settings.ts';
 import { userShell } from './shell.ts';
+import { onDidChangeFiles } from './sources/fileChanges.ts';
 import { StatusBar } from './statusBar.ts';
 import { EditorTasks } from './tasks.ts';
 import { TerminalMirrors } from './terminalMirror.ts';
@@ -140,6 +141,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       knowledge.producer,
     ],
     handles,
+    onDidChangeFiles,
     shell: () => userShell().shell.path,
     permissions: createPermissions({ files: realFileSystem, folder, log }),
     userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),

@@ -1,4 +1,5 @@
 // Calls of tools as a conversation makes them, one at a time or side by side: the real life of a call and a real log, without a model.
+import { type Event } from '../../src/base/emitter.ts';
 import { Captures } from '../../src/core/checkpoints/captures.ts';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
 import { OwnEdits } from '../../src/core/files/ownEdits.ts';
@@ -28,7 +29,11 @@ export interface ToolBench {
 export async function createToolBench(
   workspace: Workspace,
   snapshots: Snapshots,
-  options: { readonly tools?: readonly Tool[]; readonly checkpoints?: Checkpoints } = {},
+  options: {
+    readonly tools?: readonly Tool[];
+    readonly checkpoints?: Checkpoints;
+    readonly onDidChangeFiles?: Event<void>;
+  } = {},
 ): Promise<ToolBench> {
   const { log, clock } = await createMemoryLog();
   await log.append({ type: 'turn_started', source: 'user' });
@@ -56,6 +61,7 @@ export async function createToolBench(
     clock,
     ids: realIds,
     store: unused,
+    onDidChangeFiles: options.onDidChangeFiles,
     settings: () => settings,
   };
   return {

@@ -135,7 +135,8 @@ function doesNotFit(misfit: string): Failure {
 function runDeps({ log, registry, edits, ports, captures }: TurnDeps): ToolRunDeps {
   const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles, shell } = ports;
   const shared = { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles, shell };
-  return { log, registry, edits, output: ports.log, captures, ...shared };
+  const { onDidChangeFiles } = ports;
+  return { log, registry, edits, output: ports.log, captures, onDidChangeFiles, ...shared };
 }
 
 /** Runs the calls of one answer side by side. The response that completes the batch is the carrier. */

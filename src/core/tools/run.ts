@@ -1,4 +1,5 @@
 // Decides the life of one tool call: validate → permit → execute → bound.
+import { type Event } from '../../base/emitter.ts';
 import { describeError, describeFailure, FailureError, succeeded } from '../../base/errors.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
@@ -29,6 +30,7 @@ import { type Workspace } from '../workspacePorts.ts';
 import { inTurn, keepViews, ownWorkspace, seenView } from './fileViews.ts';
 import { type Handles } from './handles.ts';
 import { awaitNews } from './news.ts';
+import { heldToPlan } from './preview.ts';
 import { effectOf, type ToolRegistry } from './registry.ts';
 import { withProblems } from './settling.ts';
 
@@ -48,6 +50,7 @@ export interface ToolRunDeps {
   readonly captures?: Captures | undefined;
   readonly problems?: ProblemTelling | undefined;
   readonly handles?: Handles | undefined;
+  readonly onDidChangeFiles?: Event<void> | undefined;
   /** The program that runs command lines; absent: not known, so that no line is certain. */
   shell?: (() => string) | undefined;
   settings(): Settings;
@@ -98,15 +101,10 @@ async function execute(
   const impossible = await tool.whyNot?.(parsed.value, { ...(handles !== undefined && { handles }) });
   if (impossible !== undefined) return refusal(impossible);
   const hidden = await readHidden(deps.workspace);
-  const permission = await permit(deps, tool, { request, arguments: parsed.value, hidden }, signal);
-  if (permission.type === 'refused') return refusal(permission.reason);
-  if (signal.aborted) return refusal('Cancelled by the user.');
-  deps.frontend.render(deps.log.id, { type: 'tool_started', call: request.id });
-  const effect = effectOf(tool, permission.arguments);
-  const context: ToolContext = {
+  const contextFor = (letIn: readonly string[]): ToolContext => ({
     conversation: deps.log.id,
     signal,
-    workspace: ownWorkspace(viewFor(deps.workspace, hidden, new Set(permission.letIn)), deps, request.id),
+    workspace: viewFor(deps.workspace, hidden, new Set(letIn)),
     seen: (file) => seenView(deps, file),
     hides: (path) => hidden.hides(path) || whyProtected(path, true) !== undefined,
     call: request.id,
@@ -119,7 +117,16 @@ async function execute(
       const read = await deps.store.read(deps.log.id);
       return read.ok ? succeeded(notificationHistory(read.value.events)) : read;
     },
-  };
+  });
+  const asked = { request, arguments: parsed.value, hidden, contextFor };
+  const permission = await permit(deps, tool, asked, signal);
+  if (permission.type === 'refused') return refusal(permission.reason);
+  if (signal.aborted) return refusal('Cancelled by the user.');
+  deps.frontend.render(deps.log.id, { type: 'tool_started', call: request.id });
+  const effect = effectOf(tool, permission.arguments);
+  const base = contextFor(permission.letIn);
+  const own = ownWorkspace(heldToPlan(base.workspace, permission.plan), deps, request.id);
+  const context: ToolContext = { ...base, workspace: own };
   const call = () => inTurn(deps, request.id, effect, () => tool.run(permission.arguments, context));
   const run = () => withProblems(deps, effect, signal, call);
   try {
