@@ -18,6 +18,8 @@ export class OpenPreview {
   readonly #tool: Tool;
   readonly #call: PreviewedCall;
   #plan: PlannedCall | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #isQueued = false;
 
   private constructor(deps: ToolRunDeps, tool: Tool, call: PreviewedCall) {
     this.#deps = deps;
@@ -43,38 +45,37 @@ export class OpenPreview {
     signal: AbortSignal,
   ): Promise<ApprovalAnswer> {
     const { frontend, onDidChangeFiles, output } = this.#deps;
-    let [open, looking, again] = [true, false, false];
+    const answered = new AbortController();
     const look = async () => {
-      do {
-        again = false;
-        const plan = this.#plan;
-        const still =
-          plan === undefined || plan.edits.length === 0 ? false : await holdsStill(plan, this.#call.context.workspace);
-        if (still || !open) continue;
-        const now = await this.#make();
-        if (!open || isSamePlan(now, this.#plan)) continue;
-        this.#plan = now;
-        frontend.approvalChanged(request(this.#shown()));
-      } while (again && open);
+      this.#isQueued = false;
+      if (await this.#refresh(answered.signal)) frontend.approvalChanged(request(this.#shown()));
     };
     const listening = this.#isPreviewed()
       ? onDidChangeFiles?.(() => {
-          again = true;
-          if (looking) return;
-          looking = true;
-          void look()
-            .catch((error: unknown) => output.error('the preview of an approval could not be made', error))
-            .finally(() => {
-              looking = false;
-            });
+          // One look for all that happened before it began.
+          if (this.#isQueued) return;
+          this.#isQueued = true;
+          const report = (error: unknown) => output.error('the preview of an approval could not be made', error);
+          this.#looking = this.#looking.then(look).catch(report);
         })
       : undefined;
     try {
       return await frontend.approve(request(this.#shown()), signal);
     } finally {
-      open = false;
+      answered.abort();
       listening?.dispose();
     }
+  }
+
+  /** Whether there is something new to show. */
+  async #refresh(answered: AbortSignal): Promise<boolean> {
+    const shown = this.#plan;
+    const { workspace } = this.#call.context;
+    if (shown !== undefined && shown.edits.length > 0 && (await holdsStill(shown, workspace))) return false;
+    const now = await this.#make();
+    if (answered.aborted || isSamePlan(now, shown)) return false;
+    this.#plan = now;
+    return true;
   }
 
   /** Whether the call would still do what was shown; if not, what is shown next is new. */
