@@ -62,7 +62,8 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
   const passes = !vague && PASSES[settings['approvals.mode']].includes(effect);
   const unclear = passes ? named?.unclear : undefined;
   const permitted = touched.onlyOnce !== true && deps.permissions?.has(always.rule) === true;
-  if ((passes && unclear === undefined) || permitted || listed(deps, touched)) return { type: 'allowed' };
+  if ((passes && unclear === undefined) || permitted || listed(deps, touched, named?.unclear !== undefined))
+    return { type: 'allowed' };
   const reason = unclear === undefined ? {} : { reason: `it may lead outside the workspace: ${unclear}.` };
   return { type: 'ask', ...reason, ...(touched.onlyOnce !== true && { always }), letIn: [] };
 }
@@ -107,9 +108,10 @@ function fromShell({ folders }: Workspace, path: string): string {
   return isAbsolute || folders.length < 2 ? path : `${folders[0]?.absolute ?? ''}/${path}`;
 }
 
-function listed({ settings, shell }: PolicyDeps, { command }: Touched): boolean {
+/** Where it is unclear what a line touches, only an entry that is the whole line speaks for it. */
+function listed({ settings, shell }: PolicyDeps, { command }: Touched, unclear: boolean): boolean {
   const words = command === undefined ? undefined : parseCommand(command, shell);
-  return words !== undefined && isAllowed(words, settings['approvals.commands'], shell);
+  return words !== undefined && isAllowed(words, settings['approvals.commands'], shell, unclear);
 }
 
 /** Undefined for what is no address: the tool says so. */

@@ -13,11 +13,17 @@ export function parseCommand(line: string, syntax: ShellSyntax): readonly string
   return plainWords(line, syntax);
 }
 
-/** An entry allows exactly its words; with `*` as its last one, also more behind them. */
-export function isAllowed(words: readonly string[], entries: readonly string[], syntax: ShellSyntax): boolean {
+/** An entry allows exactly its words; with `*` as its last one, also more behind them, unless `exactly` is wanted. */
+export function isAllowed(
+  words: readonly string[],
+  entries: readonly string[],
+  syntax: ShellSyntax,
+  exactly = false,
+): boolean {
   return entries.some((entry) => {
     const whole = trimBlanks(entry, ' \t\n');
     const open = whole === '*' || whole.endsWith(' *') || whole.endsWith('\t*');
+    if (open && exactly) return false;
     const allowed = plainWords(open ? whole.slice(0, -1) : whole, syntax);
     if (allowed === undefined) return false;
     const fits = allowed.every((word, index) => words[index] === word);

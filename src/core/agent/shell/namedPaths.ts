@@ -44,6 +44,8 @@ const ASSIGNS = new Set(['read', 'mapfile', 'readarray', 'getopts', 'eval', 'sou
 const DECLARES = new Set(['export', 'declare', 'local', 'typeset', 'readonly']);
 /** Programs of the system itself. */
 const SYSTEM_PROGRAM = /^(?:\/usr(?:\/local)?|\/opt\/homebrew)?\/s?bin\/[^/]+$/;
+/** With these another program is run than the one that is named. */
+const CHOOSES_PROGRAM = /^(?:PATH|ENV|BASH_ENV|ZDOTDIR|LD_.*|DYLD_.*)$/;
 const FOLDER_OPTIONS = new Set(['-C', '--directory', '--chdir', '--cwd', '--prefix']);
 const GIT_MESSAGES = new Set(['commit', 'tag', 'merge', 'stash', 'notes']);
 
@@ -105,11 +107,16 @@ class Collector {
       for (const text of found.texts) this.#look(text);
       if (found.unknown !== undefined) this.#doubt(onlyWhenRun(found.unknown));
     };
-    for (const { values } of assignments)
-      for (const value of values) for (const text of texts(value).texts) this.#look(text);
+    for (const { name, values } of assignments) {
+      for (const value of values) {
+        const found = texts(value);
+        for (const text of found.texts) this.#look(text);
+        if (found.unknown !== undefined && CHOOSES_PROGRAM.test(name)) this.#doubt(onlyWhenRun(found.unknown));
+      }
+    }
     for (const target of redirects) look(target);
     const [first, ...rest] = words;
-    const program = first === undefined ? undefined : this.#program(texts(first));
+    let program = first === undefined ? undefined : this.#program(texts(first));
     for (const document of documents) {
       if (alone && program !== undefined && READS_DATA.has(program)) continue;
       for (const text of texts(document).texts) this.#look(text);
@@ -117,6 +124,9 @@ class Collector {
     }
     if (program === undefined) return;
     const given = rest.map(texts);
+    while ((program === 'command' || program === 'builtin') && given.length > 0) {
+      program = this.#program(given.shift() ?? { texts: [] }) ?? '';
+    }
     const messages = messagesOf(program, given);
     this.#folderOptions(given);
     for (const [index, one] of given.entries()) {
@@ -138,7 +148,10 @@ class Collector {
     }
     for (const text of texts) if (/[/\\~]/.test(text) && !SYSTEM_PROGRAM.test(text)) this.#look(text);
     if (more.length > 0) this.#doubt('which program is run is not certain');
-    return /[*?[]/.test(program) ? undefined : nameOf(program);
+    // A pattern may stand for any program that has the name of a file.
+    if (/[*?]/.test(program) || (program.includes('[') && program.includes(']')))
+      this.#doubt('which program is run is not certain');
+    return nameOf(program);
   }
 
   /** From there on paths may mean others. */
@@ -167,6 +180,7 @@ class Collector {
 
   /** Command lines that are given to another shell: `sh -c 'line'`, also behind `env`, `xargs` and the like. */
   #lines(program: string, given: readonly Texts[], shell: PosixShell, depth: number): void {
+    if (program === 'trap') this.#inner(given[0]?.texts ?? [], shell, depth);
     if (program === 'eval') this.#inner([given.map(({ texts }) => texts[0] ?? '').join(' ')], shell, depth);
     let syntax = shellSyntaxOf(program);
     for (const [index, { texts }] of given.entries()) {

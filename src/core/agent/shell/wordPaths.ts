@@ -10,6 +10,9 @@ const DIVIDERS = /[\s=:,;@!|&<>(){}[\]"'`]+/;
 const DRIVE = /(?<![A-Za-z0-9])([A-Za-z]):(?=[\\/])/g;
 const DRIVE_MARK = '\uE000';
 
+/** Whoever is given the text may read it as a command line. */
+const HOME = /^\$HOME(?!\w)/;
+
 /** No program can open longer ones. */
 const LONGEST_PATH = 4096;
 
@@ -22,7 +25,7 @@ export function pathsInText(text: string): string[] {
     if (piece.startsWith('-')) {
       const value = valueOfOption(piece);
       if (value !== undefined) found.add(value);
-    } else found.add(piece);
+    } else found.add(piece.replace(HOME, '~'));
   }
   return [...found].filter((path) => path !== '' && path.length <= LONGEST_PATH && !STREAMS.has(path));
 }

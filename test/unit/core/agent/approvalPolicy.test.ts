@@ -292,6 +292,30 @@ describe('in mode all a command that may lead outside is asked for', () => {
     '$x',
     'case a in a) cat /etc/passwd;; esac',
     'f() { cat ../x; }; f',
+    'c?t a',
+    'command cd src; cat out/outside.txt',
+    "trap 'cat $UNKNOWN' EXIT",
+    "su -c 'cat $HOME/x'",
+    'PATH=$X ls',
+    'cat a | { head -1; sh -c "cat /etc/passwd"; }',
+    'cat "${HOME%x}"',
+    'cat ${HOME}a/../x',
+    'cat a"$x"/../../..',
+    "git -c alias.x='!cat ~/x' x",
+    'cat $(echo ~)',
+    'cat <<< x > ~/y',
+    'tee -a ../y < a',
+    'cat /dev/fd/../../etc/passwd',
+    'cat //etc/passwd',
+    'cat .//../outside.txt',
+    'ls;cat /etc/passwd',
+    'ls&cat /etc/passwd',
+    'ls\ncat /etc/passwd',
+    'ls #\ncat /etc/passwd',
+    'echo \\# /etc/passwd',
+    'echo a#b /etc/passwd',
+    "echo '#' /etc/passwd",
+    'echo \\\ncat /etc/passwd',
     "cat $'/etc/passwd'",
     "cat $'\\x2fetc/passwd'",
     'cat /etc\\/passwd',
@@ -348,6 +372,12 @@ describe('in mode all a command that may lead outside is asked for', () => {
     const rules = asked.type === 'ask' ? [asked.always?.rule ?? ''] : [];
     expect(await verdict('execute', { command }, { mode: 'all', rules })).toEqual({ type: 'allowed' });
   });
+});
+
+test('an open entry does not speak for what is unclear, an exact one does', async () => {
+  const command = `bash -c 'cat "$UNKNOWN"'`;
+  expect((await verdict('execute', { command }, { commands: ['bash *'] })).type).toBe('ask');
+  expect((await verdict('execute', { command }, { commands: [command] })).type).toBe('allowed');
 });
 
 describe('a line is read for the shell that runs it', () => {

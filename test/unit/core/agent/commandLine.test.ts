@@ -147,6 +147,10 @@ describe('the time for a command line grows with its length', () => {
     dots: (n) => `x ${'.'.repeat(n)}`,
     slashes: (n) => `x ${'/'.repeat(n)}`,
     'shells in shells': (n) => `${'sh -c '.repeat(n)}x`,
+    brackets: (n) => '['.repeat(n),
+    'a word of brackets': (n) => `x ${'['.repeat(n)}`,
+    'hidden names': (n) => `x ${'/.'.repeat(n)}`,
+    'many dots': (n) => `x /${'.'.repeat(n)}`,
     'drive letters': (n) => `x ${'C:/'.repeat(n)}`,
   };
   const shells: readonly ShellSyntax[] = ['bash', 'fish', 'powershell', 'cmd'];
