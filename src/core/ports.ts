@@ -3,6 +3,7 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { type Event } from '../base/emitter.ts';
 import { type Failure, type Result } from '../base/errors.ts';
+import { type CallPreview } from '../protocol/diffView.ts';
 import { type EntryKind, type SeenPart, type ShownHandle, type Usage } from '../protocol/event.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { type Settings } from '../protocol/settings.ts';
@@ -175,6 +176,8 @@ export interface Tool<Arguments = unknown> {
   readonly effect: Effect;
   /** It only asks the user: it needs no approval, and a call whose answer is missing goes on after a restart. */
   readonly inquires?: true;
+  /** All that it changes are files, and those only by `Workspace.apply`: it can be run for a preview, with nothing applied. */
+  readonly previewed?: true;
   /** Where calls differ: what this one does. */
   effectFor?(args: Arguments): Effect;
   /** Names of `tool.*` notifications that it can cause. */
@@ -200,6 +203,8 @@ export interface ApprovalRequest {
   readonly always?: string;
   /** Why the last answer could not be taken. */
   readonly problem?: string;
+  /** What it would do to files now; absent: it changes none, or that cannot be told. */
+  readonly preview?: CallPreview;
 }
 
 export interface ApprovalAnswer {
@@ -261,6 +266,8 @@ export interface Frontend {
   render(conversation: string, partial: Partial): void;
   /** Resolves with the first answer; rejects only when the signal is aborted. */
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
+  /** Something about an open approval is another by now. One that is not open any more is passed over. */
+  approvalChanged(request: ApprovalRequest): void;
   /** The same for a question. */
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer>;
   /** The user's words that no request will carry. Resolves to whether they are kept there now, also over a crash. */
@@ -341,6 +348,10 @@ export interface Ports {
   readonly problems?: ProblemTelling;
   /** Shows the user a sentence in the chat; the model is not told. Absent: only the log has it. */
   notice?(text: string): void;
+  /** Files of the workspace, on disk or in a buffer, may have changed. Absent: nobody knows. */
+  readonly onDidChangeFiles?: Event<void>;
+  /** The program that runs command lines; absent: not known, so that no line is certain. */
+  shell?(): string;
   settings(): Settings;
   /** Absent: they never change. */
   readonly onDidChangeSettings?: Event<void>;

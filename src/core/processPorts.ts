@@ -23,6 +23,8 @@ export interface CommandEnd {
   readonly reason?: string;
   /** Processes that it had left running were ended with it. */
   readonly left?: true;
+  /** Processes that it had started and that left its group: they run on. Where that cannot be known there are none. */
+  readonly survivors?: readonly { readonly pid: number; readonly name: string }[];
   /** Why not all of its output was kept. */
   readonly outputProblem?: string;
   /** RFC 3339. */

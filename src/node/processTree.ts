@@ -47,23 +47,40 @@ export function endGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) send(WINDOWS ? pid : -pid, 'SIGKILL');
 }
 
-/** Everything that a command started: its process group, and what left the group but still descended from it when asked. */
+/**
+ * A variable in the environment of a command that everything it starts inherits. On Linux it shows what left the group and
+ * has another parent by now; one that clears its environment, and all of this on other systems, cannot be known.
+ */
+export const COMMAND_MARK = 'EARSHOT_COMMAND';
+
+export interface Survivor {
+  readonly pid: number;
+  readonly name: string;
+}
+
+/** Everything that a command started: its process group, what left the group but still descends from it, what has its mark. */
 export class ProcessTree {
   readonly #pid: number;
+  readonly #mark: string;
+  readonly #started: number;
   /** What was told to end, with its start time: the number alone may be another's by now. */
   readonly #told = new Map<number, string>();
 
-  constructor(pid: number) {
+  /** `mark`: the value of COMMAND_MARK that the command was given. */
+  constructor(pid: number, mark: string) {
     this.#pid = pid;
+    this.#mark = mark;
+    this.#started = startTicksOf(pid);
   }
 
-  /** `force` leaves no choice. Resolves once the signals are sent. */
-  async end(force: boolean): Promise<void> {
+  /** `force` leaves no choice; without `away` what has left the group for good is spared. Resolves once the signals are sent. */
+  async end(force: boolean, away = true): Promise<void> {
     if (WINDOWS) {
       await run('taskkill', ['/T', ...(force ? ['/F'] : []), '/PID', String(this.#pid)]);
       return;
     }
-    for (const pid of await descendantsOf(this.#pid)) {
+    const marked = away ? this.#marked().map(({ pid }) => pid) : [];
+    for (const pid of new Set([...(await descendantsOf(this.#pid)), ...marked])) {
       const started = startTimeOf(pid);
       if (started !== undefined) this.#told.set(pid, started);
     }
@@ -80,6 +97,19 @@ export class ProcessTree {
   /** Whether anything is left, also after the command itself has ended. Windows cannot say. */
   get isAlive(): boolean {
     return !WINDOWS && (hasGroup(this.#pid) || this.#descendants().length > 0);
+  }
+
+  /** What it started and what has left its group: it is not ended with the command. Empty where that cannot be known. */
+  survivors(): readonly Survivor[] {
+    return this.#marked().filter(({ group }) => group !== this.#pid);
+  }
+
+  #marked(): LinuxProcess[] {
+    if (process.platform !== 'linux') return [];
+    // What is older than the command cannot be of it.
+    return linuxProcesses().filter(
+      ({ pid, started, ended }) => !ended && Number(started) >= this.#started && hasMark(pid, this.#mark),
+    );
   }
 
   #descendants(): number[] {
@@ -119,8 +149,27 @@ function bootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
 }
 
+function startTicksOf(pid: number): number {
+  if (process.platform !== 'linux') return 0;
+  try {
+    return Number(readProcess(pid).started);
+  } catch {
+    return 0;
+  }
+}
+
+/** Of other users it cannot be read. */
+function hasMark(pid: number, mark: string): boolean {
+  try {
+    return `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}\0`.includes(`\0${COMMAND_MARK}=${mark}\0`);
+  } catch {
+    return false;
+  }
+}
+
 interface LinuxProcess {
   readonly pid: number;
+  readonly name: string;
   readonly parent: number;
   readonly group: number;
   readonly started: string;
@@ -129,10 +178,16 @@ interface LinuxProcess {
 
 function readProcess(pid: number): LinuxProcess {
   // The name stands in parentheses and may contain anything.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\)/s, '').trim().split(' ');
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const end = text.lastIndexOf(')');
+  const fields = text
+    .slice(end + 1)
+    .trim()
+    .split(' ');
   const [state = '', parent, group] = fields;
   return {
     pid,
+    name: text.slice(text.indexOf('(') + 1, end),
     parent: Number(parent),
     group: Number(group),
     started: fields[19] ?? '',

@@ -1,6 +1,6 @@
 // Decides whether a path lies inside the workspace: as written, and as the disk resolves it.
-import { lstat, realpath } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { lstat, readlink, realpath } from 'node:fs/promises';
+import { basename, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
 import { failed, type Result, succeeded } from '../base/errors.ts';
 
 /** `path` as people say it, relative to the workspace; `absolute` as the machine says it. */
@@ -88,14 +88,47 @@ function isInside(folder: string, path: string): boolean {
   return inner === '' || (inner !== '..' && !inner.startsWith(`..${sep}`) && !isAbsolute(inner));
 }
 
+/** As many as a machine follows. */
+const MOST_LINKS = 40;
+
 /** A file that is to be made has no real path yet; its nearest existing parent has. */
 export async function realpathOfExisting(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(await realpathOfExisting(parent), basename(path));
+  return realpath(path).catch(() => realpathOfMissing(path));
+}
+
+/** A link that leads to nothing leads to where a file would be made, so links are followed one by one. */
+async function realpathOfMissing(path: string): Promise<string> {
+  let here = parse(path).root;
+  const left = partsOf(path).reverse();
+  for (let links = 0; left.length > 0; ) {
+    const next = resolve(here, left.pop() ?? '');
+    const target = links < MOST_LINKS ? await targetOf(next) : null;
+    if (target === null) return join(await realpath(here).catch(() => here), basename(next), ...left.reverse());
+    if (target === undefined) {
+      here = next;
+      continue;
+    }
+    links += 1;
+    if (isAbsolute(target)) here = parse(target).root;
+    left.push(...partsOf(target).reverse());
   }
+  return here;
+}
+
+/** Undefined for what is there and is no link; null for what is not there. */
+async function targetOf(path: string): Promise<string | null | undefined> {
+  try {
+    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
+  } catch {
+    return null;
+  }
+}
+
+function partsOf(path: string): string[] {
+  return path
+    .slice(parse(path).root.length)
+    .split(sep)
+    .filter((part) => part !== '');
 }
 
 function outside(path: string): { ok: false; failure: { code: string; message: string } } {

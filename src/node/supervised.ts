@@ -12,6 +12,7 @@ import {
   type CommandEnd,
   type FromSupervisor,
   LINE_LIMIT,
+  markOf,
   type ProcessIdentity,
   readMessage,
   readState,
@@ -147,7 +148,9 @@ export class Supervised implements Disposable {
   /** The supervisor is gone without a word. Nobody else could end what it had started. */
   async #giveUp(): Promise<void> {
     const { process } = this.#state;
-    if (process !== undefined && isOurs(process)) await new ProcessTree(process.pid).end(true);
+    if (process !== undefined && isOurs(process)) {
+      await new ProcessTree(process.pid, markOf(this.#deps.spec)).end(true);
+    }
     if (platformHasSocketFiles) rmSync(this.#deps.spec.socket, { force: true });
     this.#lost = true;
   }

@@ -5,11 +5,12 @@ import { describeError } from '../base/errors.ts';
 import { LineSplitter } from '../base/lines.ts';
 import { type FileSystem } from './fileSystem.ts';
 import { OutputWriter } from './outputFile.ts';
-import { ProcessTree, spawnShell, startTimeOf } from './processTree.ts';
+import { COMMAND_MARK, ProcessTree, type Survivor, spawnShell, startTimeOf } from './processTree.ts';
 import {
   type CommandEnd,
   type FromSupervisor,
   LINE_LIMIT,
+  markOf,
   readRequest,
   readSpec,
   StateKeeper,
@@ -28,6 +29,8 @@ const LOOK_EVERY = 25;
 const LINGER = 500;
 /** How often an end that could not be written is tried again. */
 const WRITE_AGAIN = 1000;
+/** More are not named. */
+const MOST_SURVIVORS = 20;
 /** Something outside its group may hold its output open for ever. */
 const LAST_OUTPUT = 300;
 
@@ -95,18 +98,21 @@ export class Supervisor {
     this.#watchOwner();
     const exit = await this.#command();
     await this.#endLeftovers();
-    await this.#finish(exit);
+    await this.#finish(exit, await this.#survivors());
   }
 
   /** Resolves when the command itself has ended, whatever it leaves behind. */
   async #command(): Promise<Pick<CommandEnd, 'code' | 'signal'> | { readonly failed: string }> {
-    const child = (this.#child = spawnShell({ ...this.#spec, env: this.#deps.env }));
+    const child = (this.#child = spawnShell({
+      ...this.#spec,
+      env: { ...this.#deps.env, [COMMAND_MARK]: markOf(this.#spec) },
+    }));
     const exited = new Promise<Pick<CommandEnd, 'code' | 'signal'> | { failed: string }>((resolve) => {
       child.once('error', (error) => resolve({ failed: describeError(error) }));
       child.once('exit', (code, signal) => resolve({ code, signal }));
     });
     if (child.pid !== undefined) {
-      this.#tree = new ProcessTree(child.pid);
+      this.#tree = new ProcessTree(child.pid, markOf(this.#spec));
       const process = { pid: child.pid, startTime: startTimeOf(child.pid) ?? '' };
       this.#state = { ...this.#state, process };
     }
@@ -246,17 +252,36 @@ export class Supervisor {
   async #endLeftovers(): Promise<void> {
     const tree = this.#tree;
     if (tree === undefined) return;
+    const { graceMilliseconds: grace } = this.#spec;
     if (this.#stopping === undefined && (await gone(tree, LINGER))) return;
     if (this.#stopping === undefined) {
-      await tree.end(false);
+      await tree.end(false, false);
       this.#left = true;
     }
-    if (await gone(tree, this.#spec.graceMilliseconds)) return;
-    await tree.end(true);
-    await gone(tree, this.#spec.graceMilliseconds);
+    const isGone = await gone(tree, grace);
+    // While it was being stopped it may have started something that nobody has told to end.
+    const stopped = this.#stopping !== undefined;
+    if (isGone && !(stopped && tree.survivors().length > 0)) return;
+    await tree.end(true, stopped);
+    await gone(tree, grace);
   }
 
-  async #finish(exit: Pick<CommandEnd, 'code' | 'signal'> | { readonly failed: string }): Promise<void> {
+  /** A daemon is meant to run on when the command has done its work; who reads the result is told of it. */
+  async #survivors(): Promise<readonly Survivor[]> {
+    const tree = this.#tree;
+    if (tree === undefined || this.#stopping !== undefined) return [];
+    const until = Date.now() + LINGER;
+    for (;;) {
+      const found = tree.survivors();
+      if (found.length === 0 || Date.now() > until) return found.map(({ pid, name }) => ({ pid, name }));
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
+    }
+  }
+
+  async #finish(
+    exit: Pick<CommandEnd, 'code' | 'signal'> | { readonly failed: string },
+    survivors: readonly Survivor[],
+  ): Promise<void> {
     clearTimeout(this.#force);
     clearTimeout(this.#unowned);
     const now = Date.now();
@@ -267,6 +292,7 @@ export class Supervisor {
       ...('failed' in exit ? { code: null, signal: null } : exit),
       ...(failed === undefined ? (this.#stopping ?? { cause: 'exited' }) : { cause: 'not_started', reason: failed }),
       ...(this.#left && { left: true as const }),
+      ...(survivors.length > 0 && { survivors: survivors.slice(0, MOST_SURVIVORS) }),
       ...(this.#outputProblem !== undefined && { outputProblem: this.#outputProblem }),
       at: new Date(now).toISOString(),
       milliseconds: now - this.#started,

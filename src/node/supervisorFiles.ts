@@ -1,9 +1,10 @@
 // What a supervisor and the window that owns it say to each other: files beside the output, and lines over a private socket.
+import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { wholeCharacters } from '../base/text.ts';
 import { type FileSystem, realFileSystem } from './fileSystem.ts';
-import { type ShellProgram } from './processTree.ts';
+import { type ShellProgram, type Survivor } from './processTree.ts';
 
 /** Written by the owner before the supervisor is started. */
 export interface SupervisorSpec {
@@ -34,6 +35,8 @@ export interface CommandEnd {
   readonly reason?: string;
   /** Processes that it had left running were ended with it. */
   readonly left?: true;
+  /** Processes that it had started and that left its group: they run on. Where that cannot be known there are none. */
+  readonly survivors?: readonly Survivor[];
   /** Why not all of its output was kept. */
   readonly outputProblem?: string;
   /** RFC 3339. */
@@ -67,6 +70,11 @@ export type FromSupervisor =
 
 /** The variable that carries what is meant for the user's Node past ours. */
 export const OWN_NODE_OPTIONS = 'EARSHOT_NODE_OPTIONS';
+
+/** The command's own mark. Who reads it learns nothing of the token. */
+export function markOf({ token }: SupervisorSpec): string {
+  return createHash('sha256').update(token).digest('hex').slice(0, 32);
+}
 
 export const LINE_LIMIT = 4 * 1024 * 1024;
 

@@ -21,4 +21,15 @@ export interface FileDiff {
   readonly cut?: number;
   /** Why there are no hunks although the bytes differ. */
   readonly note?: 'not_text' | 'too_long' | 'gone';
+  /** With a note: how many bytes; absent: there was no such file, or they are not kept. */
+  readonly sizes?: { readonly before?: number; readonly after?: number };
+}
+
+/** What a call would do to files if it ran now. */
+export interface CallPreview {
+  readonly files: readonly FileDiff[];
+  /** Files that are left out. */
+  readonly more?: number;
+  /** Why it would change nothing. */
+  readonly refusal?: string;
 }

@@ -1,7 +1,7 @@
 // The two directions between the host and the chat page. The page imports types only; the host parses what comes from it.
 import * as z from 'zod';
 import { type ChangesView, changesMessages } from './changesView.ts';
-import { type FileDiff } from './diffView.ts';
+import { type CallPreview, type FileDiff } from './diffView.ts';
 import { type EventOf } from './event.ts';
 import { type HandleView, handlesMessages } from './handlesView.ts';
 import { type Level } from './notification.ts';
@@ -138,6 +138,8 @@ interface ApprovalView {
   readonly always?: string;
   /** Why the last answer could not be taken. */
   readonly problem?: string;
+  /** What it would do to files now. */
+  readonly preview?: CallPreview;
 }
 
 /** A question to the user, on the card of the call that asks it. */

@@ -22,6 +22,7 @@ export const applyPatchTool = defineTool({
     'Paths are relative to the workspace. There are no line numbers: the context says where.',
   ].join('\n'),
   effect: 'edit',
+  previewed: true,
   arguments: { input: z.string().min(1).describe('The whole patch, from “*** Begin Patch” to “*** End Patch”') },
   touches: ({ input }) => {
     const paths = pathsInPatch(input);

@@ -12,6 +12,8 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   effect: Effect;
   /** It only asks the user. */
   inquires?: true;
+  /** All that it changes are files, and those only by `Workspace.apply`. */
+  previewed?: true;
   /** Where calls differ; `effect` is then the most that any does. */
   effectFor?(args: z.infer<z.ZodObject<Shape>>): Effect;
   emits?: readonly string[];
@@ -31,6 +33,7 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
     description: { name: tool.name, description: tool.description, parameters },
     effect: tool.effect,
     ...(tool.inquires === true && { inquires: true as const }),
+    ...(tool.previewed === true && { previewed: true as const }),
     emits: tool.emits ?? [],
     parse: (value) => {
       const parsed = schema.safeParse(value);

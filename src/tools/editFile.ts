@@ -16,6 +16,7 @@ export const editFileTool = defineTool({
   description:
     'Replaces exact texts in a file of the workspace. Give several edits of one file in one call: they are made one after the other, all or none. Saves the file, unless the user has unsaved changes in it. If a text is not there, the result shows the nearest one.',
   effect: 'edit',
+  previewed: true,
   arguments: {
     path: z.string().min(1).describe('Path relative to the workspace, for example src/app.ts'),
     edits: z.array(edit).min(1).max(100),

@@ -6,6 +6,7 @@ export const moveFileTool = defineTool({
   name: 'move_file',
   description: 'Moves or renames one file of the workspace; missing folders are made. Nothing is overwritten.',
   effect: 'edit',
+  previewed: true,
   arguments: {
     path: z.string().min(1).describe('The file, relative to the workspace'),
     to: z.string().min(1).describe('Its new path, with the file’s name'),

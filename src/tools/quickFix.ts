@@ -13,6 +13,7 @@ export function createQuickFixTool(fixes: QuickFixes): Tool {
     description:
       'Lists the quick fixes that the editor’s language servers offer for the problems of a file; with title, applies that one and saves. Problems come from diagnostics.',
     effect: 'edit',
+    previewed: true,
     effectFor: ({ title }) => (title === undefined ? 'read' : 'edit'),
     arguments: {
       path: z.string().min(1).describe('Path relative to the workspace, for example src/app.ts'),

@@ -6,7 +6,7 @@ import { PlainTextStream } from '../base/terminalText.ts';
 import { type ToolContext, type ToolOutcome } from '../core/ports.ts';
 import { type Handle } from '../core/tools/handle.ts';
 import { type ConversationHandles } from '../core/tools/handles.ts';
-import { describeEnd, describeState, isSuccess } from '../core/tools/handleWords.ts';
+import { describeEnd, describeState, describeSurvivors, isSuccess } from '../core/tools/handleWords.ts';
 import { newOutput } from './commandOutput.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 import { shownByCommand } from './shownByCommand.ts';
@@ -19,7 +19,7 @@ const LIVE_BYTES = 64 * 1024;
 export const runCommandTool = defineTool({
   name: 'run_command',
   description:
-    'Runs a shell command in the workspace and returns its output and exit code. The user is asked first. In the foreground it gets no input (unless input is true) and is stopped after its time limit. With background it becomes a handle that runs on, also after your turn: for servers, watchers and long builds. You are told when it ends or seems to wait for input; handle and await work with it. What a foreground command leaves running with & is ended with it.',
+    'Runs a shell command in the workspace and returns its output and exit code. The user is asked first. In the foreground it gets no input (unless input is true) and is stopped after its time limit. With background it becomes a handle that runs on, also after your turn: for servers, watchers and long builds. You are told when it ends or seems to wait for input; handle and await work with it. What a foreground command leaves running with & is ended with it. What it starts in a session of its own (setsid, a daemon) is ended only if the command is stopped; if it ends by itself that runs on, and the result names it on Linux, where alone that can be known.',
   effect: 'execute',
   emits: ['stopped', 'failed', 'waiting', 'lost', 'running'],
   arguments: {
@@ -125,9 +125,15 @@ function endLine({ process }: Handle): string {
   if (lost === true || end === undefined) return '(It was lost: the process that supervised it is gone.)';
   const notes = [
     ...(end.left === true ? ['(What it had left running in the background was ended. Use background for that.)'] : []),
+    ...survivorNote(end),
     ...(end.outputProblem === undefined ? [] : [`(Not all of its output could be kept: ${end.outputProblem}.)`]),
   ];
   return [...notes, plainEnd(end)].join('\n');
+}
+
+function survivorNote(end: NonNullable<Handle['process']['status']['end']>): string[] {
+  const survivors = describeSurvivors(end);
+  return survivors === undefined ? [] : [`(Note: ${survivors}.)`];
 }
 
 function plainEnd(end: NonNullable<Handle['process']['status']['end']>): string {

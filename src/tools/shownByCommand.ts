@@ -2,7 +2,7 @@
 import { pathsIn } from '../core/agent/commandLine.ts';
 import { linesShownIn } from '../core/files/shownLines.ts';
 import { type ShownFile, type ToolContext } from '../core/ports.ts';
-import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
+import { type FilePath } from '../core/workspacePorts.ts';
 
 const MOST_FILES = 30;
 const LARGEST_BYTES = 1_000_000;
@@ -30,7 +30,7 @@ export async function shownByCommand(
 
 /** Words that may be paths; behind a `cd` those in its folder, and of `HEAD:src/a.ts` what git shows. */
 function candidatesIn(command: string): readonly string[] {
-  const words = pathsIn(command).flatMap((word) => {
+  const words = pathsIn(command, 'bash').paths.flatMap((word) => {
     const revision = /^[\w./~^@{}-]+:(?!\/)(.+)$/.exec(word)?.[1];
     return revision === undefined ? [word] : [word, revision];
   });
@@ -48,19 +48,10 @@ async function readCandidate(
   const resolved = await workspace.resolve(path);
   if (!resolved.ok) return undefined;
   const { path: name, real = name } = resolved.value;
-  if (hides(name) || hides(real) || !(await isPlainFile(real, workspace))) return undefined;
-  const content = await workspace.read(resolved.value);
+  if (hides(name) || hides(real)) return undefined;
+  const content = await workspace.read(resolved.value, { atMost: LARGEST_BYTES });
   // A command shows what is on disk.
-  if (!content.ok || content.value.unsaved || content.value.bytes.length > LARGEST_BYTES) return undefined;
+  if (!content.ok || content.value.unsaved) return undefined;
   const text = await workspace.decode(resolved.value, content.value.bytes);
   return text === undefined ? undefined : { file: resolved.value, bytes: content.value.bytes, text };
-}
-
-/** A read of a pipe or a device may never end. */
-async function isPlainFile(path: string, workspace: Workspace): Promise<boolean> {
-  const slash = path.lastIndexOf('/');
-  const folder = await workspace.resolve(slash === -1 ? '.' : path.slice(0, slash));
-  const entries = folder.ok ? await workspace.list(folder.value) : undefined;
-  if (entries?.ok !== true) return false;
-  return entries.value.some(({ name, kind }) => kind === 'file' && name === path.slice(slash + 1));
 }

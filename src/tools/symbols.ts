@@ -12,6 +12,7 @@ export function createSymbolsTool(languages: Languages): Tool {
     description:
       'Asks the editor’s language server about names in code, which is exact where search guesses. definition and references of a symbol that stands in a file; rename changes it everywhere, strings and comments excepted; outline lists what a file declares; find looks for a name in the whole workspace.',
     effect: 'edit',
+    previewed: true,
     effectFor: ({ action }) => (action === 'rename' ? 'edit' : 'read'),
     arguments: {
       action: z.enum(ACTIONS),

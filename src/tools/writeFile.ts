@@ -7,6 +7,7 @@ export const writeFileTool = defineTool({
   description:
     'Makes a file with this content, with its folders, or replaces a whole file. To replace one you must have read all of it, as it is now; to change parts of a file use edit_file.',
   effect: 'edit',
+  previewed: true,
   arguments: {
     path: z.string().min(1).describe('Path relative to the workspace, for example src/app.ts'),
     content: z.string().describe('The whole content of the file'),

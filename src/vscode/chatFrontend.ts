@@ -138,6 +138,10 @@ export class ChatFrontend implements Frontend, Disposable {
     return this.#approvals.open(request.call.id, request, signal);
   }
 
+  approvalChanged(request: ApprovalRequest): void {
+    this.#approvals.change(request.call.id, request);
+  }
+
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
     return this.#questions.open(request.id, request, signal);
   }
@@ -201,8 +205,9 @@ export class ChatFrontend implements Frontend, Disposable {
     }
     const open = this.#approvals.get(item.id);
     if (open === undefined) return item;
-    const { reason, always, problem } = open;
+    const { reason, always, problem, preview } = open;
     const approval = {
+      ...(preview !== undefined && { preview }),
       ...(reason !== undefined && { reason }),
       ...(always !== undefined && { always }),
       ...(problem !== undefined && { problem }),

@@ -45,6 +45,7 @@ import { createBuffers } from './reviewBuffers.ts';
 import { createApiKeys } from './secrets.ts';
 import { SettingsReader } from './settings.ts';
 import { userShell } from './shell.ts';
+import { onDidChangeFiles } from './sources/fileChanges.ts';
 import { type StatusBar } from './statusBar.ts';
 import { EditorTasks } from './tasks.ts';
 import { TerminalMirrors } from './terminalMirror.ts';
@@ -150,6 +151,8 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
     ],
     handles,
     processes: processObserver,
+    onDidChangeFiles,
+    shell: () => userShell().shell.path,
     permissions: createPermissions({ files: realFileSystem, folder, log }),
     userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),
     notice: (text) => frontend.notice({ type: 'notice', id: realIds.ulid(), level: 'warning', text }),

@@ -43,6 +43,14 @@ export class OpenRequests<Request, Answer> {
     return this.#open.get(id)?.request;
   }
 
+  /** Replaces what was asked; passed over if it is not open. */
+  change(id: string, request: Request): void {
+    const open = this.#open.get(id);
+    if (open === undefined) return;
+    this.#open.set(id, { ...open, request });
+    this.#changed(request);
+  }
+
   get size(): number {
     return this.#open.size;
   }

@@ -44,10 +44,9 @@ function patchFiles(patch: string): FileDiff[] {
   return files.map(({ path, kind, lines }) => ({ ...fileOf(path, lines.length === 0 ? [] : [hunkOf(lines)]), kind }));
 }
 
+/** How many lines go and come is not known before it is compared with the file. */
 function fileOf(path: string, hunks: readonly DiffHunk[]): FileDiff {
-  const lines = hunks.flatMap((hunk) => hunk.lines);
-  const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
-  return { path, kind: 'changed', added: count('+'), removed: count('-'), hunks };
+  return { path, kind: 'changed', added: 0, removed: 0, hunks };
 }
 
 /** Where in the file it will be is not known yet. */

@@ -8,6 +8,12 @@ import type { HeldReason, ToolState } from '../protocol/webview.ts';
 
 const ANNOUNCED = 600;
 
+function fileSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
+  const [size, unit] = bytes < 1024 * 1024 ? [bytes / 1024, 'KB'] : [bytes / 1024 / 1024, 'MB'];
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`;
+}
+
 export const strings = {
   transcript: 'Conversation',
   you: 'You',
@@ -125,9 +131,18 @@ export const strings = {
     too_long: 'Too much to be compared here.',
     gone: 'What it was before is no longer kept.',
   } satisfies Record<NonNullable<FileDiff['note']>, string>,
+  diffSizes: (before: number | undefined, after: number | undefined) => {
+    if (before === undefined || after === undefined) {
+      const size = before ?? after;
+      return size === undefined ? '' : `${fileSize(size)}.`;
+    }
+    return `${fileSize(before)} before, ${fileSize(after)} after.`;
+  },
   diffMore: (lines: number) => `Show ${lines} more ${lines === 1 ? 'line' : 'lines'}`,
   diffLess: 'Show less',
   diffCut: (lines: number) => `${lines} more lines are not shown here.`,
+  previewRefused: (reason: string) => `As the files are now, this call would be refused: ${reason}`,
+  previewMore: (files: number) => `${files} more ${files === 1 ? 'file is' : 'files are'} not shown here.`,
   diffEverywhere: 'Replaced wherever it is.',
 
   todo: 'To-do',

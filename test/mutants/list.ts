@@ -343,4 +343,32 @@ export const mutants: readonly Mutant[] = [
     replace: 'const NOT_LOOKED_AT: KnownProblems = { problems: [], sure: true };',
     tests: ['test/unit/producers/firstProblems.test.ts'],
   },
+  {
+    name: 'a root that is harmless',
+    file: 'src/core/agent/shell/wordPaths.ts',
+    find: "const STREAMS = new Set(['/dev/null',",
+    replace: "const STREAMS = new Set(['/', '/dev/null',",
+    tests: ['test/unit/core/agent/approvalPolicy.test.ts'],
+  },
+  {
+    name: 'trim takes what shells keep',
+    file: 'src/core/agent/shell/plainWords.ts',
+    find: "const words = divide(trimBlanks(line, quoting.newlines ? ' \\t\\n' : ' \\t'), quoting);",
+    replace: 'const words = divide(line.trim(), quoting);',
+    tests: ['test/unit/core/agent/approvalPolicy.test.ts'],
+  },
+  {
+    name: 'a backslash that escapes nothing',
+    file: 'src/core/agent/shell/posixWords.ts',
+    find: "if (next !== '\\n') parts.push(textPart(next === '' ? '\\\\' : next, true));",
+    replace: "if (next !== '\\n') parts.push(textPart(`\\\\${next}`, true));",
+    tests: ['test/unit/core/agent/realShells.test.ts', 'test/unit/core/agent/approvalPolicy.test.ts'],
+  },
+  {
+    name: 'a dangling link that leads nowhere',
+    file: 'src/node/resolvePath.ts',
+    find: 'isSymbolicLink() ? await readlink(path) : undefined;',
+    replace: 'isSymbolicLink() ? null : undefined;',
+    tests: ['test/unit/node/resolvePath.test.ts'],
+  },
 ];

@@ -120,6 +120,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     ],
     handles,
     processes: processObserver,
+    shell: () => '/bin/sh',
     settings: () => settings,
     model: () => options.model,
     ...options.ports,

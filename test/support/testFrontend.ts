@@ -46,6 +46,15 @@ export class TestFrontend implements Frontend {
     });
   }
 
+  /** Approvals that changed while they were open, oldest first. */
+  readonly changed: ApprovalRequest[] = [];
+  onApprovalChanged: (request: ApprovalRequest) => void = () => undefined;
+
+  approvalChanged(request: ApprovalRequest): void {
+    this.changed.push(request);
+    this.onApprovalChanged(request);
+  }
+
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
     this.asked.push(request);
     return this.answer(request, signal);

@@ -1,5 +1,6 @@
 // Calls of tools as a conversation makes them, one at a time or side by side: the real life of a call and a real log, without a model.
 import { Slots } from '../../src/base/slots.ts';
+import { type Event } from '../../src/base/emitter.ts';
 import { Captures } from '../../src/core/checkpoints/captures.ts';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
 import { OwnEdits } from '../../src/core/files/ownEdits.ts';
@@ -29,7 +30,11 @@ export interface ToolBench {
 export async function createToolBench(
   workspace: Workspace,
   snapshots: Snapshots,
-  options: { readonly tools?: readonly Tool[]; readonly checkpoints?: Checkpoints } = {},
+  options: {
+    readonly tools?: readonly Tool[];
+    readonly checkpoints?: Checkpoints;
+    readonly onDidChangeFiles?: Event<void>;
+  } = {},
 ): Promise<ToolBench> {
   const { log, clock } = await createMemoryLog();
   await log.append({ type: 'turn_started', source: 'user' });
@@ -58,6 +63,7 @@ export async function createToolBench(
     ids: realIds,
     store: unused,
     slots: new Slots(8),
+    onDidChangeFiles: options.onDidChangeFiles,
     settings: () => settings,
   };
   return {

@@ -1,4 +1,6 @@
 // Background commands in a conversation: named, fetched, fed, ended; each state told once, by a result or a notification.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   background,
@@ -294,6 +296,17 @@ describe('a command in the foreground', () => {
       'started\n(What it had left running in the background was ended. Use background for that.)\n(exit code 0)',
     );
   });
+});
+
+test.runIf(process.platform === 'linux')('a command that leaves a daemon names it in its result', async () => {
+  const command = '(setsid sleep 1000 > /dev/null 2>&1 & echo $! > pid); echo started';
+  const walk = await begin([{ calls: [call('run_command', { command })] }, done]);
+  await walk.go();
+  const pid = Number(await readFile(join(walk.headless.folder, 'pid'), 'utf8'));
+  process.kill(pid, 'SIGKILL');
+  expect((await responses(walk))[0]).toBe(
+    `started\n(Note: what it started in a session of its own runs on: sleep (pid ${pid}).)\n(exit code 0)`,
+  );
 });
 
 describe('when the model has given its answer', () => {

@@ -9,6 +9,7 @@ import { isLocalHost } from './addresses.ts';
 import { isAllowed, parseCommand, pathsIn } from './commandLine.ts';
 import { type Hidden, whyHidden } from './ignoreFile.ts';
 import { whyProtected } from './protectedFiles.ts';
+import { type ShellSyntax } from './shell/script.ts';
 
 /** What *always* stands for: a name to remember it by, and words for people. */
 interface Always {
@@ -33,6 +34,7 @@ export interface PolicyDeps {
   readonly workspace: Workspace;
   readonly hidden: Hidden;
   readonly permissions?: Permissions | undefined;
+  readonly shell: ShellSyntax;
 }
 
 const PASSES: Readonly<Record<Settings['approvals.mode'], readonly Effect[]>> = {
@@ -57,15 +59,19 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
     }
   }
   const touched = tool.touches?.(args) ?? {};
-  const sensitive = await lookAt(deps, effect, touched);
+  const named = touched.command === undefined ? undefined : pathsIn(touched.command, deps.shell);
+  const sensitive = await lookAt(deps, effect, touched, named?.paths ?? []);
   if (sensitive !== undefined) return { type: 'ask', ...sensitive };
   // A tool that changes files and does not say which could change any.
   const vague = effect === 'edit' && touched.paths === undefined;
-  const always = alwaysFor(name, touched);
+  const always = alwaysFor(name, touched, deps.shell);
   const passes = !vague && PASSES[settings['approvals.mode']].includes(effect);
-  if (passes || (touched.onlyOnce !== true && deps.permissions?.has(always.rule) === true) || listed(settings, touched))
+  const unclear = passes ? named?.unclear : undefined;
+  const permitted = touched.onlyOnce !== true && deps.permissions?.has(always.rule) === true;
+  if ((passes && unclear === undefined) || permitted || listed(deps, touched, named?.unclear !== undefined))
     return { type: 'allowed' };
-  return { type: 'ask', ...(touched.onlyOnce !== true && { always }), letIn: [] };
+  const reason = unclear === undefined ? {} : { reason: `it may lead outside the workspace: ${unclear}.` };
+  return { type: 'ask', ...reason, ...(touched.onlyOnce !== true && { always }), letIn: [] };
 }
 
 /** What needs a person in every mode, whatever was allowed before. */
@@ -73,14 +79,18 @@ async function lookAt(
   deps: PolicyDeps,
   effect: Effect,
   touched: Touched,
+  named: readonly string[],
 ): Promise<{ reason: string; letIn: readonly string[]; names?: readonly string[] } | undefined> {
   const reads = effect === 'read';
-  const paths = [...(touched.paths ?? []), ...(touched.command === undefined ? [] : pathsIn(touched.command))];
   const reasons: string[] = [];
   const letIn: string[] = [];
   const touchy: string[] = [];
-  for (const path of new Set(paths)) {
-    const file = path.startsWith('~') ? undefined : await deps.workspace.resolve(path);
+  const places = [
+    ...(touched.paths ?? []).map((path) => [path, path] as const),
+    ...named.map((path) => [path, fromShell(deps.workspace, path)] as const),
+  ];
+  for (const [path, place] of new Map(places)) {
+    const file = path.startsWith('~') ? undefined : await deps.workspace.resolve(place);
     if (file === undefined || (!file.ok && file.failure.code === 'outside')) {
       reasons.push(`${path} is outside the workspace`);
       letIn.push(path);
@@ -102,9 +112,16 @@ function whyTouchy(hidden: Hidden, path: string, reads: boolean): string | undef
   return whyProtected(path, reads) ?? whyHidden(hidden, path);
 }
 
-function listed(settings: Settings, { command }: Touched): boolean {
-  const words = command === undefined ? undefined : parseCommand(command);
-  return words !== undefined && isAllowed(words, settings['approvals.commands']);
+/** Commands run in the first folder: there the name of another folder is a name like any other. */
+function fromShell({ folders }: Workspace, path: string): string {
+  const isAbsolute = /^(?:[/\\]|[A-Za-z]:[\\/])/.test(path);
+  return isAbsolute || folders.length < 2 ? path : `${folders[0]?.absolute ?? ''}/${path}`;
+}
+
+/** Where it is unclear what a line touches, only an entry that is the whole line speaks for it. */
+function listed({ settings, shell }: PolicyDeps, { command }: Touched, unclear: boolean): boolean {
+  const words = command === undefined ? undefined : parseCommand(command, shell);
+  return words !== undefined && isAllowed(words, settings['approvals.commands'], shell, unclear);
 }
 
 /** Undefined for what is no address: the tool says so. */
@@ -117,12 +134,12 @@ function hostOf(url: string): URL | undefined {
 }
 
 /** A command is remembered by its words where they are certain, else by its exact text; a page by its server; anything else by its tool. */
-function alwaysFor(name: string, { command, task, url }: Touched): Always {
+function alwaysFor(name: string, { command, task, url }: Touched, shell: ShellSyntax): Always {
   const origin = url === undefined ? undefined : hostOf(url)?.origin;
   if (origin !== undefined) return { rule: `url:${origin}`, label: origin };
   if (task !== undefined) return { rule: `task:${task}`, label: `the task ${printPath(task)}` };
   if (command === undefined) return { rule: `tool:${name}`, label: name };
-  const words = parseCommand(command);
+  const words = parseCommand(command, shell);
   return { rule: words === undefined ? `line:${command}` : `words:${JSON.stringify(words)}`, label: command.trim() };
 }
 

@@ -2,11 +2,15 @@
 import { failed, type Result } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
-import { type ApprovalAnswer, type Tool } from '../ports.ts';
+import { type CallPreview } from '../../protocol/diffView.ts';
+import { type ApprovalAnswer, type ApprovalRequest, type Tool, type ToolContext } from '../ports.ts';
+import { type PlannedCall } from '../tools/preview.ts';
 import { effectOf } from '../tools/registry.ts';
 import { type ToolRunDeps } from '../tools/run.ts';
 import { judge, type Verdict } from './approvalPolicy.ts';
 import { type Hidden } from './ignoreFile.ts';
+import { OpenPreview } from './openPreview.ts';
+import { shellSyntaxOf } from './shell/script.ts';
 
 type CallRequest = EventOf<'tool_call_request'>;
 type Asked = Extract<Verdict, { type: 'ask' }>;
@@ -18,6 +22,8 @@ export type Permission =
       readonly arguments: unknown;
       readonly letIn: readonly string[];
       readonly names: readonly string[];
+      /** What the person was shown; the call does that or nothing. */
+      readonly plan?: PlannedCall | undefined;
     }
   | { readonly type: 'refused'; readonly reason: string };
 
@@ -31,7 +37,13 @@ const POLICY = 'policy';
 export async function permit(
   deps: ToolRunDeps,
   tool: Tool,
-  call: { readonly request: CallRequest; readonly arguments: unknown; readonly hidden: Hidden },
+  call: {
+    readonly request: CallRequest;
+    readonly arguments: unknown;
+    readonly hidden: Hidden;
+    /** What the call would see if these paths were let in. */
+    contextFor(letIn: readonly string[], names: readonly string[]): ToolContext;
+  },
   signal: AbortSignal,
 ): Promise<Permission> {
   const { request, arguments: args, hidden } = call;
@@ -43,13 +55,14 @@ export async function permit(
       if (effectOf(tool, args) !== 'read') await record(deps, request, { action: 'approve', by: POLICY });
       return { type: 'permitted', arguments: args, letIn: [], names: [] };
     case 'ask':
-      return askFor(deps, tool, { request, args, verdict }, signal);
+      return askFor(deps, tool, { request, args, verdict, context: call.contextFor(verdict.letIn, verdict.names ?? []) }, signal);
   }
 }
 
 function judgeCall(deps: ToolRunDeps, tool: Tool, args: unknown, hidden: Hidden): Promise<Verdict> {
   const { workspace, permissions } = deps;
-  return judge({ settings: deps.settings(), workspace, hidden, permissions }, tool, args);
+  const shell = shellSyntaxOf(deps.shell?.() ?? '');
+  return judge({ settings: deps.settings(), workspace, hidden, permissions, shell }, tool, args);
 }
 
 /**
@@ -71,23 +84,19 @@ export async function waitedForAnswer(
 async function askFor(
   deps: ToolRunDeps,
   tool: Tool,
-  call: { readonly request: CallRequest; readonly args: unknown; readonly verdict: Asked },
+  call: {
+    readonly request: CallRequest;
+    readonly args: unknown;
+    readonly verdict: Asked;
+    readonly context: ToolContext;
+  },
   signal: AbortSignal,
 ): Promise<Permission> {
   const { request, verdict } = call;
-  const { id, name, arguments: args } = request;
+  const preview = await OpenPreview.of(deps, tool, call);
   let problem: string | undefined;
   for (;;) {
-    const answer = await deps.frontend.approve(
-      {
-        conversation: deps.log.id,
-        call: { id, name, arguments: args },
-        ...(verdict.reason !== undefined && { reason: verdict.reason }),
-        ...(verdict.always !== undefined && { always: verdict.always.label }),
-        ...(problem !== undefined && { problem }),
-      },
-      signal,
-    );
+    const answer = await preview.whileOpen((shown) => requestOf(deps, call, shown, problem), signal);
     if (answer.action === 'reject') {
       await record(deps, request, answer);
       return { type: 'refused', reason: `The user rejected this call: ${reasonOf(answer)}` };
@@ -98,18 +107,42 @@ async function askFor(
       problem = changed.failure.message;
       continue;
     }
+    if (changed === undefined && !(await preview.isCurrent())) {
+      problem = 'The files have changed while this was open, and with them what it would do. Look at it again.';
+      continue;
+    }
     const always = answer.action === 'approve' && answer.always === true ? verdict.always : undefined;
     if (always !== undefined) await deps.permissions?.add(always.rule);
     await record(deps, request, { ...answer, always: always !== undefined });
+    if (changed === undefined) {
+      const { letIn, names = [] } = verdict;
+      return { type: 'permitted', arguments: call.args, letIn, names, plan: preview.plan };
+    }
     // What a person wrote with their own hands is their own wish, also where it leads out of the workspace.
-    const letIn = changed === undefined ? verdict.letIn : (tool.touches?.(changed.value).paths ?? []);
-    const names = changed === undefined ? (verdict.names ?? []) : [];
-    return { type: 'permitted', arguments: changed === undefined ? call.args : changed.value, letIn, names };
+    const letIn = tool.touches?.(changed.value).paths ?? [];
+    return { type: 'permitted', arguments: changed.value, letIn, names: [] };
   }
 }
 
 function parseChanged(tool: Tool, args: Readonly<Record<string, unknown>>): Result<unknown> {
   return isDeeperThan(args, MOST_DEPTH) ? failed('too_deep', `arguments: ${TOO_DEEP}.`) : tool.parse(args);
+}
+
+function requestOf(
+  deps: ToolRunDeps,
+  { request, verdict }: { readonly request: CallRequest; readonly verdict: Asked },
+  preview: CallPreview | undefined,
+  problem: string | undefined,
+): ApprovalRequest {
+  const { id, name, arguments: args } = request;
+  return {
+    conversation: deps.log.id,
+    call: { id, name, arguments: args },
+    ...(verdict.reason !== undefined && { reason: verdict.reason }),
+    ...(verdict.always !== undefined && { always: verdict.always.label }),
+    ...(problem !== undefined && { problem }),
+    ...(preview !== undefined && { preview }),
+  };
 }
 
 function reasonOf(answer: ApprovalAnswer): string {

@@ -144,7 +144,9 @@ function neverApproved({ approval, uncertain }: UnansweredCall): boolean {
 }
 
 function runDeps({ log, registry, edits, ports, captures }: TurnDeps): ToolRunDeps {
-  const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles } = ports;
-  const shared = { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles };
-  return { log, registry, edits, output: ports.log, captures, slots: new Slots(MOST_RUNNING), ...shared };
+  const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles, shell } = ports;
+  const shared = { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles, shell };
+  const { onDidChangeFiles } = ports;
+  const own = { log, registry, edits, output: ports.log, captures, slots: new Slots(MOST_RUNNING), onDidChangeFiles };
+  return { ...own, ...shared };
 }

@@ -66,6 +66,10 @@ export class HandOver implements Frontend {
     return this.#whileAsked(this.#deps.frontend.approve(request, signal));
   }
 
+  approvalChanged(request: ApprovalRequest): void {
+    this.#deps.frontend.approvalChanged(request);
+  }
+
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
     return this.#whileAsked(this.#deps.frontend.ask(request, signal));
   }

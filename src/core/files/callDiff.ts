@@ -7,8 +7,18 @@ import { countLines, mostEdits } from './editBudget.ts';
 
 const LONGEST_COMPARED = 2_000_000;
 const MOST_EDITS = 2000;
-const MOST_LINES = 400;
-const LINE_LENGTH = 500;
+const CONTEXT = 3;
+
+interface DiffLimits {
+  readonly lines: number;
+  readonly lineLength: number;
+  readonly characters: number;
+}
+
+/** What is done can be looked up elsewhere. */
+const OF_CARD: DiffLimits = { lines: 400, lineLength: 500, characters: 200_000 };
+/** Who is asked sees all that a page can hold. */
+export const OF_APPROVAL: DiffLimits = { lines: 5000, lineLength: 5000, characters: 1_000_000 };
 
 export interface ChangedBytes {
   readonly path: string;
@@ -17,33 +27,68 @@ export interface ChangedBytes {
   readonly after?: Uint8Array | null;
 }
 
-export function diffOfCall({ path, before, after }: ChangedBytes): FileDiff {
+export function diffOfCall({ path, before, after }: ChangedBytes, limits: DiffLimits = OF_CARD): FileDiff {
   const kind = before === undefined ? 'created' : after === undefined ? 'deleted' : 'changed';
+  const sizes = { ...(before && { before: before.length }), ...(after && { after: after.length }) };
   const head = { path, kind, added: 0, removed: 0, hunks: [] } as const;
-  if (before === null || after === null) return { ...head, note: 'gone' };
-  if ((before?.length ?? 0) + (after?.length ?? 0) > LONGEST_COMPARED) return { ...head, note: 'too_long' };
+  if (before === null || after === null) return { ...head, note: 'gone', sizes };
   const [old, now] = [before, after].map((bytes) => (bytes === undefined ? '' : decodeBytes(bytes)?.text));
-  if (old === undefined || now === undefined) return { ...head, note: 'not_text' };
-  const patch = structuredPatch('', '', old, now, '', '', {
-    context: 3,
-    maxEditLength: mostEdits(countLines(old) + countLines(now), MOST_EDITS),
-  });
-  if (patch === undefined) return { ...head, note: 'too_long' };
-  const all = patch.hunks.flatMap(({ lines }) => lines);
-  const count = (sign: string) => all.filter((line) => line.startsWith(sign)).length;
-  const { hunks, cut } = bound(patch.hunks);
-  return { ...head, added: count('+'), removed: count('-'), hunks, ...(cut > 0 && { cut }) };
+  if (old === undefined || now === undefined) return { ...head, note: 'not_text', sizes };
+  const long = old.length + now.length > LONGEST_COMPARED;
+  const all = (long ? undefined : exactHunks(old, now)) ?? coarseHunks(old, now);
+  const count = (sign: string) =>
+    all.reduce((sum, { lines }) => sum + lines.filter((line) => line.startsWith(sign)).length, 0);
+  const counts = { added: count('+'), removed: count('-') };
+  if (long) return { ...head, ...counts, note: 'too_long', sizes };
+  const { hunks, cut } = bound(all, limits);
+  return { ...head, ...counts, hunks, ...(cut > 0 && { cut }) };
 }
 
-function bound(all: readonly DiffHunk[]): { hunks: DiffHunk[]; cut: number } {
+/** Undefined if there are too many differences to find the fewest. */
+function exactHunks(old: string, now: string): readonly DiffHunk[] | undefined {
+  return structuredPatch('', '', old, now, '', '', {
+    context: CONTEXT,
+    maxEditLength: mostEdits(countLines(old) + countLines(now), MOST_EDITS),
+  })?.hunks;
+}
+
+/** All between the first and the last difference goes, and comes anew: true, if not the least. */
+function coarseHunks(old: string, now: string): readonly DiffHunk[] {
+  const [before, after] = [linesOf(old), linesOf(now)];
+  const shorter = Math.min(before.length, after.length);
+  let [start, end] = [0, 0];
+  while (start < shorter && before[start] === after[start]) start += 1;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  if (start === before.length && start === after.length) return [];
+  const first = Math.max(0, start - CONTEXT);
+  const sign = (mark: string, lines: readonly string[]) => lines.map((line) => mark + line);
+  const lines = [
+    ...sign(' ', before.slice(first, start)),
+    ...sign('-', before.slice(start, before.length - end)),
+    ...sign('+', after.slice(start, after.length - end)),
+    ...sign(' ', before.slice(before.length - end, before.length - end + CONTEXT)),
+  ];
+  return [{ oldStart: first + 1, newStart: first + 1, lines }];
+}
+
+function linesOf(text: string): readonly string[] {
+  const lines = text.split('\n');
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+}
+
+function bound(all: readonly DiffHunk[], limits: DiffLimits): { hunks: DiffHunk[]; cut: number } {
   const hunks: DiffHunk[] = [];
-  let [left, cut] = [MOST_LINES, 0];
+  let { lines: left, characters } = limits;
+  let cut = 0;
   for (const { oldStart, newStart, lines } of all) {
-    const shown = lines.slice(0, left).map((line) => {
-      const text = line.replace(/\r$/, '');
-      return text.length > LINE_LENGTH ? `${wholeCharacters(text, LINE_LENGTH)}…` : text;
-    });
-    left -= shown.length;
+    const shown: string[] = [];
+    for (const line of lines) {
+      if (left <= 0 || characters <= 0) break;
+      const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+      shown.push(text.length > limits.lineLength ? `${wholeCharacters(text, limits.lineLength)}…` : text);
+      left -= 1;
+      characters -= Math.min(text.length, limits.lineLength);
+    }
     cut += lines.length - shown.length;
     if (shown.length > 0) hunks.push({ oldStart, newStart, lines: shown });
   }

@@ -32,7 +32,20 @@ export function describeState(handle: Handle): string {
 export function describeEnd(end: CommandEnd): string {
   const time = describeDuration(end.milliseconds);
   const left = end.left === true ? '; what it had left running in the background was ended with it' : '';
-  return `${whyEnded(end)} after ${time}${left}`;
+  const survivors = describeSurvivors(end);
+  return `${whyEnded(end)} after ${time}${left}${survivors === undefined ? '' : `; ${survivors}`}`;
+}
+
+/** Undefined if nothing is known to run on. */
+export function describeSurvivors({ survivors = [] }: CommandEnd): string | undefined {
+  if (survivors.length === 0) return undefined;
+  const named = survivors.map(({ pid, name }) => `${printName(name)} (pid ${pid})`).join(', ');
+  return `what it started in a session of its own runs on: ${named}`;
+}
+
+/** A process may call itself anything. */
+function printName(name: string): string {
+  return name.replace(/[^\w.+-]/g, '?').slice(0, 40);
 }
 
 function whyEnded({ cause, code, signal, reason }: CommandEnd): string {

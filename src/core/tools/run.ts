@@ -1,4 +1,5 @@
 // Decides the life of one tool call: validate → permit → execute → bound.
+import { type Event } from '../../base/emitter.ts';
 import { describeError, describeFailure, FailureError, succeeded } from '../../base/errors.ts';
 import { parseObject, TOO_DEEP } from '../../base/outsideJson.ts';
 import { type Slots } from '../../base/slots.ts';
@@ -31,6 +32,7 @@ import { type Workspace } from '../workspacePorts.ts';
 import { inTurn, keepViews, ownWorkspace, seenView } from './fileViews.ts';
 import { type Handles } from './handles.ts';
 import { awaitNews } from './news.ts';
+import { heldToPlan } from './preview.ts';
 import { effectOf, type ToolRegistry } from './registry.ts';
 import { withProblems } from './settling.ts';
 
@@ -52,6 +54,9 @@ export interface ToolRunDeps {
   readonly handles?: Handles | undefined;
   /** For calls of the same answer that run programs. */
   readonly slots: Slots;
+  readonly onDidChangeFiles?: Event<void> | undefined;
+  /** The program that runs command lines; absent: not known, so that no line is certain. */
+  shell?: (() => string) | undefined;
   settings(): Settings;
 }
 
@@ -144,19 +149,11 @@ async function execute(
   const impossible = await tool.whyNot?.(parsed.value, { ...(handles !== undefined && { handles }) });
   if (impossible !== undefined) return refusal(impossible);
   const hidden = await readHidden(deps.workspace);
-  const permission = await permit(deps, tool, { request, arguments: parsed.value, hidden }, signal);
-  if (permission.type === 'refused') return refusal(permission.reason);
-  if (signal.aborted) return refusal(CANCELLED);
-  const effect = effectOf(tool, permission.arguments);
   let observe: ToolContext['observe'] = () => undefined;
-  const context: ToolContext = {
+  const contextFor = (letIn: readonly string[], names: readonly string[]): ToolContext => ({
     conversation: deps.log.id,
     signal,
-    workspace: ownWorkspace(
-      viewFor(deps.workspace, hidden, new Set(permission.letIn), permission.names),
-      deps,
-      request.id,
-    ),
+    workspace: viewFor(deps.workspace, hidden, new Set(letIn), names),
     seen: (file) => seenView(deps, file),
     hides: (path) => hidden.hides(path) || whyProtected(path, true) !== undefined,
     call: request.id,
@@ -170,7 +167,15 @@ async function execute(
       const read = await deps.store.read(deps.log.id);
       return read.ok ? succeeded(notificationHistory(read.value.events)) : read;
     },
-  };
+  });
+  const asked = { request, arguments: parsed.value, hidden, contextFor };
+  const permission = await permit(deps, tool, asked, signal);
+  if (permission.type === 'refused') return refusal(permission.reason);
+  if (signal.aborted) return refusal(CANCELLED);
+  const effect = effectOf(tool, permission.arguments);
+  const base = contextFor(permission.letIn, permission.names);
+  const workspace = ownWorkspace(heldToPlan(base.workspace, permission.plan), deps, request.id);
+  const context: ToolContext = { ...base, workspace };
   const execution = () => inTurn(deps, request.id, effect, () => tool.run(permission.arguments, context));
   const settled = () => withProblems(deps, effect, signal, execution);
   const run = async () => {

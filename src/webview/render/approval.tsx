@@ -7,7 +7,7 @@ import { toolTitle } from '../toolTitle.ts';
 import { useActions } from './actions.ts';
 import { Modify } from './modify.tsx';
 import { takeFocusWhenIdle } from './takeFocus.ts';
-import { ToolArguments } from './toolArguments.tsx';
+import { Changes, ToolArguments } from './toolArguments.tsx';
 import { visibleText } from './visibleText.ts';
 
 type Answer = Omit<Extract<FromPage, { type: 'answer_approval' }>, 'type' | 'call'>;
@@ -61,11 +61,23 @@ export function Approval({ item }: { readonly item: ToolItem }) {
         />
       ) : (
         <>
-          <ToolArguments name={item.name} values={item.arguments} />
+          <Preview item={item} />
           <Buttons always={always} sent={sent} answer={answer} modify={() => setModifying(true)} />
         </>
       )}
     </div>
+  );
+}
+
+/** What it would do to files, compared with what is there; else what it was called with. */
+function Preview({ item }: { readonly item: ToolItem }) {
+  const { files = [], more = 0, refusal } = item.approval?.preview ?? {};
+  return (
+    <>
+      {refusal !== undefined && <p class="approval-problem">{strings.previewRefused(visibleText(refusal))}</p>}
+      {files.length > 0 ? <Changes files={files} /> : <ToolArguments name={item.name} values={item.arguments} />}
+      {more > 0 && <p class="quiet">{strings.previewMore(more)}</p>}
+    </>
   );
 }
 

@@ -61,7 +61,7 @@ function FileChange({ file, whole }: { readonly file: FileDiff; readonly whole: 
         {file.kind !== 'changed' && <span class="diff-kind">{strings.diffKinds[file.kind]}</span>}
         <Counts added={file.added} removed={file.removed} />
       </figcaption>
-      {file.note !== undefined && <p class="quiet diff-note">{strings.diffNotes[file.note]}</p>}
+      {file.note !== undefined && <p class="quiet diff-note">{noteOf(file, file.note)}</p>}
       {lines > 0 && (
         <div class="diff-lines" tabIndex={0} role="group" aria-label={label}>
           <Hunks path={file.path} hunks={all ? file.hunks : shortened(file.hunks)} />
@@ -80,6 +80,11 @@ function FileChange({ file, whole }: { readonly file: FileDiff; readonly whole: 
       )}
     </figure>
   );
+}
+
+function noteOf({ sizes }: FileDiff, note: NonNullable<FileDiff['note']>): string {
+  const said = sizes === undefined ? '' : strings.diffSizes(sizes.before, sizes.after);
+  return [strings.diffNotes[note], said].filter((text) => text !== '').join(' ');
 }
 
 export function Counts({ added, removed }: { readonly added: number; readonly removed: number }) {

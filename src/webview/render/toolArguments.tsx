@@ -13,7 +13,7 @@ interface Properties {
 
 export function ToolArguments({ name, values }: Properties) {
   const diff = argumentDiff(name, values);
-  if (diff !== undefined) return <Changes diff={diff} />;
+  if (diff !== undefined) return <Changes files={diff} />;
   const command = commandOf(name, values);
   const rest = Object.entries(values).filter(([key]) => command === undefined || key !== 'command');
   const written = [command ?? '', ...rest.flatMap(([key, value]) => [key, print(value)])];
@@ -40,11 +40,12 @@ export function ToolArguments({ name, values }: Properties) {
   );
 }
 
-function Changes({ diff }: { readonly diff: readonly FileDiff[] }) {
-  const written = diff.flatMap(({ path, hunks }) => [path, ...hunks.flatMap(({ lines }) => lines)]);
+/** Of which somebody is asked: nothing is folded away, and nothing is invisible. */
+export function Changes({ files }: { readonly files: readonly FileDiff[] }) {
+  const written = files.flatMap(({ path, from, hunks }) => [path, from ?? '', ...hunks.flatMap(({ lines }) => lines)]);
   return (
     <div class="arguments">
-      <Diffs files={diff} whole />
+      <Diffs files={files} whole />
       {written.some((text) => visibleText(text) !== text) && <p class="quiet">{strings.hiddenCharacters}</p>}
     </div>
   );

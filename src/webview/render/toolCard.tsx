@@ -38,6 +38,7 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
   const open = waits || (chosen ?? opensItself(item));
   const title = visibleText(toolTitle(item.name, item.arguments));
   const diffs = useDiffs(item);
+  const counted = item.state === 'approval' ? (item.approval?.preview?.files ?? NONE) : diffs;
   return (
     <section class={`tool state-${item.state}`} aria-label={title}>
       <button
@@ -53,7 +54,7 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
         <span class="tool-title" title={title}>
           {title}
         </span>
-        {diffs.length > 0 && <Counts added={sum(diffs, 'added')} removed={sum(diffs, 'removed')} />}
+        {counted.length > 0 && <Counts added={sum(counted, 'added')} removed={sum(counted, 'removed')} />}
         <span class="tool-state">
           <Icon name={STATE_ICONS[item.state]} />
           <span>{strings.states[item.state]}</span>

@@ -16,6 +16,11 @@ beforeAll(async () => {
   await symlink(join(root, 'secret.txt'), join(root, 'one', 'link.txt'));
   await symlink(root, join(root, 'one', 'up'));
   await symlink(join(root, 'two'), join(root, 'one', 'sibling'));
+  await symlink(join(root, 'not-there.txt'), join(root, 'one', 'dangling'));
+  await symlink('dangling', join(root, 'one', 'src', 'chain'));
+  await symlink('../dangling', join(root, 'one', 'src', 'relative-chain'));
+  await symlink('../../not-there', join(root, 'one', 'src', 'dangling-folder'));
+  await symlink('src/new.ts', join(root, 'one', 'dangling-inside'));
 });
 afterAll(() => rm(root, { recursive: true }));
 
@@ -50,6 +55,11 @@ test.each([
   'up/secret.txt',
   'up/new.txt',
   'sibling/a.ts',
+  'dangling',
+  'dangling/deeper/a.ts',
+  'src/relative-chain',
+  'src/dangling-folder',
+  'src/dangling-folder/a.ts',
 ])('%s lies outside', async (path) => {
   expect(await resolveInside(one(), path)).toMatchObject({ ok: false, failure: { code: 'outside' } });
 });
@@ -79,4 +89,10 @@ test('another spelling that the disk takes for the same file is said as the disk
 test('no folder, and a NUL', async () => {
   expect(await resolveInside([], 'a')).toMatchObject({ ok: false, failure: { code: 'no_folder' } });
   expect(await resolveInside(one(), 'a\0b')).toMatchObject({ ok: false, failure: { code: 'bad_path' } });
+});
+
+test('a link to a file that is not there leads to where it would be made', async () => {
+  const inside = await resolveInside(one(), 'dangling-inside');
+  expect(inside).toMatchObject({ ok: true, value: { path: 'dangling-inside', real: 'src/new.ts' } });
+  expect(await resolveInside(one(), 'src/chain')).toMatchObject({ ok: true, value: { real: 'src/dangling' } });
 });

@@ -1,5 +1,5 @@
 // Commands under the real supervisor, with every kind of program that gives trouble. Real processes, nothing is made up.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -81,6 +81,7 @@ async function untilPrinted(one: Supervised, text: string): Promise<void> {
 }
 
 const pidFrom = async (name: string) => Number((await readFile(join(folder, name), 'utf8')).trim());
+const onlyRun = async () => (await readdir(join(folder, 'c', 'handles')))[0] ?? '';
 const lives = (pid: number) => startTimeOf(pid) !== undefined;
 
 test('a command ends with its exit code, and what it printed is on disk', async () => {
@@ -141,14 +142,49 @@ test('one that closes its output and lives on still runs, and is ended by stop',
   expect(lives(pid)).toBe(false);
 });
 
-test('what is left running in the background ends with the command and is said; a true daemon is left alone', async () => {
+test('what is left running in the background ends with the command and is said; a true daemon is left alone and named', async () => {
   const one = await start('sleep 1000 & echo $! > left; (setsid sleep 1000 & echo $! > daemon); echo done');
   await until(one, hasEnded);
   expect(one.status.end).toMatchObject({ cause: 'exited', code: 0, left: true });
   expect(lives(await pidFrom('left'))).toBe(false);
   const daemon = await pidFrom('daemon');
   expect(lives(daemon)).toBe(true);
+  expect(one.status.end?.survivors).toEqual([{ pid: daemon, name: 'sleep' }]);
   process.kill(daemon, 'SIGKILL');
+});
+
+test('a daemon whose parents are gone is ended with a command that is stopped', async () => {
+  const daemon = `sh -c 'echo $$ > daemon; exec sleep 1000' > /dev/null 2>&1 < /dev/null &`;
+  const one = await start(`setsid sh -c 'setsid ${daemon.replaceAll("'", `'"'"'`)}' & wait $!; echo up; sleep 1000`);
+  await untilPrinted(one, 'up');
+  await expect.poll(() => pidFrom('daemon')).toBeGreaterThan(0);
+  const pid = await pidFrom('daemon');
+  expect(lives(pid)).toBe(true);
+  one.stop('enough');
+  await until(one, hasEnded);
+  expect(one.status.end).toMatchObject({ cause: 'stopped' });
+  expect(one.status.end).not.toHaveProperty('survivors');
+  expect(lives(pid)).toBe(false);
+});
+
+test('a daemon that is started while the command is stopped does not survive it', async () => {
+  const one = await start(
+    `trap 'setsid sleep 1000 & echo $! > late; exit 0' TERM; echo up; while :; do sleep 0.05; done`,
+  );
+  await untilPrinted(one, 'up');
+  one.stop('enough');
+  await until(one, hasEnded);
+  expect(lives(await pidFrom('late'))).toBe(false);
+});
+
+test('a command cannot read the token of its supervisor from its mark', async () => {
+  const one = await start('env | grep EARSHOT_');
+  await until(one, hasEnded);
+  const spec = JSON.parse(await readFile(join(folder, 'c', 'handles', await onlyRun(), 'spec.json'), 'utf8')) as {
+    token: string;
+  };
+  expect(await textOf(one)).toMatch(/^EARSHOT_COMMAND=[0-9a-f]{32}\n$/);
+  expect(await textOf(one)).not.toContain(spec.token);
 });
 
 test('100 MB of output cost neither memory nor a byte of it', async () => {
@@ -252,7 +288,10 @@ test('it has the user’s environment without the editor’s own, and the folder
   const lines = (await textOf(one)).split('\n');
   expect(lines[0]).toBe('here');
   expect(lines).toEqual(expect.arrayContaining(['MINE=changed', 'FROM_SETTINGS=too', 'NODE_OPTIONS=--no-warnings']));
-  expect(lines.filter((line) => /^(VSCODE_|ELECTRON_|EARSHOT_|HOME=)/.test(line))).toEqual([]);
+  // Its own mark is all that is added.
+  expect(lines.filter((line) => /^(VSCODE_|ELECTRON_|EARSHOT_|HOME=)/.test(line))).toEqual([
+    expect.stringMatching(/^EARSHOT_COMMAND=[0-9a-f]{32}$/),
+  ]);
 });
 
 function residentBytes(pid: number): number {

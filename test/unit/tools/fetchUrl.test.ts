@@ -123,7 +123,12 @@ test('a name that stands for a local address is refused; the address itself is a
   for (const name of Object.keys(names))
     expect((await fetched(`http://${name}/`)).content).toContain('stands for an address');
   const { settings } = readSettings((name) => (name === 'approvals.mode' ? 'all' : undefined));
-  const deps = { settings, workspace: createFolderWorkspace('/nowhere'), hidden: { hides: () => false } };
+  const deps = {
+    settings,
+    workspace: createFolderWorkspace('/nowhere'),
+    hidden: { hides: () => false },
+    shell: 'sh' as const,
+  };
   const verdict = (url: string) => judge(deps, tool, { url });
   expect(await verdict('http://localhost:3000/')).toEqual({
     type: 'ask',

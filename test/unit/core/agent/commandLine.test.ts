@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAllowed, parseCommand, pathsIn } from '../../../../src/core/agent/commandLine.ts';
+import { type ShellSyntax } from '../../../../src/core/agent/shell/script.ts';
 
 describe('a plain command is its words', () => {
   test.each([
@@ -12,7 +13,7 @@ describe('a plain command is its words', () => {
     ['echo "a b"c', ['echo', 'a bc']],
     [`echo ''`, ['echo', '']],
   ])('%s', (line, words) => {
-    expect(parseCommand(line)).toEqual(words);
+    expect(parseCommand(line, 'bash')).toEqual(words);
   });
 });
 
@@ -57,7 +58,7 @@ const TRICKS = [
 ];
 
 test.each(TRICKS)('%j is not certain, so it is not git status', (line) => {
-  expect(parseCommand(line)).toBeUndefined();
+  expect(parseCommand(line, 'bash')).toBeUndefined();
 });
 
 test('no line with a character that a shell knows outside quotes is ever certain', () => {
@@ -66,7 +67,7 @@ test('no line with a character that a shell knows outside quotes is ever certain
   fc.assert(
     fc.property(plain, special, plain, (before, character, after) => {
       const line = `x${before}${character}${after}x`;
-      expect(parseCommand(line)).toBeUndefined();
+      expect(parseCommand(line, 'bash')).toBeUndefined();
     }),
   );
 });
@@ -87,14 +88,88 @@ describe('an allow-list', () => {
     ['node a b.js', false],
     ['ls', false],
   ])('%s: %s', (line, allowed) => {
-    expect(isAllowed(parseCommand(line) ?? [], list)).toBe(allowed);
+    expect(isAllowed(parseCommand(line, 'bash') ?? [], list, 'bash')).toBe(allowed);
   });
 });
 
 test('everything that may be a path is looked at, also in a line that is not certain', () => {
-  expect(pathsIn('cat ../x --file=/etc/passwd -C/etc -v a.txt')).toEqual(['../x', '/etc/passwd', '/etc', 'a.txt']);
-  expect(pathsIn('/usr/bin/git')).toEqual([]);
-  expect(pathsIn('cat a; cat /etc/passwd > ~/x && curl https://example.com/a 2>/dev/null')).toEqual(
+  const paths = (line: string) => pathsIn(line, 'bash').paths;
+  expect(paths('cat ../x --file=/etc/passwd -C/etc -v a.txt')).toEqual(
+    expect.arrayContaining(['../x', '/etc/passwd', '/etc', 'a.txt']),
+  );
+  expect(paths('/usr/bin/git')).toEqual([]);
+  expect(paths('cat a; cat /etc/passwd > ~/x && curl https://example.com/a 2>/dev/null')).toEqual(
     expect.arrayContaining(['/etc/passwd', '~/x']),
   );
+  expect(paths('cat "/etc/passwd')).toContain('/etc/passwd');
+});
+
+test('a path in a comment is no path', () => {
+  expect(pathsIn('ls src # </summary> /etc', 'bash')).toEqual({ paths: ['src'] });
+  expect(pathsIn('# /etc\nls src\n  # ~/x', 'sh')).toEqual({ paths: ['src'] });
+  expect(pathsIn('ls a#/etc', 'bash').paths).toContain('a#/etc');
+});
+
+describe('the time for a command line grows with its length', () => {
+  const lines: Record<string, (n: number) => string> = {
+    spaces: (n) => `git${' '.repeat(n)}status${' '.repeat(n)}`,
+    'spaces before a *': (n) => `git${' '.repeat(n)}*`,
+    words: (n) => 'a '.repeat(n),
+    paths: (n) => '/a '.repeat(n),
+    'one word': (n) => `x ${'a'.repeat(n)}`,
+    quotes: (n) => `x ${`"a"'b'`.repeat(n)}`,
+    escapes: (n) => `x ${'\\a'.repeat(n)}`,
+    'open parentheses': (n) => '('.repeat(n),
+    'open substitutions': (n) => `x ${'$('.repeat(n)}`,
+    'open quotes': (n) => `x ${'"$('.repeat(n)}`,
+    backquotes: (n) => `x ${'\`a\`'.repeat(n)}`,
+    'escaped backquotes': (n) => `x \`${'\\\\'.repeat(n)}\``,
+    substitutions: (n) => `x ${'$(a)'.repeat(n)}`,
+    variables: (n) => `x ${'$a'.repeat(n)}`,
+    assignments: (n) => `${'a=b '.repeat(n)}; x $a`,
+    'many values': (n) => `${'a=b;'.repeat(n)} x $a$a`,
+    braces: (n) => `x ${'{a,b}'.repeat(n)}`,
+    'open braces': (n) => `x ${'{'.repeat(n)}`,
+    'braces of variables': (n) => `x ${'${a}'.repeat(n)}`,
+    'open ${': (n) => `x ${'${a'.repeat(n)}`,
+    arithmetic: (n) => `x $((${'a'.repeat(n)}))`,
+    documents: (n) => 'x <<E\na\nE\n'.repeat(n),
+    'documents of one line': (n) => `x ${'<<E '.repeat(n)}\n${'E\n'.repeat(n)}`,
+    'an open document': (n) => `x <<E\n${'a\n'.repeat(n)}`,
+    comments: (n) => '# a\n'.repeat(n),
+    hashes: (n) => `x ${'#'.repeat(n)}`,
+    redirections: (n) => `x ${'>a '.repeat(n)}`,
+    pipes: (n) => 'a|'.repeat(n),
+    loops: (n) => 'for a in b; do '.repeat(n),
+    'changes of folder': (n) => 'cd a;'.repeat(n),
+    addresses: (n) => `x ${'https://'.repeat(n)}`,
+    'an option': (n) => `x -${'a'.repeat(n)}=${'b:'.repeat(n)}`,
+    dots: (n) => `x ${'.'.repeat(n)}`,
+    slashes: (n) => `x ${'/'.repeat(n)}`,
+    'shells in shells': (n) => `${'sh -c '.repeat(n)}x`,
+    brackets: (n) => '['.repeat(n),
+    'a word of brackets': (n) => `x ${'['.repeat(n)}`,
+    'hidden names': (n) => `x ${'/.'.repeat(n)}`,
+    'many dots': (n) => `x /${'.'.repeat(n)}`,
+    'drive letters': (n) => `x ${'C:/'.repeat(n)}`,
+  };
+  const shells: readonly ShellSyntax[] = ['bash', 'powershell'];
+  test.each(Object.keys(lines))('%s', (name) => {
+    for (const shell of shells) {
+      const cost = (n: number) => {
+        const line = lines[name]?.(n) ?? '';
+        const runs = Array.from({ length: 5 }, () => {
+          const start = process.threadCpuUsage();
+          pathsIn(line, shell);
+          isAllowed(parseCommand(line, shell) ?? [], [line, `${line} *`], shell);
+          const { user, system } = process.threadCpuUsage(start);
+          return (user + system) / 1000;
+        });
+        return Math.min(...runs);
+      };
+      const [less, more] = [cost(2000), cost(8000)];
+      // Below some milliseconds the measure says nothing. It is the thread's own time, whatever else the machine does.
+      expect(more / Math.max(less, 5), `${shell}: ${less} ms, ${more} ms`).toBeLessThan(8);
+    }
+  });
 });

@@ -30,10 +30,24 @@ test('ten thousand lines are bounded, counted and said to be cut', () => {
   expect(diff('x', 'y'.repeat(9000)).hunks[0]?.lines.every((line) => line.length <= 510)).toBe(true);
 });
 
-test('what cannot be shown says why', () => {
+test('a file that is replaced by quite another is all that goes and all that comes', () => {
+  const text = (word: string) => Array.from({ length: 3000 }, (_, index) => `${word} ${index}\n`).join('');
+  const shown = diff(`same\n${text('a')}end\n`, `same\n${text('b')}end\n`);
+  expect(shown).toMatchObject({ kind: 'changed', added: 3000, removed: 3000, cut: expect.any(Number) as number });
+  expect(shown.hunks[0]).toMatchObject({ oldStart: 1, newStart: 1 });
+  expect(shown.hunks[0]?.lines.slice(0, 2)).toEqual([' same', '-a 0']);
+  expect(diff(undefined, text('a'))).toMatchObject({ kind: 'created', added: 3000, removed: 0 });
+});
+
+test('what cannot be shown says why, and how much it is', () => {
   expect(diffOfCall({ path: 'a', before: Uint8Array.of(0, 1), after: bytes('a') }).note).toBe('not_text');
   expect(diffOfCall({ path: 'a', before: null, after: bytes('a') }).note).toBe('gone');
   expect(diff('a'.repeat(1_500_000), 'b'.repeat(1_500_000)).note).toBe('too_long');
+  expect(diff('a'.repeat(2_500_000), 'b')).toMatchObject({ sizes: { before: 2_500_000, after: 1 }, removed: 1 });
+  expect(diffOfCall({ path: 'a', after: Uint8Array.of(0, 1) })).toMatchObject({
+    note: 'not_text',
+    sizes: { after: 2 },
+  });
 });
 
 test('one that went and one that came with the same bytes are one that moved', () => {

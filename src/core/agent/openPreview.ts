@@ -1,0 +1,106 @@
+// Keeps the preview of an open approval true: what the call would do to the files as they are now.
+import { type CallPreview } from '../../protocol/diffView.ts';
+import { type ApprovalAnswer, type ApprovalRequest, type Tool, type ToolContext } from '../ports.ts';
+import { holdsStill, isSamePlan, type PlannedCall, planCall, previewOf } from '../tools/preview.ts';
+import { effectOf } from '../tools/registry.ts';
+import { type ToolRunDeps } from '../tools/run.ts';
+
+/** A language server may never answer; then the arguments are all that can be shown. */
+const LONGEST_WAIT = 10_000;
+
+interface PreviewedCall {
+  readonly args: unknown;
+  readonly context: ToolContext;
+}
+
+export class OpenPreview {
+  readonly #deps: ToolRunDeps;
+  readonly #tool: Tool;
+  readonly #call: PreviewedCall;
+  #plan: PlannedCall | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #isQueued = false;
+
+  private constructor(deps: ToolRunDeps, tool: Tool, call: PreviewedCall) {
+    this.#deps = deps;
+    this.#tool = tool;
+    this.#call = call;
+  }
+
+  /** Resolves once it is known what the call would do. */
+  static async of(deps: ToolRunDeps, tool: Tool, call: PreviewedCall): Promise<OpenPreview> {
+    const preview = new OpenPreview(deps, tool, call);
+    preview.#plan = await preview.#make();
+    return preview;
+  }
+
+  /** What was shown last; undefined if nothing could be. */
+  get plan(): PlannedCall | undefined {
+    return this.#plan;
+  }
+
+  /** Asks, and shows what is new as long as nobody has answered. */
+  async whileOpen(
+    request: (preview: CallPreview | undefined) => ApprovalRequest,
+    signal: AbortSignal,
+  ): Promise<ApprovalAnswer> {
+    const { frontend, onDidChangeFiles, output } = this.#deps;
+    const answered = new AbortController();
+    const look = async () => {
+      this.#isQueued = false;
+      if (await this.#refresh(answered.signal)) frontend.approvalChanged(request(this.#shown()));
+    };
+    const listening = this.#isPreviewed()
+      ? onDidChangeFiles?.(() => {
+          // One look for all that happened before it began.
+          if (this.#isQueued) return;
+          this.#isQueued = true;
+          const report = (error: unknown) => output.error('the preview of an approval could not be made', error);
+          this.#looking = this.#looking.then(look).catch(report);
+        })
+      : undefined;
+    try {
+      return await frontend.approve(request(this.#shown()), signal);
+    } finally {
+      answered.abort();
+      listening?.dispose();
+    }
+  }
+
+  /** Whether there is something new to show. */
+  async #refresh(answered: AbortSignal): Promise<boolean> {
+    const shown = this.#plan;
+    const { workspace } = this.#call.context;
+    if (shown !== undefined && shown.edits.length > 0 && (await holdsStill(shown, workspace))) return false;
+    const now = await this.#make();
+    if (answered.aborted || isSamePlan(now, shown)) return false;
+    this.#plan = now;
+    return true;
+  }
+
+  /** Whether the call would still do what was shown; if not, what is shown next is new. */
+  async isCurrent(): Promise<boolean> {
+    const shown = this.#plan;
+    if (!this.#isPreviewed() || shown === undefined) return true;
+    this.#plan = await this.#make();
+    return isSamePlan(shown, this.#plan);
+  }
+
+  #isPreviewed(): boolean {
+    return this.#tool.previewed === true && effectOf(this.#tool, this.#call.args) === 'edit';
+  }
+
+  #shown(): CallPreview | undefined {
+    return this.#plan && previewOf(this.#plan, this.#deps.snapshots);
+  }
+
+  #make(): Promise<PlannedCall | undefined> {
+    if (!this.#isPreviewed()) return Promise.resolve(undefined);
+    const { promise, resolve } = Promise.withResolvers<PlannedCall | undefined>();
+    const late = this.#deps.clock.after(LONGEST_WAIT, () => resolve(undefined));
+    void planCall(this.#tool, this.#call.args, this.#call.context)
+      .then(resolve, () => resolve(undefined))
+      .finally(() => late.dispose());
+    return promise;
+  }
+}

@@ -1,0 +1,329 @@
+// Finds the paths that an understood script names, and what of it is known only when it runs.
+import { expandBraces } from './braces.ts';
+import { readPosixScript } from './posixReader.ts';
+import { type PosixShell, shellSyntaxOf, type SimpleCommand, type Word, isPosix } from './script.ts';
+import { pathsInText } from './wordPaths.ts';
+
+export interface NamedPaths {
+  readonly paths: readonly string[];
+  /** Why there may be others; absent: there are none. */
+  readonly unclear?: string;
+}
+
+/** More are not looked up one by one. */
+const MOST_PATHS = 1000;
+/** Combinations of values of variables. */
+const MOST_VALUES = 100;
+const MOST_FOLDERS = 20;
+/** Shells that are given a command line as an argument, within each other. */
+const DEEPEST_SHELLS = 3;
+
+/** What they do with their arguments is printed or compared, never opened. */
+const OPENS_NOTHING = new Set([
+  ...['echo', 'printf', 'test', '[', '[[', 'true', 'false', ':', 'exit', 'return', 'break', 'continue', 'shift'],
+  ...['kill', 'wait', 'sleep', 'seq', 'expr', 'basename', 'dirname', 'unset', 'read'],
+]);
+/** What they read from their input is data, not commands. */
+const READS_DATA = new Set([
+  'cat',
+  'tee',
+  'wc',
+  'grep',
+  'sort',
+  'head',
+  'tail',
+  'tr',
+  'cut',
+  'jq',
+  'git',
+  'gh',
+  'diff',
+]);
+/** They give values to variables by their own rules. */
+const ASSIGNS = new Set(['read', 'mapfile', 'readarray', 'getopts', 'eval', 'source', '.', 'let', 'unset']);
+const DECLARES = new Set(['export', 'declare', 'local', 'typeset', 'readonly']);
+/** Programs of the system itself. */
+const SYSTEM_PROGRAM = /^(?:\/usr(?:\/local)?|\/opt\/homebrew)?\/s?bin\/[^/]+$/;
+/** With these another program is run than the one that is named. */
+const CHOOSES_PROGRAM = /^(?:PATH|ENV|BASH_ENV|ZDOTDIR|LD_.*|DYLD_.*)$/;
+const FOLDER_OPTIONS = new Set(['-C', '--directory', '--chdir', '--cwd', '--prefix']);
+const GIT_MESSAGES = new Set(['commit', 'tag', 'merge', 'stash', 'notes']);
+
+export function namedPaths(line: string, shell: PosixShell): NamedPaths {
+  const collector = new Collector();
+  collector.line(line, shell, 0);
+  return collector.result;
+}
+
+class Collector {
+  readonly #paths = new Set<string>();
+  /** Folders in which the commands may run by now, as far as the line says. */
+  #bases: readonly string[] = [''];
+  #unclear: string | undefined;
+
+  get result(): NamedPaths {
+    const paths = [...this.#paths];
+    return this.#unclear === undefined ? { paths } : { paths, unclear: this.#unclear };
+  }
+
+  line(text: string, shell: PosixShell, depth: number): void {
+    const script = readPosixScript(text, shell);
+    if (!script.understood) {
+      // What can be seen is named all the same.
+      this.#look(text);
+      this.#doubt(script.reason);
+      return;
+    }
+    const known = new Variables(script.commands);
+    for (const command of script.commands) {
+      if (this.#isFull()) return;
+      this.#command(command, known, shell, depth);
+      known.passed(command);
+    }
+  }
+
+  #doubt(reason: string): void {
+    this.#unclear ??= reason;
+  }
+
+  /** Nothing more needs to be found: somebody is asked. */
+  #isFull(): boolean {
+    return this.#paths.size > MOST_PATHS;
+  }
+
+  #look(text: string): void {
+    if (this.#isFull()) return;
+    for (const path of pathsInText(text)) {
+      for (const base of isRelative(path) ? this.#bases : ['']) this.#paths.add(base === '' ? path : `${base}/${path}`);
+      if (this.#isFull()) return this.#doubt('it names too many files');
+    }
+  }
+
+  #command(command: SimpleCommand, known: Variables, shell: PosixShell, depth: number): void {
+    const { words, redirects, documents, assignments, loops, alone } = command;
+    const texts = (word: Word) => this.#texts(word, known, loops);
+    const look = (word: Word) => {
+      const found = texts(word);
+      for (const text of found.texts) this.#look(text);
+      if (found.unknown !== undefined) this.#doubt(onlyWhenRun(found.unknown));
+    };
+    for (const { name, values } of assignments) {
+      for (const value of values) {
+        const found = texts(value);
+        for (const text of found.texts) this.#look(text);
+        if (found.unknown !== undefined && CHOOSES_PROGRAM.test(name)) this.#doubt(onlyWhenRun(found.unknown));
+      }
+    }
+    for (const target of redirects) look(target);
+    const [first, ...rest] = words;
+    let program = first === undefined ? undefined : this.#program(texts(first));
+    for (const document of documents) {
+      if (alone && program !== undefined && READS_DATA.has(program)) continue;
+      for (const text of texts(document).texts) this.#look(text);
+      if (document.some((part) => part.type !== 'text')) this.#doubt('a here-document may be run');
+    }
+    if (program === undefined) return;
+    const given = rest.map(texts);
+    while ((program === 'command' || program === 'builtin') && given.length > 0) {
+      program = this.#program(given.shift() ?? { texts: [] }) ?? '';
+    }
+    const messages = messagesOf(program, given);
+    this.#folderOptions(given);
+    for (const [index, one] of given.entries()) {
+      if (messages.has(index)) continue;
+      for (const text of one.texts) this.#look(text);
+      const harmless = alone && OPENS_NOTHING.has(program);
+      if (one.unknown !== undefined && !harmless) this.#doubt(onlyWhenRun(one.unknown));
+    }
+    if (program === 'cd' || program === 'pushd' || program === 'chdir') this.#changeFolder(given);
+    this.#lines(program, given, shell, depth);
+  }
+
+  /** Its name; a program outside the workspace and the system is a path too. */
+  #program({ texts, unknown }: Texts): string | undefined {
+    const [program, ...more] = texts;
+    if (unknown !== undefined || program === undefined) {
+      this.#doubt(onlyWhenRun(unknown ?? 'its program'));
+      return undefined;
+    }
+    for (const text of texts) if (/[/\\~]/.test(text) && !SYSTEM_PROGRAM.test(text)) this.#look(text);
+    if (more.length > 0) this.#doubt('which program is run is not certain');
+    // A pattern may stand for any program that has the name of a file.
+    if (/[*?]/.test(program) || (program.includes('[') && program.includes(']')))
+      this.#doubt('which program is run is not certain');
+    return nameOf(program);
+  }
+
+  /** From there on paths may mean others. */
+  #changeFolder(given: readonly Texts[]): void {
+    const target = given.find(({ texts }) => !texts[0]?.startsWith('-'));
+    // Without one it is the home folder; with - the one before.
+    if (target === undefined) this.#doubt('cd leads to a folder that is not named');
+    else this.#addBases(target.texts);
+  }
+
+  /** The same for one program: `git -C folder`. */
+  #folderOptions(given: readonly Texts[]): void {
+    for (const [index, { texts }] of given.entries()) {
+      const [option = '', value] = (texts[0] ?? '').split('=', 2);
+      if (FOLDER_OPTIONS.has(option)) this.#addBases(value === undefined ? (given[index + 1]?.texts ?? []) : [value]);
+    }
+  }
+
+  #addBases(folders: readonly string[]): void {
+    if (this.#bases.length * (folders.length + 1) > MOST_FOLDERS) return this.#doubt('it changes its folder too often');
+    const added = folders.flatMap((folder) =>
+      isRelative(folder) ? this.#bases.map((base) => (base === '' ? folder : `${base}/${folder}`)) : [folder],
+    );
+    this.#bases = [...new Set([...this.#bases, ...added])];
+  }
+
+  /** Command lines that are given to another shell: `sh -c 'line'`, also behind `env`, `xargs` and the like. */
+  #lines(program: string, given: readonly Texts[], shell: PosixShell, depth: number): void {
+    if (program === 'trap') this.#inner(given[0]?.texts ?? [], shell, depth);
+    if (program === 'eval') this.#inner([given.map(({ texts }) => texts[0] ?? '').join(' ')], shell, depth);
+    let syntax = shellSyntaxOf(program);
+    for (const [index, { texts }] of given.entries()) {
+      const [word = ''] = texts;
+      const named = shellSyntaxOf(nameOf(word));
+      if (named !== 'unknown') syntax = named;
+      else if (syntax !== 'unknown' && /^[-/][A-Za-z]*c(?:ommand)?$/i.test(word)) {
+        if (!isPosix(syntax)) return this.#doubt('a command line is given to another shell');
+        this.#inner(given[index + 1]?.texts ?? [], syntax, depth);
+        syntax = 'unknown';
+      }
+    }
+  }
+
+  #inner(lines: readonly string[], shell: PosixShell, depth: number): void {
+    if (depth >= DEEPEST_SHELLS) return this.#doubt('it is nested too deeply');
+    for (const line of lines) this.line(line, shell, depth + 1);
+  }
+
+  #texts(word: Word, known: Variables, loops: readonly string[]): Texts {
+    const expanded = expandBraces(word);
+    if (expanded === undefined) return { texts: [], unknown: 'a word with braces' };
+    const all = expanded.map((one) => textsOf(one, known, loops));
+    const unknown = all.find((one) => one.unknown !== undefined)?.unknown;
+    const texts = [...new Set(all.flatMap((one) => one.texts))];
+    return unknown === undefined ? { texts } : { texts, unknown };
+  }
+}
+
+interface Texts {
+  /** What the word may be; where something is unknown, a letter stands for it. */
+  readonly texts: readonly string[];
+  readonly unknown?: string;
+}
+
+const ANYTHING = 'x';
+
+function textsOf(word: Word, known: Variables, loops: readonly string[]): Texts {
+  let texts = [''];
+  const beside: string[] = [];
+  let unknown: string | undefined;
+  for (const part of word) {
+    if (part.type === 'text') {
+      // Names that begin with a dot are not meant by other patterns; these may be `..` or hold secrets.
+      if (!part.quoted && /(?:^|\/)\.[^/]*[*?[]/.test(part.text)) unknown ??= part.text;
+      texts = texts.map((text) => text + part.text);
+    } else if (part.type === 'unknown') {
+      if (part.number !== true) unknown ??= part.source;
+      // What is to stand in the place of a value is a text too; commands are looked at by themselves.
+      if (part.source.startsWith('${')) beside.push(part.source);
+      texts = texts.map((text) => text + ANYTHING);
+    } else {
+      const values = known.valuesOf(part.name, loops);
+      if (values === undefined) unknown ??= `$${part.name}`;
+      texts = texts.flatMap((text) => (values ?? [ANYTHING]).map((value) => text + value));
+      if (texts.length > MOST_VALUES) return { texts: [], unknown: `$${part.name}` };
+    }
+  }
+  return unknown === undefined ? { texts } : { texts: [...texts, ...beside], unknown };
+}
+
+/** Values of variables that the line itself assigns. */
+class Variables {
+  readonly #values = new Map<string, readonly string[] | undefined>();
+  /** Those that have one of their values, whatever happened. */
+  readonly #assigned = new Set<string>();
+  readonly #open: boolean;
+
+  constructor(commands: readonly SimpleCommand[]) {
+    this.#open = commands.some(({ words }) => ASSIGNS.has(literalOf(words[0]) ?? '') || isPrintfInto(words));
+    for (const { assignments, words } of commands) {
+      for (const { name, values } of assignments) this.#add(name, values);
+      if (!DECLARES.has(literalOf(words[0]) ?? '')) continue;
+      for (const word of words.slice(1)) {
+        const [part] = word;
+        const name = part?.type === 'text' ? /^([A-Za-z_]\w*)\+?=/.exec(part.text)?.[1] : undefined;
+        // What is declared without a plain value may be anything.
+        if (name === undefined) continue;
+        const literal = literalOf(word);
+        this.#add(
+          name,
+          literal === undefined ? [word] : [[{ type: 'text', text: literal.slice(name.length + 1), quoted: true }]],
+        );
+      }
+    }
+  }
+
+  #add(name: string, values: readonly Word[]): void {
+    const literal = values.map(literalOf);
+    const before = this.#values.has(name) ? this.#values.get(name) : [];
+    const all = literal.every((one) => one !== undefined) ? literal : undefined;
+    const known = before !== undefined && all !== undefined && before.length + all.length <= MOST_VALUES;
+    this.#values.set(name, known ? [...before, ...all] : undefined);
+  }
+
+  passed({ assignments }: SimpleCommand): void {
+    for (const { name, unconditional } of assignments) if (unconditional) this.#assigned.add(name);
+  }
+
+  /** Undefined: known only when it runs. */
+  valuesOf(name: string, loops: readonly string[]): readonly string[] | undefined {
+    if (this.#open) return undefined;
+    if (!this.#values.has(name)) return name === 'HOME' ? ['~'] : name === 'PWD' ? ['.'] : undefined;
+    const values = this.#values.get(name);
+    if (values === undefined) return undefined;
+    if (this.#assigned.has(name) || loops.includes(name)) return values;
+    // It may still have no value, or, if it is of the environment, that one.
+    return /^[a-z][a-z0-9]*$/.test(name) ? ['', ...values] : undefined;
+  }
+}
+
+/** Undefined if something in it is known only when it runs. */
+function literalOf(word: Word | undefined): string | undefined {
+  if (word === undefined || word.some((part) => part.type !== 'text')) return undefined;
+  return word.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+function isPrintfInto(words: readonly Word[]): boolean {
+  return literalOf(words[0]) === 'printf' && literalOf(words[1])?.startsWith('-v') === true;
+}
+
+/** Words that are messages to people: they name nothing. */
+function messagesOf(program: string, given: readonly Texts[]): ReadonlySet<number> {
+  const found = new Set<number>();
+  const words = given.map(({ texts }) => texts[0] ?? '');
+  const command = words.find((word) => !word.startsWith('-')) ?? '';
+  if (program !== 'git' || !GIT_MESSAGES.has(command)) return found;
+  for (const [index, word] of words.entries()) {
+    if (/^-[a-z]*m$/.test(word) || word === '--message') found.add(index + 1);
+    if (word.startsWith('--message=')) found.add(index);
+  }
+  return found;
+}
+
+function nameOf(program: string): string {
+  return program.slice(Math.max(program.lastIndexOf('/'), program.lastIndexOf('\\')) + 1);
+}
+
+function isRelative(path: string): boolean {
+  return !/^(?:[/\\~]|[A-Za-z]:[\\/])/.test(path);
+}
+
+function onlyWhenRun(source: string): string {
+  const text = source.length > 60 ? `${source.slice(0, 60)}…` : source;
+  return `what ${text} stands for is known only when it runs`;
+}

@@ -1,0 +1,294 @@
+// Reads a command line as sh, bash and zsh do. Gives up on everything that is not certain; linear in the text.
+import { HereDocuments } from './hereDocuments.ts';
+import { trimBlanks } from './plainWords.ts';
+import { bareText, END_OF_WORD, NAME, PosixWords, plainText, textPart, unknownPart } from './posixWords.ts';
+import { type Assignment, type Part, type PosixShell, type Script, type SimpleCommand, type Word } from './script.ts';
+
+/** Substitutions, groups and blocks within each other; nobody writes more. */
+const DEEPEST = 30;
+/** In backquotes each level is read again. */
+const DEEPEST_BACKQUOTES = 3;
+
+/** They stand before a command; what follows them is one. */
+const BEFORE_COMMAND = new Set(['!', '{', 'if', 'then', 'elif', 'else', 'while', 'until', 'do', 'time']);
+const AFTER_COMMAND = new Set(['}', 'fi', 'done']);
+const OPENING = new Set(['{', 'if', 'while', 'until', 'for']);
+const NOT_READ = new Set([
+  ...['case', 'esac', 'function', 'select', 'coproc', 'repeat', 'foreach', 'end', 'nocorrect', 'noglob', 'always'],
+]);
+
+interface Draft {
+  assignments: Assignment[];
+  words: Word[];
+  redirects: Word[];
+  documents: Word[];
+  /** The body of a here-document follows. */
+  expectsDocument: boolean;
+}
+
+interface Read extends Draft {
+  readonly loops: readonly string[];
+  readonly nested: boolean;
+  readonly inBlock: boolean;
+  readonly piped: boolean;
+}
+
+export function readPosixScript(text: string, shell: PosixShell): Script {
+  const reader = new PosixReader(text, shell, 0);
+  return reader.read();
+}
+
+class PosixReader extends PosixWords {
+  readonly #backquotes: number;
+  readonly #documents = new HereDocuments();
+  readonly #commands: Read[] = [];
+  /** Blocks that are open: the variable of a loop, or nothing. */
+  #blocks: readonly string[] = [];
+  #pipes = false;
+  #depth = 0;
+
+  constructor(text: string, shell: PosixShell, backquotes: number) {
+    super(text, shell);
+    this.#backquotes = backquotes;
+  }
+
+  read(): Script {
+    if (this.text.includes('\0')) this.giveUp('it contains a NUL character');
+    this.#readList('');
+    if (this.#documents.pending) this.giveUp('a here-document has no body');
+    if (this.reason !== undefined) return { understood: false, reason: this.reason };
+    return { understood: true, commands: this.#commands.map((command) => this.#finished(command)) };
+  }
+
+  #finished({ assignments, words, redirects, documents, loops, nested, inBlock, piped }: Read): SimpleCommand {
+    const alone = !nested && !piped && !(inBlock && this.#pipes);
+    return { assignments, words, redirects, documents, loops, alone };
+  }
+
+  /** Commands up to `close`: `)` of a group or substitution, or the end of the text. */
+  #readList(close: '' | ')'): void {
+    if (++this.#depth > DEEPEST) this.giveUp('it is nested too deeply');
+    const nested = this.#depth > 1;
+    const outer = this.#blocks.length;
+    let command = newDraft();
+    let conditional = nested;
+    /** Whether what follows it with && is certain to run: a plain assignment cannot fail. */
+    const finish = (piped: boolean): boolean => {
+      const { words, assignments, redirects, expectsDocument } = command;
+      const loops = this.#blocks.filter((name) => name !== '');
+      if (words.length + assignments.length + redirects.length > 0 || command.documents.length > 0 || expectsDocument) {
+        this.#commands.push({ ...command, loops, nested, inBlock: this.#blocks.length > 0, piped });
+      }
+      this.#pipes ||= piped;
+      command = newDraft();
+      return !conditional && assignments.length > 0 && words.length === 0 && !piped;
+    };
+    const inBlock = () => nested || this.#blocks.length > outer;
+    for (;;) {
+      this.skipBlanks();
+      const character = this.peek();
+      if (character === '') break;
+      if (character === '#') this.skipComment();
+      else if (character === '\n') {
+        finish(false);
+        conditional = inBlock();
+        this.at += 1;
+        this.#readDocuments();
+      } else if (character === ')') {
+        if (close !== ')') this.giveUp('a parenthesis is closed that was not opened');
+        break;
+      } else if (character === '(') {
+        // Elsewhere it begins a function, a list or a pattern.
+        if (command.words.length + command.assignments.length > 0) this.giveUp('a parenthesis stands in a command');
+        this.#readGroup();
+      } else if (isRedirect(this.text, this.at)) this.#readRedirect(command);
+      else if (character === ';' || character === '&' || character === '|') {
+        const operator = this.#readOperator();
+        const sure = finish(operator === '|');
+        conditional = inBlock() || (operator === '&&' ? !sure : operator !== ';');
+      } else {
+        const starts = command.words.length + command.assignments.length + command.redirects.length === 0;
+        const before = this.at;
+        const word = this.readWord();
+        const keyword = starts ? bareText(word) : undefined;
+        if (keyword === undefined || !this.#isKeyword(keyword, before)) this.#take(command, word, !conditional);
+        else if (AFTER_COMMAND.has(keyword)) this.#blocks = this.#blocks.slice(0, -1);
+        else if (OPENING.has(keyword)) {
+          if (this.#blocks.length >= DEEPEST) this.giveUp('it is nested too deeply');
+          const loop = keyword === 'for' ? this.#readFor(command, !conditional) : '';
+          this.#blocks = [...this.#blocks, loop];
+          conditional = true;
+        }
+      }
+    }
+    finish(false);
+    this.#blocks = this.#blocks.slice(0, outer);
+    this.#depth -= 1;
+  }
+
+  #isKeyword(word: string, start: number): boolean {
+    if (NOT_READ.has(word)) this.giveUp(`${word} is not read`);
+    // Quoted or escaped it is a plain word.
+    if (this.text.slice(start, this.at) !== word) return false;
+    return BEFORE_COMMAND.has(word) || AFTER_COMMAND.has(word) || word === 'for';
+  }
+
+  #take(command: Draft, word: Word, unconditional: boolean): void {
+    const assignment = command.words.length === 0 ? asAssignment(word) : undefined;
+    if (assignment !== undefined) {
+      if (this.peek() === '(') this.giveUp('a list is assigned');
+      // Words would be divided in another way.
+      if (assignment.name === 'IFS') this.giveUp('IFS is changed');
+      command.assignments.push({ ...assignment, unconditional });
+      return;
+    }
+    if (this.peek() === '(') this.giveUp('a parenthesis stands in a command');
+    const next = this.peek();
+    // The number of what is redirected is no word.
+    if ((next === '<' || next === '>') && /^\d+$/.test(bareText(word) ?? '')) return;
+    command.words.push(word);
+  }
+
+  /** Returns the name of its variable. */
+  #readFor(command: Draft, unconditional: boolean): string {
+    this.skipBlanks();
+    const name = bareText(this.readWord()) ?? '';
+    if (!NAME.test(name)) this.giveUp('the variable of a loop has no plain name');
+    while (this.peek() === '\n' || this.peek() === ' ' || this.peek() === '\t') this.at += 1;
+    const start = this.at;
+    if (this.peek() === ';' || bareText(this.readWord()) !== 'in') {
+      this.at = start;
+      command.assignments.push({ name, values: [[unknownPart('$@')]], unconditional: false });
+      return name;
+    }
+    const values: Word[] = [];
+    for (;;) {
+      this.skipBlanks();
+      const next = this.peek();
+      if (next === '' || next === ';' || next === '\n') break;
+      if (END_OF_WORD.includes(next)) this.giveUp('a loop is not understood');
+      else values.push(this.readWord());
+    }
+    command.assignments.push({ name, values, unconditional: unconditional && values.length > 0 });
+    return name;
+  }
+
+  #readGroup(): void {
+    this.at += 1;
+    this.#readList(')');
+    if (this.peek() !== ')') this.giveUp('a parenthesis is not closed');
+    if (this.#documents.pending) this.giveUp('a here-document has no body');
+    this.at += 1;
+  }
+
+  #readOperator(): string {
+    for (const operator of ['&&', '||', '|&', ';;', '&', '|', ';']) {
+      if (!this.starts(operator)) continue;
+      if (operator === ';;') this.giveUp('case is not read');
+      this.at += operator.length;
+      return operator === '|&' ? '|' : operator;
+    }
+    return '';
+  }
+
+  #readRedirect(command: Draft): void {
+    const operator =
+      /^(?:&>>|&>|<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)/.exec(this.text.slice(this.at, this.at + 3))?.[0] ?? '';
+    this.at += operator.length;
+    // Others end the command with & there.
+    if (operator.startsWith('&') && this.shell === 'sh') return this.giveUp('&> is not certain');
+    if (this.peek() === '(' && (operator === '<' || operator === '>')) {
+      this.#readGroup();
+      this.#pipes = true;
+      command.words.push([unknownPart('<(…)', true)]);
+      return;
+    }
+    this.skipBlanks();
+    if (this.peek() === '' || END_OF_WORD.includes(this.peek())) return this.giveUp('a redirection has no target');
+    const start = this.at;
+    const target = this.readWord();
+    if (operator === '<<' || operator === '<<-') {
+      const raw = this.text.slice(start, this.at);
+      const end = target.every((part) => part.type === 'text') ? plainText(target) : undefined;
+      if (end === undefined || end.includes('\n')) return this.giveUp('the end of a here-document is not certain');
+      command.expectsDocument = true;
+      this.#documents.expect({ end, literal: /['"\\]/.test(raw), tabs: operator === '<<-', into: command.documents });
+    } else if (operator === '<<<') command.documents.push(target);
+    else if (!/^(?:\d+-?|-)$/.test(operator.endsWith('&') ? (bareText(target) ?? '') : ''))
+      command.redirects.push(target);
+  }
+
+  #readDocuments(): void {
+    for (const document of this.#documents.take()) {
+      const { body, next } = document.read(this.text, this.at);
+      if (next === undefined) return this.giveUp('a here-document does not end');
+      this.at = next;
+      if (document.literal) document.into.push([textPart(body, true)]);
+      else document.into.push(this.#readExpanded(body));
+    }
+  }
+
+  /** The body of a here-document in which variables and substitutions count. */
+  #readExpanded(body: string): Word {
+    if (/\\\n/.test(body)) this.giveUp('a line of a here-document goes on in the next one');
+    const inner = new PosixReader(body, this.shell, this.#backquotes);
+    inner.#depth = this.#depth;
+    inner.#blocks = this.#blocks;
+    const parts: Part[] = [];
+    inner.readQuoted(parts, '');
+    this.#takeOver(inner);
+    return parts;
+  }
+
+  protected override readSubstitution(): Part | undefined {
+    const first = this.#commands.length;
+    this.#readGroup();
+    return this.#documentOf(first);
+  }
+
+  protected override readInner(text: string): void {
+    if (this.#backquotes >= DEEPEST_BACKQUOTES) return this.giveUp('it is nested too deeply');
+    const inner = new PosixReader(text, this.shell, this.#backquotes + 1);
+    inner.#depth = this.#depth;
+    inner.#blocks = this.#blocks;
+    inner.#readList('');
+    this.#takeOver(inner);
+  }
+
+  /** `$(cat <<'EOF' …)` is just a text. */
+  #documentOf(first: number): Part | undefined {
+    const [command, ...more] = this.#commands.slice(first);
+    if (command === undefined || more.length > 0 || command.words.length !== 1) return undefined;
+    const [document, ...others] = command.documents;
+    const plain = command.redirects.length + command.assignments.length + others.length === 0;
+    const isCat = bareText(command.words[0] ?? []) === 'cat';
+    if (!plain || !isCat || document === undefined || document.some(({ type }) => type !== 'text')) return undefined;
+    this.#commands.length = first;
+    return textPart(trimBlanks(plainText(document), '\n'), true);
+  }
+
+  #takeOver(inner: PosixReader): void {
+    if (inner.#documents.pending) this.giveUp('a here-document has no body');
+    if (inner.reason !== undefined) this.giveUp(inner.reason);
+    for (const command of inner.#commands) this.#commands.push(command);
+    this.#pipes ||= inner.#pipes;
+  }
+}
+
+function newDraft(): Draft {
+  return { assignments: [], words: [], redirects: [], documents: [], expectsDocument: false };
+}
+
+function isRedirect(text: string, at: number): boolean {
+  return text[at] === '<' || text[at] === '>' || (text[at] === '&' && text[at + 1] === '>');
+}
+
+function asAssignment(word: Word): Omit<Assignment, 'unconditional'> | undefined {
+  const [first, ...rest] = word;
+  if (first?.type !== 'text' || first.quoted) return undefined;
+  const equals = first.text.indexOf('=');
+  const name = first.text.slice(0, equals).replace(/\+$/, '');
+  if (equals === -1 || !NAME.test(name)) return undefined;
+  const added = first.text[equals - 1] === '+' ? [unknownPart(`$${name}`)] : [];
+  return { name, values: [[...added, textPart(first.text.slice(equals + 1), false), ...rest]] };
+}

@@ -1,0 +1,220 @@
+// Reads the words of a command line as sh, bash and zsh do: quotes, escapes, expansions. Gives up on what is not certain.
+import { readAnsiQuoted } from './ansiQuotes.ts';
+import { type Part, type PosixShell, type Word } from './script.ts';
+
+export const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+export const END_OF_WORD = ' \t\n;&|<>()';
+const STOPS = `${END_OF_WORD}\\'"$\``;
+/** Longer arithmetic is not looked at. */
+const LONGEST_ARITHMETIC = 1000;
+
+/** Linear in the text: it goes from character to character and never back. */
+export abstract class PosixWords {
+  protected readonly text: string;
+  protected readonly shell: PosixShell;
+  protected at = 0;
+  protected reason: string | undefined;
+
+  constructor(text: string, shell: PosixShell) {
+    this.text = text;
+    this.shell = shell;
+  }
+
+  /** Commands in parentheses. Returns what they print where that is just a text. */
+  protected abstract readSubstitution(): Part | undefined;
+
+  /** Commands in backquotes. */
+  protected abstract readInner(text: string): void;
+
+  /** Nothing behind it is read any more. */
+  protected giveUp(reason: string): void {
+    this.reason ??= reason;
+    this.at = this.text.length;
+  }
+
+  protected peek(offset = 0): string {
+    return this.text[this.at + offset] ?? '';
+  }
+
+  protected starts(with_: string): boolean {
+    return this.text.startsWith(with_, this.at);
+  }
+
+  protected skipBlanks(): void {
+    for (;;) {
+      if (this.peek() === ' ' || this.peek() === '\t') this.at += 1;
+      else if (this.peek() === '\\' && this.peek(1) === '\n') this.at += 2;
+      else return;
+    }
+  }
+
+  protected skipComment(): void {
+    const end = this.text.indexOf('\n', this.at);
+    this.at = end === -1 ? this.text.length : end;
+  }
+
+  protected readWord(): Word {
+    const parts: Part[] = [];
+    const start = this.at;
+    for (;;) {
+      const character = this.peek();
+      if (character === '' || END_OF_WORD.includes(character)) break;
+      if (character === '\\') {
+        const next = this.peek(1);
+        this.at += 2;
+        if (next !== '\n') parts.push(textPart(next === '' ? '\\' : next, true));
+        else if (!END_OF_WORD.includes(this.peek())) this.giveUp('a word goes on in the next line');
+      } else if (character === "'") this.#readLiteral(parts);
+      else if (character === '"') {
+        this.at += 1;
+        this.readQuoted(parts, '"');
+      } else if (character === '$') this.#readDollar(parts, false);
+      else if (character === '`') this.#readBackquotes(parts);
+      else {
+        const from = this.at;
+        while (this.peek() !== '' && !STOPS.includes(this.peek())) this.at += 1;
+        parts.push(textPart(this.text.slice(from, this.at), false));
+      }
+    }
+    // zsh puts the path of a program in the place of =program.
+    if (this.shell === 'zsh' && this.text[start] === '=') this.giveUp('a word begins with =');
+    return parts.length === 0 ? [textPart('', true)] : parts;
+  }
+
+  #readLiteral(parts: Part[]): void {
+    const end = this.text.indexOf("'", this.at + 1);
+    if (end === -1) return this.giveUp('a quote is not closed');
+    parts.push(textPart(this.text.slice(this.at + 1, end), true));
+    this.at = end + 1;
+  }
+
+  /** Up to the closing quote, or to the end of the text where there is none. */
+  protected readQuoted(parts: Part[], close: '"' | ''): void {
+    let from = this.at;
+    const flush = () => {
+      if (this.at > from) parts.push(textPart(this.text.slice(from, this.at), true));
+    };
+    if (close !== '') parts.push(textPart('', true));
+    for (;;) {
+      const character = this.peek();
+      if (character === '' || (close !== '' && character === close)) break;
+      if (character === '\\') {
+        const next = this.peek(1);
+        const escaped = next === '$' || next === '`' || next === '\\' || next === '\n' || next === close;
+        if (!escaped || next === '') {
+          this.at += next === '' ? 1 : 2;
+          continue;
+        }
+        flush();
+        this.at += 2;
+        if (next !== '\n') parts.push(textPart(next, true));
+        from = this.at;
+      } else if (character === '$' || character === '`') {
+        flush();
+        if (character === '$') this.#readDollar(parts, true);
+        else this.#readBackquotes(parts);
+        from = this.at;
+      } else this.at += 1;
+    }
+    flush();
+    if (close === '') return;
+    if (this.peek() !== close) return this.giveUp('a quote is not closed');
+    this.at += 1;
+  }
+
+  #readDollar(parts: Part[], quoted: boolean): void {
+    const next = this.peek(1);
+    const start = this.at;
+    this.at += 1;
+    if (next === '(' && this.peek(1) === '(') return this.#readArithmetic(parts, start);
+    if (next === '(') {
+      parts.push(this.readSubstitution() ?? unknownPart(this.text.slice(start, this.at)));
+    } else if (next === '{') this.#readBraces(parts, quoted, start);
+    else if (/[A-Za-z_]/.test(next)) {
+      while (/[A-Za-z0-9_]/.test(this.peek())) this.at += 1;
+      const name = this.text.slice(start + 1, this.at);
+      // zsh takes a part of the value.
+      if (this.shell === 'zsh' && (this.peek() === '[' || this.peek() === ':'))
+        this.giveUp('a part of a value is meant');
+      if (this.starts('\\\n')) this.giveUp('a name goes on in the next line');
+      parts.push({ type: 'variable', name, quoted });
+    } else if (/[?#$!0-9@*-]/.test(next)) {
+      this.at += 1;
+      parts.push(unknownPart(`$${next}`, '?#$!'.includes(next)));
+    } else if (next === "'" && !quoted) {
+      const read = this.shell === 'sh' ? undefined : readAnsiQuoted(this.text, this.at + 1);
+      if (read === undefined) return this.giveUp("$'…' is not certain");
+      parts.push(textPart(read.text, true));
+      this.at = read.next;
+    } else if (next === '' || ' \t\n/.,:%"'.includes(next)) {
+      if (next === '"' && !quoted) return this.giveUp('$"…" is not certain');
+      parts.push(textPart('$', quoted));
+    } else this.giveUp('a $ is not understood');
+  }
+
+  #readArithmetic(parts: Part[], start: number): void {
+    this.at += 2;
+    const from = this.at;
+    for (let open = 0; ; this.at += 1) {
+      const character = this.at - from > LONGEST_ARITHMETIC ? '' : this.peek();
+      if (character === '' || !/[\w\s+\-*/%<>=!&|^~?:,()$.]/.test(character))
+        return this.giveUp('$((…)) is not certain');
+      if (character === '$' && !/\w/.test(this.peek(1))) return this.giveUp('$((…)) is not certain');
+      if (character === '(') open += 1;
+      if (character === ')' && open-- === 0) break;
+    }
+    const inner = this.text.slice(from, this.at);
+    this.at += 1;
+    if (this.peek() !== ')' || /[A-Za-z_]\w*\s+\w/.test(inner)) return this.giveUp('$((…)) is not certain');
+    this.at += 1;
+    parts.push(unknownPart(this.text.slice(start, this.at), true));
+  }
+
+  #readBraces(parts: Part[], quoted: boolean, start: number): void {
+    const end = this.text.indexOf('}', this.at);
+    if (end === -1) return this.giveUp('a brace is not closed');
+    const inner = this.text.slice(this.at + 1, end);
+    this.at = end + 1;
+    if (NAME.test(inner)) parts.push({ type: 'variable', name: inner, quoted });
+    else if (/^[A-Za-z_]\w*(?::?[-+?=]|%%?|##?|:\d|\/\/?)[^'"$`\\{}()[\]~]*$/.test(inner)) {
+      // What may stand in its place is in the text; it is looked at, and the rest is not known.
+      parts.push(unknownPart(this.text.slice(start, this.at)));
+    } else this.giveUp('${…} is not certain');
+  }
+
+  #readBackquotes(parts: Part[]): void {
+    const start = this.at++;
+    let inner = '';
+    for (;;) {
+      const character = this.peek();
+      if (character === '') return this.giveUp('a backquote is not closed');
+      if (character === '`') break;
+      // Between double quotes they end in another way.
+      if (character === '\\' && this.peek(1) === '"') return this.giveUp('a quote in backquotes is not certain');
+      const escaped = character === '\\' && '`\\$'.includes(this.peek(1)) && this.peek(1) !== '';
+      inner += escaped ? this.peek(1) : character;
+      this.at += escaped ? 2 : 1;
+    }
+    this.at += 1;
+    this.readInner(inner);
+    parts.push(unknownPart(this.text.slice(start, this.at)));
+  }
+}
+
+export function textPart(text: string, quoted: boolean): Part {
+  return { type: 'text', text, quoted };
+}
+
+export function unknownPart(source: string, number = false): Part {
+  return { type: 'unknown', source, ...(number && { number: true as const }) };
+}
+
+/** Undefined for what is quoted or not known. */
+export function bareText(word: Word): string | undefined {
+  const [part, ...more] = word;
+  return part?.type === 'text' && !part.quoted && more.length === 0 ? part.text : undefined;
+}
+
+export function plainText(word: Word): string {
+  return word.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}

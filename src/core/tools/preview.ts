@@ -1,0 +1,128 @@
+// What a call would do to files: it is run on a workspace that takes note of its changes instead of making them.
+import { failed } from '../../base/errors.ts';
+import { type CallPreview, type FileDiff } from '../../protocol/diffView.ts';
+import { diffOfCall, joinMoves, OF_APPROVAL } from '../files/callDiff.ts';
+import { type Tool, type ToolContext } from '../ports.ts';
+import { type Snapshots } from '../storagePorts.ts';
+import { type FileEdit, type FilePath, type Workspace } from '../workspacePorts.ts';
+
+/** The changes of a call as they would be made now. */
+export interface PlannedCall {
+  readonly edits: readonly FileEdit[];
+  /** Why it would change nothing. */
+  readonly refusal?: string;
+}
+
+const MOST_FILES = 50;
+const LONGEST_REFUSAL = 1000;
+
+/** Codes of failures that no tool tries again after. */
+const ONLY_PLANNED = 'only_planned';
+const NOT_AS_APPROVED = 'not_as_approved';
+
+/** Undefined if that cannot be told: the tool failed. */
+export async function planCall(tool: Tool, args: unknown, context: ToolContext): Promise<PlannedCall | undefined> {
+  let edits: readonly FileEdit[] | undefined;
+  const workspace = Object.create(context.workspace) as { -readonly [K in keyof Workspace]: Workspace[K] };
+  workspace.apply = async (list) => {
+    edits = list;
+    return failed(ONLY_PLANNED, 'Nothing was changed.');
+  };
+  try {
+    const { content } = await tool.run(args, { ...context, workspace, progress: () => undefined });
+    return edits === undefined ? { edits: [], refusal: content.slice(0, LONGEST_REFUSAL) } : { edits };
+  } catch {
+    return undefined;
+  }
+}
+
+export function isSamePlan(one: PlannedCall | undefined, other: PlannedCall | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.refusal === other.refusal && areSameEdits(one.edits, other.edits);
+}
+
+/** Whether the files are still those that the plan starts from. */
+export async function holdsStill({ edits }: PlannedCall, workspace: Workspace): Promise<boolean> {
+  for (const { file, from, type } of edits) {
+    // What an earlier change of the same plan makes is not there yet.
+    if (type === 'move' && edits.some((edit) => edit.type === 'write' && edit.file.path === file.path)) continue;
+    const content = await workspace.read(file);
+    if (!areSameBytes(from, content.ok ? content.value.bytes : undefined)) return false;
+  }
+  return true;
+}
+
+/** The workspace for a call that a person has approved: it makes the changes that were shown, or none. */
+export function heldToPlan(workspace: Workspace, plan: PlannedCall | undefined): Workspace {
+  if (plan === undefined) return workspace;
+  const held = Object.create(workspace) as { -readonly [K in keyof Workspace]: Workspace[K] };
+  held.apply = async (edits, options) => {
+    if (areSameEdits(edits, plan.edits)) return workspace.apply(edits, options);
+    const why = 'This would change files in another way than the user was shown: they have changed since.';
+    return failed(NOT_AS_APPROVED, `${why} Nothing was changed.`, 'Call it again if it is still right.');
+  };
+  return held;
+}
+
+/** The differences as the card shows them after the call. */
+export function previewOf({ edits, refusal }: PlannedCall, snapshots: Snapshots): CallPreview {
+  if (refusal !== undefined) return { files: [], refusal };
+  const changed = changesOf(edits);
+  const hashed = [...changed].map(([path, { before, after }]) => ({
+    path,
+    before: before && snapshots.hash(before),
+    after: after && snapshots.hash(after),
+  }));
+  const joined = joinMoves(hashed);
+  let { lines, characters } = OF_APPROVAL;
+  const files = joined.slice(0, MOST_FILES).map(({ path, from }): FileDiff => {
+    if (from !== undefined) return { path, from, kind: 'moved', added: 0, removed: 0, hunks: [] };
+    const { before, after } = changed.get(path) ?? {};
+    const limits = { ...OF_APPROVAL, lines, characters };
+    const diff = diffOfCall({ path, ...(before && { before }), ...(after && { after }) }, limits);
+    const shown = diff.hunks.flatMap((hunk) => hunk.lines);
+    lines -= shown.length;
+    characters -= shown.reduce((sum, line) => sum + line.length, 0);
+    return diff;
+  });
+  return { files, ...(joined.length > files.length && { more: joined.length - files.length }) };
+}
+
+interface Change {
+  readonly before?: Uint8Array | undefined;
+  readonly after?: Uint8Array | undefined;
+}
+
+/** A file that is written and then moved is one change of the old name and one of the new. */
+function changesOf(edits: readonly FileEdit[]): ReadonlyMap<string, Change> {
+  const changes = new Map<string, Change>();
+  const put = ({ path }: FilePath, before: Uint8Array | undefined, after: Uint8Array | undefined) => {
+    const first = changes.get(path);
+    changes.set(path, { before: first === undefined ? before : first.before, after });
+  };
+  for (const edit of edits) {
+    if (edit.type === 'write') put(edit.file, edit.from, edit.to);
+    else put(edit.file, edit.from, undefined);
+    if (edit.type === 'move') put(edit.to, undefined, edit.from);
+  }
+  return changes;
+}
+
+function areSameEdits(one: readonly FileEdit[], other: readonly FileEdit[]): boolean {
+  return one.length === other.length && one.every((edit, index) => isSameEdit(edit, other[index]));
+}
+
+function isSameEdit(one: FileEdit, other: FileEdit | undefined): boolean {
+  if (other === undefined || one.file.absolute !== other.file.absolute || !areSameBytes(one.from, other.from))
+    return false;
+  if (one.type === 'write') return other.type === 'write' && areSameBytes(one.to, other.to);
+  if (one.type === 'move') return other.type === 'move' && one.to.absolute === other.to.absolute;
+  return other.type === 'delete';
+}
+
+function areSameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  if (one.length !== other.length) return false;
+  for (let index = 0; index < one.length; index += 1) if (one[index] !== other[index]) return false;
+  return true;
+}
