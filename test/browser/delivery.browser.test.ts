@@ -144,7 +144,10 @@ test('stopped: what was queued is in the composer again', async () => {
   await button('Stop').click();
   await workbench.settled();
   await expect.poll(() => workbench.composer().inputValue()).toBe('Every word of this.');
+  const undelivered = workbench.chat().getByText('Your queued message was not delivered.');
+  await undelivered.waitFor();
   await workbench.composer().fill('');
+  await undelivered.waitFor({ state: 'detached' });
 });
 
 test('its own background command ends while it is idle: it is woken, and the turn looks different', async () => {

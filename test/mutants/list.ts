@@ -135,7 +135,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'words that cut tools short ride their result too',
-    file: 'src/core/agent/loop.ts',
+    file: 'src/core/agent/calls.ts',
     find: ' && !(cutShort && pending.texts.length > 0)',
     replace: '',
     tests: ['test/walk/userText.test.ts'],
@@ -370,5 +370,17 @@ export const mutants: readonly Mutant[] = [
     find: 'isSymbolicLink() ? await readlink(path) : undefined;',
     replace: 'isSymbolicLink() ? null : undefined;',
     tests: ['test/unit/node/resolvePath.test.ts'],
+    name: 'a lost result stands behind what follows',
+    file: 'src/core/conversation/messages.ts',
+    find: 'if (carries) this.#giveUpAwaited();',
+    replace: '',
+    tests: ['test/unit/core/conversation/damagedMessages.test.ts'],
+  },
+  {
+    name: 'an append is acknowledged although another program wrote',
+    file: 'src/storage/eventFile.ts',
+    find: 'await this.#checkAlone(bytes.length);',
+    replace: '',
+    tests: ['test/unit/storage/lostLock.test.ts'],
   },
 ];

@@ -62,6 +62,24 @@ test('a lost response leaves nothing between a call and its result', () => {
   );
 });
 
+test('a result that a restart adds behind the carrier does not part it from its call', () => {
+  const carrier = (id: string) => result(id, 4, ['n'], { format: 'developer' });
+  const events = numbered(
+    started,
+    turnStarted,
+    request('Go.'),
+    call('a'),
+    call('b'),
+    succeededCall,
+    result('b'),
+    carrier('a'),
+  );
+  const damaged = events.filter((event) => !(event.type === 'tool_call_response' && event.id === 'b'));
+  const state = folded(damaged);
+  expect(state.turn.unanswered.map(({ request: open }) => open.id)).toEqual(['b']);
+  expect(refused(folded([...damaged, ...later(damaged, carrier('b'), request('And now?'))]))).toEqual([]);
+});
+
 test('a compaction behind a lost response leaves no result without its call', () => {
   const compaction: EventDraft = { type: 'compaction', summary: 'So far.', through: 6 };
   const events = numbered(started, turnStarted, request('Go.'), call('a'), succeededCall, result('a'), compaction);
