@@ -12,7 +12,7 @@ export async function undoOwn(files: readonly ReviewedFile[]): Promise<boolean> 
       ? vscode.l10n.t('Delete {0}?', first?.path ?? '')
       : vscode.l10n.t('Undo Earshot’s changes of {0} files?', files.length);
   const deletes = vscode.l10n.t(
-    'Deleted because they appeared while a command of Earshot ran: {0}',
+    'These files are deleted. They appeared while a command of Earshot ran: {0}',
     appeared.map(({ path }) => path).join(', '),
   );
   const one = vscode.l10n.t('It appeared while a command of Earshot ran. You can take this back.');
