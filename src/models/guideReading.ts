@@ -61,7 +61,10 @@ function elementsIn(block: string, name: string): { readonly attributes: string;
     if (!block.startsWith(open, start)) continue;
     const end = block.indexOf(close, start + open.length);
     if (end === -1) break;
-    const body = block.slice(start + open.length, end).replace(/^\n/, '').replace(/\n$/, '');
+    const body = block
+      .slice(start + open.length, end)
+      .replace(/^\n/, '')
+      .replace(/\n$/, '');
     found.push({ attributes, body: joinSections(body) });
     start = end + close.length;
   }

@@ -50,53 +50,94 @@ export interface Candidate {
   readonly stat: Stats;
 }
 
-/**
- * Those of the files that can and should be captured; what is gone by now is in neither list. Of each of them only what
- * `pick` returns is held: of a hundred thousand files the results of `lstat` alone are 100 MB.
- */
-export async function sift<T>(
+/** Those of the files that can and should be captured; what is gone by now is in neither list. */
+export async function sift(
   folder: string,
-  paths: readonly string[],
+  paths: Iterable<string>,
   signal: AbortSignal,
-  pick: (candidate: Candidate) => T,
   largest = LARGEST,
-): Promise<{ fits: readonly T[]; leftOut: readonly string[] }> {
-  const fits: T[] = [];
+): Promise<{ fits: readonly Candidate[]; leftOut: readonly string[] }> {
+  const fits: Candidate[] = [];
   const leftOut: string[] = [];
+  for await (const some of siftInSlices(folder, paths, signal, leftOut, largest)) fits.push(...some);
+  return { fits, leftOut };
+}
+
+/**
+ * The same for any number of files, without holding more than a few at a time: what survives a hundred thousand of them
+ * makes the heap grow by 100 MB, which the process never gives back.
+ */
+export async function* siftInSlices(
+  folder: string,
+  paths: Iterable<string>,
+  signal: AbortSignal,
+  leftOut: string[],
+  largest = LARGEST,
+): AsyncGenerator<readonly Candidate[]> {
   let bytes = 0;
-  for (let at = 0; at < paths.length; at += AT_ONCE) {
+  for (const some of slices(paths, AT_ONCE)) {
     signal.throwIfAborted();
-    for (const { path, stat, readable } of await lookAt(folder, paths.slice(at, at + AT_ONCE))) {
+    const fits: Candidate[] = [];
+    for (const { path, stat, readable } of await lookAt(folder, some)) {
       const size = stat.isFile() ? stat.size : 0;
       if (!readable || size > largest || bytes + size > MOST_BYTES) {
         leftOut.push(path);
         continue;
       }
       bytes += size;
-      fits.push(pick({ path, stat }));
+      fits.push({ path, stat });
     }
+    yield fits;
   }
-  return { fits, leftOut };
+}
+
+function* slices<T>(values: Iterable<T>, size: number): Generator<readonly T[]> {
+  let slice: T[] = [];
+  for (const value of values) {
+    slice.push(value);
+    if (slice.length < size) continue;
+    yield slice;
+    slice = [];
+  }
+  if (slice.length > 0) yield slice;
+}
+
+export function* joined(first: Iterable<string>, second: Iterable<string>): Generator<string> {
+  yield* first;
+  yield* second;
+}
+
+/** The paths of all the slices and then of what comes last. */
+export async function* inBatches(
+  slices: AsyncIterable<readonly Candidate[]>,
+  last: readonly Candidate[],
+  size: number,
+): AsyncGenerator<readonly string[]> {
+  let batch: string[] = [];
+  for await (const slice of slices) {
+    for (const { path } of slice) batch.push(path);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  for (const { path } of last) batch.push(path);
+  if (batch.length > 0) yield batch;
 }
 
 /** Those of the ignored files that are worth keeping. */
-export async function siftIgnored<T>(
+export async function siftIgnored(
   folder: string,
   paths: readonly string[],
   signal: AbortSignal,
-  pick: (candidate: Candidate) => T,
-): Promise<readonly T[]> {
-  return (await sift(folder, paths.slice(0, MOST_IGNORED), signal, pick, LARGEST_IGNORED)).fits;
+): Promise<readonly Candidate[]> {
+  return (await sift(folder, paths.slice(0, MOST_IGNORED), signal, LARGEST_IGNORED)).fits;
 }
 
 interface Looked extends Candidate {
   readonly readable: boolean;
 }
 
-/**
- * The files and links among them, in the same order. By callbacks: promises for each of a hundred thousand files make the
- * heap grow by 50 MB of garbage, which the process never gives back.
- */
+/** The files and links among them, in the same order. By callbacks, which leave less garbage than promises. */
 function lookAt(folder: string, paths: readonly string[]): Promise<readonly Looked[]> {
   return new Promise((resolve) => {
     const found = new Array<Looked | undefined>(paths.length);

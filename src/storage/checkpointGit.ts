@@ -7,11 +7,14 @@ import { decodeName, encodeName, splitNames } from '../node/rawNames.ts';
 import { runGit } from '../node/runGit.ts';
 import { type EntryKind } from '../protocol/event.ts';
 import {
+  type Candidate,
   type CheckpointFolder,
   type FolderDifference,
   folderName,
-  sift,
+  inBatches,
+  joined,
   siftIgnored,
+  siftInSlices,
   type TakenFolder,
 } from './checkpointFolder.ts';
 import { findRepository, preparePlace } from './checkpointPlace.ts';
@@ -83,16 +86,19 @@ class GitFolder implements CheckpointFolder {
     const more = also
       .map((path) => join(prefix, path).split(sep).join('/'))
       .filter((path) => !this.#also.has(path) && !isNested(path));
-    const pathOf = ({ path }: { readonly path: string }) => path;
-    const { fits, leftOut } = await sift(root, union(changed, more), signal, pathOf);
-    const small = await siftIgnored(root, ignored, signal, pathOf);
-    const add = union(fits, small);
-    // An earlier state of what is left out now, or of what a folder stands in the place of, would be taken for the present one.
-    const files = known.size === 0 ? undefined : new Set(fits);
-    const remove = [...new Set([...gone, ...[...known].filter((path) => files?.has(path) !== true)])];
+    const leftOut: string[] = [];
+    const small = await siftIgnored(root, ignored, signal);
+    const present = new Set<string>();
+    const sifted = noting(siftInSlices(root, joined(changed(), more), signal, leftOut), known, present);
+    const adding = inBatches(sifted, small, BATCH);
+    const first = await adding.next();
     const unreadable: string[] = [];
-    if (add.length > 0 || remove.length > 0 || this.#tree === undefined) {
-      unreadable.push(...(await this.#update(add, remove, signal)));
+    // With nothing to add everything is looked at by now, so that what is left out is known.
+    const isNews = first.done !== true || gone.length > 0 || present.size < known.size;
+    if (isNews || this.#tree === undefined) {
+      // An earlier state of what is left out now, or of what a folder stands in the place of, would be taken for the present one.
+      const remove = () => [...new Set([...gone, ...[...known].filter((path) => !present.has(path))])];
+      unreadable.push(...(await this.#update(first.done === true ? [] : first.value, adding, remove, signal)));
       for (const path of more) this.#also.add(path);
     }
     const tree = this.#tree ?? '';
@@ -103,46 +109,52 @@ class GitFolder implements CheckpointFolder {
   /** What is not as the index has it. */
   async #look(
     signal: AbortSignal,
-  ): Promise<{ changed: string[]; known: ReadonlySet<string>; gone: string[]; nested: string[] }> {
+  ): Promise<{ changed: () => Iterable<string>; known: ReadonlySet<string>; gone: string[]; nested: string[] }> {
     const { prefix } = this.#deps;
     const limits = prefix === '' ? [] : ['--', prefix];
     const listed = await this.#git(['ls-files', '-z', '-t', '-o', '-m', '-d', '--exclude-standard', ...limits], signal);
-    const changed: string[] = [];
     const known = new Set<string>();
     const gone = new Set<string>();
     const nested: string[] = [];
-    // Each begins with a letter and a space.
-    for (const { path, tag } of entriesOf(listed, 2)) {
-      if (path === '') continue;
+    for (const { path, tag } of entriesOf(listed)) {
       if (tag === 'C') known.add(path);
       if (tag === 'R') gone.add(path);
       else if (path.endsWith('/')) nested.push(path.slice(0, -1));
-      else changed.push(path);
     }
-    const there = gone.size === 0 ? changed : changed.filter((path) => !gone.has(path));
-    return { changed: there, known, gone: [...gone], nested };
+    // Read from what git said whenever it is wanted, and never held as a whole: the first time it is every file.
+    const changed = function* () {
+      for (const { path, tag } of entriesOf(listed)) {
+        if (tag !== 'R' && !path.endsWith('/') && !gone.has(path)) yield path;
+      }
+    };
+    return { changed, known, gone: [...gone], nested };
   }
 
   /** Files that are not in the index and lie in folders that are not ignored themselves. */
   async #lookAtIgnored(signal: AbortSignal): Promise<readonly string[]> {
     const { prefix } = this.#deps;
     const limits = prefix === '' ? [] : ['--', prefix];
-    const asked = ['ls-files', '-z', '-o', '-i', '--exclude-standard', '--directory', ...limits];
+    const asked = ['ls-files', '-z', '-t', '-o', '-i', '--exclude-standard', '--directory', ...limits];
     const listed = await this.#git(asked, signal);
-    const paths: string[] = [];
-    for (const { path } of entriesOf(listed, 0)) if (!path.endsWith('/')) paths.push(path);
-    return paths;
+    return Array.from(entriesOf(listed), ({ path }) => path).filter((path) => !path.endsWith('/'));
   }
 
   /** On a copy that replaces the index once it is whole: two windows may do this at once. Returns what could not be read. */
-  async #update(add: readonly string[], remove: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+  async #update(
+    first: readonly string[],
+    more: AsyncIterable<readonly string[]>,
+    remove: () => readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
     const copy = `${this.#index}.${randomUUID()}`;
     const isFirst = !(await copyIndex(this.#index, copy));
     const unreadable: string[] = [];
     try {
-      if (remove.length > 0) await this.#git(['update-index', '--force-remove', '-z', '--stdin'], signal, copy, remove);
-      for (let at = 0; at < add.length; at += BATCH) {
-        unreadable.push(...(await this.#add(add.slice(at, at + BATCH), copy, isFirst, signal)));
+      if (first.length > 0) unreadable.push(...(await this.#add(first, copy, isFirst, signal)));
+      for await (const add of more) unreadable.push(...(await this.#add(add, copy, isFirst, signal)));
+      const removed = remove();
+      if (removed.length > 0) {
+        await this.#git(['update-index', '--force-remove', '-z', '--stdin'], signal, copy, removed);
       }
       this.#tree = (await this.#git(['write-tree'], signal, copy)).toString().trim();
       await rename(copy, this.#index);
@@ -326,22 +338,27 @@ class GitFolder implements CheckpointFolder {
   }
 }
 
-/**
- * What git lists with a zero byte behind each, its first `skipped` characters apart. One by one: a hundred thousand parts
- * of one long string, and lists of them, would be held all at once.
- */
-function* entriesOf(listed: Buffer, skipped: number): Generator<{ readonly tag: string; readonly path: string }> {
-  let start = 0;
-  for (let end = listed.indexOf(0); end !== -1; end = listed.indexOf(0, start)) {
-    const tag = skipped === 0 ? '' : String.fromCharCode(listed[start] ?? 0);
-    if (end > start) yield { tag, path: decodeName(listed.subarray(start + skipped, end)) };
-    start = end + 1;
+/** Puts those of the candidates that are among `wanted` into `found` on their way. */
+async function* noting(
+  all: AsyncIterable<readonly Candidate[]>,
+  wanted: ReadonlySet<string>,
+  found: Set<string>,
+): AsyncGenerator<readonly Candidate[]> {
+  for await (const some of all) {
+    for (const { path } of some) if (wanted.has(path)) found.add(path);
+    yield some;
   }
 }
 
-/** Without a copy where there is nothing to join. */
-function union(many: readonly string[], few: readonly string[]): readonly string[] {
-  return few.length === 0 ? many : [...new Set([...many, ...few])];
+/** What `ls-files -z -t` says: a letter, a space, a path and a zero byte for each. One by one: see `siftInSlices`. */
+function* entriesOf(listed: Buffer): Generator<{ readonly tag: string; readonly path: string }> {
+  let start = 0;
+  for (let end = listed.indexOf(0); end !== -1; end = listed.indexOf(0, start)) {
+    const tag = String.fromCharCode(listed[start] ?? 0);
+    const path = decodeName(listed.subarray(start + 2, end));
+    if (path !== '') yield { tag, path };
+    start = end + 1;
+  }
 }
 
 function alternates(objects: string): Record<string, string> {

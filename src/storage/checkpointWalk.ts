@@ -73,13 +73,11 @@ export function openWalkFolder(deps: WalkFolderDeps): CheckpointFolder {
     take: async (also, signal) => {
       const { files: found, ignored } = await walk(deps.folder, signal);
       const paths = new Set([...found, ...also]);
-      const whole = (candidate: Candidate) => candidate;
-      const { fits, leftOut } = await sift(deps.folder, [...paths], signal, whole);
+      const { fits, leftOut } = await sift(deps.folder, [...paths], signal);
       const small = await siftIgnored(
         deps.folder,
         ignored.filter((path) => !paths.has(path)),
         signal,
-        whole,
       );
       const files: Tree = [];
       for (const candidate of [...fits, ...small]) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { type Log } from '../core/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
-import { folderKey, indexFile, indexRoot } from './folderKey.ts';
+import { folderKey, indexFile, indexRoot } from './folderIndex.ts';
 
 export interface PlacesDeps {
   readonly files: FileSystem;

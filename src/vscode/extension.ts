@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { setDisposableTracker } from '../base/disposable.ts';
 import { type Earshot } from '../core/earshot.ts';
-import { mayHaveConversations } from '../storage/anyConversation.ts';
+import { mayHaveConversations } from '../storage/folderIndex.ts';
 import { CHAT_VIEW, registerCommands } from './commands.ts';
 import { type Composed, type Shell } from './compose.ts';
 import { absoluteOf } from './fileUris.ts';

@@ -30,7 +30,8 @@ interface Properties {
 }
 
 export function Composer(properties: Properties) {
-  const { draft, setDraft, running, canSend, queued, attachments, returned, approvals, onSent, recall, field } = properties;
+  const { draft, setDraft, running, canSend, queued, attachments, returned, approvals, onSent, recall, field } =
+    properties;
   const actions = useActions();
   const [problem, setProblem] = useState<string>();
   useEffect(() => setProblem(undefined), [draft, attachments]);

@@ -49,7 +49,7 @@ export async function inside<T>({ name, folder, extension, order, extensionsDir 
 /** An extension that does nothing, in a folder of its own. */
 export function makeEmptyExtension(folder: string, more: object = {}): void {
   mkdirSync(folder, { recursive: true });
-  const manifest = { name: 'nothing', publisher: 'nobody', version: '1.0.0', engines: { vscode: '*' }, ...more };
+  const manifest = { name: 'nothing', publisher: 'nobody', version: '1.0.0', engines: { vscode: '^1.106.0' }, ...more };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
 }
 

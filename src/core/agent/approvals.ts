@@ -55,7 +55,12 @@ export async function permit(
       if (effectOf(tool, args) !== 'read') await record(deps, request, { action: 'approve', by: POLICY });
       return { type: 'permitted', arguments: args, letIn: [], names: [] };
     case 'ask':
-      return askFor(deps, tool, { request, args, verdict, context: call.contextFor(verdict.letIn, verdict.names ?? []) }, signal);
+      return askFor(
+        deps,
+        tool,
+        { request, args, verdict, context: call.contextFor(verdict.letIn, verdict.names ?? []) },
+        signal,
+      );
   }
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
-import { mayHaveConversations } from '../../../src/storage/anyConversation.ts';
+import { mayHaveConversations } from '../../../src/storage/folderIndex.ts';
 import { createPlaces } from '../../../src/storage/places.ts';
 
 let root: string;

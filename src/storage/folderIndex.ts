@@ -1,7 +1,21 @@
-// Tells at start-up, without loading anything else, whether a window has conversations that must be recovered.
+// The index of conversations by folder, and whether a window has any: looked at by the shell, so that it loads nothing else.
+import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { folderKey, indexFile, indexRoot } from './folderKey.ts';
+
+export function folderKey(folder: string): string {
+  return createHash('sha256').update(folder).digest('hex').slice(0, 24);
+}
+
+/** The part of the index in global storage that lists the storages a workspace folder had. */
+export function indexRoot(globalFolder: string): string {
+  return join(globalFolder, 'folders');
+}
+
+/** One file for each pair of workspace folder and storage. */
+export function indexFile(storage: string): string {
+  return `${folderKey(storage)}.json`;
+}
 
 export interface WindowStorage {
   /** This window's own storage. */
