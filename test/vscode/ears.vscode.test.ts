@@ -109,7 +109,7 @@ describe('the ears for files', function () {
 
   it('file.unsaved while the user types, taken back by the save, which is then told as the user’s', async () => {
     const document = await edit(MENU, '// by hand\n');
-    await agent.hears(/^file.unsaved src\/menu.ts has unsaved changes in the editor since you read it \(\+1 −0\):$/);
+    await agent.hears(/^file.unsaved src\/menu.ts has unsaved changes in the editor since you read it:$/);
     assert.ok(await document.save());
     await agent.hears(/^file.changed src\/menu.ts changed since you read it, by the user in the editor:$/);
     assert.deepEqual(
@@ -157,7 +157,7 @@ describe('the ears for files', function () {
     assert.match(await agent.turn(), /\+\/\/ by hand/);
     await vscode.window.showTextDocument(document);
     await vscode.commands.executeCommand('workbench.action.files.revert');
-    await agent.hears(/^file.changed src\/menu.ts changed since you read it \(\+0 −1\):$/);
+    await agent.hears(/^file.changed src\/menu.ts changed since you read it:$/);
     assert.equal(agent.waiting.length, 1);
   });
 
@@ -288,7 +288,7 @@ describe('the ears for files', function () {
     await change(MENU, '351', '352');
     await setting('notifications.producers', undefined);
     // Switched on again, it finds what it missed.
-    await agent.hears(/^file.changed src\/menu.ts changed since you read it .*, while Earshot was not listening:$/);
+    await agent.hears(/^file.changed src\/menu.ts changed since you read it, while Earshot was not listening:$/);
   });
 
   it('closed, changed, opened again: exactly what is different is pending, and nothing for what was changed back', async () => {
