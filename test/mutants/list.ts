@@ -370,6 +370,8 @@ export const mutants: readonly Mutant[] = [
     find: 'isSymbolicLink() ? await readlink(path) : undefined;',
     replace: 'isSymbolicLink() ? null : undefined;',
     tests: ['test/unit/node/resolvePath.test.ts'],
+  },
+  {
     name: 'a lost result stands behind what follows',
     file: 'src/core/conversation/messages.ts',
     find: 'if (carries) this.#giveUpAwaited();',
