@@ -33,7 +33,7 @@ let number = 0;
 const call = (name: string, args: Record<string, unknown>) => ({ id: `call${++number}`, name, arguments: args });
 const text = (lines: number) => Array.from({ length: lines }, (_, index) => `line ${index + 1}\n`).join('');
 const file = (name: string) => join(workbench.folder, name);
-const counts = (title: string) => workbench.card(title).locator('.tool-head .diff-counts').innerText();
+const counts = (title: string) => workbench.card(title).locator('.diff-head .diff-counts').innerText();
 
 test('overwriting 20 lines with 2 shows −20 +2, before it runs and after', async () => {
   await writeFile(file('twenty.txt'), text(20));

@@ -38,7 +38,9 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
   const open = waits || (chosen ?? opensItself(item));
   const title = visibleText(toolTitle(item.name, item.arguments));
   const diffs = useDiffs(item);
-  const counted = item.state === 'approval' ? (item.approval?.preview?.files ?? NONE) : diffs;
+  // Of a single file that is asked for they stand with its name already, and the title needs the room.
+  const previewed = item.approval?.preview?.files ?? NONE;
+  const counted = item.state !== 'approval' ? diffs : previewed.length > 1 ? previewed : NONE;
   return (
     <section class={`tool state-${item.state}`} aria-label={title}>
       <button
