@@ -151,12 +151,20 @@ function lookAt(folder: string, paths: readonly string[]): Promise<readonly Look
       const absolute = diskPath(join(folder, path));
       lstat(absolute, (fault, stat) => {
         if (fault !== null) end(index);
-        else if (stat.isSymbolicLink()) end(index, { path, stat, readable: true });
-        else if (!stat.isFile()) end(index);
+        else if (stat.isSymbolicLink() || (stat.isFile() && isPlainlyReadable(stat))) {
+          end(index, { path, stat, readable: true });
+        } else if (!stat.isFile()) end(index);
         else access(absolute, constants.R_OK, (denied) => end(index, { path, stat, readable: denied === null }));
       });
     }
   });
+}
+
+const user = process.getuid?.();
+
+/** By its own rights; where they do not say it, the system is asked. Git is told of one that cannot be read after all. */
+function isPlainlyReadable({ mode, uid }: Stats): boolean {
+  return user !== undefined && (user === uid ? (mode & 0o400) !== 0 : (mode & 0o004) !== 0);
 }
 
 /** What the place for a folder's files is called. */

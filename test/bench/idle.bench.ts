@@ -9,7 +9,7 @@ import { fill, git, inside, makeEmptyExtension, SEEN } from './withEditor.ts';
 
 const MANY = 100_000;
 const FEW = 100;
-const SECONDS = Number(process.env['EARSHOT_BENCH_IDLE_SECONDS'] ?? 60);
+const SECONDS = 60;
 /** Megabytes that the number of files may cost, beyond what it costs the editor itself. */
 const GOAL = 40;
 

@@ -63,8 +63,10 @@ test('the last line', () => {
 });
 
 test('which steps run', () => {
-  expect(readTestSelection([])).toEqual(['types', 'lint', 'format', 'unused', 'build', 'unit', 'vscode', 'browser']);
+  const checks = ['types', 'lint', 'format', 'unused', 'build'];
+  expect(readTestSelection([])).toEqual([...checks, 'unit', 'vscode', 'browser', 'installed']);
   expect(readTestSelection(['browser', 'unit'])).toEqual(['build', 'unit', 'browser']);
+  expect(readTestSelection(['installed'])).toEqual(['installed']);
   expect(readTestSelection(['electron'])).toEqual(['build', 'electron']);
   expect(() => readTestSelection(['constructor'])).toThrow('There is no test suite “constructor”.');
 });
