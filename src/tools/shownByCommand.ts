@@ -1,4 +1,5 @@
 // Finds which files of the workspace a command's output shows, whole or in part: those that its command line names, by comparing texts.
+import { isAbsolute } from 'node:path';
 import { pathsIn } from '../core/agent/commandLine.ts';
 import { linesShownIn } from '../core/files/shownLines.ts';
 import { type ShownFile, type ToolContext } from '../core/ports.ts';
@@ -48,6 +49,8 @@ async function readCandidate(
   const resolved = await workspace.resolve(path);
   if (!resolved.ok) return undefined;
   const { path: name, real = name } = resolved.value;
+  // What lies outside the workspace is not watched.
+  if (isAbsolute(name)) return undefined;
   if (hides(name) || hides(real)) return undefined;
   const content = await workspace.read(resolved.value, { atMost: LARGEST_BYTES });
   // A command shows what is on disk.

@@ -27,8 +27,8 @@ export interface FolderWorkspace extends Omit<Workspace, 'trusted'>, Settings {}
 
 export interface FolderDisk extends Omit<WorkspaceDisk, 'trusted'>, Settings {}
 
-export function createFolderWorkspace(folder: string): FolderWorkspace {
-  const disk = createFolderDisk(folder);
+/** `disk`: what is below the door, for tests that watch or change what is read. */
+export function createFolderWorkspace(folder: string, disk = createFolderDisk(folder)): FolderWorkspace {
   return {
     ...guardWorkspace(disk),
     folders: disk.folders,

@@ -52,12 +52,15 @@ export async function holdsStill({ edits }: PlannedCall, workspace: Workspace): 
   return true;
 }
 
+/** Whether these bytes of a file are what an earlier call of the same answer left. */
+type IsOwn = (file: FilePath, bytes: Uint8Array) => boolean;
+
 /** The workspace for a call that a person has approved: it makes the changes that were shown, or none. */
-export function heldToPlan(workspace: Workspace, plan: PlannedCall | undefined): Workspace {
+export function heldToPlan(workspace: Workspace, plan: PlannedCall | undefined, isOwn: IsOwn): Workspace {
   if (plan === undefined) return workspace;
   const held = Object.create(workspace) as { -readonly [K in keyof Workspace]: Workspace[K] };
   held.apply = async (edits, options) => {
-    if (areSameEdits(edits, plan.edits)) return workspace.apply(edits, options);
+    if (areSameChanges(edits, plan.edits, isOwn)) return workspace.apply(edits, options);
     const why = 'This would change files in another way than the user was shown: they have changed since.';
     return failed(NOT_AS_APPROVED, `${why} Nothing was changed.`, 'Call it again if it is still right.');
   };
@@ -106,6 +109,26 @@ function changesOf(edits: readonly FileEdit[]): ReadonlyMap<string, Change> {
     if (edit.type === 'move') put(edit.to, undefined, edit.from);
   }
   return changes;
+}
+
+/** The same edits, or the same lines replaced in a file that only calls of the same answer have changed since. */
+function areSameChanges(edits: readonly FileEdit[], planned: readonly FileEdit[], isOwn: IsOwn): boolean {
+  if (edits.length !== planned.length) return false;
+  return edits.every((edit, index) => {
+    const plan = planned[index];
+    if (isSameEdit(edit, plan)) return true;
+    if (edit.type !== 'write' || plan?.type !== 'write' || edit.file.absolute !== plan.file.absolute) return false;
+    if (edit.from === undefined || plan.from === undefined || !isOwn(edit.file, edit.from)) return false;
+    const [lines, shown] = [changedLines(edit.from, edit.to), changedLines(plan.from, plan.to)];
+    return lines !== undefined && shown !== undefined && lines === shown;
+  });
+}
+
+/** Undefined where not all of it is known: nobody has seen the rest. */
+function changedLines(before: Uint8Array, after: Uint8Array): string | undefined {
+  const { hunks, note, cut } = diffOfCall({ path: '', before, after }, OF_APPROVAL);
+  if (note !== undefined || cut !== undefined) return undefined;
+  return hunks.flatMap(({ lines }) => lines.filter((line) => !line.startsWith(' '))).join('\n');
 }
 
 function areSameEdits(one: readonly FileEdit[], other: readonly FileEdit[]): boolean {

@@ -28,7 +28,7 @@ import {
 } from '../ports.ts';
 import { type ProblemTelling } from '../problemPorts.ts';
 import { type Snapshots, type Store } from '../storagePorts.ts';
-import { type Workspace } from '../workspacePorts.ts';
+import { type FilePath, type Workspace } from '../workspacePorts.ts';
 import { inTurn, keepViews, ownWorkspace, seenView } from './fileViews.ts';
 import { type Handles } from './handles.ts';
 import { awaitNews } from './news.ts';
@@ -174,7 +174,8 @@ async function execute(
   if (signal.aborted) return refusal(CANCELLED);
   const effect = effectOf(tool, permission.arguments);
   const base = contextFor(permission.letIn, permission.names);
-  const workspace = ownWorkspace(heldToPlan(base.workspace, permission.plan), deps, request.id);
+  const isOwn = ({ path }: FilePath, bytes: Uint8Array) => deps.edits.newest(path)?.hash === deps.snapshots.hash(bytes);
+  const workspace = ownWorkspace(heldToPlan(base.workspace, permission.plan, isOwn), deps, request.id);
   const context: ToolContext = { ...base, workspace };
   const execution = () => inTurn(deps, request.id, effect, () => tool.run(permission.arguments, context));
   const settled = () => withProblems(deps, effect, signal, execution);

@@ -48,6 +48,7 @@ beforeEach(() => {
     log: recordingLog(errors),
     workspace: Object.assign(createFolderWorkspace('/shop'), {
       resolve: async (path: string) => succeeded(fileOf(path)),
+      mayShow: async () => true,
     }),
     problems: {
       all: () => [],

@@ -107,18 +107,18 @@ test('a file that is written in steps is reported once, as it is in the end', as
   await write('one\nTWO\nthree\n', 250);
   expect(published).toEqual([]);
   await pass(3000);
-  expect(published).toEqual([`${PATH} changed since you read it (+1 −1), outside the editor: -two +TWO`]);
+  expect(published).toEqual([`${PATH} changed since you read it, outside the editor: -two +TWO`]);
 });
 
 test('a file that is emptied before it is written is not reported as empty', async () => {
   await write('', 500);
   await write('one\ntwo\nthree\nfour\n', 3000);
-  expect(published).toEqual([`${PATH} changed since you read it (+1 −0), outside the editor: +four`]);
+  expect(published).toEqual([`${PATH} changed since you read it, outside the editor: +four`]);
 });
 
 test('a file that stays empty is reported as empty', async () => {
   await write('', 3000);
-  expect(published).toEqual([`${PATH} changed since you read it (+0 −3), outside the editor: -one -two -three`]);
+  expect(published).toEqual([`${PATH} changed since you read it, outside the editor: -one -two -three`]);
 });
 
 test('a file that is half written when a conversation is opened is reported whole', async () => {
@@ -133,7 +133,7 @@ test('a file that is half written when a conversation is opened is reported whol
   await pass(150);
   disk = 'one\ntwo\nthree\nfour\n';
   await pass(3000);
-  expect(published).toEqual([`${PATH} changed since you read it (+1 −0), while Earshot was not listening:`]);
+  expect(published).toEqual([`${PATH} changed since you read it, while Earshot was not listening:`]);
 });
 
 const seenOnce: SeenFiles = {
@@ -148,9 +148,7 @@ test('what a command of its own did is with its result after one more read', asy
   const sampled = Promise.resolve(producer.sample?.(POINT));
   await pass(250);
   await sampled;
-  expect(published).toEqual([
-    `${PATH} changed since you read it (+1 −1), while your command \`make\` was running: -two +2`,
-  ]);
+  expect(published).toEqual([`${PATH} changed since you read it, while your command \`make\` was running: -two +2`]);
 });
 
 test('a file that is found half at a delivery point is left for the next', async () => {

@@ -14,11 +14,17 @@ import { createSnapshots } from '../../../../src/storage/snapshots.ts';
 import { createQuickFixTool } from '../../../../src/tools/quickFix.ts';
 import { createSymbolsTool } from '../../../../src/tools/symbols.ts';
 import { readDiffs } from '../../../../src/vscode/callDiffs.ts';
-import { createFolderWorkspace, type FolderWorkspace } from '../../../support/folderWorkspace.ts';
+import {
+  createFolderDisk,
+  createFolderWorkspace,
+  type FolderDisk,
+  type FolderWorkspace,
+} from '../../../support/folderWorkspace.ts';
 import { createToolBench, type ToolBench } from '../../../support/toolBench.ts';
 
 let root: string;
 let workspace: FolderWorkspace;
+let below: FolderDisk;
 let bench: ToolBench;
 let changes: Emitter<void>;
 
@@ -56,7 +62,8 @@ const fixes: QuickFixes = {
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'earshot-preview-'));
   await mkdir(join(root, 'work'));
-  workspace = createFolderWorkspace(join(root, 'work'));
+  below = createFolderDisk(join(root, 'work'));
+  workspace = createFolderWorkspace(join(root, 'work'), below);
   changes = new Emitter((error) => {
     throw error;
   });
@@ -223,16 +230,16 @@ describe('a file that changes while the approval is open', () => {
 
   test('after the answer: nothing is changed', async () => {
     let asked = 0;
-    const read = workspace.read.bind(workspace);
+    const read = below.readJudged.bind(below);
     bench.frontend.answer = async () => {
       asked += 1;
       return approve;
     };
     let reads = 0;
     // The first two looks are for the preview and for the answer; then somebody else writes.
-    workspace.read = async (file) => {
+    below.readJudged = async (file, ...rest) => {
       if (file.path === 'a.txt' && (reads += 1) === 3) await put('a.txt', `new\n${text(20)}`);
-      return read(file);
+      return read(file, ...rest);
     };
     const edit = { path: 'a.txt', edits: [{ old_text: 'line 7', new_text: 'seven' }] };
     const response = await bench.call('edit_file', edit);
