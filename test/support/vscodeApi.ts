@@ -23,6 +23,20 @@ export async function eventually<T>(look: () => T | Promise<T>, holds: (value: T
   }
 }
 
+let shown: Promise<unknown> | undefined;
+
+/** *New Chat* reveals the chat view, which has disposables of its own: it is there before anything is counted. */
+async function showChat(api: TestApi): Promise<void> {
+  const before = api.alive();
+  await vscode.commands.executeCommand('earshot.openChat');
+  // It may have been there already: then nothing is added, and waiting longer would be for nothing.
+  const end = Date.now() + 5000;
+  await eventually(
+    () => api.alive(),
+    (alive) => alive > before || Date.now() > end,
+  );
+}
+
 /**
  * Every suite fails if it leaves more disposables alive than it found. Looked for after each test, or once, after all of them: what calms
  * producers lives for two seconds, which only tests that cannot disturb each other need not wait for.
@@ -30,7 +44,10 @@ export async function eventually<T>(look: () => T | Promise<T>, holds: (value: T
 export function checkLeaks(when: 'each' | 'once' = 'each'): void {
   let found = 0;
   const look = async () => {
-    found = (await startedExtension()).alive();
+    const api = await startedExtension();
+    shown ??= showChat(api);
+    await shown;
+    found = api.alive();
   };
   const compare = async () => {
     const api = await startedExtension();
