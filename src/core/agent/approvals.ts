@@ -40,6 +40,8 @@ export async function permit(
     readonly hidden: Hidden;
     /** What the call would see if these paths were let in. */
     contextFor(letIn: readonly string[]): ToolContext;
+    /** It was approved, but the files had changed when it ran. */
+    readonly again?: boolean;
   },
   signal: AbortSignal,
 ): Promise<Permission> {
@@ -52,7 +54,12 @@ export async function permit(
       if (effectOf(tool, args) !== 'read') await record(deps, request, { action: 'approve', by: POLICY });
       return { type: 'permitted', arguments: args, letIn: [] };
     case 'ask':
-      return askFor(deps, tool, { request, args, verdict, context: call.contextFor(verdict.letIn) }, signal);
+      return askFor(
+        deps,
+        tool,
+        { request, args, verdict, context: call.contextFor(verdict.letIn), again: call.again === true },
+        signal,
+      );
   }
 }
 
@@ -78,6 +85,8 @@ export async function waitedForAnswer(
   return effectOf(tool, parsed.value) !== 'read' || (await judgeCall(deps, tool, parsed.value, hidden)).type === 'ask';
 }
 
+const CHANGED_MEANWHILE = 'The files have changed meanwhile, and with them what it would do. Look at it again.';
+
 async function askFor(
   deps: ToolRunDeps,
   tool: Tool,
@@ -86,12 +95,13 @@ async function askFor(
     readonly args: unknown;
     readonly verdict: Asked;
     readonly context: ToolContext;
+    readonly again: boolean;
   },
   signal: AbortSignal,
 ): Promise<Permission> {
   const { request, verdict } = call;
   const preview = await OpenPreview.of(deps, tool, call);
-  let problem: string | undefined;
+  let problem = call.again ? CHANGED_MEANWHILE : undefined;
   for (;;) {
     const answer = await preview.whileOpen((shown) => requestOf(deps, call, shown, problem), signal);
     if (answer.action === 'reject') {
@@ -105,7 +115,7 @@ async function askFor(
       continue;
     }
     if (changed === undefined && !(await preview.isCurrent())) {
-      problem = 'The files have changed while this was open, and with them what it would do. Look at it again.';
+      problem = CHANGED_MEANWHILE;
       continue;
     }
     const always = answer.action === 'approve' && answer.always === true ? verdict.always : undefined;

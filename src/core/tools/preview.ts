@@ -52,14 +52,14 @@ export async function holdsStill({ edits }: PlannedCall, workspace: Workspace): 
   return true;
 }
 
-/** The workspace for a call that a person has approved: it makes the changes that were shown, or none. */
-export function heldToPlan(workspace: Workspace, plan: PlannedCall | undefined): Workspace {
+/** The workspace for a call that a person has approved: it makes the changes that were shown, or none, and says so. */
+export function heldToPlan(workspace: Workspace, plan: PlannedCall | undefined, differs: () => void): Workspace {
   if (plan === undefined) return workspace;
   const held = Object.create(workspace) as { -readonly [K in keyof Workspace]: Workspace[K] };
   held.apply = async (edits, options) => {
     if (areSameEdits(edits, plan.edits)) return workspace.apply(edits, options);
-    const why = 'This would change files in another way than the user was shown: they have changed since.';
-    return failed(NOT_AS_APPROVED, `${why} Nothing was changed.`, 'Call it again if it is still right.');
+    differs();
+    return failed(NOT_AS_APPROVED, 'The files have changed since this was approved. Nothing was changed.');
   };
   return held;
 }

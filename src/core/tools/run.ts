@@ -21,6 +21,7 @@ import {
   type Ids,
   type Log,
   type Permissions,
+  type Tool,
   type ToolContext,
   type ToolOutcome,
 } from '../ports.ts';
@@ -119,26 +120,38 @@ async function execute(
     },
   });
   const asked = { request, arguments: parsed.value, hidden, contextFor };
-  const permission = await permit(deps, tool, asked, signal);
-  if (permission.type === 'refused') return refusal(permission.reason);
-  if (signal.aborted) return refusal('Cancelled by the user.');
-  deps.frontend.render(deps.log.id, { type: 'tool_started', call: request.id });
-  const effect = effectOf(tool, permission.arguments);
-  const base = contextFor(permission.letIn);
-  const own = ownWorkspace(heldToPlan(base.workspace, permission.plan), deps, request.id);
-  const context: ToolContext = { ...base, workspace: own };
-  const call = () => inTurn(deps, request.id, effect, () => tool.run(permission.arguments, context));
+  // Between the answer and the run others may change the files: then the picture was another, and the person is asked again.
+  for (let again = false; ; again = true) {
+    const permission = await permit(deps, tool, { ...asked, again }, signal);
+    if (permission.type === 'refused') return refusal(permission.reason);
+    if (signal.aborted) return refusal('Cancelled by the user.');
+    deps.frontend.render(deps.log.id, { type: 'tool_started', call: request.id });
+    const found = { differs: false };
+    const context = contextFor(permission.letIn);
+    const workspace = heldToPlan(ownWorkspace(context.workspace, deps, request.id), permission.plan, () => {
+      found.differs = true;
+    });
+    const outcome = await runPermitted(deps, tool, permission.arguments, { ...context, workspace });
+    if (!found.differs || signal.aborted) return outcome;
+  }
+}
+
+async function runPermitted(deps: ToolRunDeps, tool: Tool, args: unknown, context: ToolContext): Promise<ToolOutcome> {
+  const { call: id, signal } = context;
+  const effect = effectOf(tool, args);
+  const call = () => inTurn(deps, id, effect, () => tool.run(args, context));
   const run = () => withProblems(deps, effect, signal, call);
   try {
     // What changes something waits until the workspace is captured as it was before the turn.
     if (effect === 'edit') await deps.captures?.turnTaken();
     if (effect !== 'execute' || deps.captures === undefined) return await run();
-    return await deps.captures.around(request.id, signal, run);
+    return await deps.captures.around(id, signal, run);
   } catch (error) {
     // The log cannot be written: that ends the turn, whoever noticed it first.
     if (error instanceof FailureError) throw error;
-    deps.output.error(`the tool ${request.name} failed unexpectedly`, error);
-    return refusal(`${request.name} failed unexpectedly: ${describeError(error)}`);
+    const { name } = tool.description;
+    deps.output.error(`the tool ${name} failed unexpectedly`, error);
+    return refusal(`${name} failed unexpectedly: ${describeError(error)}`);
   }
 }
 
