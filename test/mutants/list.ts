@@ -348,21 +348,21 @@ export const mutants: readonly Mutant[] = [
     file: 'src/core/agent/shell/wordPaths.ts',
     find: "const STREAMS = new Set(['/dev/null',",
     replace: "const STREAMS = new Set(['/', '/dev/null',",
-    tests: ['test/unit/core/agent/approvalPolicy.test.ts'],
+    tests: ['test/unit/core/agent/commandApprovals.test.ts'],
   },
   {
     name: 'trim takes what shells keep',
     file: 'src/core/agent/shell/plainWords.ts',
     find: "const words = divide(trimBlanks(line, quoting.newlines ? ' \\t\\n' : ' \\t'), quoting);",
     replace: 'const words = divide(line.trim(), quoting);',
-    tests: ['test/unit/core/agent/approvalPolicy.test.ts'],
+    tests: ['test/unit/core/agent/commandApprovals.test.ts'],
   },
   {
     name: 'a backslash that escapes nothing',
     file: 'src/core/agent/shell/posixWords.ts',
     find: "if (next !== '\\n') parts.push(textPart(next === '' ? '\\\\' : next, true));",
     replace: "if (next !== '\\n') parts.push(textPart(`\\\\${next}`, true));",
-    tests: ['test/unit/core/agent/realShells.test.ts', 'test/unit/core/agent/approvalPolicy.test.ts'],
+    tests: ['test/unit/core/agent/realShells.test.ts', 'test/unit/core/agent/commandApprovals.test.ts'],
   },
   {
     name: 'a dangling link that leads nowhere',
@@ -384,5 +384,12 @@ export const mutants: readonly Mutant[] = [
     find: 'await this.#checkAlone(bytes.length);',
     replace: '',
     tests: ['test/unit/storage/lostLock.test.ts'],
+  },
+  {
+    name: 'a call that does what was not shown',
+    file: 'src/core/tools/preview.ts',
+    find: 'if (areSameChanges(edits, plan.edits, isOwn)) return workspace.apply(edits, options);',
+    replace: 'if (edits.length >= 0) return workspace.apply(edits, options);',
+    tests: ['test/unit/core/agent/preview.test.ts'],
   },
 ];

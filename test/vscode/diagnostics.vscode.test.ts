@@ -239,7 +239,7 @@ describe('problems', () => {
     clock.advance(300);
     await waits(log, 2);
     // The other was read before the change too, and may have come to it by the change.
-    assert.deepEqual(waiting(log), [
+    assert.deepEqual(waiting(log).sort(), [
       `introduced error ${path} has 1 problem (it was not looked at before, so they may be older):\n  line 1: error: Too strong.`,
       `introduced error ${untouched} has 1 problem (first reported after ${path} changed, so they may be older):\n  line 1: error: Too strong.`,
     ]);

@@ -102,7 +102,9 @@ describe('the ears for files', function () {
   it('a file that was read with cat is known as read: its changes are told, and it may be replaced', async () => {
     await agent.turn(call('run_command', { command: 'cat src/receipt.ts' }));
     await change('src/receipt.ts', /$/, '// by somebody\n');
-    await agent.hears(/^file.changed src\/receipt.ts changed since you read it \(\+1 −0\)(, outside the editor)?:$/);
+    await agent.hears(
+      /^file.changed src\/receipt.ts changed since you read it(, outside the editor|, while your command `.+` was running)?:$/,
+    );
     assert.match(await agent.turn(call('write_file', { path: 'src/receipt.ts', content: '\n' })), /receipt\.ts/);
     assert.equal(await readFile(inFolder('src/receipt.ts'), 'utf8'), '\n');
   });
@@ -121,7 +123,7 @@ describe('the ears for files', function () {
   it('what another program writes right after an edit of its own is not the user’s: Earshot’s saves are nobody’s in the editor', async () => {
     await agent.turn(call('edit_file', { path: MENU, edits: [{ old_text: 'assam: 350', new_text: 'assam: 351' }] }));
     await change(MENU, 'assam: 351', 'assam: 352');
-    await agent.hears(/^file.changed src\/menu.ts changed since you read it \(\+1 −1\), outside the editor:$/);
+    await agent.hears(/^file.changed src\/menu.ts changed since you read it, outside the editor:$/);
     assert.deepEqual(
       agent.pending.filter(({ kind }) => kind.name === 'changed').map(({ origin }) => origin),
       ['filesystem'],
@@ -138,7 +140,7 @@ describe('the ears for files', function () {
     });
     assert.ok(await document.save());
     await saved;
-    await agent.hears(/^file.changed src\/menu.ts changed since you read it \(\+2 −1\), outside the editor:$/);
+    await agent.hears(/^file.changed src\/menu.ts changed since you read it, outside the editor:$/);
   });
 
   it('unsaved changes that were shown whole are what the model has seen: saving them is no news', async () => {

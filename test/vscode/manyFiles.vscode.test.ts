@@ -54,7 +54,7 @@ describe('many files', function () {
     const { messages } = JSON.parse((await server.request(2)).body) as { messages: { content: string }[] };
     const block = messages.at(-1)?.content ?? '';
     assert.equal(block.match(/<notification /g)?.length, 1, block);
-    assert.match(block, /total="60"/);
+    assert.match(block, /count="60"/);
     assert.match(block, /60 of file\.changed/);
     for (const name of names) assert.ok(block.includes(name), name);
     assert.ok(block.length < 4000, String(block.length));

@@ -43,6 +43,8 @@ export async function permit(
     readonly hidden: Hidden;
     /** What the call would see if these paths were let in. */
     contextFor(letIn: readonly string[], names: readonly string[]): ToolContext;
+    /** It was approved, but the files had changed when it ran. */
+    readonly again?: boolean;
   },
   signal: AbortSignal,
 ): Promise<Permission> {
@@ -58,7 +60,13 @@ export async function permit(
       return askFor(
         deps,
         tool,
-        { request, args, verdict, context: call.contextFor(verdict.letIn, verdict.names ?? []) },
+        {
+          request,
+          args,
+          verdict,
+          context: call.contextFor(verdict.letIn, verdict.names ?? []),
+          again: call.again === true,
+        },
         signal,
       );
   }
@@ -86,6 +94,8 @@ export async function waitedForAnswer(
   return effectOf(tool, parsed.value) !== 'read' || (await judgeCall(deps, tool, parsed.value, hidden)).type === 'ask';
 }
 
+const CHANGED_MEANWHILE = 'The files have changed meanwhile, and with them what it would do. Look at it again.';
+
 async function askFor(
   deps: ToolRunDeps,
   tool: Tool,
@@ -94,12 +104,13 @@ async function askFor(
     readonly args: unknown;
     readonly verdict: Asked;
     readonly context: ToolContext;
+    readonly again: boolean;
   },
   signal: AbortSignal,
 ): Promise<Permission> {
   const { request, verdict } = call;
   const preview = await OpenPreview.of(deps, tool, call);
-  let problem: string | undefined;
+  let problem = call.again ? CHANGED_MEANWHILE : undefined;
   for (;;) {
     const answer = await preview.whileOpen((shown) => requestOf(deps, call, shown, problem), signal);
     if (answer.action === 'reject') {
@@ -113,7 +124,7 @@ async function askFor(
       continue;
     }
     if (changed === undefined && !(await preview.isCurrent())) {
-      problem = 'The files have changed while this was open, and with them what it would do. Look at it again.';
+      problem = CHANGED_MEANWHILE;
       continue;
     }
     const always = answer.action === 'approve' && answer.always === true ? verdict.always : undefined;

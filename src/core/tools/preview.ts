@@ -55,14 +55,21 @@ export async function holdsStill({ edits }: PlannedCall, workspace: Workspace): 
 /** Whether these bytes of a file are what an earlier call of the same answer left. */
 type IsOwn = (file: FilePath, bytes: Uint8Array) => boolean;
 
-/** The workspace for a call that a person has approved: it makes the changes that were shown, or none. */
-export function heldToPlan(workspace: Workspace, plan: PlannedCall | undefined, isOwn: IsOwn): Workspace {
+/**
+ * The workspace for a call that a person has approved: it makes the changes that were shown, or none. `differs` is called
+ * where it would make others.
+ */
+export function heldToPlan(
+  workspace: Workspace,
+  plan: PlannedCall | undefined,
+  { isOwn, differs }: { readonly isOwn: IsOwn; differs(): void },
+): Workspace {
   if (plan === undefined) return workspace;
   const held = Object.create(workspace) as { -readonly [K in keyof Workspace]: Workspace[K] };
   held.apply = async (edits, options) => {
     if (areSameChanges(edits, plan.edits, isOwn)) return workspace.apply(edits, options);
-    const why = 'This would change files in another way than the user was shown: they have changed since.';
-    return failed(NOT_AS_APPROVED, `${why} Nothing was changed.`, 'Call it again if it is still right.');
+    differs();
+    return failed(NOT_AS_APPROVED, 'The files have changed since this was approved. Nothing was changed.');
   };
   return held;
 }

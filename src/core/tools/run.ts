@@ -23,6 +23,7 @@ import {
   type Ids,
   type Log,
   type Permissions,
+  type Tool,
   type ToolContext,
   type ToolOutcome,
 } from '../ports.ts';
@@ -149,7 +150,7 @@ async function execute(
   const impossible = await tool.whyNot?.(parsed.value, { ...(handles !== undefined && { handles }) });
   if (impossible !== undefined) return refusal(impossible);
   const hidden = await readHidden(deps.workspace);
-  let observe: ToolContext['observe'] = () => undefined;
+  const observing: { start?: ToolContext['observe'] } = {};
   const contextFor = (letIn: readonly string[], names: readonly string[]): ToolContext => ({
     conversation: deps.log.id,
     signal,
@@ -158,7 +159,7 @@ async function execute(
     hides: (path) => hidden.hides(path) || whyProtected(path, true) !== undefined,
     call: request.id,
     ...(handles !== undefined && { handles }),
-    observe: (process) => observe(process),
+    observe: (process) => observing.start?.(process),
     news: (until) => awaitNews(deps, until),
     progress: (text) => deps.frontend.render(deps.log.id, { type: 'tool_output', call: request.id, text }),
     ask: (question) => inquire(deps, request.id, question, signal),
@@ -169,32 +170,47 @@ async function execute(
     },
   });
   const asked = { request, arguments: parsed.value, hidden, contextFor };
-  const permission = await permit(deps, tool, asked, signal);
-  if (permission.type === 'refused') return refusal(permission.reason);
-  if (signal.aborted) return refusal(CANCELLED);
-  const effect = effectOf(tool, permission.arguments);
-  const base = contextFor(permission.letIn, permission.names);
   const isOwn = ({ path }: FilePath, bytes: Uint8Array) => deps.edits.newest(path)?.hash === deps.snapshots.hash(bytes);
-  const workspace = ownWorkspace(heldToPlan(base.workspace, permission.plan, isOwn), deps, request.id);
-  const context: ToolContext = { ...base, workspace };
-  const execution = () => inTurn(deps, request.id, effect, () => tool.run(permission.arguments, context));
+  // Between the answer and the run others may change the files: then the picture was another, and the person is asked again.
+  for (let again = false; ; again = true) {
+    const permission = await permit(deps, tool, { ...asked, again }, signal);
+    if (permission.type === 'refused') return refusal(permission.reason);
+    if (signal.aborted) return refusal(CANCELLED);
+    const found = { differs: false };
+    const context = contextFor(permission.letIn, permission.names);
+    const own = ownWorkspace(context.workspace, deps, request.id);
+    const workspace = heldToPlan(own, permission.plan, { isOwn, differs: () => void (found.differs = true) });
+    const outcome = await runPermitted(deps, tool, permission.arguments, { ...context, workspace }, observing);
+    if (!found.differs || signal.aborted) return outcome;
+  }
+}
+
+async function runPermitted(
+  deps: ToolRunDeps,
+  tool: Tool,
+  args: unknown,
+  context: ToolContext,
+  observing: { start?: ToolContext['observe'] },
+): Promise<ToolOutcome> {
+  const { call: id, signal } = context;
+  const effect = effectOf(tool, args);
+  const execution = () => inTurn(deps, id, effect, () => tool.run(args, context));
   const settled = () => withProblems(deps, effect, signal, execution);
   const run = async () => {
-    deps.frontend.render(deps.log.id, { type: 'tool_started', call: request.id });
+    deps.frontend.render(deps.log.id, { type: 'tool_started', call: id });
     // What changes something waits until the workspace is captured as it was before the turn.
     if (effect === 'edit') await deps.captures?.turnTaken();
     if (effect !== 'execute' || deps.captures === undefined) return settled();
-    const touched = tool.touches?.(permission.arguments);
     const call = {
-      id: request.id,
+      id,
       signal,
       running: deps.handles?.processes(deps.log.id) ?? [],
       // The editor runs tasks in a terminal of its own.
-      isObservable: touched?.task === undefined,
+      isObservable: tool.touches?.(args).task === undefined,
       isChanging: (path: string) => deps.edits.isChanging(path),
     };
-    return deps.captures.around(call, (observing) => {
-      observe = observing;
+    return deps.captures.around(call, (start) => {
+      observing.start = start;
       return settled();
     });
   };
@@ -204,8 +220,9 @@ async function execute(
   } catch (error) {
     // The log cannot be written: that ends the turn, whoever noticed it first.
     if (error instanceof FailureError) throw error;
-    deps.output.error(`the tool ${request.name} failed unexpectedly`, error);
-    return refusal(`${request.name} failed unexpectedly: ${describeError(error)}`);
+    const { name } = tool.description;
+    deps.output.error(`the tool ${name} failed unexpectedly`, error);
+    return refusal(`${name} failed unexpectedly: ${describeError(error)}`);
   }
 }
 

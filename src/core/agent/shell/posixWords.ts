@@ -165,7 +165,7 @@ export abstract class PosixWords {
     }
     const inner = this.text.slice(from, this.at);
     this.at += 1;
-    if (this.peek() !== ')' || /[A-Za-z_]\w*\s+\w/.test(inner)) return this.giveUp('$((…)) is not certain');
+    if (this.peek() !== ')' || /\w\s+\w/.test(inner)) return this.giveUp('$((…)) is not certain');
     this.at += 1;
     parts.push(unknownPart(this.text.slice(start, this.at), true));
   }

@@ -222,34 +222,32 @@ describe('a file that changes while the approval is open', () => {
     expect(await bench.call('edit_file', edit)).toMatchObject({ is_error: false });
     expect(bench.frontend.asked.map(({ problem }) => problem)).toEqual([
       undefined,
-      expect.stringContaining('have changed while this was open') as string,
+      expect.stringContaining('have changed meanwhile') as string,
     ]);
     expect(shown(1)[0]?.hunks[0]?.oldStart).toBe(5);
     expect(await disk('a.txt')).toContain('seven');
   });
 
-  test('after the answer: nothing is changed', async () => {
-    let asked = 0;
-    const read = below.readJudged.bind(below);
-    bench.frontend.answer = async () => {
-      asked += 1;
-      return approve;
-    };
-    let reads = 0;
-    // The first two looks are for the preview and for the answer; then somebody else writes.
-    below.readJudged = async (file, ...rest) => {
-      if (file.path === 'a.txt' && (reads += 1) === 3) await put('a.txt', `new\n${text(20)}`);
-      return read(file, ...rest);
-    };
-    const edit = { path: 'a.txt', edits: [{ old_text: 'line 7', new_text: 'seven' }] };
-    const response = await bench.call('edit_file', edit);
-    expect([asked, response.is_error, response.content]).toEqual([
-      1,
-      true,
-      expect.stringContaining('than the user was shown'),
-    ]);
-    expect(await disk('a.txt')).toBe(`new\n${text(20)}`);
-  });
+  test.each(['approve', 'reject'] as const)(
+    'after the answer: nothing is changed, it is asked for again, %s',
+    async (action) => {
+      const read = below.readJudged.bind(below);
+      bench.frontend.answer = async () => (bench.frontend.asked.length === 1 ? approve : { action, by: 'user' });
+      let reads = 0;
+      // The first two looks are for the preview and for the answer; then somebody else writes.
+      below.readJudged = async (file, ...rest) => {
+        if (file.path === 'a.txt' && (reads += 1) === 3) await put('a.txt', `new\n${text(20)}`);
+        return read(file, ...rest);
+      };
+      const edit = { path: 'a.txt', edits: [{ old_text: 'line 7', new_text: 'seven' }] };
+      const response = await bench.call('edit_file', edit);
+      expect(bench.frontend.asked.map(({ problem }) => problem === undefined)).toEqual([true, false]);
+      expect(shown(1)[0]?.hunks[0]?.oldStart).toBe(5);
+      expect(response.is_error).toBe(action === 'reject');
+      const after = action === 'reject' ? text(20) : text(20).replace('line 7', 'seven');
+      expect(await disk('a.txt')).toBe(`new\n${after}`);
+    },
+  );
 
   test('by another call of the same answer: the second is asked for again', async () => {
     const edit = (from: string) => ({ path: 'a.txt', edits: [{ old_text: `${from}\n`, new_text: `${from}!\n` }] });
