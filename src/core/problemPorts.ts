@@ -31,6 +31,8 @@ export interface FileProblems {
 export interface ProblemsChange {
   readonly type: 'reported' | 'edited' | 'opened' | 'closed' | 'changed';
   readonly files: readonly FilePath[];
+  /** For `changed`: how long ago, as far as the disk says it; absent: not known. */
+  readonly agoMilliseconds?: number;
 }
 
 /** What language servers say, as the editor has it. Implemented in vscode/. */

@@ -16,7 +16,7 @@ import { type LiveConversations } from '../core/producerPorts.ts';
 import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { KnownFiles } from './knownFiles.ts';
-import { type Look, ObservedProblems } from './observedProblems.ts';
+import { type ChangeTime, type Look, ObservedProblems } from './observedProblems.ts';
 import { OtherErrors } from './otherErrors.ts';
 
 /** How many documents are kept open at most, and of those only seen, how many of the newest. */
@@ -82,7 +82,7 @@ class DiagnosticsWatch implements Disposable {
     this.#observed = this.#held.add(
       new ObservedProblems(deps, {
         quiet: (files) => this.#look(files),
-        changing: (path, late) => this.#changing(path, late),
+        changing: (path, time) => this.#changing(path, time),
       }),
     );
     this.#others = new OtherErrors(publisher, this.#observed.all);
@@ -183,11 +183,10 @@ class DiagnosticsWatch implements Disposable {
     void follow().catch((error: unknown) => this.#report(error));
   }
 
-  #changing(changed: string, late: boolean): void {
+  #changing(changed: string, time: ChangeTime): void {
     for (const { known } of this.#listeners.values()) {
       known.makeSure();
-      const again = late ? known.doubtFirstWords(changed) : [];
-      for (const path of again) {
+      for (const path of known.doubtFirstWords(changed, time)) {
         const file = this.#files.get(path);
         if (file !== undefined) this.#observed.lookAgain(file);
       }

@@ -4,11 +4,8 @@ import { compareProblems, type KnownProblems, type ProblemDelta } from '../core/
 import { type Clock } from '../core/ports.ts';
 import { type Problem } from '../core/problemPorts.ts';
 import { type FilePath } from '../core/workspacePorts.ts';
-import { type Look, type ObservedProblems, WARM_UP_MILLISECONDS } from './observedProblems.ts';
+import { type ChangeTime, type Look, type ObservedProblems, WARM_UP_MILLISECONDS } from './observedProblems.ts';
 import { mayConcern } from './relatedChanges.ts';
-
-/** The editor's watcher reports a change so much later at most; a server with a watcher of its own may be quicker. */
-const WATCHER_LAG_MILLISECONDS = 1000;
 
 const NOT_LOOKED_AT: KnownProblems = { problems: [], sure: false };
 
@@ -62,13 +59,13 @@ export class KnownFiles {
   }
 
   /**
-   * After the watcher reported a change: a first word that came shortly before may already speak of it. Returns the files
-   * that are to be looked at again.
+   * After a change was reported that happened in this span: a first word that came since may already speak of it. Returns
+   * the files that are to be looked at again.
    */
-  doubtFirstWords(changed: string): string[] {
-    const since = this.#clock.now() - WATCHER_LAG_MILLISECONDS;
+  doubtFirstWords(changed: string, { from, to }: ChangeTime): string[] {
     return [...this.#first].flatMap(([path, at]) => {
-      if (at < since || !mayConcern(extname(changed), extname(path))) return [];
+      const isConcerned = at >= from && to >= (this.#read.get(path) ?? 0);
+      if (!isConcerned || !mayConcern(extname(changed), extname(path))) return [];
       this.#first.delete(path);
       if (this.#known.get(path)?.problems.length === 0) return [];
       this.takeAsUnknown(path);

@@ -16,6 +16,8 @@ export const WARM_UP_MILLISECONDS = 15_000;
 const SETTLED_MILLISECONDS = 5000;
 /** Servers speak of a document in several steps, and several servers of one. */
 const STEPS_MILLISECONDS = 2000;
+/** The editor's watcher reports a change so much later at most; a server with a watcher of its own may be quicker. */
+const WATCHER_LAG_MILLISECONDS = 1000;
 /** The watcher reports what was edited in the editor once more when it is saved. */
 const ECHO_MILLISECONDS = 3000;
 
@@ -33,11 +35,17 @@ interface Due {
   at: number;
 }
 
+/** At the earliest and at the latest. */
+export interface ChangeTime {
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface ObservedListener {
   /** Files that were spoken of, once nothing has happened to them for a while. */
   quiet(files: readonly FilePath[]): void;
-  /** A file is about to count as changed. `late`: it may have happened a while ago. */
-  changing(path: string, late: boolean): void;
+  /** A file is about to count as changed. */
+  changing(path: string, time: ChangeTime): void;
 }
 
 export interface ObservedDeps {
@@ -148,9 +156,9 @@ export class ObservedProblems implements Disposable {
     this.#held.dispose();
   }
 
-  #take({ type, files }: ProblemsChange): void {
+  #take({ type, files, agoMilliseconds }: ProblemsChange): void {
     const now = this.#deps.clock.now();
-    if (type === 'changed') this.#takeChanged(files, now);
+    if (type === 'changed') this.#takeChanged(files, now, agoMilliseconds);
     for (const file of files) {
       const { path } = file;
       switch (type) {
@@ -162,7 +170,7 @@ export class ObservedProblems implements Disposable {
           this.#schedule(file, now + QUIET_MILLISECONDS);
           break;
         case 'edited':
-          this.#listener.changing(path, false);
+          this.#listener.changing(path, { from: now, to: now });
           this.#changes.add(path, now);
           this.#patience.edited(path, now);
           this.#edits.set(path, now);
@@ -185,14 +193,15 @@ export class ObservedProblems implements Disposable {
   }
 
   /** One of each ending stands for all: there may be thousands. */
-  #takeChanged(files: readonly FilePath[], now: number): void {
+  #takeChanged(files: readonly FilePath[], now: number, ago: number | undefined): void {
     const newest = new Map<string, string>();
     for (const { path } of files) {
       if (now - (this.#edits.get(path) ?? 0) >= ECHO_MILLISECONDS) newest.set(extname(path), path);
     }
     for (const path of newest.values()) {
-      this.#listener.changing(path, true);
-      this.#changes.add(path, now);
+      const time = { from: now - (ago ?? WATCHER_LAG_MILLISECONDS), to: now - (ago ?? 0) };
+      this.#listener.changing(path, time);
+      this.#changes.add(path, time.to);
     }
   }
 

@@ -23,7 +23,9 @@ export class RelatedChanges {
   readonly #last = new Map<string, RelatedChange>();
 
   add(path: string, at: number): void {
-    this.#last.set(extname(path), { path, at });
+    const ending = extname(path);
+    // One that is reported late may be older than another.
+    if (at >= (this.#last.get(ending)?.at ?? 0)) this.#last.set(ending, { path, at });
   }
 
   /** The newest change since then that may concern this file. */

@@ -50,6 +50,7 @@ describe('problems', () => {
   let source: DiagnosticsSource;
   /** What the editor last announced; who listened before us has heard it too. */
   let announced: Map<string, readonly string[]>;
+  const touched = new Set<string>();
   let servers: vscode.DiagnosticCollection[];
   let number = 0;
 
@@ -76,6 +77,7 @@ describe('problems', () => {
   });
   beforeEach(() => {
     source.onDidChange(({ type, files }) => {
+      if (type === 'changed') for (const { path } of files) touched.add(path);
       if (type !== 'reported') return;
       for (const file of files)
         announced.set(
@@ -221,6 +223,8 @@ describe('problems', () => {
     const [path, untouched] = [`${folder}/early.tea`, `${folder}/late.tea`];
     await put('early.tea', 'green\n');
     await put('late.tea', 'green\n');
+    // This test's time passes faster than the disk's: the watcher must have reported them before they are read.
+    await eventually(() => [path, untouched].every((one) => touched.has(one)), Boolean);
     const log = await create();
     await run(log, [call('read_file', { path }), call('read_file', { path: untouched })]);
     await eventually(

@@ -62,7 +62,7 @@ type IsOwn = (file: FilePath, bytes: Uint8Array) => boolean;
 export function heldToPlan(
   workspace: Workspace,
   plan: PlannedCall | undefined,
-  { isOwn, differs }: { readonly isOwn: IsOwn; differs(): void },
+  { isOwn, differs }: { readonly isOwn: IsOwn; differs(): unknown },
 ): Workspace {
   if (plan === undefined) return workspace;
   const held = Object.create(workspace) as { -readonly [K in keyof Workspace]: Workspace[K] };

@@ -176,12 +176,13 @@ async function execute(
     const permission = await permit(deps, tool, { ...asked, again }, signal);
     if (permission.type === 'refused') return refusal(permission.reason);
     if (signal.aborted) return refusal(CANCELLED);
-    const found = { differs: false };
+    /** Each time it would have made other changes than were shown. */
+    const refused: true[] = [];
     const context = contextFor(permission.letIn, permission.names);
     const own = ownWorkspace(context.workspace, deps, request.id);
-    const workspace = heldToPlan(own, permission.plan, { isOwn, differs: () => void (found.differs = true) });
+    const workspace = heldToPlan(own, permission.plan, { isOwn, differs: () => refused.push(true) });
     const outcome = await runPermitted(deps, tool, permission.arguments, { ...context, workspace }, observing);
-    if (!found.differs || signal.aborted) return outcome;
+    if (refused.length === 0 || signal.aborted) return outcome;
   }
 }
 

@@ -20,6 +20,8 @@ import { addressesOf, isTypescript, TypescriptPull } from './typescriptPull.ts';
 const LARGEST = 2_000_000;
 /** A checkout changes thousands of files: they are reported together. */
 const GATHER_MILLISECONDS = 50;
+const MOST_ASKED = 20;
+const LONGEST_LAG_MILLISECONDS = 5000;
 const MAY_CONCERN_TYPESCRIPT = /\.([cm]?[jt]sx?|json|vue|svelte)$/i;
 
 const SEVERITIES: Readonly<Partial<Record<vscode.DiagnosticSeverity, Severity>>> = {
@@ -124,8 +126,10 @@ export class DiagnosticsSource implements Problems, Disposable {
       this.#touchTimer ??= realClock.after(GATHER_MILLISECONDS, () => {
         this.#touchTimer = undefined;
         const uris = this.#touched.splice(0);
-        this.#fire('changed', uris);
         if (uris.some(({ path }) => MAY_CONCERN_TYPESCRIPT.test(path))) this.#typescript.touched();
+        void this.#fireChanged(uris).catch((error: unknown) =>
+          this.#log.error('a changed file was not noticed', error),
+        );
       });
     };
     // They end with the watcher.
@@ -135,9 +139,16 @@ export class DiagnosticsSource implements Problems, Disposable {
     this.#held.add({ dispose: () => this.#touchTimer?.dispose() });
   }
 
-  #fire(type: ProblemsChange['type'], uris: readonly vscode.Uri[]): void {
+  /** Of few the disk is asked when it was: the watcher reports them a while later. */
+  async #fireChanged(uris: readonly vscode.Uri[]): Promise<void> {
+    if (uris.length > MOST_ASKED) this.#fire('changed', uris);
+    else await Promise.all(uris.map(async (uri) => this.#fire('changed', [uri], await millisecondsSince(uri))));
+  }
+
+  #fire(type: ProblemsChange['type'], uris: readonly vscode.Uri[], agoMilliseconds?: number): void {
     const files = uris.flatMap((uri) => toFilePath(uri) ?? []);
-    if (files.length > 0) this.#onDidChange.fire({ type, files });
+    if (files.length === 0) return;
+    this.#onDidChange.fire({ type, files, ...(agoMilliseconds !== undefined && { agoMilliseconds }) });
   }
 
   /** What is gone, binary or huge stays closed: then nobody looks at it. */
@@ -147,6 +158,16 @@ export class DiagnosticsSource implements Problems, Disposable {
       await vscode.workspace.openTextDocument(uri);
     };
     void open().catch((error: unknown) => this.#log.debug(`${uri.path} is not kept open: ${describeError(error)}`));
+  }
+}
+
+/** Undefined: it is gone, or its time says nothing, as that of one that was moved or copied there. */
+async function millisecondsSince(uri: vscode.Uri): Promise<number | undefined> {
+  try {
+    const ago = Date.now() - (await vscode.workspace.fs.stat(uri)).mtime;
+    return ago >= 0 && ago <= LONGEST_LAG_MILLISECONDS ? ago : undefined;
+  } catch {
+    return undefined;
   }
 }
 

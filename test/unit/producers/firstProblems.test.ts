@@ -87,7 +87,8 @@ async function reads(path: string): Promise<void> {
   changes.fire({ type: 'opened', files: [fileOf(path)] });
 }
 
-const changesOnDisk = (path: string) => changes.fire({ type: 'changed', files: [fileOf(path)] });
+const changesOnDisk = (path: string, agoMilliseconds?: number) =>
+  changes.fire({ type: 'changed', files: [fileOf(path)], ...(agoMilliseconds !== undefined && { agoMilliseconds }) });
 const isEdited = (path: string) => changes.fire({ type: 'edited', files: [fileOf(path)] });
 
 function report(path: string, ...messages: string[]): void {
@@ -154,6 +155,18 @@ test('a server that is quicker than the editor’s watcher: its first word is to
   changesOnDisk(SHAPE);
   await pass(2000);
   expect(publisher.waiting('c')).toEqual([OLDER]);
+});
+
+test('a change before the read that the watcher reports after it makes nothing news', async () => {
+  await reads(USER);
+  await pass(500);
+  changesOnDisk(SHAPE, 2000);
+  await pass(100);
+  report(USER, 'Old.');
+  await pass(2000);
+  changesOnDisk(SHAPE, 5000);
+  await pass(2000);
+  expect(publisher.waiting('c')).toEqual([]);
 });
 
 test('the watcher’s echo of a save, and a change of what no server looks at for this file, make nothing news', async () => {
