@@ -3,11 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { delimiter, join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { decodeName, encodeName, splitNames } from '../node/rawNames.ts';
+import { encodeName, splitNames } from '../node/rawNames.ts';
 import { runGit } from '../node/runGit.ts';
 import { type EntryKind } from '../protocol/event.ts';
 import {
-  type Candidate,
   type CheckpointFolder,
   type FolderDifference,
   folderName,
@@ -17,6 +16,7 @@ import {
   siftInSlices,
   type TakenFolder,
 } from './checkpointFolder.ts';
+import { entriesOf, noting } from './checkpointListing.ts';
 import { findRepository, preparePlace } from './checkpointPlace.ts';
 
 /** Paths given to git at once. */
@@ -335,29 +335,6 @@ class GitFolder implements CheckpointFolder {
     // What was captured can be read also when the folder is gone.
     const folder = LOOKING.has(args[0] ?? '') ? root : place;
     return runGit(args, { folder, env, input, signal: AbortSignal.any([signal, this.#closing.signal]) });
-  }
-}
-
-/** Puts those of the candidates that are among `wanted` into `found` on their way. */
-async function* noting(
-  all: AsyncIterable<readonly Candidate[]>,
-  wanted: ReadonlySet<string>,
-  found: Set<string>,
-): AsyncGenerator<readonly Candidate[]> {
-  for await (const some of all) {
-    for (const { path } of some) if (wanted.has(path)) found.add(path);
-    yield some;
-  }
-}
-
-/** What `ls-files -z -t` says: a letter, a space, a path and a zero byte for each. One by one: see `siftInSlices`. */
-function* entriesOf(listed: Buffer): Generator<{ readonly tag: string; readonly path: string }> {
-  let start = 0;
-  for (let end = listed.indexOf(0); end !== -1; end = listed.indexOf(0, start)) {
-    const tag = String.fromCharCode(listed[start] ?? 0);
-    const path = decodeName(listed.subarray(start + 2, end));
-    if (path !== '') yield { tag, path };
-    start = end + 1;
   }
 }
 

@@ -88,7 +88,7 @@ test('Undo names what it deletes, and leaves the files of the other program alon
   await workbench.screenshot('meanwhile-undo');
   await dialog().getByRole('button', { name: 'Undo' }).click();
   await expect.poll(() => text('src/own.ts')).toBeUndefined();
-  expect(await text('src/menu.ts')).not.toContain('late = 3');
+  await expect.poll(() => text('src/menu.ts')).not.toContain('late = 3');
   expect(await text('src/theirs.ts')).toBe('export const theirs = 2;\n');
   expect(await text('README.md')).toBe('# Written by another program\n');
   await bar().getByText('2 files changed meanwhile').waitFor();
