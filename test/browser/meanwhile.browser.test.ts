@@ -92,7 +92,7 @@ test('Undo names what it deletes, and leaves the files of the other program alon
   expect(await text('src/theirs.ts')).toBe('export const theirs = 2;\n');
   expect(await text('README.md')).toBe('# Written by another program\n');
   await bar().getByText('2 files changed meanwhile').waitFor();
-  expect(await bar().getByText('2 files changed', { exact: true }).count()).toBe(0);
+  await expect.poll(() => bar().getByText('2 files changed', { exact: true }).count()).toBe(0);
 });
 
 test('one of them is looked at, deleted after a question, and taken back; the other is dismissed', async () => {

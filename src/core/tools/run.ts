@@ -182,7 +182,7 @@ async function execute(
     const own = ownWorkspace(context.workspace, deps, request.id);
     const workspace = heldToPlan(own, permission.plan, { isOwn, differs: () => refused.push(true) });
     const outcome = await runPermitted(deps, tool, permission.arguments, { ...context, workspace }, observing);
-    if (refused.length === 0 || signal.aborted) return outcome;
+    if (refused.length === 0) return outcome;
   }
 }
 
