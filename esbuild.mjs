@@ -71,6 +71,20 @@ const supervisor = {
   platform: 'node',
 };
 
+/**
+ * The hub on its own.
+ *
+ * @type {esbuild.BuildOptions}
+ */
+const hub = {
+  ...common,
+  entryPoints: { hub: 'src/bin/hub.ts' },
+  outdir: output,
+  format: 'esm',
+  platform: 'node',
+  banner: host.banner ?? {},
+};
+
 /** @type {esbuild.Plugin} */
 const virtualTestIndex = {
   name: 'all-suites',
@@ -113,7 +127,8 @@ const suites = {
 if (process.argv[1] === import.meta.filename) await run();
 
 async function run() {
-  const wanted = flags.has('--tests') ? [suites] : [host, page, supervisor];
+  // The package has no hub before a window can join one.
+  const wanted = flags.has('--tests') ? [suites] : [host, page, supervisor, ...(production ? [] : [hub])];
   if (flags.has('--watch')) {
     for (const options of wanted) await (await esbuild.context(options)).watch();
     return;

@@ -1,0 +1,84 @@
+// The hub on its own, for CI and other editors: node dist/hub.js --dir FOLDER.
+import type * as sqliteModule from 'node:sqlite';
+import { parseArgs } from 'node:util';
+import { describeError } from '../base/errors.ts';
+import { hubFolder, startHubServer } from '../hub/hubServer.ts';
+import { realFileSystem } from '../node/fileSystem.ts';
+import { tryKernelLock } from '../node/kernelLock.ts';
+import { realClock } from '../node/realClock.ts';
+import { realIds } from '../node/realIds.ts';
+import { HUB_NAME } from '../protocol/hub.ts';
+
+const HELP = `node dist/hub.js --dir FOLDER [--port N] [--identity NAME[:ROLE[:MODULE]]]
+
+  --dir       the workspace folder whose hub this is
+  --port      the first port to try for WebSocket clients (default: 9999)
+  --identity  the agent under which clients act that never register`;
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      dir: { type: 'string' },
+      port: { type: 'string' },
+      identity: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help === true) return print(HELP);
+  if (values.dir === undefined) throw new Error(`--dir is missing.\n\n${HELP}`);
+  const port = values.port === undefined ? undefined : readPort(values.port);
+  const identity = values.identity === undefined ? undefined : readIdentity(values.identity);
+  const server = await startHubServer({
+    files: realFileSystem,
+    clock: realClock,
+    tryLock: tryKernelLock,
+    sqlite: loadSqlite(),
+    folder: await hubFolder(values.dir),
+    version: '1',
+    port,
+    identity,
+    ulid: () => realIds.ulid(),
+    report: (message, error) =>
+      void process.stderr.write(`${message}${error === undefined ? '' : `: ${describeError(error)}`}\n`),
+  });
+  if (server === undefined) throw new Error('Another process serves the hub of this folder. Connect to that one.');
+  print(JSON.stringify(server.address));
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
+  });
+  await server.close();
+  return 0;
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`);
+  return 0;
+}
+
+function loadSqlite(): typeof sqliteModule {
+  const ask = process.getBuiltinModule as typeof process.getBuiltinModule | undefined;
+  const sqlite = ask?.('node:sqlite');
+  if (sqlite === undefined) throw new Error(`The hub needs Node 22.13 or later; this is ${process.versions.node}.`);
+  return sqlite;
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65535) throw new Error(`--port: ${text} is not a port.`);
+  return port;
+}
+
+function readIdentity(text: string): { name: string; role: string; module: string } {
+  const [name = '', role = '', module = ''] = text.split(':');
+  if (!HUB_NAME.test(name)) throw new Error(`--identity: ${name} is not a name; use a-z, 0-9, _ and -.`);
+  if (role !== '' && !HUB_NAME.test(role)) throw new Error(`--identity: ${role} is not a role; use a-z, 0-9, _ and -.`);
+  return { name, role, module };
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    process.stderr.write(`${describeError(error)}\n`);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,306 @@
+// One agent on a hub, for as long as it lives: reconnects, keeps its session, and gets each message for it once.
+import * as z from 'zod';
+import { type Clock } from '../../base/clock.ts';
+import { type Disposable } from '../../base/disposable.ts';
+import { Emitter, type Event } from '../../base/emitter.ts';
+import { JsonRpcError } from '../../base/jsonRpc.ts';
+import { type FileSystem } from '../../node/fileSystem.ts';
+import { type HubMessage, type MatchType, type Pair } from '../../protocol/hub.ts';
+import { parseCursor } from '../messageRows.ts';
+import { previewOf } from '../preview.ts';
+import { Subscriptions } from '../subscriptions.ts';
+import { connectToHub, type HubConnection, readAddress } from './hubConnection.ts';
+
+const RETRY_FIRST = 200;
+const RETRY_LONGEST = 10_000;
+const PAGE = 100;
+
+const startedSchema = z.object({ session_id: z.string(), cursor: z.string() });
+const pageSchema = z.object({ messages: z.array(z.unknown()), after: z.string(), more: z.boolean() });
+const pushSchema = z.object({
+  message_id: z.string(),
+  thread_id: z.string().nullable(),
+  author: z.object({ agent_id: z.string(), role: z.string() }),
+  preview: z.string(),
+  matched_subscription: z.object({ match_type: z.enum(['mention', 'scope', 'all']) }),
+  edited: z.boolean().optional(),
+  cursor: z.string(),
+  timestamp: z.string(),
+});
+
+export interface HubCriteria {
+  readonly scope?: Pair;
+  readonly mentionRole?: string;
+}
+
+/** A message for this agent, live or found after a reconnect. */
+export interface ReceivedMessage {
+  readonly id: string;
+  readonly thread: string | null;
+  readonly author: string;
+  readonly role: string;
+  readonly preview: string;
+  readonly match: MatchType;
+  readonly edited: boolean;
+  /** Everything up to here has been received. */
+  readonly cursor: string;
+  readonly at: string;
+}
+
+export interface HubAgentDeps {
+  readonly files: FileSystem;
+  /** The hub's folder. */
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly agent: { readonly name: string; readonly role: string; readonly module: string; readonly display: string };
+  /** Where an earlier life of this agent stopped; absent: only what comes from now on. */
+  readonly cursor?: string | undefined;
+  report(message: string, error?: unknown): void;
+  /** Nobody serves the hub. */
+  onAbsent?(): void;
+}
+
+export class HubAgent implements Disposable {
+  readonly #deps: HubAgentDeps;
+  readonly #onMessage: Emitter<ReceivedMessage>;
+  readonly #onState: Emitter<boolean>;
+  readonly #criteria = new Map<string, HubCriteria>();
+  readonly #matcher = new Subscriptions();
+  #display: string;
+  #connection: HubConnection | undefined;
+  #session: string | undefined;
+  #cursor: string | undefined;
+  /** Pushes that arrive before what was missed has been read. */
+  #early: ReceivedMessage[] | undefined;
+  #waiting: (() => void)[] = [];
+  #retry: Disposable | undefined;
+  #delay = RETRY_FIRST;
+  #disposed = false;
+
+  constructor(deps: HubAgentDeps) {
+    this.#deps = deps;
+    this.#cursor = deps.cursor;
+    this.#display = deps.agent.display;
+    const report = (error: unknown) => deps.report('a listener failed', error);
+    this.#onMessage = new Emitter(report);
+    this.#onState = new Emitter(report);
+    this.#matcher.setRole(deps.agent.name, deps.agent.role);
+    this.#connect();
+  }
+
+  get onMessage(): Event<ReceivedMessage> {
+    return this.#onMessage.event;
+  }
+
+  /** Fires when the connection is made or lost. */
+  get onState(): Event<boolean> {
+    return this.#onState.event;
+  }
+
+  get isConnected(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  /** Resolves once connected, or when disposed. */
+  async connected(): Promise<void> {
+    while (this.#connection === undefined && !this.#disposed) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  /** Rejects at once while there is no connection. */
+  async call(method: string, params?: object): Promise<unknown> {
+    if (this.#connection === undefined) throw new Error('the hub cannot be reached now');
+    return this.#connection.call(method, params);
+  }
+
+  /** What it wants to be notified of; kept over reconnects. */
+  subscribe(criteria: HubCriteria): void {
+    const key = JSON.stringify(criteria);
+    if (this.#criteria.has(key)) return;
+    this.#criteria.set(key, criteria);
+    this.#matcher.add({ id: this.#matcher.nextId, session: 'own', agent: '', createdAt: '', ...criteria });
+    if (this.#connection !== undefined) this.#background(this.#send(this.#connection, criteria), 'subscribing failed');
+  }
+
+  setDisplay(display: string): void {
+    if (display === this.#display) return;
+    this.#display = display;
+    if (this.#connection !== undefined)
+      this.#background(this.#register(this.#connection), 'the title could not be shown');
+  }
+
+  /** `leave`: the agent is gone for good, and so are its name and its session. */
+  async close(leave = false): Promise<void> {
+    const connection = this.#connection;
+    if (leave && connection !== undefined) {
+      await connection.call('agent.unregister', { agent_id: this.#deps.agent.name }).catch(() => undefined);
+    }
+    this.dispose();
+    await connection?.closed;
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    this.#retry?.dispose();
+    this.#connection?.close();
+    this.#connection = undefined;
+    this.#wake();
+    this.#onMessage.dispose();
+    this.#onState.dispose();
+  }
+
+  #connect(): void {
+    this.#background(
+      this.#tryToConnect().catch((error: unknown) => {
+        if (error instanceof JsonRpcError) this.#deps.report(`the hub refuses this agent: ${error.message}`);
+        else this.#deps.onAbsent?.();
+        this.#again();
+      }),
+      'the hub could not be joined',
+    );
+  }
+
+  #again(): void {
+    if (this.#disposed) return;
+    this.#retry = this.#deps.clock.after(this.#delay, () => this.#connect());
+    this.#delay = Math.min(2 * this.#delay, RETRY_LONGEST);
+  }
+
+  async #tryToConnect(): Promise<void> {
+    const address = await readAddress(this.#deps.files, this.#deps.folder);
+    if (address === undefined) throw new Error('there is no hub yet');
+    this.#early = [];
+    const connection = await connectToHub(
+      address,
+      (method, params) => this.#pushed(method, params),
+      (error) => this.#deps.report('a push could not be read', error),
+    );
+    try {
+      await this.#join(connection);
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+    if (this.#disposed) {
+      connection.close();
+      return;
+    }
+    this.#connection = connection;
+    this.#delay = RETRY_FIRST;
+    this.#wake();
+    this.#onState.fire(true);
+    this.#background(
+      connection.closed.then(() => {
+        if (this.#connection !== connection) return;
+        this.#connection = undefined;
+        this.#onState.fire(false);
+        this.#connect();
+      }),
+      'the connection could not be renewed',
+    );
+  }
+
+  async #join(connection: HubConnection): Promise<void> {
+    const attached = this.#session === undefined ? undefined : await this.#attach(connection, this.#session);
+    const started = attached ?? (await this.#start(connection));
+    this.#session = started.session_id;
+    for (const criteria of this.#criteria.values()) await this.#send(connection, criteria);
+    if (this.#cursor === undefined) this.#cursor = started.cursor;
+    else await this.#catchUp(connection, this.#cursor);
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const message of early) this.#take(message);
+  }
+
+  async #attach(connection: HubConnection, session: string): Promise<z.infer<typeof startedSchema> | undefined> {
+    try {
+      return startedSchema.parse(await connection.call('session.attach', { session_id: session }));
+    } catch (error) {
+      // The session has expired, or the hub lost it: a new one is started.
+      if (error instanceof JsonRpcError) return undefined;
+      throw error;
+    }
+  }
+
+  async #start(connection: HubConnection): Promise<z.infer<typeof startedSchema>> {
+    await this.#register(connection);
+    return startedSchema.parse(await connection.call('session.start', { agent_id: this.#deps.agent.name }));
+  }
+
+  async #register(connection: HubConnection): Promise<void> {
+    await connection.call('agent.register', { ...this.#deps.agent, display: this.#display.slice(0, 200) });
+  }
+
+  async #send(connection: HubConnection, { scope, mentionRole }: HubCriteria): Promise<void> {
+    const params =
+      scope !== undefined ? { scope } : mentionRole !== undefined ? { mention_role: mentionRole } : { all: true };
+    await connection.call('subscribe', params).catch((error: unknown) => {
+      if (!(error instanceof JsonRpcError) || error.message !== 'subscription already exists') throw error;
+    });
+  }
+
+  async #catchUp(connection: HubConnection, from: string): Promise<void> {
+    for (let after = from, more = true; more; ) {
+      const page = pageSchema.parse(await connection.call('message.list', { after, limit: PAGE }));
+      for (const message of page.messages as readonly HubMessage[]) this.#missed(message);
+      ({ after, more } = page);
+      this.#cursor = after;
+    }
+  }
+
+  #missed(message: HubMessage): void {
+    const { author, scopes, refs } = message;
+    const match = this.#matcher.match({ author: author.agent_id, scopes, refs }).get('own');
+    if (match === undefined || author.agent_id === this.#deps.agent.name || message.deleted) return;
+    this.#take({
+      id: message.message_id,
+      thread: message.thread_id,
+      author: author.agent_id,
+      role: author.role,
+      preview: previewOf(message.body.content),
+      match: match.type,
+      edited: message.version > 1,
+      cursor: message.cursor,
+      at: message.updated_at ?? message.created_at,
+    });
+  }
+
+  #pushed(method: string, params: unknown): void {
+    if (method !== 'notification.message') return;
+    const push = pushSchema.parse(params);
+    const message: ReceivedMessage = {
+      id: push.message_id,
+      thread: push.thread_id,
+      author: push.author.agent_id,
+      role: push.author.role,
+      preview: push.preview,
+      match: push.matched_subscription.match_type,
+      edited: push.edited === true,
+      cursor: push.cursor,
+      at: push.timestamp,
+    };
+    if (this.#early === undefined) this.#take(message);
+    else this.#early.push(message);
+  }
+
+  /** Arrival numbers rise, so what is not newer was received already. */
+  #take(message: ReceivedMessage): void {
+    const known = this.#cursor === undefined ? -1 : (parseCursor(this.#cursor) ?? -1);
+    if ((parseCursor(message.cursor) ?? 0) <= known) return;
+    this.#cursor = message.cursor;
+    this.#onMessage.fire(message);
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+
+  #background(work: Promise<unknown>, what: string): void {
+    work.catch((error: unknown) => {
+      if (!this.#disposed) this.#deps.report(what, error);
+    });
+  }
+}

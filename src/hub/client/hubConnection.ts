@@ -1,0 +1,71 @@
+// One connection of a client to a hub, over the Unix socket that hub.json names.
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { LineSplitter } from '../../base/jsonLines.ts';
+import { JsonRpcPeer } from '../../base/jsonRpc.ts';
+import { type FileSystem } from '../../node/fileSystem.ts';
+import { type HubAddress, hubAddress } from '../../protocol/hub.ts';
+import { ADDRESS_FILE } from '../hubServer.ts';
+import { MOST_FRAME_BYTES } from '../listen/unixListener.ts';
+
+/** A page of messages is longer than one frame of a request may be. */
+const MOST_REPLY_BYTES = 128 * MOST_FRAME_BYTES;
+
+export interface HubConnection {
+  /** Rejects with `JsonRpcError` if the hub refuses, with another error when the connection ends. */
+  call(method: string, params?: object): Promise<unknown>;
+  readonly closed: Promise<void>;
+  close(): void;
+}
+
+/** Undefined: no hub has been there yet. */
+export async function readAddress(files: FileSystem, folder: string): Promise<HubAddress | undefined> {
+  const bytes = await files.read(join(folder, ADDRESS_FILE));
+  if (bytes === undefined) return undefined;
+  try {
+    return hubAddress.parse(JSON.parse(new TextDecoder().decode(bytes)));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Rejects if nobody listens there. */
+export async function connectToHub(
+  { socket: path, token }: HubAddress,
+  onPush: (method: string, params: unknown) => void,
+  report: (error: unknown) => void,
+): Promise<HubConnection> {
+  const socket = await open(path);
+  // A pipe has no mode on Windows: the token is the first line.
+  if (process.platform === 'win32') socket.write(`${token}\n`);
+  const peer = new JsonRpcPeer({
+    send: (frame) => void socket.write(`${frame}\n`),
+    handle: (method, params) => onPush(method, params),
+    report,
+  });
+  const lines = new LineSplitter(MOST_REPLY_BYTES, {
+    onLine: (line) => peer.receive(line ?? ''),
+    onTooLong: () => socket.destroy(),
+  });
+  socket.on('data', (chunk: Buffer) => lines.write(chunk));
+  socket.on('error', () => socket.destroy());
+  const closed = new Promise<void>((resolve) => {
+    socket.on('close', () => {
+      lines.end();
+      peer.close('the hub is gone');
+      resolve();
+    });
+  });
+  return { call: (method, params) => peer.request(method, params), closed, close: () => void socket.destroy() };
+}
+
+function open(path: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      resolve(socket);
+    });
+    socket.once('error', reject);
+  });
+}

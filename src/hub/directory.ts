@@ -1,0 +1,129 @@
+// The agents and sessions that a hub knows. Every change returns how to undo it, for when the disk refuses its record.
+import { type HubRecord } from '../protocol/hub.ts';
+import { type HubSubscription, Subscriptions } from './subscriptions.ts';
+
+export interface HubAgent {
+  readonly name: string;
+  readonly role: string;
+  readonly module: string;
+  readonly display: string;
+  /** Milliseconds since 1970; not kept on disk. */
+  lastSeen: number;
+}
+
+export interface HubSession {
+  readonly id: string;
+  readonly agent: string;
+  readonly startedAt: string;
+  /** Of its last connection or heartbeat. */
+  lastSeen: number;
+}
+
+type Undo = () => void;
+
+export class Directory {
+  readonly agents = new Map<string, HubAgent>();
+  readonly sessions = new Map<string, HubSession>();
+  readonly subscriptions = new Subscriptions();
+
+  /** Replays what the files say. */
+  replay(record: HubRecord): void {
+    const at = Date.parse(record.timestamp) || 0;
+    switch (record.type) {
+      case 'agent.register':
+        this.register({ ...record, lastSeen: at });
+        return;
+      case 'agent.unregister':
+        this.unregister(record.name);
+        return;
+      case 'session.start':
+        this.start({ id: record.session_id, agent: record.agent_id, startedAt: record.timestamp, lastSeen: at });
+        return;
+      case 'session.end':
+        this.end(record.session_id);
+        return;
+      case 'subscription.add': {
+        const agent = this.sessions.get(record.session_id)?.agent;
+        if (agent === undefined) return;
+        this.subscribe({
+          id: record.subscription_id,
+          session: record.session_id,
+          agent,
+          createdAt: record.timestamp,
+          ...(record.scope && { scope: record.scope }),
+          ...(record.mention_role !== undefined && { mentionRole: record.mention_role }),
+        });
+        return;
+      }
+      case 'subscription.remove':
+        this.unsubscribe(record.subscription_id);
+        return;
+      case 'thread.create':
+      case 'read.mark':
+        return;
+    }
+  }
+
+  register({ name, role, module, display, lastSeen }: HubAgent): Undo {
+    const before = this.agents.get(name);
+    this.agents.set(name, { name, role, module, display, lastSeen });
+    this.subscriptions.setRole(name, role);
+    return () => {
+      if (before === undefined) this.agents.delete(name);
+      else this.agents.set(name, before);
+      this.subscriptions.setRole(name, before?.role ?? '');
+    };
+  }
+
+  unregister(name: string): Undo {
+    const before = this.agents.get(name);
+    const undoSessions = this.sessionsOf(name).map(({ id }) => this.end(id));
+    this.agents.delete(name);
+    return () => {
+      if (before !== undefined) this.register(before);
+      for (const undo of undoSessions) undo();
+    };
+  }
+
+  sessionsOf(agent: string): HubSession[] {
+    return [...this.sessions.values()].filter((session) => session.agent === agent);
+  }
+
+  start(session: HubSession): Undo {
+    this.sessions.set(session.id, session);
+    return () => void this.sessions.delete(session.id);
+  }
+
+  end(id: string): Undo {
+    const session = this.sessions.get(id);
+    const removed = this.subscriptions.of(id);
+    for (const subscription of removed) this.subscriptions.remove(subscription.id);
+    this.sessions.delete(id);
+    return () => {
+      if (session !== undefined) this.sessions.set(id, session);
+      for (const subscription of removed) this.subscriptions.add(subscription);
+    };
+  }
+
+  subscribe(subscription: HubSubscription): Undo {
+    this.subscriptions.add(subscription);
+    return () => void this.subscriptions.remove(subscription.id);
+  }
+
+  unsubscribe(id: number): Undo {
+    const removed = this.subscriptions.remove(id);
+    return () => {
+      if (removed !== undefined) this.subscriptions.add(removed);
+    };
+  }
+
+  /** Why this name and role cannot be registered; undefined if they can. */
+  whyRefused(name: string, role: string): string | undefined {
+    const others = [...this.agents.values()].filter((agent) => agent.name !== name);
+    if (others.some((agent) => agent.role === name)) return `name: ${name} is a role in use`;
+    if (name === role || (role !== '' && others.some((agent) => agent.name === role))) {
+      return `role: ${role} is the name of an agent`;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,235 @@
+// The hub: agents send messages to each other, stored first, then pushed to the sessions that subscribed (WIRE B).
+import { rmSync } from 'node:fs';
+import type * as sqliteModule from 'node:sqlite';
+import { join } from 'node:path';
+import { type Clock } from '../base/clock.ts';
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { describeError } from '../base/errors.ts';
+import { type FileSystem } from '../node/fileSystem.ts';
+import { type HubMessage, type HubRecord, type MessageRecord } from '../protocol/hub.ts';
+import { Connection, type Transport } from './connection.ts';
+import { Directory } from './directory.ts';
+import { type HubContext, type HubIdentity } from './hubContext.ts';
+import { HubWriter, type StoredRecord } from './hubWriter.ts';
+import { endExpired } from './identity.ts';
+import { MessageIndex } from './messageIndex.ts';
+import { printCursor } from './messageRows.ts';
+import { Messaging } from './messaging.ts';
+import { callMethod } from './methods.ts';
+import { previewOf } from './preview.ts';
+import { Pushes } from './pushes.ts';
+import { HUB_FILE, type HubFiles, MESSAGES_FOLDER, readHubFiles } from './readRecords.ts';
+import { ThreadUpdates } from './threadUpdates.ts';
+
+const INDEX_FILE = 'index.db';
+const LOOK_FOR_EXPIRED = 3600_000;
+
+export interface HubDeps {
+  readonly files: FileSystem;
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly sqlite: typeof sqliteModule;
+  readonly version: string;
+  readonly identity?: HubIdentity | undefined;
+  ulid(): string;
+  report(message: string, error?: unknown): void;
+}
+
+export class Hub implements Disposable {
+  readonly #deps: HubDeps;
+  readonly #connections = new Set<Connection>();
+  readonly #held = new DisposableStore();
+  readonly #context: HubContext;
+  readonly #messaging: Messaging;
+  #index: MessageIndex;
+  #next: number;
+  #last: number;
+
+  private constructor(deps: HubDeps, index: MessageIndex, { records, lengths }: HubFiles) {
+    this.#deps = deps;
+    this.#index = index;
+    const directory = new Directory();
+    for (const { file, record } of records) if (file === HUB_FILE) directory.replay(record as HubRecord);
+    this.#last = Math.max(index.lastNumber, records.at(-1)?.record.n ?? 0);
+    this.#next = this.#last + 1;
+    const updates = this.#held.add(new ThreadUpdates(deps.clock, (key) => this.#pushThread(key)));
+    const writer = new HubWriter({
+      files: deps.files,
+      folder: deps.folder,
+      lengths,
+      apply: (stored) => this.#apply(stored),
+    });
+    this.#context = {
+      clock: deps.clock,
+      directory,
+      pushes: new Pushes(),
+      writer,
+      updates,
+      version: deps.version,
+      startedAt: deps.clock.now(),
+      identity: deps.identity,
+      index: () => this.#index,
+      ulid: () => deps.ulid(),
+      nextNumber: () => this.#next++,
+      lastNumber: () => this.#last,
+    };
+    this.#messaging = new Messaging(this.#context);
+    this.#expire();
+  }
+
+  /** Only for whoever holds the folder's lock. */
+  static async open(deps: HubDeps): Promise<Hub> {
+    const { files, folder } = deps;
+    await files.makeFolder(join(folder, MESSAGES_FOLDER));
+    const read = (from: ReadonlyMap<string, number>) =>
+      readHubFiles({ files, folder, report: (message) => deps.report(message) }, from);
+    const path = join(folder, INDEX_FILE);
+    const index = MessageIndex.open(deps.sqlite, path);
+    if (index !== undefined) {
+      const lengths = index.lengths();
+      const found = await read(lengths);
+      // A file that is shorter than the index knows was replaced or cut: the index is of something else.
+      const isBehind = [...lengths].every(([name, length]) => (found.lengths.get(name) ?? 0) >= length);
+      if (isBehind && applied(index, found, lengths)) return new Hub(deps, index, found);
+      index.close();
+    }
+    const found = await read(new Map());
+    return new Hub(deps, rebuild(deps, path, found), found);
+  }
+
+  connect(transport: Transport): Connection {
+    const connection = new Connection(transport, {
+      handle: (from, method, params) =>
+        callMethod({ context: this.#context, messaging: this.#messaging }, from, method, params),
+      report: (error) => this.#deps.report('a request failed unexpectedly', error),
+      onGone: (gone) => {
+        this.#context.pushes.unbind(gone);
+        this.#connections.delete(gone);
+      },
+    });
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  dispose(): void {
+    this.#held.dispose();
+    for (const connection of this.#connections) connection.drop();
+  }
+
+  /** Resolves once everything is on disk and closed. */
+  async close(): Promise<void> {
+    this.dispose();
+    await this.#context.writer.close();
+    this.#index.close();
+  }
+
+  #apply(stored: readonly StoredRecord[]): void {
+    if (stored.length === 0) return;
+    this.#last = Math.max(this.#last, ...stored.map(({ record }) => record.n));
+    try {
+      this.#index.apply(stored);
+    } catch (error) {
+      // The files have it all; the index is made anew when the hub opens the next time.
+      this.#deps.report(`the index cannot be written and is kept in memory: ${describeError(error)}`, error);
+      this.#toMemory();
+    }
+    // In the order of arrival: a client takes what comes later for newer.
+    for (const { record } of stored) {
+      if (record.type === 'message.create' || record.type === 'message.edit' || record.type === 'message.delete') {
+        this.#announceRecord(record);
+      }
+    }
+  }
+
+  /** What was applied a moment ago; a record that changed nothing is not pushed. */
+  #announceRecord({ message_id: id, n, type }: MessageRecord): void {
+    const message = this.#index.get(id, '');
+    if (message === undefined || message.cursor !== printCursor(n)) return;
+    if (type !== 'message.delete') this.#announce(message, type === 'message.edit');
+    if (message.thread_id !== null) this.#context.updates.changed(message.thread_id);
+  }
+
+  #toMemory(): void {
+    const { sqlite, files, folder, report } = this.#deps;
+    this.#index.close();
+    this.#index = MessageIndex.create(sqlite, ':memory:');
+    rmSync(join(folder, INDEX_FILE), { force: true });
+    const reading = readHubFiles({ files, folder, report: (message) => report(message) }, new Map());
+    reading
+      .then(({ records }) => this.#index.apply(records))
+      .catch((error: unknown) => report('the index is lost', error));
+  }
+
+  #announce(message: HubMessage, edited: boolean): void {
+    const { directory, pushes } = this.#context;
+    const { author, scopes, refs, thread_id, message_id, cursor, created_at, updated_at, body } = message;
+    const matches = directory.subscriptions.match({ author: author.agent_id, scopes, refs });
+    if (matches.size === 0) return;
+    const common = JSON.stringify({
+      message_id,
+      thread_id,
+      author,
+      preview: previewOf(body.content),
+      scopes,
+      ...(edited && { edited }),
+      cursor,
+      timestamp: updated_at ?? created_at,
+    }).slice(0, -1);
+    for (const [session, { subscription, type }] of matches) {
+      const matched = `"matched_subscription":{"subscription_id":${subscription.id},"match_type":"${type}"}`;
+      pushes.push(session, `{"jsonrpc":"2.0","method":"notification.message","params":${common},${matched}}}`);
+    }
+  }
+
+  /** `key` is a thread, or a thread and the one agent whose unread count changed. */
+  #pushThread(key: string): void {
+    const { directory, pushes, clock } = this.#context;
+    const [thread = '', only] = key.split(' ');
+    const frames = new Map<string, string | undefined>();
+    for (const session of directory.subscriptions.sessions) {
+      const agent = directory.sessions.get(session)?.agent;
+      if (agent === undefined || !pushes.isLive(session) || (only !== undefined && agent !== only)) continue;
+      if (!frames.has(agent)) frames.set(agent, this.#threadFrame(thread, agent, clock.now()));
+      const frame = frames.get(agent);
+      if (frame !== undefined) pushes.push(session, frame);
+    }
+  }
+
+  #threadFrame(thread: string, agent: string, at: number): string | undefined {
+    const summary = this.#index.summary(thread, agent);
+    if (summary === undefined) return undefined;
+    const { thread_id, message_count, unread_count, last_activity, last_sender, preview } = summary;
+    const timestamp = new Date(at).toISOString();
+    const params = { thread_id, message_count, unread_count, last_activity, last_sender, preview, timestamp };
+    return JSON.stringify({ jsonrpc: '2.0', method: 'notification.thread.updated', params });
+  }
+
+  #expire(): void {
+    endExpired(this.#context).catch((error: unknown) => this.#deps.report('old sessions could not be ended', error));
+    this.#held.add(this.#deps.clock.after(LOOK_FOR_EXPIRED, () => this.#expire()));
+  }
+}
+
+/** Brings an index up to date; false if that is impossible. */
+function applied(index: MessageIndex, found: HubFiles, lengths: ReadonlyMap<string, number>): boolean {
+  try {
+    const missing = found.records.filter(({ file, end }) => end > (lengths.get(file) ?? 0));
+    if (missing.length > 0) index.apply(missing);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function rebuild({ sqlite, report }: HubDeps, path: string, { records }: HubFiles): MessageIndex {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+  let index: MessageIndex;
+  try {
+    index = MessageIndex.create(sqlite, path);
+  } catch (error) {
+    report(`the index cannot be made and is kept in memory: ${describeError(error)}`, error);
+    index = MessageIndex.create(sqlite, ':memory:');
+  }
+  index.apply(records);
+  return index;
+}

@@ -1,0 +1,84 @@
+// What the hub's methods share: its state, its files, and how a change of the state becomes durable.
+import { type Clock } from '../base/clock.ts';
+import { JsonRpcError, SERVER_ERROR } from '../base/jsonRpc.ts';
+import { type HubRecord } from '../protocol/hub.ts';
+import { type Connection } from './connection.ts';
+import { type Directory, type HubAgent, type HubSession } from './directory.ts';
+import { type HubWriter } from './hubWriter.ts';
+import { type MessageIndex } from './messageIndex.ts';
+import { type Pushes } from './pushes.ts';
+import { HUB_FILE } from './readRecords.ts';
+import { type ThreadUpdates } from './threadUpdates.ts';
+
+/** Under which agent a client acts that never registers. */
+export interface HubIdentity {
+  readonly name: string;
+  readonly role: string;
+  readonly module: string;
+}
+
+export interface HubContext {
+  readonly clock: Clock;
+  readonly directory: Directory;
+  readonly pushes: Pushes;
+  readonly writer: HubWriter;
+  readonly updates: ThreadUpdates;
+  readonly version: string;
+  readonly startedAt: number;
+  readonly identity?: HubIdentity | undefined;
+  index(): MessageIndex;
+  ulid(): string;
+  /** The arrival number of the next record. */
+  nextNumber(): number;
+  /** The highest arrival number that was applied. */
+  lastNumber(): number;
+}
+
+/** Beginnings of a record: its number is given before it is written. */
+export function recordHead(context: HubContext): { v: 1; n: number; event_id: string; timestamp: string } {
+  return { v: 1, n: context.nextNumber(), event_id: context.ulid(), timestamp: now(context) };
+}
+
+export function now({ clock }: Pick<HubContext, 'clock'>): string {
+  return new Date(clock.now()).toISOString();
+}
+
+type Body = HubRecord extends infer R
+  ? R extends HubRecord
+    ? Omit<R, 'v' | 'n' | 'event_id' | 'timestamp'>
+    : never
+  : never;
+
+/** The change is visible to the next request at once, and undone if the disk refuses its records. */
+export async function commit(context: HubContext, changes: readonly { body: Body; undo: () => void }[]): Promise<void> {
+  const written = changes.map(({ body }) => context.writer.append(HUB_FILE, { ...recordHead(context), ...body }));
+  const results = await Promise.allSettled(written);
+  const refused = results.find((result) => result.status === 'rejected');
+  if (refused === undefined) return;
+  for (const { undo } of [...changes].reverse()) undo();
+  throw diskRefused(refused.reason);
+}
+
+export function diskRefused(error: unknown): JsonRpcError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new JsonRpcError(SERVER_ERROR, `nothing was stored: ${reason}`);
+}
+
+export function refused(message: string): JsonRpcError {
+  return new JsonRpcError(SERVER_ERROR, message);
+}
+
+export interface Caller {
+  readonly session: HubSession;
+  readonly agent: HubAgent;
+}
+
+/** The session bound to this connection; undefined if there is none. */
+export function boundCaller(context: HubContext, connection: Connection): Caller | undefined {
+  const session = connection.session === undefined ? undefined : context.directory.sessions.get(connection.session);
+  const agent = session && context.directory.agents.get(session.agent);
+  if (session === undefined || agent === undefined) return undefined;
+  session.lastSeen = context.clock.now();
+  agent.lastSeen = session.lastSeen;
+  return { session, agent };
+}

@@ -1,0 +1,85 @@
+// A hub with its listeners, in the one process that holds the folder's lock.
+import { createHash, randomBytes } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type * as sqliteModule from 'node:sqlite';
+import { type Clock } from '../base/clock.ts';
+import { type FileSystem } from '../node/fileSystem.ts';
+import { type TryLock } from '../node/kernelLock.ts';
+import { type HubAddress } from '../protocol/hub.ts';
+import { Hub } from './hub.ts';
+import { type HubIdentity } from './hubContext.ts';
+import { listenOnUnixSocket, type Listener } from './listen/unixListener.ts';
+import { listenOnWebSocket } from './listen/webSocketListener.ts';
+
+export const ADDRESS_FILE = 'hub.json';
+const LOCK_FILE = 'lock.db';
+const SOCKET_FILE = 'hub.sock';
+const DEFAULT_PORT = 9999;
+
+export interface HubServerDeps {
+  readonly files: FileSystem;
+  readonly clock: Clock;
+  readonly tryLock: TryLock;
+  readonly sqlite: typeof sqliteModule;
+  readonly folder: string;
+  readonly version: string;
+  readonly port?: number | undefined;
+  readonly allowedOrigins?: readonly string[] | undefined;
+  readonly identity?: HubIdentity | undefined;
+  ulid(): string;
+  report(message: string, error?: unknown): void;
+}
+
+export interface HubServer {
+  readonly address: HubAddress;
+  /** Everything is on disk, nothing listens, and the lock is free afterwards. */
+  close(): Promise<void>;
+}
+
+/** Where the hub of a workspace folder lives: short enough for a socket's path. */
+export async function hubFolder(workspaceFolder: string, home = homedir()): Promise<string> {
+  const path = await realpath(workspaceFolder);
+  return join(home, '.earshot', 'hubs', createHash('sha256').update(path).digest('hex').slice(0, 16));
+}
+
+/** Undefined: another process serves this folder. */
+export async function startHubServer(deps: HubServerDeps): Promise<HubServer | undefined> {
+  const { files, folder, clock } = deps;
+  await files.makeFolder(folder);
+  const lock = deps.tryLock(join(folder, LOCK_FILE));
+  if (lock === undefined) return undefined;
+  const opened: { close(): Promise<void> }[] = [];
+  const close = async () => {
+    for (const one of opened.toReversed()) await one.close();
+    lock.release();
+  };
+  try {
+    const hub = await Hub.open(deps);
+    opened.push(hub);
+    const token = randomBytes(24).toString('base64url');
+    const socket =
+      process.platform === 'win32' ? `\\\\.\\pipe\\earshot-${folderKey(folder)}` : join(folder, SOCKET_FILE);
+    const connect = hub.connect.bind(hub);
+    const unix: Listener = await listenOnUnixSocket({
+      path: socket,
+      connect,
+      ...(process.platform === 'win32' && { token }),
+    });
+    opened.push(unix);
+    const { port = DEFAULT_PORT, allowedOrigins = [] } = deps;
+    const web = await listenOnWebSocket({ port, token, allowedOrigins, clock, connect });
+    opened.push(web);
+    const address: HubAddress = { version: 1, pid: process.pid, socket, web_socket: web.url, token };
+    await files.writeWhole(join(folder, ADDRESS_FILE), Buffer.from(`${JSON.stringify(address)}\n`));
+    return { address, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function folderKey(folder: string): string {
+  return createHash('sha256').update(folder).digest('hex').slice(0, 16);
+}

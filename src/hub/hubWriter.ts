@@ -1,0 +1,165 @@
+// Appends the hub's records to their files: groups share one write and one sync a file, and are applied in order of arrival.
+import { join } from 'node:path';
+import { describeError } from '../base/errors.ts';
+import { type AppendFile, type FileSystem } from '../node/fileSystem.ts';
+import { type HubRecord, type MessageRecord } from '../protocol/hub.ts';
+
+export type AnyRecord = HubRecord | MessageRecord;
+
+/** A record that is on disk, and where its file ends behind it. */
+export interface StoredRecord {
+  readonly file: string;
+  readonly end: number;
+  readonly record: AnyRecord;
+}
+
+export interface HubWriterDeps {
+  readonly files: FileSystem;
+  readonly folder: string;
+  /** How long each file is already. */
+  readonly lengths: ReadonlyMap<string, number>;
+  /** Called for each group once it is on disk, in the order of `n`. Must not throw. */
+  apply(records: readonly StoredRecord[]): void;
+}
+
+interface Waiting {
+  readonly file: string;
+  readonly record: AnyRecord;
+  readonly bytes: Uint8Array;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** Beyond this many files, those that were written least recently are closed. */
+const MOST_OPEN = 64;
+
+export class HubWriter {
+  readonly #deps: HubWriterDeps;
+  readonly #lengths: Map<string, number>;
+  /** In order of use. */
+  readonly #open = new Map<string, AppendFile>();
+  /** Files whose last write failed: their end is unknown until they are cut back. */
+  readonly #unsure = new Set<string>();
+  #waiting: Waiting[] = [];
+  #committing: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(deps: HubWriterDeps) {
+    this.#deps = deps;
+    this.#lengths = new Map(deps.lengths);
+  }
+
+  /** Resolves once the record is on disk and applied. Rejects if the disk refuses; then it is as if it never came. */
+  append(file: string, record: AnyRecord): Promise<void> {
+    if (this.#closed) return Promise.reject(new Error('the hub is closing'));
+    const bytes = new TextEncoder().encode(`${JSON.stringify(record)}\n`);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ file, record, bytes, resolve, reject });
+      this.#committing ??= this.#commit();
+    });
+  }
+
+  /** Waits for what was appended, then closes the files. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#committing;
+    for (const file of this.#open.values()) await file.close();
+    this.#open.clear();
+  }
+
+  async #commit(): Promise<void> {
+    // Records of the same turn of the event loop belong to the first group already.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting;
+      this.#waiting = [];
+      const byFile = groupByFile(group);
+      const failures = new Map<string, Error>();
+      await Promise.all(
+        [...byFile].map(async ([file, records]) => {
+          try {
+            await this.#write(file, records);
+          } catch (error) {
+            failures.set(file, new Error(`${file} cannot be written: ${describeError(error)}`));
+            // If the disk refuses this too, it is done before the next write.
+            await this.#fileFor(file).catch(() => undefined);
+          }
+        }),
+      );
+      await this.#closeSpare();
+      const stored = group.filter(({ file }) => !failures.has(file));
+      this.#deps.apply(this.#locate(stored));
+      for (const { file, resolve, reject } of group) {
+        const failure = failures.get(file);
+        if (failure === undefined) resolve();
+        else reject(failure);
+      }
+    }
+    this.#committing = undefined;
+  }
+
+  async #write(name: string, records: readonly Waiting[]): Promise<void> {
+    const file = await this.#fileFor(name);
+    const length = this.#lengths.get(name) ?? 0;
+    this.#unsure.add(name);
+    const bytes = Buffer.concat(records.map((record) => record.bytes));
+    await file.append(bytes);
+    await file.sync();
+    this.#unsure.delete(name);
+    this.#lengths.set(name, length + bytes.length);
+  }
+
+  /** A file whose last write failed is cut back first, so that what was refused does not return later. */
+  async #fileFor(name: string): Promise<AppendFile> {
+    const known = this.#open.get(name);
+    if (known !== undefined && !this.#unsure.has(name)) {
+      this.#open.delete(name);
+      this.#open.set(name, known);
+      return known;
+    }
+    await known?.close().catch(() => undefined);
+    this.#open.delete(name);
+    const file = await this.#deps.files.openForAppend(join(this.#deps.folder, name));
+    try {
+      if (this.#unsure.has(name)) {
+        await file.truncate(this.#lengths.get(name) ?? 0);
+        await file.sync();
+        this.#unsure.delete(name);
+      }
+    } catch (error) {
+      await file.close().catch(() => undefined);
+      throw error;
+    }
+    this.#open.set(name, file);
+    return file;
+  }
+
+  #locate(stored: readonly Waiting[]): StoredRecord[] {
+    const ends = new Map<string, number>();
+    for (const { file, bytes } of stored)
+      ends.set(file, (ends.get(file) ?? this.#lengths.get(file) ?? 0) - bytes.length);
+    return stored.map(({ file, record, bytes }) => {
+      const end = (ends.get(file) ?? 0) + bytes.length;
+      ends.set(file, end);
+      return { file, record, end };
+    });
+  }
+
+  async #closeSpare(): Promise<void> {
+    for (const [name, file] of this.#open) {
+      if (this.#open.size <= MOST_OPEN) return;
+      this.#open.delete(name);
+      await file.close().catch(() => undefined);
+    }
+  }
+}
+
+function groupByFile(group: readonly Waiting[]): Map<string, Waiting[]> {
+  const groups = new Map<string, Waiting[]>();
+  for (const waiting of group) {
+    const same = groups.get(waiting.file);
+    if (same === undefined) groups.set(waiting.file, [waiting]);
+    else same.push(waiting);
+  }
+  return groups;
+}

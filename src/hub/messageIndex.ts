@@ -1,0 +1,345 @@
+// The SQLite index of messages, threads and read marks. It can be rebuilt from the hub's files at any time.
+import type * as sqliteModule from 'node:sqlite';
+import { type HubMessage, type MessageCreate, type Pair, type ThreadHead } from '../protocol/hub.ts';
+import { type StoredRecord } from './hubWriter.ts';
+import { number, type Row, text, textOrNull, toMessage, toThread } from './messageRows.ts';
+import { previewOf } from './preview.ts';
+
+/** Another number means another layout: such a file is rebuilt. */
+const LAYOUT = 1;
+
+export interface MessageFilter {
+  readonly scope?: Pair | undefined;
+  readonly mention?: string | undefined;
+  readonly thread?: string | undefined;
+  readonly author?: string | undefined;
+  readonly unread?: boolean | undefined;
+}
+
+export interface MessagePage {
+  readonly messages: readonly HubMessage[];
+  readonly more: boolean;
+}
+
+export interface ThreadSummary extends ThreadHead {
+  readonly message_count: number;
+  readonly unread_count: number;
+  readonly last_activity: string;
+  readonly last_sender: string;
+  readonly preview: string;
+  /** The arrival number of the last change. */
+  readonly changed: number;
+}
+
+const TABLES = `
+CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE files (name TEXT PRIMARY KEY, length INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE messages (
+  n INTEGER PRIMARY KEY, changed INTEGER NOT NULL, event_id TEXT NOT NULL UNIQUE, message_id TEXT NOT NULL UNIQUE,
+  thread_id TEXT, reply_to TEXT, author TEXT NOT NULL, author_role TEXT NOT NULL, author_module TEXT NOT NULL,
+  format TEXT NOT NULL, content TEXT NOT NULL, structured TEXT, scopes TEXT NOT NULL, refs TEXT NOT NULL,
+  created_at TEXT NOT NULL, updated_at TEXT, version INTEGER NOT NULL, deleted INTEGER NOT NULL, client_id TEXT);
+CREATE UNIQUE INDEX messages_changed ON messages(changed);
+CREATE INDEX messages_thread ON messages(thread_id, n);
+CREATE INDEX messages_author ON messages(author, n);
+CREATE UNIQUE INDEX messages_client ON messages(author, client_id) WHERE client_id IS NOT NULL;
+CREATE TABLE scopes (type TEXT NOT NULL, value TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (type, value, n)) WITHOUT ROWID;
+CREATE TABLE mentions (value TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (value, n)) WITHOUT ROWID;
+CREATE TABLE reads (agent TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (agent, n)) WITHOUT ROWID;
+CREATE TABLE threads (
+  thread_id TEXT PRIMARY KEY, title TEXT NOT NULL, created_by TEXT NOT NULL, created_at TEXT NOT NULL,
+  scopes TEXT NOT NULL, changed INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX threads_changed ON threads(changed);
+`;
+
+type Value = string | number | null;
+
+export class MessageIndex {
+  readonly #database: sqliteModule.DatabaseSync;
+  readonly #statements = new Map<string, sqliteModule.StatementSync>();
+
+  private constructor(database: sqliteModule.DatabaseSync) {
+    this.#database = database;
+  }
+
+  /** Undefined: the file is missing, damaged or of another layout, and must be made anew. */
+  static open(sqlite: typeof sqliteModule, path: string): MessageIndex | undefined {
+    let database: sqliteModule.DatabaseSync | undefined;
+    try {
+      database = new sqlite.DatabaseSync(path);
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+      const index = new MessageIndex(database);
+      const sound = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok';
+      if (sound && index.#number('layout') === LAYOUT) return index;
+      database.close();
+    } catch {
+      database?.close();
+    }
+    return undefined;
+  }
+
+  /** `path` must not exist yet, or be `:memory:`. */
+  static create(sqlite: typeof sqliteModule, path: string): MessageIndex {
+    const database = new sqlite.DatabaseSync(path);
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN; ${TABLES} COMMIT`);
+    const index = new MessageIndex(database);
+    index.#run('INSERT INTO meta VALUES (?, ?)', 'layout', LAYOUT);
+    return index;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** How far each file has been indexed. */
+  lengths(): Map<string, number> {
+    return new Map(
+      this.#all('SELECT name, length FROM files').map((row) => [text(row, 'name'), number(row, 'length')]),
+    );
+  }
+
+  /** The highest arrival number that is indexed. */
+  get lastNumber(): number {
+    return this.#number('last') ?? 0;
+  }
+
+  /** All in one transaction; a record that is indexed already changes nothing. */
+  apply(records: readonly StoredRecord[]): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      for (const stored of records) this.#apply(stored);
+      const ends = new Map(records.map(({ file, end }) => [file, end]));
+      for (const [file, end] of ends) this.#run('INSERT OR REPLACE INTO files VALUES (?, ?)', file, end);
+      const last = Math.max(this.lastNumber, ...records.map(({ record }) => record.n));
+      this.#run('INSERT OR REPLACE INTO meta VALUES (?, ?)', 'last', last);
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #apply({ record }: StoredRecord): void {
+    switch (record.type) {
+      case 'message.create':
+        return this.#create(record);
+      case 'message.edit':
+        this.#run(
+          `UPDATE messages SET content = ?, structured = ?, updated_at = ?, version = version + 1, changed = ?
+           WHERE message_id = ? AND author = ? AND deleted = 0 AND changed < ?`,
+          record.content,
+          printStructured(record.structured),
+          record.timestamp,
+          record.n,
+          record.message_id,
+          record.author,
+          record.n,
+        );
+        return this.#touchThread(record.message_id, record.n);
+      case 'message.delete':
+        this.#run(
+          `UPDATE messages SET content = '', structured = NULL, deleted = 1, updated_at = ?, version = version + 1, changed = ?
+           WHERE message_id = ? AND author = ? AND deleted = 0 AND changed < ?`,
+          record.timestamp,
+          record.n,
+          record.message_id,
+          record.author,
+          record.n,
+        );
+        return this.#touchThread(record.message_id, record.n);
+      case 'thread.create':
+        return this.#thread(record.thread, record.n);
+      case 'read.mark':
+        for (const id of record.message_ids) {
+          this.#run('INSERT OR IGNORE INTO reads SELECT ?, n FROM messages WHERE message_id = ?', record.agent_id, id);
+        }
+        return;
+      default:
+        return;
+    }
+  }
+
+  #create(record: MessageCreate): void {
+    const { n, author, thread } = record;
+    if (thread !== undefined) this.#thread(thread, n);
+    const added = this.#run(
+      `INSERT OR IGNORE INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 1, 0, ?)`,
+      n,
+      n,
+      record.event_id,
+      record.message_id,
+      thread?.thread_id ?? null,
+      record.reply_to ?? null,
+      author.agent_id,
+      author.role,
+      author.module,
+      record.format,
+      record.content,
+      printStructured(record.structured),
+      JSON.stringify(record.scopes),
+      JSON.stringify(record.refs),
+      record.timestamp,
+      record.client_id ?? null,
+    );
+    if (added === 0) return;
+    for (const { type, value } of record.scopes)
+      this.#run('INSERT OR IGNORE INTO scopes VALUES (?, ?, ?)', type, value, n);
+    for (const { type, value } of record.refs) {
+      if (type === 'mention') this.#run('INSERT OR IGNORE INTO mentions VALUES (?, ?)', value, n);
+    }
+  }
+
+  #thread(thread: ThreadHead, n: number): void {
+    this.#run(
+      `INSERT INTO threads VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (thread_id) DO UPDATE SET changed = max(changed, excluded.changed)`,
+      thread.thread_id,
+      thread.title,
+      thread.created_by,
+      thread.created_at,
+      JSON.stringify(thread.scopes),
+      n,
+    );
+    if (thread.root === undefined) return;
+    this.#run(
+      'UPDATE messages SET thread_id = ? WHERE message_id = ? AND thread_id IS NULL',
+      thread.thread_id,
+      thread.root,
+    );
+  }
+
+  #touchThread(message: string, n: number): void {
+    this.#run(
+      'UPDATE threads SET changed = max(changed, ?) WHERE thread_id = (SELECT thread_id FROM messages WHERE message_id = ?)',
+      n,
+      message,
+    );
+  }
+
+  get count(): number {
+    return number(this.#get('SELECT count(*) AS count FROM messages WHERE deleted = 0') ?? {}, 'count');
+  }
+
+  /** `reader`: the agent for which `is_read` holds. */
+  get(id: string, reader: string): HubMessage | undefined {
+    const row = this.#get(`${selectMessages} WHERE message_id = ?`, reader, id);
+    return row && toMessage(row, reader);
+  }
+
+  byClientId(author: string, client: string): HubMessage | undefined {
+    const row = this.#get(`${selectMessages} WHERE author = ? AND client_id = ?`, author, author, client);
+    return row && toMessage(row, author);
+  }
+
+  /** With `after`: what was created or changed later, in that order. Without: the newest, oldest first. */
+  list(filter: MessageFilter, reader: string, limit: number, after: number | undefined): MessagePage {
+    const { where, values } = conditions(filter, reader);
+    if (after === undefined) {
+      const rows = this.#all(`${selectMessages} WHERE ${where} ORDER BY n DESC LIMIT ?`, reader, ...values, limit);
+      return { messages: rows.reverse().map((row) => toMessage(row, reader)), more: false };
+    }
+    const rows = this.#all(
+      `${selectMessages} WHERE ${where} AND changed > ? ORDER BY changed LIMIT ?`,
+      reader,
+      ...values,
+      after,
+      limit + 1,
+    );
+    return { messages: rows.slice(0, limit).map((row) => toMessage(row, reader)), more: rows.length > limit };
+  }
+
+  unread(filter: MessageFilter, reader: string): number {
+    const { where, values } = conditions({ ...filter, unread: true }, reader);
+    return number(this.#get(`SELECT count(*) AS count FROM messages WHERE ${where}`, ...values) ?? {}, 'count');
+  }
+
+  thread(id: string): ThreadHead | undefined {
+    const row = this.#get('SELECT * FROM threads WHERE thread_id = ?', id);
+    return row && toThread(row);
+  }
+
+  summary(id: string, reader: string): ThreadSummary | undefined {
+    const row = this.#get('SELECT * FROM threads WHERE thread_id = ?', id);
+    return row && this.#summarise(row, reader);
+  }
+
+  /** Newest change first; `before`: only threads whose last change came earlier. */
+  threads(reader: string, limit: number, before: number | undefined): { threads: ThreadSummary[]; more: boolean } {
+    const rows = this.#all(
+      'SELECT * FROM threads WHERE changed < ? ORDER BY changed DESC LIMIT ?',
+      before ?? Number.MAX_SAFE_INTEGER,
+      limit + 1,
+    );
+    return { threads: rows.slice(0, limit).map((row) => this.#summarise(row, reader)), more: rows.length > limit };
+  }
+
+  #summarise(row: Row, reader: string): ThreadSummary {
+    const thread = toThread(row);
+    const id = thread.thread_id;
+    const count = this.#get('SELECT count(*) AS count FROM messages WHERE thread_id = ? AND deleted = 0', id) ?? {};
+    const last = this.#get('SELECT * FROM messages WHERE thread_id = ? AND deleted = 0 ORDER BY n DESC LIMIT 1', id);
+    const changed = this.#get(
+      'SELECT max(coalesce(updated_at, created_at)) AS at FROM messages WHERE thread_id = ?',
+      id,
+    );
+    return {
+      ...thread,
+      message_count: number(count, 'count'),
+      unread_count: this.unread({ thread: id }, reader),
+      last_activity: textOrNull(changed ?? {}, 'at') ?? thread.created_at,
+      last_sender: last === undefined ? thread.created_by : text(last, 'author'),
+      preview: last === undefined ? '' : previewOf(text(last, 'content')),
+      changed: number(row, 'changed'),
+    };
+  }
+
+  #number(name: string): number | undefined {
+    const row = this.#get('SELECT value FROM meta WHERE name = ?', name);
+    return row && number(row, 'value');
+  }
+
+  #prepared(sql: string): sqliteModule.StatementSync {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  #run(sql: string, ...values: Value[]): number {
+    return Number(this.#prepared(sql).run(...values).changes);
+  }
+
+  #get(sql: string, ...values: Value[]): Row | undefined {
+    return this.#prepared(sql).get(...values);
+  }
+
+  #all(sql: string, ...values: Value[]): Row[] {
+    return this.#prepared(sql).all(...values);
+  }
+}
+
+const selectMessages =
+  'SELECT messages.*, EXISTS (SELECT 1 FROM reads WHERE reads.agent = ? AND reads.n = messages.n) AS was_read FROM messages';
+
+function conditions(filter: MessageFilter, reader: string): { where: string; values: Value[] } {
+  const parts: [string, ...Value[]][] = [['1 = 1']];
+  const { scope, mention, thread, author, unread } = filter;
+  if (scope !== undefined)
+    parts.push(['n IN (SELECT n FROM scopes WHERE type = ? AND value = ?)', scope.type, scope.value]);
+  if (mention !== undefined) parts.push(['n IN (SELECT n FROM mentions WHERE value = ?)', mention]);
+  if (thread !== undefined) parts.push(['thread_id = ?', thread]);
+  if (author !== undefined) parts.push(['author = ?', author]);
+  if (unread === true) {
+    parts.push([
+      'author <> ? AND deleted = 0 AND NOT EXISTS (SELECT 1 FROM reads WHERE reads.agent = ? AND reads.n = messages.n)',
+      reader,
+      reader,
+    ]);
+  }
+  return { where: parts.map(([sql]) => sql).join(' AND '), values: parts.flatMap(([, ...values]) => values) };
+}
+
+function printStructured(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}

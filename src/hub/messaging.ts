@@ -1,0 +1,239 @@
+// Sending, reading, editing and deleting messages, and marking them as read.
+import { INVALID_PARAMS, JsonRpcError } from '../base/jsonRpc.ts';
+import {
+  type HubMessage,
+  MOST_BODY_BYTES,
+  MOST_PAGE,
+  type MessageCreate,
+  type Pair,
+  type ThreadHead,
+} from '../protocol/hub.ts';
+import { type Caller, commit, diskRefused, type HubContext, now, recordHead, refused } from './hubContext.ts';
+import { parseCursor, printCursor } from './messageRows.ts';
+import { previewOf } from './preview.ts';
+import { messageFile } from './readRecords.ts';
+
+const DEFAULT_PAGE = 50;
+const LONGEST_TITLE = 200;
+
+interface Sending {
+  readonly content: string;
+  readonly format?: 'markdown' | 'plain' | 'json' | undefined;
+  readonly structured?: unknown;
+  readonly thread_id?: string | undefined;
+  readonly reply_to?: string | undefined;
+  readonly scopes?: readonly Pair[] | undefined;
+  readonly refs?: readonly Pair[] | undefined;
+  readonly mentions?: readonly string[] | undefined;
+  readonly client_id?: string | undefined;
+}
+
+interface Sent {
+  readonly message_id: string;
+  readonly thread_id?: string;
+  readonly created_at: string;
+}
+
+/** What is on its way to the disk and must not be sent or started a second time. */
+export class Messaging {
+  readonly #context: HubContext;
+  readonly #byClientId = new Map<string, Promise<Sent>>();
+  readonly #startedFrom = new Map<string, ThreadHead>();
+
+  constructor(context: HubContext) {
+    this.#context = context;
+  }
+
+  /** The same `client_id` again from the same agent gets the same answer and makes no second message. */
+  async send(caller: Caller, params: Sending): Promise<Sent> {
+    const { client_id: client } = params;
+    if (client === undefined) return this.#send(caller, params);
+    const { name } = caller.agent;
+    const key = `${name}\0${client}`;
+    const underWay = this.#byClientId.get(key);
+    if (underWay !== undefined) return underWay;
+    const known = this.#context.index().byClientId(name, client);
+    if (known !== undefined) return describeSent(known.message_id, known.thread_id ?? undefined, known.created_at);
+    const sent = this.#send(caller, params).finally(() => this.#byClientId.delete(key));
+    this.#byClientId.set(key, sent);
+    return sent;
+  }
+
+  async #send({ agent }: Caller, params: Sending): Promise<Sent> {
+    const context = this.#context;
+    limitBody(params.content, params.structured);
+    const thread = this.#threadFor(agent.name, params);
+    const { name, role, module } = agent;
+    const head = recordHead(context);
+    const record: MessageCreate = {
+      ...head,
+      type: 'message.create',
+      message_id: `msg_${context.ulid()}`,
+      author: { agent_id: name, name, role, module },
+      format: params.format ?? 'markdown',
+      content: params.content,
+      ...(params.structured !== undefined && { structured: params.structured }),
+      ...(thread && { thread }),
+      ...(params.reply_to !== undefined && { reply_to: params.reply_to }),
+      scopes: distinct(params.scopes ?? []),
+      refs: distinct([...(params.refs ?? []), ...(params.mentions ?? []).map(toMention)]),
+      ...(params.client_id !== undefined && { client_id: params.client_id }),
+    };
+    try {
+      await context.writer.append(messageFile(name), record);
+    } catch (error) {
+      throw diskRefused(error);
+    } finally {
+      if (thread?.root !== undefined) this.#startedFrom.delete(thread.root);
+    }
+    return describeSent(record.message_id, thread?.thread_id, head.timestamp);
+  }
+
+  /** The thread named, or that of the message replied to; a reply to a message without one starts it. */
+  #threadFor(author: string, { thread_id: named, reply_to: replyTo, content }: Sending): ThreadHead | undefined {
+    const index = this.#context.index();
+    if (named !== undefined) {
+      const thread = index.thread(named);
+      if (thread === undefined) throw badParam('thread_id: there is no such thread');
+      return thread;
+    }
+    if (replyTo === undefined) return undefined;
+    const original = index.get(replyTo, author);
+    if (original === undefined) throw badParam('reply_to: there is no such message');
+    if (original.thread_id !== null) return index.thread(original.thread_id);
+    const started = this.#startedFrom.get(replyTo);
+    if (started !== undefined) return started;
+    const title = previewOf(original.body.content || content).slice(0, LONGEST_TITLE);
+    const thread: ThreadHead = {
+      thread_id: `thr_${this.#context.ulid()}`,
+      title,
+      created_by: author,
+      created_at: now(this.#context),
+      scopes: [...original.scopes],
+      root: replyTo,
+    };
+    this.#startedFrom.set(replyTo, thread);
+    return thread;
+  }
+
+  get({ agent }: Caller, { message_id: id }: { message_id: string }): { message: HubMessage } {
+    return { message: this.#existing(id, agent.name) };
+  }
+
+  list(
+    { agent }: Caller,
+    params: {
+      readonly scope?: Pair | undefined;
+      readonly mention?: string | undefined;
+      readonly thread_id?: string | undefined;
+      readonly author?: string | undefined;
+      readonly unread?: boolean | undefined;
+      readonly after?: string | undefined;
+      readonly limit?: number | undefined;
+    },
+  ): { messages: readonly HubMessage[]; after: string; more: boolean; unread: number } {
+    const { scope, thread_id: thread, author, unread, limit = DEFAULT_PAGE } = params;
+    const mention = params.mention?.replace(/^@/, '');
+    const filter = { scope, mention, thread, author, unread };
+    const index = this.#context.index();
+    const page = index.list(filter, agent.name, Math.min(limit, MOST_PAGE), readCursor(params.after));
+    const last = page.more ? page.messages.at(-1)?.cursor : undefined;
+    const after = last ?? printCursor(this.#context.lastNumber());
+    return { ...page, after, unread: index.unread(filter, agent.name) };
+  }
+
+  async edit(
+    caller: Caller,
+    { message_id: id, content, structured }: { message_id: string; content: string; structured?: unknown },
+  ): Promise<{ message_id: string; updated_at: string; version: number }> {
+    limitBody(content, structured);
+    const body = { content, ...(structured !== undefined && { structured }) };
+    const changed = await this.#change(caller, id, 'edit', { type: 'message.edit', ...body });
+    return { message_id: id, updated_at: changed.updated_at ?? changed.created_at, version: changed.version };
+  }
+
+  async delete(
+    caller: Caller,
+    { message_id: id }: { message_id: string },
+  ): Promise<{ message_id: string; deleted_at: string; version: number }> {
+    const changed = await this.#change(caller, id, 'delete', { type: 'message.delete' });
+    return { message_id: id, deleted_at: changed.updated_at ?? changed.created_at, version: changed.version };
+  }
+
+  async #change(
+    { agent }: Caller,
+    id: string,
+    verb: 'edit' | 'delete',
+    body: { type: 'message.edit'; content: string; structured?: unknown } | { type: 'message.delete' },
+  ): Promise<HubMessage> {
+    const context = this.#context;
+    const { name } = agent;
+    const message = this.#existing(id, name);
+    if (message.author.agent_id !== name) throw refused(`only the author can ${verb} a message`);
+    if (message.deleted) throw refused('this message was deleted');
+    const record = { ...recordHead(context), message_id: id, author: name, ...body };
+    try {
+      await context.writer.append(messageFile(name), record);
+    } catch (error) {
+      throw diskRefused(error);
+    }
+    return this.#existing(id, name);
+  }
+
+  async markRead(
+    { agent }: Caller,
+    { message_ids: ids }: { message_ids: readonly string[] },
+  ): Promise<{ marked: number }> {
+    const index = this.#context.index();
+    const found = [...new Set(ids)].map((id) => index.get(id, agent.name)).filter((message) => message !== undefined);
+    const unread = found.filter((message) => !message.is_read);
+    if (unread.length === 0) return { marked: 0 };
+    const messageIds = unread.map((message) => message.message_id);
+    await commit(this.#context, [
+      { body: { type: 'read.mark', agent_id: agent.name, message_ids: messageIds }, undo: () => undefined },
+    ]);
+    for (const thread of new Set(unread.map((message) => message.thread_id))) {
+      if (thread !== null) this.#context.updates.changed(`${thread} ${agent.name}`);
+    }
+    return { marked: unread.length };
+  }
+
+  #existing(id: string, reader: string): HubMessage {
+    const message = this.#context.index().get(id, reader);
+    if (message === undefined) throw refused('message_id: there is no such message');
+    return message;
+  }
+}
+
+export function readCursor(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined;
+  const n = parseCursor(cursor);
+  if (n === undefined) throw badParam('after: this is not a cursor of this hub');
+  return n;
+}
+
+function badParam(message: string): JsonRpcError {
+  return new JsonRpcError(INVALID_PARAMS, message);
+}
+
+function limitBody(content: string, structured: unknown): void {
+  const size =
+    Buffer.byteLength(content) + (structured === undefined ? 0 : Buffer.byteLength(JSON.stringify(structured)));
+  if (size > MOST_BODY_BYTES) {
+    throw badParam(
+      `content: content and structured have ${size} bytes together; at most ${MOST_BODY_BYTES} are allowed`,
+    );
+  }
+}
+
+function toMention(name: string): Pair {
+  return { type: 'mention', value: name.replace(/^@/, '') };
+}
+
+function distinct(pairs: readonly Pair[]): Pair[] {
+  return [...new Map(pairs.map((pair) => [`${pair.type}\0${pair.value}`, pair])).values()];
+}
+
+function describeSent(messageId: string, thread: string | undefined, createdAt: string): Sent {
+  return { message_id: messageId, ...(thread !== undefined && { thread_id: thread }), created_at: createdAt };
+}

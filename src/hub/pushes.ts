@@ -1,0 +1,49 @@
+// Pushes to sessions: over the Unix connection first, over the WebSocket if there is none or writing fails.
+import { type Connection, type ConnectionKind } from './connection.ts';
+
+export class Pushes {
+  readonly #bound = new Map<string, Partial<Record<ConnectionKind, Connection>>>();
+
+  /** Takes the binding from an older connection of the same kind, which stays open, unbound. */
+  bind(connection: Connection, session: string): void {
+    this.unbind(connection);
+    const own = this.#bound.get(session) ?? {};
+    const before = own[connection.kind];
+    if (before !== undefined) before.session = undefined;
+    this.#bound.set(session, { ...own, [connection.kind]: connection });
+    connection.session = session;
+  }
+
+  unbind(connection: Connection): void {
+    const { session, kind } = connection;
+    connection.session = undefined;
+    const own = session === undefined ? undefined : this.#bound.get(session);
+    if (session === undefined || own?.[kind] !== connection) return;
+    const other = kind === 'unix' ? 'webSocket' : 'unix';
+    const left = own[other];
+    if (left === undefined) this.#bound.delete(session);
+    else this.#bound.set(session, { [other]: left });
+  }
+
+  /** The session has ended. */
+  release(session: string): void {
+    const own = this.#bound.get(session) ?? {};
+    for (const connection of [own.unix, own.webSocket]) if (connection !== undefined) connection.session = undefined;
+    this.#bound.delete(session);
+  }
+
+  isLive(session: string): boolean {
+    return this.#bound.has(session);
+  }
+
+  isBoundTo(session: string, connection: Connection): boolean {
+    return this.#bound.get(session)?.[connection.kind] === connection;
+  }
+
+  /** A session without a connection finds what it missed by `message.list`. */
+  push(session: string, frame: string): void {
+    const { unix, webSocket } = this.#bound.get(session) ?? {};
+    const fallBack = () => void webSocket?.push(frame, () => undefined);
+    if (unix?.push(frame, fallBack) !== true) fallBack();
+  }
+}

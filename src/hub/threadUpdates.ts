@@ -1,0 +1,41 @@
+// Coalesces updates of one thread: the first goes at once, then at most one in 100 ms, with the newest counts.
+import { type Clock } from '../base/clock.ts';
+import { type Disposable } from '../base/disposable.ts';
+
+const INTERVAL = 100;
+
+export class ThreadUpdates implements Disposable {
+  readonly #clock: Clock;
+  readonly #push: (key: string) => void;
+  /** Keys that were pushed less than an interval ago; true: again when it ends. */
+  readonly #recent = new Map<string, { again: boolean; timer: Disposable }>();
+
+  constructor(clock: Clock, push: (key: string) => void) {
+    this.#clock = clock;
+    this.#push = push;
+  }
+
+  changed(key: string): void {
+    const recent = this.#recent.get(key);
+    if (recent !== undefined) {
+      recent.again = true;
+      return;
+    }
+    this.#wait(key);
+    this.#push(key);
+  }
+
+  dispose(): void {
+    for (const { timer } of this.#recent.values()) timer.dispose();
+    this.#recent.clear();
+  }
+
+  #wait(key: string): void {
+    const timer = this.#clock.after(INTERVAL, () => {
+      const again = this.#recent.get(key)?.again === true;
+      this.#recent.delete(key);
+      if (again) this.changed(key);
+    });
+    this.#recent.set(key, { again: false, timer });
+  }
+}

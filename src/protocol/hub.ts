@@ -1,0 +1,206 @@
+// The hub's wire: parameters of its methods, what they return, what is pushed, and the records of its files (WIRE B).
+import * as z from 'zod';
+
+/** Names and roles share one alphabet, which is also legal in a NATS subject. */
+export const HUB_NAME = /^[a-z0-9_-]{1,32}$/;
+export const RESERVED_NAMES: readonly string[] = ['system', 'all', 'everyone'];
+export const MOST_BODY_BYTES = 900 * 1024;
+export const MOST_PAGE = 100;
+
+const text = (longest: number) => z.string().max(longest);
+const name = z.string().regex(HUB_NAME, 'must consist of 1 to 32 of a-z, 0-9, _ and -');
+/** Empty: none. */
+const optionalName = z.union([z.literal(''), name]);
+const label = text(200);
+const pair = z.strictObject({ type: z.string().min(1).max(64), value: z.string().min(1).max(4096) });
+const pairs = z.array(pair).max(100);
+const id = text(64);
+const limit = z.int().min(1).max(MOST_PAGE);
+const cursor = text(32);
+
+export const registerParams = z.strictObject({
+  name,
+  role: optionalName.optional(),
+  module: text(64).optional(),
+  display: label.optional(),
+});
+export const agentParams = z.strictObject({ agent_id: name });
+export const sessionParams = z.strictObject({ session_id: id });
+export const optionalSessionParams = z.strictObject({ session_id: id.optional() });
+export const noParams = z.strictObject({});
+
+export const sendParams = z.strictObject({
+  content: z.string(),
+  format: z.enum(['markdown', 'plain', 'json']).optional(),
+  structured: z.unknown().optional(),
+  thread_id: id.optional(),
+  reply_to: id.optional(),
+  scopes: pairs.optional(),
+  refs: pairs.optional(),
+  mentions: z
+    .array(
+      z
+        .string()
+        .max(64)
+        .regex(/^@?[^@]/, 'must name an agent or a role'),
+    )
+    .max(100)
+    .optional(),
+  client_id: z.string().min(1).max(128).optional(),
+});
+export const messageParams = z.strictObject({ message_id: id });
+export const listMessagesParams = z.strictObject({
+  scope: pair.optional(),
+  mention: z.string().min(1).max(64).optional(),
+  thread_id: id.optional(),
+  author: z.string().min(1).max(128).optional(),
+  unread: z.boolean().optional(),
+  after: cursor.optional(),
+  limit: limit.optional(),
+});
+export const editParams = z.strictObject({
+  message_id: id,
+  content: z.string(),
+  structured: z.unknown().optional(),
+});
+export const markReadParams = z.strictObject({ message_ids: z.array(id).min(1).max(1000) });
+export const createThreadParams = z.strictObject({ title: z.string().min(1).max(200), scopes: pairs.optional() });
+export const listThreadsParams = z.strictObject({ after: cursor.optional(), limit: limit.optional() });
+export const getThreadParams = z.strictObject({ thread_id: id, after: cursor.optional(), limit: limit.optional() });
+
+/** Which of the three was given, and whether it is whole, is decided by the subscriptions: the seed has a text for it. */
+export const subscribeParams = z.strictObject({
+  scope: pair.optional(),
+  mention_role: z.string().min(1).max(64).optional(),
+  all: z.literal(true, 'must be true').optional(),
+});
+export const unsubscribeParams = z.strictObject({ subscription_id: z.int() });
+
+export type Pair = z.infer<typeof pair>;
+export type MatchType = 'mention' | 'scope' | 'all';
+
+interface HubAuthor {
+  readonly agent_id: string;
+  readonly name: string;
+  readonly role: string;
+  readonly module: string;
+}
+
+export interface HubMessage {
+  readonly message_id: string;
+  readonly thread_id: string | null;
+  readonly reply_to?: string;
+  readonly author: HubAuthor;
+  readonly body: { readonly format: string; readonly content: string; readonly structured?: unknown };
+  readonly scopes: readonly Pair[];
+  readonly refs: readonly Pair[];
+  readonly created_at: string;
+  readonly updated_at?: string;
+  readonly version: number;
+  readonly deleted: boolean;
+  readonly is_read: boolean;
+  readonly cursor: string;
+}
+
+export interface HubThread {
+  readonly thread_id: string;
+  readonly title: string;
+  readonly message_count: number;
+  readonly unread_count: number;
+  readonly last_activity: string;
+  readonly last_sender: string;
+  readonly preview: string;
+  readonly created_by: string;
+  readonly created_at: string;
+}
+
+// The records of `hub.jsonl` and of `messages/<agent>.jsonl`. `n` is the arrival number on this hub.
+const head = { v: z.literal(1), n: z.int().min(1), event_id: z.string(), timestamp: z.string() };
+const author = z.object({ agent_id: z.string(), name: z.string(), role: z.string(), module: z.string() });
+const threadHead = z.object({
+  thread_id: z.string(),
+  title: z.string(),
+  created_by: z.string(),
+  created_at: z.string(),
+  scopes: z.array(pair),
+  /** The message that a reply started the thread from. */
+  root: z.string().optional(),
+});
+
+const messageCreate = z.object({
+  ...head,
+  type: z.literal('message.create'),
+  message_id: z.string(),
+  author,
+  format: z.string(),
+  content: z.string(),
+  structured: z.unknown().optional(),
+  /** Repeated with each message of it, so that another machine knows the thread from any of them. */
+  thread: threadHead.optional(),
+  reply_to: z.string().optional(),
+  scopes: z.array(pair),
+  refs: z.array(pair),
+  client_id: z.string().optional(),
+});
+const messageEdit = z.object({
+  ...head,
+  type: z.literal('message.edit'),
+  message_id: z.string(),
+  author: z.string(),
+  content: z.string(),
+  structured: z.unknown().optional(),
+});
+const messageDelete = z.object({
+  ...head,
+  type: z.literal('message.delete'),
+  message_id: z.string(),
+  author: z.string(),
+});
+
+export const messageRecord = z.discriminatedUnion('type', [messageCreate, messageEdit, messageDelete]);
+export type MessageRecord = z.infer<typeof messageRecord>;
+export type MessageCreate = z.infer<typeof messageCreate>;
+
+const subscriptionAdd = z.object({
+  ...head,
+  type: z.literal('subscription.add'),
+  subscription_id: z.int(),
+  session_id: z.string(),
+  scope: pair.optional(),
+  mention_role: z.string().optional(),
+});
+
+export const hubRecord = z.discriminatedUnion('type', [
+  z.object({
+    ...head,
+    type: z.literal('agent.register'),
+    name: z.string(),
+    role: z.string(),
+    module: z.string(),
+    display: z.string(),
+  }),
+  z.object({ ...head, type: z.literal('agent.unregister'), name: z.string() }),
+  z.object({ ...head, type: z.literal('session.start'), session_id: z.string(), agent_id: z.string() }),
+  z.object({ ...head, type: z.literal('session.end'), session_id: z.string() }),
+  subscriptionAdd,
+  z.object({ ...head, type: z.literal('subscription.remove'), subscription_id: z.int() }),
+  z.object({ ...head, type: z.literal('thread.create'), thread: threadHead }),
+  z.object({
+    ...head,
+    type: z.literal('read.mark'),
+    agent_id: z.string(),
+    message_ids: z.array(z.string()),
+  }),
+]);
+export type HubRecord = z.infer<typeof hubRecord>;
+export type ThreadHead = z.infer<typeof threadHead>;
+
+/** `hub.json`, by which clients find a hub. */
+export const hubAddress = z.object({
+  version: z.literal(1),
+  pid: z.int(),
+  socket: z.string(),
+  web_socket: z.string(),
+  token: z.string(),
+});
+export type HubAddress = z.infer<typeof hubAddress>;

@@ -1,0 +1,145 @@
+// Agents that stay on the hub while it moves from one process to another: each message once, nothing missed.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as sqlite from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Disposable } from '../../../src/base/disposable.ts';
+import { HubAgent, type HubAgentDeps, type ReceivedMessage } from '../../../src/hub/client/hubAgent.ts';
+import { HubMember } from '../../../src/hub/client/hubMember.ts';
+import { startHubServer } from '../../../src/hub/hubServer.ts';
+import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { tryKernelLock } from '../../../src/node/kernelLock.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { realIds } from '../../../src/node/realIds.ts';
+
+let folder: string;
+let members: HubMember[];
+let agents: HubAgent[];
+let listening: Disposable[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'earshot-hub-'));
+  members = [];
+  agents = [];
+  listening = [];
+});
+
+afterEach(async () => {
+  for (const one of listening) one.dispose();
+  for (const agent of agents) await agent.close();
+  for (const member of members) await member.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function joinHub(): Promise<HubMember> {
+  const member = new HubMember({
+    clock: realClock,
+    serve: () =>
+      startHubServer({
+        files: realFileSystem,
+        clock: realClock,
+        tryLock: tryKernelLock,
+        sqlite,
+        folder,
+        version: 'test',
+        port: 0,
+        ulid: () => realIds.ulid(),
+        report: (message, error) => {
+          throw new Error(message, { cause: error });
+        },
+      }),
+    report: (message, error) => {
+      throw new Error(message, { cause: error });
+    },
+  });
+  members.push(member);
+  await member.start();
+  return member;
+}
+
+function agent(name: string, more: Partial<HubAgentDeps> = {}): { client: HubAgent; received: ReceivedMessage[] } {
+  const client = new HubAgent({
+    files: realFileSystem,
+    folder,
+    clock: realClock,
+    agent: { name, role: '', module: '', display: '' },
+    report: () => undefined,
+    onAbsent: () => {
+      for (const member of members) member.look().catch(() => undefined);
+    },
+    ...more,
+  });
+  agents.push(client);
+  const received: ReceivedMessage[] = [];
+  listening.push(client.onMessage((message) => received.push(message)));
+  return { client, received };
+}
+
+const previews = (received: readonly ReceivedMessage[]) => received.map(({ preview }) => preview);
+
+test('of two members one serves the hub, and the other takes over when it goes', async () => {
+  const [first, second] = [await joinHub(), await joinHub()];
+  expect([first.isServing, second.isServing]).toEqual([true, false]);
+  const author = agent('author');
+  const reader = agent('reader');
+  reader.client.subscribe({ mentionRole: 'reader' });
+  await Promise.all([author.client.connected(), reader.client.connected()]);
+  await author.client.call('message.send', { content: 'one', mentions: ['reader'] });
+  await expect.poll(() => previews(reader.received)).toEqual(['one']);
+  await first.close();
+  await expect.poll(() => second.isServing).toBe(true);
+  await Promise.all([author.client.connected(), reader.client.connected()]);
+  await author.client.call('message.send', { content: 'two', mentions: ['reader'] });
+  await expect.poll(() => previews(reader.received)).toEqual(['one', 'two']);
+});
+
+test('messages sent while an agent is away are received once on its return, and only those for it', async () => {
+  await joinHub();
+  const author = agent('author');
+  await author.client.connected();
+  const first = agent('reader');
+  first.client.subscribe({ scope: { type: 'file', value: 'a.ts' } });
+  await first.client.connected();
+  await author.client.call('message.send', { content: 'live', scopes: [{ type: 'file', value: 'a.ts' }] });
+  await expect.poll(() => previews(first.received)).toEqual(['live']);
+  const { cursor } = first.received.at(-1) ?? {};
+  await first.client.close();
+  await author.client.call('message.send', { content: 'missed', scopes: [{ type: 'file', value: 'a.ts' }] });
+  await author.client.call('message.send', { content: 'other', scopes: [{ type: 'file', value: 'b.ts' }] });
+  const second = agent('reader', { cursor });
+  second.client.subscribe({ scope: { type: 'file', value: 'a.ts' } });
+  await second.client.connected();
+  await author.client.call('message.send', { content: 'live again', scopes: [{ type: 'file', value: 'a.ts' }] });
+  await expect.poll(() => previews(second.received)).toEqual(['missed', 'live again']);
+});
+
+test('under load, with the hub restarted again and again, each message arrives exactly once and in order', async () => {
+  const member = await joinHub();
+  let current = member;
+  const author = agent('author');
+  const reader = agent('reader');
+  reader.client.subscribe({});
+  await Promise.all([author.client.connected(), reader.client.connected()]);
+  const sent = 200;
+  const sending = (async () => {
+    for (let index = 0; index < sent; index++) {
+      // A sender whose request was lost sends again with the same client_id.
+      for (let done = false; !done; ) {
+        await author.client.connected();
+        done = await author.client.call('message.send', { content: String(index), client_id: `c${index}` }).then(
+          () => true,
+          () => false,
+        );
+      }
+    }
+  })();
+  for (let round = 0; round < 3; round++) {
+    await expect.poll(() => reader.received.length, { timeout: 30_000 }).toBeGreaterThan(round * 40);
+    await current.close();
+    current = await joinHub();
+  }
+  await sending;
+  await expect.poll(() => reader.received.length, { timeout: 30_000 }).toBe(sent);
+  expect(previews(reader.received)).toEqual(Array.from({ length: sent }, (_, index) => String(index)));
+});
