@@ -95,13 +95,11 @@ export async function observeTwice(
   paths: readonly string[],
 ): Promise<void> {
   await Promise.all(paths.map((path) => looks.observe(path)));
-  for (;;) {
-    const waits = paths.flatMap((path) => {
-      const wait = steadiness.waitFor(path);
-      return wait === undefined ? [] : [{ path, wait }];
-    });
-    if (waits.length === 0) return;
-    await elapsed(clock, Math.max(...waits.map(({ wait }) => wait)));
-    await Promise.all(waits.map(({ path }) => looks.observe(path)));
-  }
+  const waits = paths.flatMap((path) => {
+    const wait = steadiness.waitFor(path);
+    return wait === undefined ? [] : [{ path, wait }];
+  });
+  if (waits.length === 0) return;
+  await elapsed(clock, Math.max(...waits.map(({ wait }) => wait)));
+  await Promise.all(waits.map(({ path }) => looks.observe(path)));
 }

@@ -10,9 +10,6 @@ const LONGEST_REST_MILLISECONDS = 1600;
 /** A file that has not come to rest for so long may never do so. */
 const RESTLESS_MILLISECONDS = 5000;
 
-/** A file that is emptied and then written changes once; whoever writes on and on is not waited for. */
-const MOST_CHANGES = 1;
-
 /** One read of a file. */
 export interface Sighting {
   readonly hash: string;
@@ -59,10 +56,10 @@ export class Steadiness {
     return { steady: true, touched: candidate.touched, git: candidate.git };
   }
 
-  /** How long until it can be read again; undefined if nothing is held back, or if it was found changing more than once. */
+  /** How long until it can be read again; undefined if nothing is held back, or if it was found changing. */
   waitFor(path: string): number | undefined {
     const candidate = this.#candidates.get(path);
-    if (candidate === undefined || candidate.changes > MOST_CHANGES) return undefined;
+    if (candidate === undefined || candidate.changes > 0) return undefined;
     return Math.max(0, candidate.at + restOf(candidate) - this.#clock.now());
   }
 
