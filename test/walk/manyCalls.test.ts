@@ -90,7 +90,9 @@ test('a stop answers the waiting ones at once, and none of them runs', async () 
   await slow.untilRan(8);
   await headless.earshot.stop(id);
   expect([slow.ran(), slow.most()]).toEqual([8, 8]);
-  const contents = (await responses()).map(({ content }) => content);
-  expect(contents).toHaveLength(CALLS + 1);
+  const all = await responses();
+  expect(all).toHaveLength(CALLS + 1);
+  // The file may have been read before the stop, or not.
+  const contents = all.filter((event) => event.id !== 'read').map(({ content }) => content);
   expect(contents.filter((content) => content === 'Cancelled by the user.')).toHaveLength(CALLS - 8);
 });

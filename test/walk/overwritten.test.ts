@@ -46,8 +46,7 @@ test('the notification shows what was lost and what the command put there', asyn
   );
   const said = notified(last);
   expect(said).toContain('overwrote changes that somebody else had made since you read it.');
-  const [, lost = '', put = ''] =
-    /Lost \(\+1 −0\):(.*?)Put there by your command \(\+1 −2\):(.*?)The user can/s.exec(said) ?? [];
+  const [, lost = '', put = ''] = /Lost:(.*?)Put there by your command:(.*?)The user can/s.exec(said) ?? [];
   expect(lost).toContain('+mine');
   expect(lost).not.toContain('ONE');
   expect(put).toContain('-mine');

@@ -148,9 +148,7 @@ test('what a command of its own did is with its result after one more read', asy
   const sampled = Promise.resolve(producer.sample?.(POINT));
   await pass(250);
   await sampled;
-  expect(published).toEqual([
-    `${PATH} changed since you read it, while your command \`make\` was running: -two +2`,
-  ]);
+  expect(published).toEqual([`${PATH} changed since you read it, while your command \`make\` was running: -two +2`]);
 });
 
 test('a file that is found half at a delivery point is left for the next', async () => {
