@@ -106,10 +106,14 @@ test('one of them is looked at, deleted after a question, and taken back; the ot
   await dialog().getByRole('button', { name: 'Cancel' }).click();
   await dialog().waitFor({ state: 'hidden' });
   expect(await text('src/theirs.ts')).toBe('export const theirs = 2;\n');
+  const takeBack = workbench.transcript().getByRole('button', { name: 'Take back' });
+  const earlier = await takeBack.count();
   await restore().press('Enter');
   await dialog().getByRole('button', { name: 'Delete' }).click();
   await expect.poll(() => text('src/theirs.ts')).toBeUndefined();
-  await workbench.transcript().getByRole('button', { name: 'Take back' }).last().click();
+  // The file is gone before the transcript has the button for it.
+  await expect.poll(() => takeBack.count()).toBe(earlier + 1);
+  await takeBack.last().click();
   await expect.poll(() => text('src/theirs.ts')).toBe('export const theirs = 2;\n');
   await bar().getByText('2 files changed meanwhile').waitFor();
   await bar().getByRole('button', { name: 'Dismiss', exact: true }).click();

@@ -71,7 +71,9 @@ test('a page that fails again and again says so and restarts when asked', async 
   await workbench.reset();
   await poison('salty', 4);
   server.script(todo('salty'), { text: ['**At last.**'] });
-  await workbench.say('Fail again and again.');
+  // The page may fail before anybody has seen the words in its transcript, so they are not waited for.
+  await workbench.composer().fill('Fail again and again.');
+  await workbench.composer().press('Enter');
   await workbench.chat().getByRole('button', { name: 'Restart Chat' }).click();
   await workbench.transcript().locator('strong', { hasText: 'At last.' }).waitFor();
 });

@@ -7,6 +7,8 @@ import { makeVsix } from '../host/vsix.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 const file = join(repository, '.build', 'earshot.vsix');
+/** Used by the hub alone, which is not in the package yet. */
+const NOT_PACKAGED = ['ws'];
 const workbench = useWorkbench(async () => {
   await makeVsix(file, () => undefined);
   return { installed: file };
@@ -42,8 +44,8 @@ test('it has the licence text of everything that is bundled', async () => {
     dependencies: Record<string, string>;
   };
   const named = notices.split(/^-{80}$/m).map((part) => part.trim().split('\n')[0] ?? '');
-  for (const [name, version] of Object.entries(dependencies))
-    expect(named.some((line) => line.startsWith(`${name} ${version} (`))).toBe(true);
+  for (const [name, version] of Object.entries(dependencies).filter(([one]) => !NOT_PACKAGED.includes(one)))
+    expect(named).toContainEqual(expect.stringMatching(new RegExp(`^${RegExp.escape(`${name} ${version} (`)}`)));
   const texts = notices.split(/^-{80}$/m).slice(1);
   expect(texts.filter((text) => !/permission|redistribution|licensed under|apache license/i.test(text))).toEqual([]);
 });
