@@ -25,7 +25,7 @@ import { Hearing } from './notify/hearing.ts';
 import { LiveViews } from './notify/liveViews.ts';
 import { Producers } from './notify/producers.ts';
 import { Ownership, unsubscribe } from './ownership.ts';
-import { type Ports, type Publisher } from './ports.ts';
+import { type Ports, type Publisher } from './ports/ports.ts';
 import { ToolRegistry } from './tools/registry.ts';
 import { type Taken, Turns } from './turns.ts';
 

@@ -6,7 +6,7 @@ import { forkEvents, forkPoints } from './conversation/fork.ts';
 import { openElsewhere, withOwned } from './conversation/opening.ts';
 import { shortTitle } from './conversation/summary.ts';
 import { type Earshot } from './earshot.ts';
-import { type Ports } from './ports.ts';
+import { type Ports } from './ports/ports.ts';
 
 export type ExportFormat = 'markdown' | 'json';
 

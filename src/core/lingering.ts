@@ -2,8 +2,8 @@
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { type Earshot } from './earshot.ts';
-import { type Log } from './ports.ts';
-import { type Supervision } from './processPorts.ts';
+import { type Log } from './ports/ports.ts';
+import { type Supervision } from './ports/processes.ts';
 import { type Handles } from './tools/handles.ts';
 
 export interface LingeringDeps {

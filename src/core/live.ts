@@ -9,7 +9,7 @@ import { type Captures } from './checkpoints/captures.ts';
 import { type ConversationLog } from './conversation/log.ts';
 import { type Folded } from './conversation/project.ts';
 import { type OwnEdits } from './files/ownEdits.ts';
-import { type HeldLock, type Owner } from './storagePorts.ts';
+import { type HeldLock, type Owner } from './ports/storage.ts';
 
 export interface ConversationChange {
   readonly conversation: string;

@@ -2,8 +2,8 @@
 import { type Disposable } from '../base/disposable.ts';
 import { failed, type Result, succeeded } from '../base/errors.ts';
 import { type ConversationChange, type Live, storageFailure } from './live.ts';
-import { type Ports } from './ports.ts';
-import { type HeldLock } from './storagePorts.ts';
+import { type Ports } from './ports/ports.ts';
+import { type HeldLock } from './ports/storage.ts';
 import { type Turns } from './turns.ts';
 
 /** Nothing that is broken off needs this long, unless it waits for an editor that is gone. */

@@ -12,7 +12,7 @@ import { TurnControl } from './agent/turnControl.ts';
 import { type AcceptedText } from './agent/userText.ts';
 import { type QueuedText } from './conversation/pending.ts';
 import { type ConversationChange, type Live, storageFailure } from './live.ts';
-import { type Ports } from './ports.ts';
+import { type Ports } from './ports/ports.ts';
 import { type ToolRegistry } from './tools/registry.ts';
 
 export interface TurnsDeps {

@@ -1,7 +1,7 @@
 // The hub: agents send messages to each other, stored first, then pushed to the sessions that subscribed (WIRE B).
 import { rmSync } from 'node:fs';
-import type * as sqliteModule from 'node:sqlite';
 import { join } from 'node:path';
+import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';

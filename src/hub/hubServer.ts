@@ -10,7 +10,7 @@ import { type TryLock } from '../node/kernelLock.ts';
 import { type HubAddress } from '../protocol/hub.ts';
 import { Hub } from './hub.ts';
 import { type HubIdentity } from './hubContext.ts';
-import { listenOnUnixSocket, type Listener } from './listen/unixListener.ts';
+import { type Listener, listenOnUnixSocket } from './listen/unixListener.ts';
 import { listenOnWebSocket } from './listen/webSocketListener.ts';
 
 export const ADDRESS_FILE = 'hub.json';

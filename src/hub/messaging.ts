@@ -2,9 +2,9 @@
 import { INVALID_PARAMS, JsonRpcError } from '../base/jsonRpc.ts';
 import {
   type HubMessage,
+  type MessageCreate,
   MOST_BODY_BYTES,
   MOST_PAGE,
-  type MessageCreate,
   type Pair,
   type ThreadHead,
 } from '../protocol/hub.ts';

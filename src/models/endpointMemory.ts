@@ -1,7 +1,7 @@
 // Decides what is remembered of endpoints between windows: profiles and parameters that were learnt from refusals.
 import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
-import { type Log } from '../core/ports.ts';
+import { type Log } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { CAREFUL, type EndpointProfile, hintsIn, shippedProfile } from './profile.ts';
 

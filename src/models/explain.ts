@@ -1,6 +1,6 @@
 // Decides what a failed request means: what is wrong, the next step, and whether the same request may succeed later.
 import { type Failure } from '../base/errors.ts';
-import { CONTEXT_OVERFLOW, type ModelPart } from '../core/ports.ts';
+import { CONTEXT_OVERFLOW, type ModelPart } from '../core/ports/ports.ts';
 import { TooLargeError } from '../node/boundedBody.ts';
 
 type FailedPart = Extract<ModelPart, { type: 'failed' }>;

@@ -1,5 +1,5 @@
 // The model behind an OpenAI-compatible endpoint. The SDK is loaded with the first request, not at activation.
-import { type Model, type ModelPart, type ModelRequest } from '../core/ports.ts';
+import { type Model, type ModelPart, type ModelRequest } from '../core/ports/ports.ts';
 import { type ModelOptions } from '../protocol/settings.ts';
 import {
   createEndpointMemory,

@@ -6,7 +6,7 @@ import {
   type ChatCompletionMessageToolCall,
 } from 'openai/resources/chat/completions';
 import { type ImageReference } from '../core/conversation/attachments.ts';
-import { type ModelRequest } from '../core/ports.ts';
+import { type ModelRequest } from '../core/ports/ports.ts';
 import { type EndpointProfile } from './profile.ts';
 import { arrange, type WireCall, type WireMessage } from './wireMessages.ts';
 

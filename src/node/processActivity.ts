@@ -5,7 +5,7 @@ import { setTimeout as startTimer } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
 import { linuxProcesses } from './processTree.ts';
 
-/** The root of an observed tree; see ObservedProcess in core/processPorts.ts. */
+/** The root of an observed tree; see ObservedProcess in core/ports/processes.ts. */
 interface Root {
   readonly pid: number | undefined;
   readonly since: number;

@@ -1,10 +1,10 @@
 // Decides who changed a file, as far as it was observed: a save or a call that made these very bytes, a command that ran.
 import { type Disposable } from '../base/disposable.ts';
 import { type Author } from '../core/notify/author.ts';
-import { type Clock } from '../core/ports.ts';
-import { type ActiveCall, type LiveConversations } from '../core/producerPorts.ts';
-import { type EditorBuffers } from '../core/sourcePorts.ts';
-import { type Snapshots } from '../core/storagePorts.ts';
+import { type Clock } from '../core/ports/ports.ts';
+import { type ActiveCall, type LiveConversations } from '../core/ports/producers.ts';
+import { type EditorBuffers } from '../core/ports/sources.ts';
+import { type Snapshots } from '../core/ports/storage.ts';
 
 /** Events come a little before or after what they are about. */
 const SLACK_MILLISECONDS = 1000;

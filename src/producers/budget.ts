@@ -1,7 +1,7 @@
 // Tells a conversation when its context window fills up, and when the endpoint asked to slow down.
 import { toDisposable } from '../base/disposable.ts';
-import { type Producer } from '../core/ports.ts';
-import { type DeliveryPoint, type Sample } from '../core/producerPorts.ts';
+import { type Producer } from '../core/ports/ports.ts';
+import { type DeliveryPoint, type Sample } from '../core/ports/producers.ts';
 
 const STEPS = [
   { percent: 80, level: 'warning', advice: 'Finish soon, or write down what must not be lost.' },

@@ -2,8 +2,8 @@
 import { toDisposable } from '../base/disposable.ts';
 import { differenceOf } from '../core/files/difference.ts';
 import { printPath } from '../core/notify/printPath.ts';
-import { type Producer } from '../core/ports.ts';
-import { type DeliveryPoint, type RequestConfig } from '../core/producerPorts.ts';
+import { type Producer } from '../core/ports/ports.ts';
+import { type DeliveryPoint, type RequestConfig } from '../core/ports/producers.ts';
 
 const KIND = { source: 'config', name: 'changed' } as const;
 const NAMED = 12;

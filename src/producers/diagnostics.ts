@@ -10,10 +10,10 @@ import {
   RESOLVED,
   resolvedDraft,
 } from '../core/notify/problems.ts';
-import { type Clock, type Log, type Producer, type Publisher, type SeenFiles } from '../core/ports.ts';
-import { type EditWatch, type Problem, type Problems, type ProblemTelling } from '../core/problemPorts.ts';
-import { type LiveConversations } from '../core/producerPorts.ts';
-import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
+import { type Clock, type Log, type Producer, type Publisher, type SeenFiles } from '../core/ports/ports.ts';
+import { type EditWatch, type Problem, type Problems, type ProblemTelling } from '../core/ports/problems.ts';
+import { type LiveConversations } from '../core/ports/producers.ts';
+import { type FilePath, type Workspace } from '../core/ports/workspace.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { KnownFiles } from './knownFiles.ts';
 import { type ChangeTime, type Look, ObservedProblems } from './observedProblems.ts';

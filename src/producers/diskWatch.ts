@@ -2,8 +2,8 @@
 import { type FSWatcher, watch } from 'chokidar';
 import { type Disposable } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
-import { type Log } from '../core/ports.ts';
-import { type FileTouch } from '../core/sourcePorts.ts';
+import { type Log } from '../core/ports/ports.ts';
+import { type FileTouch } from '../core/ports/sources.ts';
 
 /** The system's limits on how much can be watched. */
 const NO_ROOM = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);

@@ -1,11 +1,18 @@
 // Tells of what a person does with seen files in the editor before it is on disk: unsaved changes, and other names.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { fileNoLongerUnsaved, fileRenamed, fileUnsaved } from '../core/notify/fileChange.ts';
-import { type Clock, type Log, type Producer, type Publisher, type SeenFile, type SeenFiles } from '../core/ports.ts';
-import { type ProducerHost } from '../core/producerPorts.ts';
-import { type EditorBuffers, type Renamed } from '../core/sourcePorts.ts';
-import { type Snapshots } from '../core/storagePorts.ts';
-import { type Workspace } from '../core/workspacePorts.ts';
+import {
+  type Clock,
+  type Log,
+  type Producer,
+  type Publisher,
+  type SeenFile,
+  type SeenFiles,
+} from '../core/ports/ports.ts';
+import { type ProducerHost } from '../core/ports/producers.ts';
+import { type EditorBuffers, type Renamed } from '../core/ports/sources.ts';
+import { type Snapshots } from '../core/ports/storage.ts';
+import { type Workspace } from '../core/ports/workspace.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { Authorship } from './authorship.ts';
 import { Looks } from './looks.ts';

@@ -1,7 +1,7 @@
 // Decides which files that nobody has seen are not worth a word: what .gitignore names, and git's own folder.
 import { type IgnoreRules, type IgnoreVerdict, type IgnoreWalk, parseIgnoreRules } from '../base/ignoreRules.ts';
 import { decodeText } from '../base/text.ts';
-import { type Workspace } from '../core/workspacePorts.ts';
+import { type Workspace } from '../core/ports/workspace.ts';
 
 const IGNORE_FILE = '.gitignore';
 /** Rules of folders that were looked at; more are forgotten and read again. */

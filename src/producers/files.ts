@@ -8,11 +8,18 @@ import {
   fileWithheld,
 } from '../core/notify/fileChange.ts';
 import { CHANGING, GONE } from '../core/notify/fileState.ts';
-import { type Clock, type Log, type Producer, type Publisher, type SeenFile, type SeenFiles } from '../core/ports.ts';
-import { type DeliveryPoint, type LiveConversations, type ProducerHost, type Sample } from '../core/producerPorts.ts';
-import { type EditorBuffers, type EditorFiles } from '../core/sourcePorts.ts';
-import { type Snapshots } from '../core/storagePorts.ts';
-import { type Workspace } from '../core/workspacePorts.ts';
+import {
+  type Clock,
+  type Log,
+  type Producer,
+  type Publisher,
+  type SeenFile,
+  type SeenFiles,
+} from '../core/ports/ports.ts';
+import { type DeliveryPoint, type LiveConversations, type ProducerHost, type Sample } from '../core/ports/producers.ts';
+import { type EditorBuffers, type EditorFiles } from '../core/ports/sources.ts';
+import { type Snapshots } from '../core/ports/storage.ts';
+import { type Workspace } from '../core/ports/workspace.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { Authorship, type Change } from './authorship.ts';
 import { type DiskWatchDeps, WatchedPaths } from './diskWatch.ts';

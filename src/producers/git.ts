@@ -4,10 +4,17 @@ import { type Disposable, DisposableStore, toDisposable } from '../base/disposab
 import { type Author } from '../core/notify/author.ts';
 import { type FileState } from '../core/notify/fileState.ts';
 import { GIT_KIND, type GitHead, type GitOperation, gitHeadChanged } from '../core/notify/gitChange.ts';
-import { type Clock, type Log, type Producer, type Publisher, type SeenFile, type SeenFiles } from '../core/ports.ts';
-import { type ProducerHost, type Sample } from '../core/producerPorts.ts';
-import { type Snapshots } from '../core/storagePorts.ts';
-import { type Workspace } from '../core/workspacePorts.ts';
+import {
+  type Clock,
+  type Log,
+  type Producer,
+  type Publisher,
+  type SeenFile,
+  type SeenFiles,
+} from '../core/ports/ports.ts';
+import { type ProducerHost, type Sample } from '../core/ports/producers.ts';
+import { type Snapshots } from '../core/ports/storage.ts';
+import { type Workspace } from '../core/ports/workspace.ts';
 import { Authorship } from './authorship.ts';
 import { type GitGate, type Passed } from './gitGate.ts';
 import { GitRepository, type RepositoryDeps, type Settled } from './gitRepository.ts';

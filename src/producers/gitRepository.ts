@@ -4,7 +4,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { promisify } from 'node:util';
 import { type Disposable } from '../base/disposable.ts';
 import { type GitHead } from '../core/notify/gitChange.ts';
-import { type Clock } from '../core/ports.ts';
+import { type Clock } from '../core/ports/ports.ts';
 import { type Passed } from './gitGate.ts';
 import { describeGit } from './gitOperation.ts';
 import { type GitFolder, type GitState, readGitState, readHeadLog } from './gitState.ts';

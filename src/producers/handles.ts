@@ -1,7 +1,7 @@
 // Watches the background commands: tells their owner when one ends, is lost, or seems to wait for input.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
-import { type Clock, type Log, type Producer, type Publisher } from '../core/ports.ts';
-import { type Sample } from '../core/producerPorts.ts';
+import { type Clock, type Log, type Producer, type Publisher } from '../core/ports/ports.ts';
+import { type Sample } from '../core/ports/producers.ts';
 import { type Handle } from '../core/tools/handle.ts';
 import { type Handles } from '../core/tools/handles.ts';
 import { describeStillRunning, draftOf, handleSubject } from '../core/tools/handleWords.ts';

@@ -1,9 +1,9 @@
 // Decides which problems of a file were there all along for a conversation that has read it, and how sure that is.
 import { extname } from 'node:path';
 import { compareProblems, type KnownProblems, type ProblemDelta } from '../core/notify/problems.ts';
-import { type Clock } from '../core/ports.ts';
-import { type Problem } from '../core/problemPorts.ts';
-import { type FilePath } from '../core/workspacePorts.ts';
+import { type Clock } from '../core/ports/ports.ts';
+import { type Problem } from '../core/ports/problems.ts';
+import { type FilePath } from '../core/ports/workspace.ts';
 import { type ChangeTime, type Look, type ObservedProblems, WARM_UP_MILLISECONDS } from './observedProblems.ts';
 import { mayConcern } from './relatedChanges.ts';
 

@@ -1,6 +1,6 @@
 // Decides when a file that was touched is looked at: once it was quiet for a moment, and never twice at the same time.
 import { type Disposable } from '../base/disposable.ts';
-import { type Clock } from '../core/ports.ts';
+import { type Clock } from '../core/ports/ports.ts';
 import { elapsed } from './seenHashes.ts';
 import { type Steadiness } from './steadiness.ts';
 

@@ -1,7 +1,7 @@
 // Decides where a file that is gone may have gone to: to one that appeared at the same time with the same bytes.
-import { type Clock } from '../core/ports.ts';
-import { type Snapshots } from '../core/storagePorts.ts';
-import { type Workspace } from '../core/workspacePorts.ts';
+import { type Clock } from '../core/ports/ports.ts';
+import { type Snapshots } from '../core/ports/storage.ts';
+import { type Workspace } from '../core/ports/workspace.ts';
 
 const KEPT_MILLISECONDS = 5000;
 const MOST = 200;

@@ -3,9 +3,9 @@ import { extname } from 'node:path';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { compareProblems } from '../core/notify/problems.ts';
-import { type Clock, type Log } from '../core/ports.ts';
-import { type Problem, type Problems, type ProblemsChange } from '../core/problemPorts.ts';
-import { type FilePath } from '../core/workspacePorts.ts';
+import { type Clock, type Log } from '../core/ports/ports.ts';
+import { type Problem, type Problems, type ProblemsChange } from '../core/ports/problems.ts';
+import { type FilePath } from '../core/ports/workspace.ts';
 import { Patience } from './patience.ts';
 import { RelatedChanges } from './relatedChanges.ts';
 

@@ -1,8 +1,8 @@
 // Decides what a conversation is told of files that it has not seen: one count of new errors, replaced as it changes.
 import { ownScope } from '../core/notify/hearing.ts';
 import { INTRODUCED, type MoreErrors, OTHERS, othersDraft } from '../core/notify/problems.ts';
-import { type Publisher } from '../core/ports.ts';
-import { type Problem } from '../core/problemPorts.ts';
+import { type Publisher } from '../core/ports/ports.ts';
+import { type Problem } from '../core/ports/problems.ts';
 
 type Counts = ReadonlyMap<string, number>;
 

@@ -1,10 +1,10 @@
 // Notifies a conversation whose own command replaced what somebody else had written: what was lost, and what was put there.
 import { type ConversationOverwrite } from '../core/files/ownEdits.ts';
 import { fileOverwritten } from '../core/notify/fileChange.ts';
-import { type Publisher, type SeenFiles } from '../core/ports.ts';
-import { type LiveConversations, type Sample } from '../core/producerPorts.ts';
-import { type Snapshots } from '../core/storagePorts.ts';
-import { type Workspace } from '../core/workspacePorts.ts';
+import { type Publisher, type SeenFiles } from '../core/ports/ports.ts';
+import { type LiveConversations, type Sample } from '../core/ports/producers.ts';
+import { type Snapshots } from '../core/ports/storage.ts';
+import { type Workspace } from '../core/ports/workspace.ts';
 
 export interface OverwrittenDeps {
   readonly live: LiveConversations;

@@ -1,8 +1,8 @@
 // Reads every file that anybody has seen, by hash, each as two equal reads found it.
 import { GONE } from '../core/notify/fileState.ts';
-import { type Clock, type SeenFile } from '../core/ports.ts';
-import { type Snapshots } from '../core/storagePorts.ts';
-import { type Workspace } from '../core/workspacePorts.ts';
+import { type Clock, type SeenFile } from '../core/ports/ports.ts';
+import { type Snapshots } from '../core/ports/storage.ts';
+import { type Workspace } from '../core/ports/workspace.ts';
 import { Steadiness } from './steadiness.ts';
 
 /** A file that is different at each of them is left out. */

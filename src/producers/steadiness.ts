@@ -1,5 +1,5 @@
 // Holds back what was read of a file until a later read finds the same: a file that is being written is not reported half.
-import { type Clock } from '../core/ports.ts';
+import { type Clock } from '../core/ports/ports.ts';
 
 /** How long a file must have stayed the same. */
 const REST_MILLISECONDS = 200;

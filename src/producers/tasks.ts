@@ -1,9 +1,9 @@
 // Tells of tasks that ended, and of a background task's round when that changed its problems.
 import { type Disposable } from '../base/disposable.ts';
 import { printPath } from '../core/notify/printPath.ts';
-import { type Clock, type Log, type Producer, type Publisher } from '../core/ports.ts';
-import { type LiveConversations } from '../core/producerPorts.ts';
-import { type TaskEnd, type TaskProblem, type Tasks } from '../core/taskPorts.ts';
+import { type Clock, type Log, type Producer, type Publisher } from '../core/ports/ports.ts';
+import { type LiveConversations } from '../core/ports/producers.ts';
+import { type TaskEnd, type TaskProblem, type Tasks } from '../core/ports/tasks.ts';
 import { type Level, type NotificationDraft } from '../protocol/notification.ts';
 
 const KIND = { source: 'task', name: 'ended' } as const;

@@ -3,8 +3,8 @@ import { type Disposable } from '../base/disposable.ts';
 import { maskSecrets } from '../base/maskSecrets.ts';
 import { plainText } from '../base/terminalText.ts';
 import { printCommandLine, printPath } from '../core/notify/printPath.ts';
-import { type Clock, type Log, type Producer, type Publisher } from '../core/ports.ts';
-import { type EndedCommand, type Terminals } from '../core/sourcePorts.ts';
+import { type Clock, type Log, type Producer, type Publisher } from '../core/ports/ports.ts';
+import { type EndedCommand, type Terminals } from '../core/ports/sources.ts';
 import { KINDS } from '../protocol/kinds.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 

@@ -2,8 +2,8 @@
 import { isAbsolute } from 'node:path';
 import { type Failure } from '../base/errors.ts';
 import { HIDDEN, OUTSIDE, PROTECTED } from '../core/agent/door.ts';
-import { type Snapshots } from '../core/storagePorts.ts';
-import { type Workspace } from '../core/workspacePorts.ts';
+import { type Snapshots } from '../core/ports/storage.ts';
+import { type Workspace } from '../core/ports/workspace.ts';
 
 export interface Withheld {
   /** Tells it apart from other states, as a hash does; of a protected or hidden file it is the hash of its bytes. */

@@ -1,9 +1,9 @@
 // Decides the one line that says how many other files of the workspace changed: counted, never named, since the last time.
 import { matchesAny } from '../core/notify/globs.ts';
 import { printPath } from '../core/notify/printPath.ts';
-import { type Clock } from '../core/ports.ts';
-import { type DeliveryPoint, type LiveConversations, type Sample } from '../core/producerPorts.ts';
-import { type FileTouch } from '../core/sourcePorts.ts';
+import { type Clock } from '../core/ports/ports.ts';
+import { type DeliveryPoint, type LiveConversations, type Sample } from '../core/ports/producers.ts';
+import { type FileTouch } from '../core/ports/sources.ts';
 import { type Exclusions } from './exclusions.ts';
 import { foldersAbove } from './folders.ts';
 import { type GitGate } from './gitGate.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { access, constants, lstat, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { type CheckpointBytes } from '../core/storagePorts.ts';
+import { type CheckpointBytes } from '../core/ports/storage.ts';
 import { diskPath } from '../node/rawNames.ts';
 
 export interface TakenFolder {

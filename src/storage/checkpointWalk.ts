@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type IgnoreRules, parseIgnoreRules } from '../base/ignoreRules.ts';
-import { type Snapshots } from '../core/storagePorts.ts';
+import { type Snapshots } from '../core/ports/storage.ts';
 import { decodeName, diskPath } from '../node/rawNames.ts';
 import { type Candidate, type CheckpointFolder, type FolderDifference, sift, siftIgnored } from './checkpointFolder.ts';
 

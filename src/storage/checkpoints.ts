@@ -6,11 +6,11 @@ import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { type Clock } from '../base/clock.ts';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
-import { type Log } from '../core/ports.ts';
-import { type CheckpointDifference, type Checkpoints, type Snapshots } from '../core/storagePorts.ts';
-import { type FilePath } from '../core/workspacePorts.ts';
-import { diskPath } from '../node/rawNames.ts';
+import { type Log } from '../core/ports/ports.ts';
+import { type CheckpointDifference, type Checkpoints, type Snapshots } from '../core/ports/storage.ts';
+import { type FilePath } from '../core/ports/workspace.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
+import { diskPath } from '../node/rawNames.ts';
 import { type CheckpointFolder, folderName } from './checkpointFolder.ts';
 import { changedAt } from './checkpointTimes.ts';
 

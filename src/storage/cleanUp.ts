@@ -1,7 +1,7 @@
 // Decides what nobody needs any more: old snapshots that no log names, and what a crash left half removed or half written.
 import { join } from 'node:path';
 import { type Clock } from '../base/clock.ts';
-import { type Log } from '../core/ports.ts';
+import { type Log } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { type Places } from './places.ts';
 import { REMOVED } from './store.ts';

@@ -1,8 +1,8 @@
 // Decides how a log is kept on disk: one append-only file, syncs shared by all who wait, a torn end cut off and kept.
 import { basename, dirname, join } from 'node:path';
 import { type Failure, FailureError } from '../base/errors.ts';
-import { type Log } from '../core/ports.ts';
-import { type EventFile, type OpenedLog, type ReadLog } from '../core/storagePorts.ts';
+import { type Log } from '../core/ports/ports.ts';
+import { type EventFile, type OpenedLog, type ReadLog } from '../core/ports/storage.ts';
 import { type AppendFile, type FileSystem } from '../node/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { hasLineEnd } from './line.ts';

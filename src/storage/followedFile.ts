@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
-import { type Log } from '../core/ports.ts';
-import { type FollowedLog, type ReadLog } from '../core/storagePorts.ts';
+import { type Log } from '../core/ports/ports.ts';
+import { type FollowedLog, type ReadLog } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { type ReadEvents, readEvents } from './readEvents.ts';
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
-import { type Log, type Permissions } from '../core/ports.ts';
+import { type Log, type Permissions } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { storageError } from './storageError.ts';
 

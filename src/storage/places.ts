@@ -1,7 +1,7 @@
 // Decides where a workspace's conversations are: under its own storage, and under every storage its folders had before.
 import { join } from 'node:path';
 import * as z from 'zod';
-import { type Log } from '../core/ports.ts';
+import { type Log } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { folderKey, indexFile, indexRoot } from './folderIndex.ts';
 

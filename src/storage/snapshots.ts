@@ -1,7 +1,7 @@
 // Decides how the bytes that a model was shown are kept: by their SHA-256, once, written before they are named.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { type Snapshots } from '../core/storagePorts.ts';
+import { type Snapshots } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { storageError } from './storageError.ts';
 

@@ -1,7 +1,7 @@
 // Decides how the parts of storage are joined: places, store, lock, snapshots and their clean-up, over one file system.
 import { type Clock } from '../base/clock.ts';
-import { type Ids, type Log } from '../core/ports.ts';
-import { type Lock, type Snapshots, type Store } from '../core/storagePorts.ts';
+import { type Ids, type Log } from '../core/ports/ports.ts';
+import { type Lock, type Snapshots, type Store } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { isAlive, type TryLock, tryKernelLock } from '../node/kernelLock.ts';
 import { startTimeOf } from '../node/processTree.ts';

@@ -1,6 +1,6 @@
 // Where the user's own instructions and prompts for every workspace are: files in one folder of theirs.
 import { join } from 'node:path';
-import { type UserFiles } from '../core/ports.ts';
+import { type UserFiles } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 
 /** What cannot be read is as good as not there. */

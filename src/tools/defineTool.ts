@@ -1,7 +1,7 @@
 // Decides how a tool is written down: a zod object for its arguments gives the schema, the parsing and the types.
 import * as z from 'zod';
 import { failed, succeeded } from '../base/errors.ts';
-import { type Tool, type ToolContext, type ToolOutcome, type Touched } from '../core/ports.ts';
+import { type Tool, type ToolContext, type ToolOutcome, type Touched } from '../core/ports/ports.ts';
 import { describeIssue } from '../protocol/event.ts';
 import { type Effect } from '../protocol/tool.ts';
 

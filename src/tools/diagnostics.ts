@@ -2,9 +2,9 @@
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
 import { printProblem } from '../core/notify/problems.ts';
-import { type Tool } from '../core/ports.ts';
-import { type FileProblems, type Problem, type Problems, type ProblemTelling } from '../core/problemPorts.ts';
-import { type FilePath } from '../core/workspacePorts.ts';
+import { type Tool } from '../core/ports/ports.ts';
+import { type FileProblems, type Problem, type Problems, type ProblemTelling } from '../core/ports/problems.ts';
+import { type FilePath } from '../core/ports/workspace.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 import { printPath } from './searchQuery.ts';
 

@@ -1,6 +1,6 @@
 // The tool fetch_url: reads a page or a file of the network as text. Asks first; what it returns is data from outside.
 import * as z from 'zod';
-import { type Tool } from '../core/ports.ts';
+import { type Tool } from '../core/ports/ports.ts';
 import { defineTool } from './defineTool.ts';
 import { type FetchDeps } from './fetching/fetchPage.ts';
 

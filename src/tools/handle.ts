@@ -1,7 +1,7 @@
 // The tool handle: looks at background commands, fetches what is new of their output, types into them, ends them.
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
-import { type ToolOutcome } from '../core/ports.ts';
+import { type ToolOutcome } from '../core/ports/ports.ts';
 import { type Handle } from '../core/tools/handle.ts';
 import { type ConversationHandles } from '../core/tools/handles.ts';
 import { describeState } from '../core/tools/handleWords.ts';

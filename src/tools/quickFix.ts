@@ -1,8 +1,8 @@
 // The tool quick_fix: lists what the editor offers for a file's problems, or applies one of them.
 import * as z from 'zod';
 import { describeFailure, type Result, succeeded } from '../base/errors.ts';
-import { type FixableProblem, type QuickFixes } from '../core/fixPorts.ts';
-import { type Tool, type ToolContext, type ToolOutcome } from '../core/ports.ts';
+import { type FixableProblem, type QuickFixes } from '../core/ports/fixes.ts';
+import { type Tool, type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
 const MOST_FIXES = 8;

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
 import { PlainTextStream } from '../base/terminalText.ts';
-import { type ToolContext, type ToolOutcome } from '../core/ports.ts';
+import { type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
 import { type Handle } from '../core/tools/handle.ts';
 import { type ConversationHandles } from '../core/tools/handles.ts';
 import { describeEnd, describeState, describeSurvivors, isSuccess } from '../core/tools/handleWords.ts';

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
 import { printPath } from '../core/notify/printPath.ts';
 import { RUN_TASK_TOOL } from '../core/notify/watches.ts';
-import { type Clock, type Tool, type ToolOutcome } from '../core/ports.ts';
-import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../core/taskPorts.ts';
+import { type Clock, type Tool, type ToolOutcome } from '../core/ports/ports.ts';
+import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../core/ports/tasks.ts';
 import { defineTool, refuse } from './defineTool.ts';
 
 const DEFAULT_SECONDS = 300;

@@ -2,8 +2,8 @@
 import { dirname, join, relative, sep } from 'node:path';
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
-import { type Tool, type ToolContext } from '../core/ports.ts';
-import { type FilePath, type Workspace } from '../core/workspacePorts.ts';
+import { type Tool, type ToolContext } from '../core/ports/ports.ts';
+import { type FilePath, type Workspace } from '../core/ports/workspace.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 import { runRipgrep } from './ripgrep.ts';
 import { scanFiles } from './scanFiles.ts';

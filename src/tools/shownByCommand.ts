@@ -2,8 +2,8 @@
 import { isAbsolute } from 'node:path';
 import { pathsIn } from '../core/agent/commandLine.ts';
 import { linesShownIn } from '../core/files/shownLines.ts';
-import { type ShownFile, type ToolContext } from '../core/ports.ts';
-import { type FilePath } from '../core/workspacePorts.ts';
+import { type ShownFile, type ToolContext } from '../core/ports/ports.ts';
+import { type FilePath } from '../core/ports/workspace.ts';
 
 const MOST_FILES = 30;
 const LARGEST_BYTES = 1_000_000;

@@ -7,9 +7,9 @@ import {
   type Languages,
   type TextPosition,
   type TextReplacement,
-} from '../core/languagePorts.ts';
-import { type ToolContext, type ToolOutcome } from '../core/ports.ts';
-import { type FileEdit } from '../core/workspacePorts.ts';
+} from '../core/ports/languages.ts';
+import { type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
+import { type FileEdit } from '../core/ports/workspace.ts';
 import { takeUpExisting, untilItHolds } from './changing/opened.ts';
 import { editOutcome, type Intended } from './changing/result.ts';
 import { refuse } from './defineTool.ts';

@@ -1,7 +1,7 @@
 // The tool symbols: definitions, uses and names as the language server knows them, and renaming everywhere at once.
 import * as z from 'zod';
-import { type Languages } from '../core/languagePorts.ts';
-import { type Tool } from '../core/ports.ts';
+import { type Languages } from '../core/ports/languages.ts';
+import { type Tool } from '../core/ports/ports.ts';
 import { defineTool } from './defineTool.ts';
 
 const ACTIONS = ['definition', 'references', 'rename', 'outline', 'find'] as const;

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../base/errors.ts';
 import { endingOf } from '../core/files/difference.ts';
 import { minimalEdits } from '../core/files/minimalEdits.ts';
-import { type FilePath, STALE } from '../core/workspacePorts.ts';
+import { type FilePath, STALE } from '../core/ports/workspace.ts';
 import { type Refused } from './fileFailures.ts';
 import { saveAsOwn } from './ownSaves.ts';
 

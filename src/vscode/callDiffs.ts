@@ -1,6 +1,6 @@
 // Reads what a call changed from the snapshots, for its card.
 import { diffOfCall, joinMoves } from '../core/files/callDiff.ts';
-import { type Snapshots } from '../core/storagePorts.ts';
+import { type Snapshots } from '../core/ports/storage.ts';
 import { type FileDiff } from '../protocol/diffView.ts';
 import { type TranscriptItem } from '../protocol/webview.ts';
 

@@ -11,7 +11,7 @@ import {
   type Frontend,
   type InquiryAnswer,
   type InquiryRequest,
-} from '../core/ports.ts';
+} from '../core/ports/ports.ts';
 import { type FileDiff } from '../protocol/diffView.ts';
 import { type Change, type ChatHead, type ChatState, type ToPage, type TranscriptItem } from '../protocol/webview.ts';
 import { OpenRequests } from './openRequests.ts';

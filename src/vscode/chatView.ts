@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
-import { type Log } from '../core/ports.ts';
+import { type Log } from '../core/ports/ports.ts';
 import { describeIssue } from '../protocol/event.ts';
 import { type FromPage, type FromPageHandlers, fromPageSchema } from '../protocol/webview.ts';
 import { type ChatFrontend } from './chatFrontend.ts';

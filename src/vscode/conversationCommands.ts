@@ -2,8 +2,8 @@
 import * as vscode from 'vscode';
 import { describeFailure, type Result } from '../base/errors.ts';
 import { type ExportFormat, type Library } from '../core/library.ts';
-import { type Clock } from '../core/ports.ts';
-import { type ConversationSummary, type Store } from '../core/storagePorts.ts';
+import { type Clock } from '../core/ports/ports.ts';
+import { type ConversationSummary, type Store } from '../core/ports/storage.ts';
 import { type CommandHandlers } from './commands.ts';
 
 export interface ConversationCommandDeps {

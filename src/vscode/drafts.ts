@@ -1,6 +1,6 @@
 // Keeps what is typed or attached and not yet sent in files: the editor's own memory lives in the browser and may be a reload behind.
 import { join } from 'node:path';
-import { type Log } from '../core/ports.ts';
+import { type Log } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 
 export interface Drafts {

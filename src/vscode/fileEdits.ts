@@ -8,7 +8,7 @@ import {
   type FileEdit,
   type FilePath,
   STALE,
-} from '../core/workspacePorts.ts';
+} from '../core/ports/workspace.ts';
 import { documentOf, isSame } from './fileEncoding.ts';
 import { attempt, type Refused } from './fileFailures.ts';
 import { guardPlaces, type PlaceGuard } from './filePlaces.ts';

@@ -1,7 +1,7 @@
 // Decides what is said of a file that the editor cannot read or write: words that a model can act on.
 import * as vscode from 'vscode';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
-import { type FilePath, NOT_FOUND } from '../core/workspacePorts.ts';
+import { type FilePath, NOT_FOUND } from '../core/ports/workspace.ts';
 
 export type Refused = Extract<Result<never>, { ok: false }>;
 

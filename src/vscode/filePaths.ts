@@ -1,7 +1,7 @@
 // Decides what a file of the workspace is called: relative to its folder, which is named where there are several.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../base/errors.ts';
-import { type FilePath } from '../core/workspacePorts.ts';
+import { type FilePath } from '../core/ports/workspace.ts';
 import { resolveInside } from '../node/resolvePath.ts';
 import { ADDRESS, foldersOf, onDiskOf, toFilePath } from './fileUris.ts';
 

@@ -1,7 +1,7 @@
 // Holds each change of a file on disk to where it was judged for, right before and right after the editor makes it.
 import type * as vscode from 'vscode';
 import { type Failure, failed, type Result, succeeded } from '../base/errors.ts';
-import { type FileEdit, type FilePath } from '../core/workspacePorts.ts';
+import { type FileEdit, type FilePath } from '../core/ports/workspace.ts';
 import { MOVED, type PinnedPlace, pinPlace } from '../node/pinnedPlace.ts';
 import { onDiskOf, toUri } from './fileUris.ts';
 

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { failed } from '../base/errors.ts';
 import { compileGlob } from '../core/notify/globs.ts';
-import { type FilePath } from '../core/workspacePorts.ts';
+import { type FilePath } from '../core/ports/workspace.ts';
 import { type Refused } from './fileFailures.ts';
 
 const NO_WRITER = 0o222;

@@ -1,7 +1,7 @@
 // The ways in which one file is changed, each with its way back: in its buffer, as bytes, moved, deleted.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../base/errors.ts';
-import { type AppliedEdit, type ApplyOptions, type FileEdit, type FilePath, STALE } from '../core/workspacePorts.ts';
+import { type AppliedEdit, type ApplyOptions, type FileEdit, type FilePath, STALE } from '../core/ports/workspace.ts';
 import { type BufferEdit, editBuffer, hasOneLineEnding, hasText, replaceText, saveBuffer } from './bufferEdits.ts';
 import { bytesOf, configuredEncoding, decodeFile, documentOf, isSame } from './fileEncoding.ts';
 import { attempt } from './fileFailures.ts';

@@ -1,6 +1,6 @@
 // Decides which of the editor's resources a path of the workspace is.
 import * as vscode from 'vscode';
-import { type FilePath } from '../core/workspacePorts.ts';
+import { type FilePath } from '../core/ports/workspace.ts';
 
 /** How the machine says a file that is not on its own disk; a letter and a colon is a drive. */
 export const ADDRESS = /^[a-z][a-z0-9+.-]+:\//i;

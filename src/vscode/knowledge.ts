@@ -1,9 +1,9 @@
 // Joins what the agent can find out in this window: text, problems, symbols, pages; and its own list of what is to be done.
 import { lookup } from 'node:dns/promises';
 import { type Disposable } from '../base/disposable.ts';
-import { type Clock, type Log, type Producer, type Tool } from '../core/ports.ts';
-import { type ProblemTelling } from '../core/problemPorts.ts';
-import { type Workspace } from '../core/workspacePorts.ts';
+import { type Clock, type Log, type Producer, type Tool } from '../core/ports/ports.ts';
+import { type ProblemTelling } from '../core/ports/problems.ts';
+import { type Workspace } from '../core/ports/workspace.ts';
 import { createDiagnosticsProducer } from '../producers/diagnostics.ts';
 import { createDiagnosticsTool } from '../tools/diagnostics.ts';
 import { createFetchUrlTool } from '../tools/fetchUrl.ts';

@@ -1,7 +1,7 @@
 // Decides what a failed request to a model of VS Code's means: what is wrong, the next step, whether it may succeed later.
 import * as vscode from 'vscode';
 import { type Failure } from '../base/errors.ts';
-import { CONTEXT_OVERFLOW, type ModelPart } from '../core/ports.ts';
+import { CONTEXT_OVERFLOW, type ModelPart } from '../core/ports/ports.ts';
 import { explainBroken, isOverflow } from '../models/explain.ts';
 
 type FailedPart = Extract<ModelPart, { type: 'failed' }>;

@@ -1,6 +1,6 @@
 // Decides one request to a model of VS Code's: what is sent, what its stream means, and what was used, by the model's own count.
 import * as vscode from 'vscode';
-import { type ModelPart, type ModelRequest } from '../core/ports.ts';
+import { type ModelPart, type ModelRequest } from '../core/ports/ports.ts';
 import { type Usage } from '../protocol/event.ts';
 import { toChatMessages, toChatTools } from './languageModelWire.ts';
 

@@ -1,7 +1,7 @@
 // Decides how a request looks to a model of VS Code's, whose API knows users and assistants only.
 import * as vscode from 'vscode';
 import { type ImageReference } from '../core/conversation/attachments.ts';
-import { type ModelRequest } from '../core/ports.ts';
+import { type ModelRequest } from '../core/ports/ports.ts';
 import { arrange, type WireCall, type WireMessage } from '../models/wireMessages.ts';
 
 /** The system prompt is the first user's message; the results of one batch are one user's message, each with its own part. */

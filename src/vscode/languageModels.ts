@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
-import { type Model, type ModelPart, type ModelRequest, type Prices } from '../core/ports.ts';
+import { type Model, type ModelPart, type ModelRequest, type Prices } from '../core/ports/ports.ts';
 
 /** How the setting `earshot.model` says that it is one of VS Code's: `vscode:vendor/id`. */
 export const LANGUAGE_MODEL_PREFIX = 'vscode:';

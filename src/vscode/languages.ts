@@ -1,8 +1,8 @@
 // The editor's language features behind the Languages port: whatever extensions provide, asked through VS Code's own commands.
 import * as vscode from 'vscode';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
-import { type Languages, type NamedSymbol, type SymbolPlace, type TextPosition } from '../core/languagePorts.ts';
-import { type FilePath } from '../core/workspacePorts.ts';
+import { type Languages, type NamedSymbol, type SymbolPlace, type TextPosition } from '../core/ports/languages.ts';
+import { type FilePath } from '../core/ports/workspace.ts';
 import { toFilePath, toUri } from './fileUris.ts';
 
 /** A server that reads a large project for the first time needs long, one that hangs for ever. */

@@ -1,5 +1,5 @@
 // Decides which model answers: the one that the settings name, made anew only when they change; else the Guide.
-import { type Model } from '../core/ports.ts';
+import { type Model } from '../core/ports/ports.ts';
 import { type EndpointMemory } from '../models/endpointMemory.ts';
 import { createGuideModel } from '../models/guide.ts';
 import { createOpenAiModel } from '../models/openai.ts';

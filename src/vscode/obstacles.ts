@@ -2,7 +2,7 @@
 import { type Failure } from '../base/errors.ts';
 import { type Earshot } from '../core/earshot.ts';
 import { type LiveConversation } from '../core/live.ts';
-import { type Workspace } from '../core/workspacePorts.ts';
+import { type Workspace } from '../core/ports/workspace.ts';
 import { type Obstacle } from '../protocol/webview.ts';
 import { type SettingsReader } from './settings.ts';
 

@@ -1,6 +1,6 @@
 // The output channel behind the Log port.
 import * as vscode from 'vscode';
-import { type Log } from '../core/ports.ts';
+import { type Log } from '../core/ports/ports.ts';
 
 export interface Output extends Log {
   show(): void;

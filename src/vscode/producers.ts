@@ -1,7 +1,7 @@
 // Which producers there are, each joined with what the editor says.
-import { type Clock, type Log, type Producer } from '../core/ports.ts';
-import { type Snapshots } from '../core/storagePorts.ts';
-import { type Workspace } from '../core/workspacePorts.ts';
+import { type Clock, type Log, type Producer } from '../core/ports/ports.ts';
+import { type Snapshots } from '../core/ports/storage.ts';
+import { type Workspace } from '../core/ports/workspace.ts';
 import { createBudgetProducer } from '../producers/budget.ts';
 import { createConfigProducer } from '../producers/config.ts';
 import { createEditorProducer } from '../producers/editor.ts';

@@ -3,9 +3,9 @@ import * as vscode from 'vscode';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
-import { type FixableProblem, type FixedText, type OfferedFix, type QuickFixes } from '../core/fixPorts.ts';
-import { type Problems, type ProblemTelling } from '../core/problemPorts.ts';
-import { type FilePath } from '../core/workspacePorts.ts';
+import { type FixableProblem, type FixedText, type OfferedFix, type QuickFixes } from '../core/ports/fixes.ts';
+import { type Problems, type ProblemTelling } from '../core/ports/problems.ts';
+import { type FilePath } from '../core/ports/workspace.ts';
 import { absoluteOf, contentUri } from './fileUris.ts';
 
 /** Problems that are known of a file that no tab shows reach the editor itself a while after it is shown. */

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
-import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../core/taskPorts.ts';
+import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../core/ports/tasks.ts';
 import { type Matching } from './problemMatchers.ts';
 import { type TaskOutput } from './taskOutput.ts';
 

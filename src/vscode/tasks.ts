@@ -4,7 +4,7 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
-import { type RunningTask, type TaskEnd, type TaskInfo, type Tasks } from '../core/taskPorts.ts';
+import { type RunningTask, type TaskEnd, type TaskInfo, type Tasks } from '../core/ports/tasks.ts';
 import { matchersOf } from './problemMatchers.ts';
 import { TaskOutputs } from './taskOutput.ts';
 import { TaskRun } from './taskRun.ts';

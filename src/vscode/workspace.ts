@@ -10,7 +10,7 @@ import {
   type FolderEntry,
   type Workspace,
   type WorkspaceDisk,
-} from '../core/workspacePorts.ts';
+} from '../core/ports/workspace.ts';
 import { locate, readJudged, tooBig } from '../node/readInside.ts';
 import { bytesOf, decodeFile, documentOf, encodeFile } from './fileEncoding.ts';
 import { attempt } from './fileFailures.ts';

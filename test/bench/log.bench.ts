@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { collect } from '../../src/core/agent/delivery.ts';
 import { ConversationLog } from '../../src/core/conversation/log.ts';
 import { enqueue } from '../../src/core/notify/queue.ts';
-import { type EventFile, type ReadLog } from '../../src/core/storagePorts.ts';
+import { type EventFile, type ReadLog } from '../../src/core/ports/storage.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { type ChatCompletionMessageParam } from 'openai/resources/chat/completions';
-import { type ModelRequest, type Tool } from '../../src/core/ports.ts';
+import { type ModelRequest, type Tool } from '../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { toWireTools } from '../../src/models/openaiWire.ts';
 import { startHeadless } from '../support/headless.ts';

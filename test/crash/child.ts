@@ -4,7 +4,7 @@ import { collect } from '../../src/core/agent/delivery.ts';
 import { ConversationLog } from '../../src/core/conversation/log.ts';
 import { openOrFollow } from '../../src/core/conversation/opening.ts';
 import { enqueue, withdraw } from '../../src/core/notify/queue.ts';
-import { type Log } from '../../src/core/ports.ts';
+import { type Log } from '../../src/core/ports/ports.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';

@@ -1,7 +1,7 @@
 // What a recording of ordinary work is made of: what the editor's sources said, in milliseconds since its beginning.
-import { type Problem, type ProblemsChange } from '../../src/core/problemPorts.ts';
-import { type EndedCommand, type FileTouch, type Renamed } from '../../src/core/sourcePorts.ts';
-import { type TaskEnd } from '../../src/core/taskPorts.ts';
+import { type Problem, type ProblemsChange } from '../../src/core/ports/problems.ts';
+import { type EndedCommand, type FileTouch, type Renamed } from '../../src/core/ports/sources.ts';
+import { type TaskEnd } from '../../src/core/ports/tasks.ts';
 import { type Passed } from '../../src/producers/gitGate.ts';
 import { type Settled } from '../../src/producers/gitRepository.ts';
 

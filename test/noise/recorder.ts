@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore, toDisposable } from '../../src/base/disposable.ts';
-import { type Log } from '../../src/core/ports.ts';
+import { type Log } from '../../src/core/ports/ports.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { WatchedPaths } from '../../src/producers/diskWatch.ts';
 import { GitRepository } from '../../src/producers/gitRepository.ts';

@@ -3,18 +3,23 @@ import { DisposableStore } from '../../src/base/disposable.ts';
 import { Emitter } from '../../src/base/emitter.ts';
 import { failed, succeeded } from '../../src/base/errors.ts';
 import { guardWorkspace } from '../../src/core/agent/door.ts';
-import { type Clock, type Log, type Producer } from '../../src/core/ports.ts';
-import { type Problem, type Problems, type ProblemsChange, type ProblemTelling } from '../../src/core/problemPorts.ts';
+import { type Clock, type Log, type Producer } from '../../src/core/ports/ports.ts';
+import {
+  type Problem,
+  type Problems,
+  type ProblemsChange,
+  type ProblemTelling,
+} from '../../src/core/ports/problems.ts';
 import {
   type EditorBuffers,
   type EndedCommand,
   type FileTouch,
   type Renamed,
   type SavedFile,
-} from '../../src/core/sourcePorts.ts';
-import { type Snapshots } from '../../src/core/storagePorts.ts';
-import { type TaskEnd } from '../../src/core/taskPorts.ts';
-import { type FilePath, type Workspace } from '../../src/core/workspacePorts.ts';
+} from '../../src/core/ports/sources.ts';
+import { type Snapshots } from '../../src/core/ports/storage.ts';
+import { type TaskEnd } from '../../src/core/ports/tasks.ts';
+import { type FilePath, type Workspace } from '../../src/core/ports/workspace.ts';
 import { createConfigProducer } from '../../src/producers/config.ts';
 import { createDiagnosticsProducer } from '../../src/producers/diagnostics.ts';
 import { createEditorProducer } from '../../src/producers/editor.ts';

@@ -10,7 +10,7 @@ import {
   type FilePath,
   type Workspace,
   type WorkspaceDisk,
-} from '../../src/core/workspacePorts.ts';
+} from '../../src/core/ports/workspace.ts';
 import { createFolderDisk } from './folderWorkspace.ts';
 
 export interface BufferedWorkspace extends Workspace, Buffers {

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { ownScope } from '../../src/core/notify/hearing.ts';
-import { type ApprovalAnswer } from '../../src/core/ports.ts';
+import { type ApprovalAnswer } from '../../src/core/ports/ports.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../src/protocol/notification.ts';
 import { type ScriptedAnswer } from './scriptedServer.ts';

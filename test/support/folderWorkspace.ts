@@ -12,7 +12,7 @@ import {
   type FolderEntry,
   type Workspace,
   type WorkspaceDisk,
-} from '../../src/core/workspacePorts.ts';
+} from '../../src/core/ports/workspace.ts';
 import { pinPlace } from '../../src/node/pinnedPlace.ts';
 import { locate, readJudged } from '../../src/node/readInside.ts';
 import { resolveInside } from '../../src/node/resolvePath.ts';

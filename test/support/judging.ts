@@ -6,7 +6,7 @@ import { afterEach, beforeEach } from 'vitest';
 import { judge, type Verdict } from '../../src/core/agent/approvalPolicy.ts';
 import { readHidden } from '../../src/core/agent/ignoreFile.ts';
 import { type ShellSyntax } from '../../src/core/agent/shell/script.ts';
-import { type Tool, type Touched } from '../../src/core/ports.ts';
+import { type Tool, type Touched } from '../../src/core/ports/ports.ts';
 import { readSettings, type Settings } from '../../src/protocol/settings.ts';
 import { type Effect } from '../../src/protocol/tool.ts';
 import { createFolderWorkspace } from './folderWorkspace.ts';

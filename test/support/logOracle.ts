@@ -1,7 +1,7 @@
 // What must hold of a conversation's log, worked out from its bytes alone, without any of our projections.
 import { expect } from 'vitest';
 import { Projections } from '../../src/core/conversation/project.ts';
-import { type Store } from '../../src/core/storagePorts.ts';
+import { type Store } from '../../src/core/ports/storage.ts';
 import { type Carried, type LogEvent } from '../../src/protocol/event.ts';
 import { type FaultyFileSystem } from './faultyFileSystem.ts';
 import { type Kept, markOf } from './logWorld.ts';

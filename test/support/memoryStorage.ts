@@ -2,7 +2,7 @@
 import { createUlids } from '../../src/base/ulid.ts';
 import { ConversationLog } from '../../src/core/conversation/log.ts';
 import { type Projections } from '../../src/core/conversation/project.ts';
-import { type Clock, type Ids, type Log } from '../../src/core/ports.ts';
+import { type Clock, type Ids, type Log } from '../../src/core/ports/ports.ts';
 import { type TryLock } from '../../src/node/kernelLock.ts';
 import { type Notification, type NotificationDraft } from '../../src/protocol/notification.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';

@@ -1,6 +1,6 @@
 // A log that keeps its errors: a test fails if there are any.
 import { describeError } from '../../src/base/errors.ts';
-import { type Log } from '../../src/core/ports.ts';
+import { type Log } from '../../src/core/ports/ports.ts';
 
 export function recordingLog(errors: string[]): Log {
   return {

@@ -5,7 +5,7 @@ import { type Result } from '../../src/base/errors.ts';
 import { Captures } from '../../src/core/checkpoints/captures.ts';
 import { type RestoreDeps } from '../../src/core/checkpoints/restore.ts';
 import { Review } from '../../src/core/checkpoints/review.ts';
-import { type Ports } from '../../src/core/ports.ts';
+import { type Ports } from '../../src/core/ports/ports.ts';
 import { createDiskEntries } from '../../src/storage/diskEntries.ts';
 import { type Headless } from './headless.ts';
 

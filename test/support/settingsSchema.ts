@@ -1,5 +1,5 @@
 // What package.json must say of kinds and tools, made from the tables in the code, so that the two cannot drift.
-import { type Tool } from '../../src/core/ports.ts';
+import { type Tool } from '../../src/core/ports/ports.ts';
 import { KINDS, SHIPPED_KINDS } from '../../src/protocol/kinds.ts';
 import { LEVELS } from '../../src/protocol/notification.ts';
 

@@ -1,8 +1,8 @@
 // Supervised commands for tests: real supervisors, as processes of their own where that matters, else beside the test.
 import { join, resolve } from 'node:path';
 import { type Clock } from '../../src/base/clock.ts';
-import { type Log } from '../../src/core/ports.ts';
-import { type Supervision } from '../../src/core/processPorts.ts';
+import { type Log } from '../../src/core/ports/ports.ts';
+import { type Supervision } from '../../src/core/ports/processes.ts';
 import { Handles } from '../../src/core/tools/handles.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { shellProgram, userEnvironment } from '../../src/node/shellProgram.ts';

@@ -7,7 +7,7 @@ import {
   type Frontend,
   type InquiryAnswer,
   type InquiryRequest,
-} from '../../src/core/ports.ts';
+} from '../../src/core/ports/ports.ts';
 
 export class TestFrontend implements Frontend {
   readonly drawn: Drawn[] = [];

@@ -1,14 +1,15 @@
 // Calls of tools as a conversation makes them, one at a time or side by side: the real life of a call and a real log, without a model.
-import { Slots } from '../../src/base/slots.ts';
+
 import { type Event } from '../../src/base/emitter.ts';
+import { Slots } from '../../src/base/slots.ts';
 import { Captures } from '../../src/core/checkpoints/captures.ts';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
 import { OwnEdits } from '../../src/core/files/ownEdits.ts';
-import { type Tool } from '../../src/core/ports.ts';
-import { type Checkpoints, type Snapshots, type Store } from '../../src/core/storagePorts.ts';
+import { type Tool } from '../../src/core/ports/ports.ts';
+import { type Checkpoints, type Snapshots, type Store } from '../../src/core/ports/storage.ts';
+import { type Workspace } from '../../src/core/ports/workspace.ts';
 import { ToolRegistry } from '../../src/core/tools/registry.ts';
 import { runTool, type ToolResponse } from '../../src/core/tools/run.ts';
-import { type Workspace } from '../../src/core/workspacePorts.ts';
 import { realIds } from '../../src/node/realIds.ts';
 import { readSettings } from '../../src/protocol/settings.ts';
 import { fileTools } from '../../src/tools/fileTools.ts';

@@ -1,7 +1,7 @@
 // A conversation with a scripted endpoint, time turned by hand, and its golden transcript beside the test.
 import { expect } from 'vitest';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
-import { type Model, type Ports } from '../../src/core/ports.ts';
+import { type Model, type Ports } from '../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { type ModelOptions, type SettingName } from '../../src/protocol/settings.ts';
 import { atTestEnd } from './endings.ts';

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { type Disposable } from '../../src/base/disposable.ts';
 import { planRestore, type RestoreDeps } from '../../src/core/checkpoints/restore.ts';
 import { Review } from '../../src/core/checkpoints/review.ts';
-import { type Buffers } from '../../src/core/workspacePorts.ts';
+import { type Buffers } from '../../src/core/ports/workspace.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { createBuffers } from '../../src/vscode/reviewBuffers.ts';
 import { createWorkspace } from '../../src/vscode/workspace.ts';

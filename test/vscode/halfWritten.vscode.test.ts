@@ -1,7 +1,7 @@
 // A file that another program is writing in steps while the real editor's watcher speaks of it: reported once, as it is in the end.
 import * as assert from 'node:assert/strict';
 import { appendFile, writeFile } from 'node:fs/promises';
-import { type Workspace } from '../../src/core/workspacePorts.ts';
+import { type Workspace } from '../../src/core/ports/workspace.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { createFilesProducer } from '../../src/producers/files.ts';
 import { editorBuffers } from '../../src/vscode/sources/buffers.ts';

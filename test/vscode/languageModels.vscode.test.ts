@@ -2,7 +2,7 @@
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { type ModelMessage } from '../../src/core/conversation/messages.ts';
-import { type Model, type ModelPart, type ModelRequest } from '../../src/core/ports.ts';
+import { type Model, type ModelPart, type ModelRequest } from '../../src/core/ports/ports.ts';
 import { LanguageModels, languageModelName } from '../../src/vscode/languageModels.ts';
 import { provideTea, type TeaModel } from '../support/teaModel.ts';
 import { checkLeaks, eventually } from '../support/vscodeApi.ts';

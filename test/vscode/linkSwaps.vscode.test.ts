@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { type FileEdit } from '../../src/core/workspacePorts.ts';
+import { type FileEdit } from '../../src/core/ports/workspace.ts';
 import { createBuffers } from '../../src/vscode/reviewBuffers.ts';
 import { createWorkspace } from '../../src/vscode/workspace.ts';
 import { bytes, cleanUpAfterEach, folder, onDisk, put, resolved, typeInto } from '../support/editing.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { encodeText } from '../../src/base/encodings.ts';
-import { type Snapshots } from '../../src/core/storagePorts.ts';
+import { type Snapshots } from '../../src/core/ports/storage.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
 import { createSnapshots } from '../../src/storage/snapshots.ts';
 import { resolveIn } from '../../src/vscode/filePaths.ts';

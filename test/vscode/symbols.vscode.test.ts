@@ -1,9 +1,9 @@
 // The tool symbols with the real TypeScript server: where names are declared and used, and a rename that loses nobody's work.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { type ToolContext } from '../../src/core/ports.ts';
+import { type ToolContext } from '../../src/core/ports/ports.ts';
+import { type Workspace } from '../../src/core/ports/workspace.ts';
 import { effectOf } from '../../src/core/tools/registry.ts';
-import { type Workspace } from '../../src/core/workspacePorts.ts';
 import { createSymbolsTool } from '../../src/tools/symbols.ts';
 import { createLanguages } from '../../src/vscode/languages.ts';
 import { createWorkspace } from '../../src/vscode/workspace.ts';

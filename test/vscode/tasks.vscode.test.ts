@@ -1,7 +1,7 @@
 // The editor's real tasks: run by the tool with output, exit code and problems; their ends told once, to whom they are news.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { type TaskEnd } from '../../src/core/taskPorts.ts';
+import { type TaskEnd } from '../../src/core/ports/tasks.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { createTasksProducer } from '../../src/producers/tasks.ts';

@@ -3,7 +3,7 @@ import * as assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { type Model } from '../../src/core/ports.ts';
+import { type Model } from '../../src/core/ports/ports.ts';
 import { createGuideModel } from '../../src/models/guide.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type ApprovalAnswer } from '../../src/core/ports.ts';
+import { type ApprovalAnswer } from '../../src/core/ports/ports.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { createPermissions } from '../../src/storage/permissions.ts';

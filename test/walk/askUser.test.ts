@@ -1,6 +1,6 @@
 // Questions to the user, end to end: asked once, answered by nobody else, open again after a restart.
 import { expect, test } from 'vitest';
-import { type InquiryAnswer, type InquiryRequest } from '../../src/core/ports.ts';
+import { type InquiryAnswer, type InquiryRequest } from '../../src/core/ports/ports.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { type ScriptedAnswer } from '../support/scriptedServer.ts';
 import { beginWalk, type Walked } from '../support/walking.ts';

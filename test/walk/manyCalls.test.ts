@@ -1,6 +1,6 @@
 // Many commands of one answer: eight run at a time, the others wait their turn, and a stop answers them at once.
 import { expect, test } from 'vitest';
-import { type Tool } from '../../src/core/ports.ts';
+import { type Tool } from '../../src/core/ports/ports.ts';
 import { defineTool } from '../../src/tools/defineTool.ts';
 import { readFileTool } from '../../src/tools/readFile.ts';
 import { atTestEnd } from '../support/endings.ts';

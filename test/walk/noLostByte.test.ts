@@ -8,7 +8,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bringBack, isChosen, planRestore, type RestoreDeps, restore } from '../../src/core/checkpoints/restore.ts';
 import { type Review } from '../../src/core/checkpoints/review.ts';
-import { type Tool } from '../../src/core/ports.ts';
+import { type Tool } from '../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { runCommandTool } from '../../src/tools/runCommand.ts';
 import { type BufferedWorkspace, createBufferedWorkspace } from '../support/bufferedWorkspace.ts';

@@ -10,7 +10,7 @@ import { listFilesTool } from '../../src/tools/listFiles.ts';
 import { readFileTool } from '../../src/tools/readFile.ts';
 import { READ, type Recorded } from '../noise/recorded.ts';
 import { Replay } from '../noise/replay.ts';
-import { printTable, shownIn, tokensIn, type Step, type Told } from '../noise/table.ts';
+import { printTable, type Step, shownIn, type Told, tokensIn } from '../noise/table.ts';
 import { createManualClock, type ManualClock } from '../support/manualClock.ts';
 import { memoryWindow } from '../support/memoryStorage.ts';
 import { recordingLog } from '../support/recordingLog.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { Review } from '../../src/core/checkpoints/review.ts';
-import { type ProcessObserver, type ProcessWatch } from '../../src/core/processPorts.ts';
+import { type ProcessObserver, type ProcessWatch } from '../../src/core/ports/processes.ts';
 import { processObserver } from '../../src/node/processActivity.ts';
 import { type Reviewing, reviewing, value } from '../support/reviewing.ts';
 import { type ScriptedAnswer } from '../support/scriptedServer.ts';

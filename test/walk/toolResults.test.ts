@@ -1,7 +1,7 @@
 // The other delivery points, on the wire and in the log: tool results in every form, the next request, forks, compaction, another model.
 import { describe, expect, test } from 'vitest';
 import { Library } from '../../src/core/library.ts';
-import { type Model } from '../../src/core/ports.ts';
+import { type Model } from '../../src/core/ports/ports.ts';
 import { createEndpointMemory } from '../../src/models/endpointMemory.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { FORMATS } from '../../src/protocol/event.ts';

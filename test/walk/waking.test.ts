@@ -1,7 +1,7 @@
 // When the end of the model's own handles or a mention begins a turn by itself, and when it must not.
 import { expect, test } from 'vitest';
 import { FIRST_BACK_OFF } from '../../src/core/notify/activation.ts';
-import { type Model } from '../../src/core/ports.ts';
+import { type Model } from '../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import {
   begin,

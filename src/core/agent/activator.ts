@@ -3,7 +3,7 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type HeldReason } from '../../protocol/webview.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Activation, decideActivation, type Woken, wishOf } from '../notify/activation.ts';
-import { type Ports } from '../ports.ts';
+import { type Ports } from '../ports/ports.ts';
 
 export interface ActivatorDeps {
   readonly log: ConversationLog;

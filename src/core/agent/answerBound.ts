@@ -1,6 +1,6 @@
 // Bounds what one answer of a model may hold, whatever the model: text, reasoning and calls together.
 import { type Failure } from '../../base/errors.ts';
-import { type ModelPart } from '../ports.ts';
+import { type ModelPart } from '../ports/ports.ts';
 
 /** In characters. The longest answers that models give today are an eighth of it. */
 const MOST_ANSWER_CHARACTERS = 4 * 1024 * 1024;

@@ -2,9 +2,9 @@
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect } from '../../protocol/tool.ts';
 import { printPath } from '../notify/printPath.ts';
-import { type Permissions, type Tool, type Touched } from '../ports.ts';
+import { type Permissions, type Tool, type Touched } from '../ports/ports.ts';
+import { type Workspace } from '../ports/workspace.ts';
 import { effectOf } from '../tools/registry.ts';
-import { type Workspace } from '../workspacePorts.ts';
 import { isLocalHost } from './addresses.ts';
 import { isAllowed, parseCommand, pathsIn } from './commandLine.ts';
 import { type Hidden, whyHidden } from './ignoreFile.ts';

@@ -1,9 +1,9 @@
 // Decides how consent is got: asks a person, or who acts for one, until the answer can be taken; puts it into the log.
 import { failed, type Result } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
-import { type EventDraft, type EventOf } from '../../protocol/event.ts';
 import { type CallPreview } from '../../protocol/diffView.ts';
-import { type ApprovalAnswer, type ApprovalRequest, type Tool, type ToolContext } from '../ports.ts';
+import { type EventDraft, type EventOf } from '../../protocol/event.ts';
+import { type ApprovalAnswer, type ApprovalRequest, type Tool, type ToolContext } from '../ports/ports.ts';
 import { type PlannedCall } from '../tools/preview.ts';
 import { effectOf } from '../tools/registry.ts';
 import { type ToolRunDeps } from '../tools/run.ts';

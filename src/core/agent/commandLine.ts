@@ -1,5 +1,5 @@
 // What a command line says for certain to the shell that will run it: the words of one plain command, and the paths it names.
-import { namedPaths, type NamedPaths } from './shell/namedPaths.ts';
+import { type NamedPaths, namedPaths } from './shell/namedPaths.ts';
 import { plainLists } from './shell/plainLists.ts';
 import { plainWords, trimBlanks } from './shell/plainWords.ts';
 import { isPosix, type ShellSyntax } from './shell/script.ts';

@@ -5,7 +5,7 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { type ModelMessage } from '../conversation/messages.ts';
 import { maskKey } from '../notify/key.ts';
 import { estimateTokens } from '../notify/tokens.ts';
-import { type Model } from '../ports.ts';
+import { type Model } from '../ports/ports.ts';
 import { askAside, type SideCallDeps } from './sideCall.ts';
 
 /** Of the context window: where it starts, and what of it the newest messages may take afterwards. */

@@ -3,7 +3,7 @@ import { type Failure } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, parseObject } from '../../base/outsideJson.ts';
 import { type EventDraft, type EventOf, type Usage } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type Clock, type Frontend, type Ids, type Model, type ModelPart, type ModelRequest } from '../ports.ts';
+import { type Clock, type Frontend, type Ids, type Model, type ModelPart, type ModelRequest } from '../ports/ports.ts';
 import { answerTooLong, createAnswerBound } from './answerBound.ts';
 import { watchIdle } from './idle.ts';
 

@@ -8,7 +8,7 @@ import { type FormatName } from '../notify/format/format.ts';
 import { formatBlock } from '../notify/format/formats.ts';
 import { type Outline, type Plan, planNotifications } from '../notify/plan.ts';
 import { estimateTokens } from '../notify/tokens.ts';
-import { type Ports } from '../ports.ts';
+import { type Ports } from '../ports/ports.ts';
 
 export interface DeliveryOptions {
   readonly settings: Settings;

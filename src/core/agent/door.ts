@@ -8,7 +8,7 @@ import {
   type PlaceJudge,
   type Workspace,
   type WorkspaceDisk,
-} from '../workspacePorts.ts';
+} from '../ports/workspace.ts';
 import { readHidden, whyHidden } from './ignoreFile.ts';
 import { whyProtected } from './protectedFiles.ts';
 

@@ -8,7 +8,7 @@ import {
   type InquiryAnswer,
   type InquiryRequest,
   type Partial,
-} from '../ports.ts';
+} from '../ports/ports.ts';
 
 export interface HandOverDeps {
   readonly log: ConversationLog;

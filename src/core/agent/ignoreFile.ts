@@ -2,7 +2,7 @@
 import { decodeBytes } from '../../base/encodings.ts';
 import { succeeded } from '../../base/errors.ts';
 import { parseIgnoreRules } from '../../base/ignoreRules.ts';
-import { type HiddenFiles, NOT_FOUND, type Workspace } from '../workspacePorts.ts';
+import { type HiddenFiles, NOT_FOUND, type Workspace } from '../ports/workspace.ts';
 
 const IGNORE_FILE = '.earshotignore';
 

@@ -1,7 +1,7 @@
 // Decides how a question to the user is put and answered: in the log before it is shown, asked again after a restart, once.
 import { type EventDraft } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type Frontend, type Ids, type InquiryAnswer, type Question } from '../ports.ts';
+import { type Frontend, type Ids, type InquiryAnswer, type Question } from '../ports/ports.ts';
 
 export interface InquiryDeps {
   readonly log: ConversationLog;

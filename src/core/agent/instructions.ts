@@ -1,8 +1,8 @@
 // Decides which instruction files the model is given: the user's own, the workspace's, and those nearest to what it works on.
 import { type Failure } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
-import { type UserFiles } from '../ports.ts';
-import { type FilePath, NOT_FOUND, type Workspace } from '../workspacePorts.ts';
+import { type UserFiles } from '../ports/ports.ts';
+import { type FilePath, NOT_FOUND, type Workspace } from '../ports/workspace.ts';
 
 /** In the folder itself; of several with the same text only the first is told. */
 const AT_THE_ROOT = ['AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'];

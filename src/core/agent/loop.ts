@@ -3,8 +3,8 @@ import { describeError, type Failure, FailureError } from '../../base/errors.ts'
 import { type Captures } from '../checkpoints/captures.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type OwnEdits } from '../files/ownEdits.ts';
-import { type Ports } from '../ports.ts';
-import { type DeliveryPoint, type Sample } from '../producerPorts.ts';
+import { type Ports } from '../ports/ports.ts';
+import { type DeliveryPoint, type Sample } from '../ports/producers.ts';
 import { type ToolRegistry } from '../tools/registry.ts';
 import { stopHandles, waitForHandles } from './afterTurn.ts';
 import { type CallRequest, endTurn, runCalls, type TurnEnd } from './calls.ts';

@@ -1,6 +1,6 @@
 // Decides how often a model call is tried: again after a while if that may help, shorter if it was too long, else not.
 import { type Failure } from '../../base/errors.ts';
-import { CONTEXT_OVERFLOW, type ModelRequest } from '../ports.ts';
+import { CONTEXT_OVERFLOW, type ModelRequest } from '../ports/ports.ts';
 import { compact, windowAfterOverflow } from './compaction.ts';
 import { type CycleDeps, type CycleOutcome, runCycle } from './cycle.ts';
 import { pause, retryDelay } from './retry.ts';

@@ -1,8 +1,8 @@
 // Decides what a slash command means: `/name …` becomes the text of a prompt file of the workspace or of the user.
 import { type Failure, type Result, succeeded } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
-import { type UserFiles } from '../ports.ts';
-import { type Workspace } from '../workspacePorts.ts';
+import { type UserFiles } from '../ports/ports.ts';
+import { type Workspace } from '../ports/workspace.ts';
 
 const FOLDER = '.github/prompts';
 const USER_FOLDER = 'prompts';

@@ -1,7 +1,7 @@
 // Tells the user once of each file that Earshot wanted to read by itself and may not: in the log and, where there is one, in the chat.
 import { type Failure } from '../../base/errors.ts';
 import { printPath } from '../notify/printPath.ts';
-import { type Ports } from '../ports.ts';
+import { type Ports } from '../ports/ports.ts';
 
 const MOST_KEPT = 1000;
 

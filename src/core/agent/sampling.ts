@@ -2,7 +2,7 @@
 import { type EventDraft } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { enqueue, withdraw } from '../notify/queue.ts';
-import { type DeliveryPoint, type RequestConfig, type Sample } from '../producerPorts.ts';
+import { type DeliveryPoint, type RequestConfig, type Sample } from '../ports/producers.ts';
 import { bodyOf } from './instructions.ts';
 import { type Sampling, type TurnDeps } from './loop.ts';
 import { type Prompting } from './prompting.ts';

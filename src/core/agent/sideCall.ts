@@ -1,7 +1,7 @@
 // Decides how a model is asked something beside the turn (a title, a summary): no tools, no retries, counted in the log.
 import { type EventOf, type Usage } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type Clock, type Model, type ModelRequest } from '../ports.ts';
+import { type Clock, type Model, type ModelRequest } from '../ports/ports.ts';
 import { createAnswerBound } from './answerBound.ts';
 import { watchIdle } from './idle.ts';
 

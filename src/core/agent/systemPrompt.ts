@@ -1,5 +1,5 @@
 // Decides what the model is told of itself and of our blocks, before everything else.
-import { type Workspace } from '../workspacePorts.ts';
+import { type Workspace } from '../ports/workspace.ts';
 
 /** The last line has the key: a file that contains a block of ours cannot know it. `more` is what else holds here. */
 export function systemPrompt(workspace: Workspace, key: string, more: readonly string[] = []): string {

@@ -1,6 +1,6 @@
 // Attributes what changed while a command ran: to its own processes, or to whoever else wrote at the same time.
-import { type ObservedProcess, type ProcessObserver, type ProcessWatch } from '../processPorts.ts';
-import { type FilePath } from '../workspacePorts.ts';
+import { type ObservedProcess, type ProcessObserver, type ProcessWatch } from '../ports/processes.ts';
+import { type FilePath } from '../ports/workspace.ts';
 
 /** What is known of one change besides its bytes. */
 interface Changed {

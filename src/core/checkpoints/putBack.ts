@@ -4,7 +4,7 @@ import { type EntryKind } from '../../protocol/event.ts';
 import { type Step } from '../conversation/changes.ts';
 import { openElsewhere } from '../conversation/opening.ts';
 import { type LiveConversation } from '../live.ts';
-import { type Snapshots } from '../storagePorts.ts';
+import { type Snapshots } from '../ports/storage.ts';
 import {
   type Buffers,
   type DiskEntries,
@@ -12,7 +12,7 @@ import {
   type FileEdit,
   type FilePath,
   type Workspace,
-} from '../workspacePorts.ts';
+} from '../ports/workspace.ts';
 import { sameBytes } from './byteLines.ts';
 import { type StepBytes, undoSteps } from './undoSteps.ts';
 

@@ -3,8 +3,8 @@ import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, findFault, type LogEvent } from '../../protocol/event.ts';
-import { type Clock, type Ids, type Log } from '../ports.ts';
-import { type EventFile, type FollowedLog, type OpenedLog, type ReadLog } from '../storagePorts.ts';
+import { type Clock, type Ids, type Log } from '../ports/ports.ts';
+import { type EventFile, type FollowedLog, type OpenedLog, type ReadLog } from '../ports/storage.ts';
 import { type Folded, Projections } from './project.ts';
 
 export interface ConversationLogDeps {

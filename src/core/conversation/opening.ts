@@ -1,6 +1,13 @@
 // Decides how a conversation is opened: as its owner if nobody else is, otherwise as a follower of the window that is.
 import { describeError, FailureError, failed, type Result, succeeded } from '../../base/errors.ts';
-import { type FollowedLog, type HeldLock, type Lock, type OpenedLog, type Owner, type Store } from '../storagePorts.ts';
+import {
+  type FollowedLog,
+  type HeldLock,
+  type Lock,
+  type OpenedLog,
+  type Owner,
+  type Store,
+} from '../ports/storage.ts';
 
 export interface OpeningPorts {
   readonly store: Store;

@@ -1,7 +1,7 @@
 // Decides how fast a producer is heard: the first at once, then one a subject every 2 s, and above 50 a minute one that names all the others.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Kind, type NotificationDraft, printKind } from '../../protocol/notification.ts';
-import { type Clock, type Publisher } from '../ports.ts';
+import { type Clock, type Publisher } from '../ports/ports.ts';
 import { type Addressed } from './dispatcher.ts';
 import { Excess } from './excess.ts';
 

@@ -4,7 +4,7 @@ import { type LogEvent } from '../../protocol/event.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
 import { type Kind, type NotificationDraft, printKind } from '../../protocol/notification.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type Ids } from '../ports.ts';
+import { type Ids } from '../ports/ports.ts';
 import { type Outlet } from './calm.ts';
 import { type Addressed, Dispatcher, GLOB_SCOPE, kindScope, type Subscription } from './dispatcher.ts';
 import { enqueue, withdraw } from './queue.ts';

@@ -3,8 +3,8 @@ import { type Disposable, DisposableStore, toDisposable } from '../../base/dispo
 import { Emitter } from '../../base/emitter.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type OwnEdits } from '../files/ownEdits.ts';
-import { type SeenFile, type SeenFiles } from '../ports.ts';
-import { type LiveConversations } from '../producerPorts.ts';
+import { type SeenFile, type SeenFiles } from '../ports/ports.ts';
+import { type LiveConversations } from '../ports/producers.ts';
 import { type ToolRegistry } from '../tools/registry.ts';
 import { Activity } from './activity.ts';
 

@@ -1,7 +1,7 @@
 // Decides what is said of problems: what came and what went against what a conversation knows, in few words. Pure.
 import { wholeCharacters } from '../../base/text.ts';
 import { type Level, type NotificationDraft } from '../../protocol/notification.ts';
-import { type Problem } from '../problemPorts.ts';
+import { type Problem } from '../ports/problems.ts';
 import { printPath } from './printPath.ts';
 
 const MOST_LISTED = 8;

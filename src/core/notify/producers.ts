@@ -3,8 +3,8 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError, type Failure } from '../../base/errors.ts';
 import { type Settings } from '../../protocol/settings.ts';
-import { type Clock, type Log, type Producer, type SeenFiles } from '../ports.ts';
-import { type DeliveryPoint, type LiveConversations, type Sample } from '../producerPorts.ts';
+import { type Clock, type Log, type Producer, type SeenFiles } from '../ports/ports.ts';
+import { type DeliveryPoint, type LiveConversations, type Sample } from '../ports/producers.ts';
 import { CalmPublisher, type Outlet } from './calm.ts';
 
 const FIRST_RESTART = 1000;

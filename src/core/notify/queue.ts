@@ -8,7 +8,7 @@ import {
   printKind,
 } from '../../protocol/notification.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type Ids } from '../ports.ts';
+import { type Ids } from '../ports/ports.ts';
 import { lossOf } from './losses.ts';
 
 /** Which tool has the rest of a message that was cut, by the notification's source. */

@@ -4,9 +4,9 @@ import { type Effect } from '../../protocol/tool.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type OwnEdits } from '../files/ownEdits.ts';
 import { fileStatesOf, GONE } from '../notify/fileState.ts';
-import { type SeenView, type ToolOutcome } from '../ports.ts';
-import { type Snapshots } from '../storagePorts.ts';
-import { type FileEdit, type FilePath, type Workspace } from '../workspacePorts.ts';
+import { type SeenView, type ToolOutcome } from '../ports/ports.ts';
+import { type Snapshots } from '../ports/storage.ts';
+import { type FileEdit, type FilePath, type Workspace } from '../ports/workspace.ts';
 
 export interface FileViewDeps {
   readonly log: ConversationLog;

@@ -5,7 +5,7 @@ import { Emitter } from '../../base/emitter.ts';
 import { type Result } from '../../base/errors.ts';
 import { decodePiece, plainText } from '../../base/terminalText.ts';
 import { type ShownHandle } from '../../protocol/event.ts';
-import { type ObservedProcess, type SupervisedCommand } from '../processPorts.ts';
+import { type ObservedProcess, type SupervisedCommand } from '../ports/processes.ts';
 
 export type HandleState = 'running' | 'waiting' | 'stopped';
 

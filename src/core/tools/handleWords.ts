@@ -4,7 +4,7 @@ import { type ShownHandle } from '../../protocol/event.ts';
 import { KINDS, type ShippedKind } from '../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type CommandEnd } from '../processPorts.ts';
+import { type CommandEnd } from '../ports/processes.ts';
 import { type Handle } from './handle.ts';
 
 export const BY_USER = 'by the user';

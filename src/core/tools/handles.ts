@@ -5,8 +5,8 @@ import { Emitter } from '../../base/emitter.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type KnownHandle } from '../conversation/handleStates.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type Log } from '../ports.ts';
-import { type ObservedProcess, type SupervisedCommand, type Supervision } from '../processPorts.ts';
+import { type Log } from '../ports/ports.ts';
+import { type ObservedProcess, type SupervisedCommand, type Supervision } from '../ports/processes.ts';
 import { Handle, type HandleChange } from './handle.ts';
 import { describeState, handleSubject } from './handleWords.ts';
 

@@ -2,9 +2,9 @@
 import { failed } from '../../base/errors.ts';
 import { type CallPreview, type FileDiff } from '../../protocol/diffView.ts';
 import { diffOfCall, joinMoves, OF_APPROVAL } from '../files/callDiff.ts';
-import { type Tool, type ToolContext } from '../ports.ts';
-import { type Snapshots } from '../storagePorts.ts';
-import { type FileEdit, type FilePath, type Workspace } from '../workspacePorts.ts';
+import { type Tool, type ToolContext } from '../ports/ports.ts';
+import { type Snapshots } from '../ports/storage.ts';
+import { type FileEdit, type FilePath, type Workspace } from '../ports/workspace.ts';
 
 /** The changes of a call as they would be made now. */
 export interface PlannedCall {

@@ -1,6 +1,6 @@
 // Decides which tools there are and what the model is told of them.
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
-import { type Tool } from '../ports.ts';
+import { type Tool } from '../ports/ports.ts';
 
 export class ToolRegistry {
   readonly #tools: ReadonlyMap<string, Tool>;

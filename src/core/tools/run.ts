@@ -26,10 +26,10 @@ import {
   type Tool,
   type ToolContext,
   type ToolOutcome,
-} from '../ports.ts';
-import { type ProblemTelling } from '../problemPorts.ts';
-import { type Snapshots, type Store } from '../storagePorts.ts';
-import { type FilePath, type Workspace } from '../workspacePorts.ts';
+} from '../ports/ports.ts';
+import { type ProblemTelling } from '../ports/problems.ts';
+import { type Snapshots, type Store } from '../ports/storage.ts';
+import { type FilePath, type Workspace } from '../ports/workspace.ts';
 import { inTurn, keepViews, ownWorkspace, seenView } from './fileViews.ts';
 import { type Handles } from './handles.ts';
 import { awaitNews } from './news.ts';

@@ -1,6 +1,6 @@
 // Decides that the result of an edit ends with what language servers say of it, if they say it soon.
 import { type Effect } from '../../protocol/tool.ts';
-import { type ToolOutcome } from '../ports.ts';
+import { type ToolOutcome } from '../ports/ports.ts';
 import { type ToolRunDeps } from './run.ts';
 
 /** Commands are not waited for: what their changes cause is told as notifications. */

@@ -3,7 +3,7 @@ import { describeFailure, failed, type Result, succeeded } from '../../base/erro
 import { replaceTexts } from '../../core/files/replacements.ts';
 import { judgeEdit, newsBeside, partAfter } from '../../core/files/staleGuard.ts';
 import { printPath } from '../../core/notify/printPath.ts';
-import { type ToolContext, type ToolOutcome } from '../../core/ports.ts';
+import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { refuse } from '../defineTool.ts';
 import { refuseUnseen, takeUpExisting, untilItHolds } from './opened.ts';
 import { editOutcome } from './result.ts';

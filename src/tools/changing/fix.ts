@@ -2,9 +2,9 @@
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { differenceOf } from '../../core/files/difference.ts';
 import { newsBeside, partAfter } from '../../core/files/staleGuard.ts';
-import { type FixedText } from '../../core/fixPorts.ts';
-import { type ToolContext, type ToolOutcome } from '../../core/ports.ts';
-import { type FileEdit, STALE } from '../../core/workspacePorts.ts';
+import { type FixedText } from '../../core/ports/fixes.ts';
+import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
+import { type FileEdit, STALE } from '../../core/ports/workspace.ts';
 import { refuse } from '../defineTool.ts';
 import { takeUpExisting } from './opened.ts';
 import { editOutcome, type Intended } from './result.ts';

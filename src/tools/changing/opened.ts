@@ -2,8 +2,8 @@
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { partAfter, type SeenOf, type Verdict } from '../../core/files/staleGuard.ts';
 import { printPath } from '../../core/notify/printPath.ts';
-import { type ToolContext, type ToolOutcome } from '../../core/ports.ts';
-import { type FilePath, NOT_FOUND, STALE } from '../../core/workspacePorts.ts';
+import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
+import { type FilePath, NOT_FOUND, STALE } from '../../core/ports/workspace.ts';
 import { refuse } from '../defineTool.ts';
 
 type Files = Pick<ToolContext, 'workspace' | 'seen'>;

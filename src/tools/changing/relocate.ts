@@ -2,7 +2,7 @@
 import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
 import { judgeRemoval, partAfter } from '../../core/files/staleGuard.ts';
 import { printPath } from '../../core/notify/printPath.ts';
-import { type ToolContext, type ToolOutcome } from '../../core/ports.ts';
+import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { answer, refuse } from '../defineTool.ts';
 import { refuseUnseen, takeUpExisting, untilItHolds } from './opened.ts';
 import { editOutcome } from './result.ts';

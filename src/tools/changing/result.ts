@@ -2,8 +2,8 @@
 import { differenceOf } from '../../core/files/difference.ts';
 import { HARDLY } from '../../core/files/seenPart.ts';
 import { printPath } from '../../core/notify/printPath.ts';
-import { type ChangedFile, type ShownFile, type ToolContext, type ToolOutcome } from '../../core/ports.ts';
-import { type AppliedEdit, type FilePath } from '../../core/workspacePorts.ts';
+import { type ChangedFile, type ShownFile, type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
+import { type AppliedEdit, type FilePath } from '../../core/ports/workspace.ts';
 import { type SeenPart } from '../../protocol/event.ts';
 import { answer } from '../defineTool.ts';
 

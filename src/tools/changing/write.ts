@@ -3,7 +3,7 @@ import { describeFailure, failed, type Result, succeeded } from '../../base/erro
 import { endingOf } from '../../core/files/difference.ts';
 import { judgeNew, judgeWrite } from '../../core/files/staleGuard.ts';
 import { printPath } from '../../core/notify/printPath.ts';
-import { type ToolContext, type ToolOutcome } from '../../core/ports.ts';
+import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { answer, refuse } from '../defineTool.ts';
 import { refuseUnseen, takeUp, untilItHolds } from './opened.ts';
 import { editOutcome } from './result.ts';

@@ -2,7 +2,7 @@
 import { describeError } from '../../base/errors.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { isLocalAddress, isLocalHost } from '../../core/agent/addresses.ts';
-import { type ToolContext, type ToolOutcome } from '../../core/ports.ts';
+import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { answer, refuse } from '../defineTool.ts';
 import { htmlToText } from './htmlText.ts';
 import { BrokenAnswerError, type Received, request } from './request.ts';

@@ -1,6 +1,6 @@
 // What a person does with files in the editor, as plain data: texts that change, saves, other names.
 import * as vscode from 'vscode';
-import { type EditorBuffers } from '../../core/sourcePorts.ts';
+import { type EditorBuffers } from '../../core/ports/sources.ts';
 import { bytesOf } from '../fileEncoding.ts';
 import { isOwnSave } from '../ownSaves.ts';
 import { pathOf } from './paths.ts';

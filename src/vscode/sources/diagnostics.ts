@@ -3,15 +3,15 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError } from '../../base/errors.ts';
-import { type Log } from '../../core/ports.ts';
+import { type Log } from '../../core/ports/ports.ts';
 import {
   type FileProblems,
   type Problem,
   type Problems,
   type ProblemsChange,
   type Severity,
-} from '../../core/problemPorts.ts';
-import { type FilePath } from '../../core/workspacePorts.ts';
+} from '../../core/ports/problems.ts';
+import { type FilePath } from '../../core/ports/workspace.ts';
 import { realClock } from '../../node/realClock.ts';
 import { toFilePath, toUri } from '../fileUris.ts';
 import { addressesOf, isTypescript, TypescriptPull } from './typescriptPull.ts';

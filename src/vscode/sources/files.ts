@@ -1,6 +1,6 @@
 // The editor's own watcher as plain data: what was created, changed or deleted anywhere in the workspace, on whatever file system.
 import * as vscode from 'vscode';
-import { type EditorFiles, type FileTouch } from '../../core/sourcePorts.ts';
+import { type EditorFiles, type FileTouch } from '../../core/ports/sources.ts';
 import { toFilePath } from '../fileUris.ts';
 
 /** `folders`: other ones than the window's. */

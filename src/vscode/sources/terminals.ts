@@ -1,7 +1,7 @@
 // Commands in the editor's terminals as plain data: what shell integration says of their beginning, output and end.
 import { setTimeout as pause } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { type EndedCommand, type Terminals } from '../../core/sourcePorts.ts';
+import { type EndedCommand, type Terminals } from '../../core/ports/sources.ts';
 import { absoluteOf } from '../fileUris.ts';
 import { printedByLastCommand } from './lastCommand.ts';
 

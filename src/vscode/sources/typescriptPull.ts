@@ -2,8 +2,8 @@
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeError } from '../../base/errors.ts';
-import { type Log } from '../../core/ports.ts';
-import { type Problem } from '../../core/problemPorts.ts';
+import { type Log } from '../../core/ports/ports.ts';
+import { type Problem } from '../../core/ports/problems.ts';
 import { realClock } from '../../node/realClock.ts';
 
 const LANGUAGES: ReadonlySet<string> = new Set(['typescript', 'typescriptreact', 'javascript', 'javascriptreact']);

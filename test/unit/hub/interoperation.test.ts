@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { JSONRPCClient } from 'json-rpc-2.0';
 import { expect, test } from 'vitest';
-import { type Message, createMessageConnection, ReadableStreamMessageReader } from 'vscode-jsonrpc/node';
+import { createMessageConnection, type Message, ReadableStreamMessageReader } from 'vscode-jsonrpc/node';
 import { WebSocket } from 'ws';
 import { type TestHub, withHub } from '../../support/hubs.ts';
 

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type ModelPart } from '../../../src/core/ports.ts';
+import { type ModelPart } from '../../../src/core/ports/ports.ts';
 import { findLocalEndpoints, listModels } from '../../../src/models/endpoints.ts';
 import { createOpenAiModel } from '../../../src/models/openai.ts';
 import { StreamAccumulator } from '../../../src/models/openaiStream.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ModelPart, type ModelRequest } from '../../../src/core/ports.ts';
+import { type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
 import { createEndpointMemory, type EndpointMemory, openEndpointMemory } from '../../../src/models/endpointMemory.ts';
 import { createOpenAiModel } from '../../../src/models/openai.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../src/models/profile.ts';

@@ -1,7 +1,7 @@
 // What is made of a stream, however its pieces fall and whatever a server leaves out or gets wrong.
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ModelPart } from '../../../src/core/ports.ts';
+import { type ModelPart } from '../../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../../src/models/openai.ts';
 import { StreamAccumulator } from '../../../src/models/openaiStream.ts';
 import { SseReader } from '../../../src/models/sse.ts';

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Emitter } from '../../../src/base/emitter.ts';
 import { printAuthor } from '../../../src/core/notify/author.ts';
-import { type ActiveCall } from '../../../src/core/producerPorts.ts';
-import { type SavedFile } from '../../../src/core/sourcePorts.ts';
+import { type ActiveCall } from '../../../src/core/ports/producers.ts';
+import { type SavedFile } from '../../../src/core/ports/sources.ts';
 import { Authorship } from '../../../src/producers/authorship.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import { createTestHost, type TestHost } from '../../support/producerHost.ts';

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../src/base/emitter.ts';
 import { succeeded } from '../../../src/base/errors.ts';
-import { type Problem, type ProblemsChange } from '../../../src/core/problemPorts.ts';
-import { type FilePath } from '../../../src/core/workspacePorts.ts';
+import { type Problem, type ProblemsChange } from '../../../src/core/ports/problems.ts';
+import { type FilePath } from '../../../src/core/ports/workspace.ts';
 import { createDiagnosticsProducer } from '../../../src/producers/diagnostics.ts';
 import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
 import { createManualClock } from '../../support/manualClock.ts';

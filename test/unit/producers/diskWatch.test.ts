@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type FSWatcher } from 'chokidar';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Emitter } from '../../../src/base/emitter.ts';
-import { type Log } from '../../../src/core/ports.ts';
+import { type Log } from '../../../src/core/ports/ports.ts';
 import { WatchedPaths } from '../../../src/producers/diskWatch.ts';
 import { recordingLog } from '../../support/recordingLog.ts';
 

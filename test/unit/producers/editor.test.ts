@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Disposable } from '../../../src/base/disposable.ts';
 import { Emitter } from '../../../src/base/emitter.ts';
-import { type SeenFiles } from '../../../src/core/ports.ts';
-import { type Renamed } from '../../../src/core/sourcePorts.ts';
+import { type SeenFiles } from '../../../src/core/ports/ports.ts';
+import { type Renamed } from '../../../src/core/ports/sources.ts';
 import { createEditorProducer } from '../../../src/producers/editor.ts';
 import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
 import { createManualClock } from '../../support/manualClock.ts';

@@ -1,7 +1,7 @@
 // The rounds of a background task: only what they find that was not known is news, wherever it stands.
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../src/base/emitter.ts';
-import { type TaskEnd, type TaskProblem } from '../../../src/core/taskPorts.ts';
+import { type TaskEnd, type TaskProblem } from '../../../src/core/ports/tasks.ts';
 import { createTasksProducer } from '../../../src/producers/tasks.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import { createMemoryPublisher } from '../../support/memoryPublisher.ts';

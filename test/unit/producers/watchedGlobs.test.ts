@@ -1,8 +1,8 @@
 // Files that somebody watches for and has not read: what is told of them, to whom, and what git, its own calls and others' readings change.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { failed, succeeded } from '../../../src/base/errors.ts';
-import { type ActiveCall } from '../../../src/core/producerPorts.ts';
-import { type FileTouch } from '../../../src/core/sourcePorts.ts';
+import { type ActiveCall } from '../../../src/core/ports/producers.ts';
+import { type FileTouch } from '../../../src/core/ports/sources.ts';
 import { Authorship } from '../../../src/producers/authorship.ts';
 import { GitGate } from '../../../src/producers/gitGate.ts';
 import { WatchedGlobs } from '../../../src/producers/watchedGlobs.ts';

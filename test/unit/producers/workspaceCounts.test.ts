@@ -1,6 +1,6 @@
 // One line of counts of the files that nobody has read: when it is worth a word, and what it leaves out.
 import { expect, test } from 'vitest';
-import { type DeliveryPoint } from '../../../src/core/producerPorts.ts';
+import { type DeliveryPoint } from '../../../src/core/ports/producers.ts';
 import { type Exclusions } from '../../../src/producers/exclusions.ts';
 import { GitGate } from '../../../src/producers/gitGate.ts';
 import { WorkspaceCounts } from '../../../src/producers/workspaceCounts.ts';

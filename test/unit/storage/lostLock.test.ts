@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { openOrFollow } from '../../../src/core/conversation/opening.ts';
-import { type HeldLock } from '../../../src/core/storagePorts.ts';
+import { type HeldLock } from '../../../src/core/ports/storage.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isLocalAddress, isLocalHost } from '../../../src/core/agent/addresses.ts';
 import { judge } from '../../../src/core/agent/approvalPolicy.ts';
-import { type ToolContext } from '../../../src/core/ports.ts';
+import { type ToolContext } from '../../../src/core/ports/ports.ts';
 import { readSettings } from '../../../src/protocol/settings.ts';
 import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
 import { createFetchUrlTool } from '../../../src/tools/fetchUrl.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../src/base/emitter.ts';
 import { failed, succeeded } from '../../../src/base/errors.ts';
-import { type TaskEnd, type TaskInfo, type Tasks } from '../../../src/core/taskPorts.ts';
+import { type TaskEnd, type TaskInfo, type Tasks } from '../../../src/core/ports/tasks.ts';
 import { createTasksProducer } from '../../../src/producers/tasks.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { createRunTaskTool } from '../../../src/tools/runTask.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Tool, type ToolContext, type ToolOutcome } from '../../../src/core/ports.ts';
+import { type Tool, type ToolContext, type ToolOutcome } from '../../../src/core/ports/ports.ts';
 import { listFilesTool } from '../../../src/tools/listFiles.ts';
 import { readFileTool } from '../../../src/tools/readFile.ts';
 import { createFolderWorkspace } from '../../support/folderWorkspace.ts';

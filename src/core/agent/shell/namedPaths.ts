@@ -1,7 +1,7 @@
 // Finds the paths that an understood script names, and what of it is known only when it runs.
 import { expandBraces } from './braces.ts';
 import { readPosixScript } from './posixReader.ts';
-import { type PosixShell, shellSyntaxOf, type SimpleCommand, type Word, isPosix } from './script.ts';
+import { isPosix, type PosixShell, type SimpleCommand, shellSyntaxOf, type Word } from './script.ts';
 import { pathsInText } from './wordPaths.ts';
 
 export interface NamedPaths {

@@ -9,7 +9,7 @@ import { guardWorkspace } from '../../../../src/core/agent/door.ts';
 import { parseIgnore, readHidden, viewFor } from '../../../../src/core/agent/ignoreFile.ts';
 import { readInstructions } from '../../../../src/core/agent/instructions.ts';
 import { expandPrompt } from '../../../../src/core/agent/promptFiles.ts';
-import { type FilePath, type Workspace } from '../../../../src/core/workspacePorts.ts';
+import { type FilePath, type Workspace } from '../../../../src/core/ports/workspace.ts';
 import { createFolderDisk, createFolderWorkspace } from '../../../support/folderWorkspace.ts';
 
 const SECRET = 'BEGIN PRIVATE KEY';

@@ -5,7 +5,7 @@ import { fileChanged } from '../../../../src/core/notify/fileChange.ts';
 import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
 import { planNotifications } from '../../../../src/core/notify/plan.ts';
 import { introducedDraft } from '../../../../src/core/notify/problems.ts';
-import { type TaskEnd } from '../../../../src/core/taskPorts.ts';
+import { type TaskEnd } from '../../../../src/core/ports/tasks.ts';
 import { Handle } from '../../../../src/core/tools/handle.ts';
 import { draftOf } from '../../../../src/core/tools/handleWords.ts';
 import { realIds } from '../../../../src/node/realIds.ts';

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { toDisposable } from '../../../../src/base/disposable.ts';
 import { Producers } from '../../../../src/core/notify/producers.ts';
-import { type Producer, type Publisher } from '../../../../src/core/ports.ts';
-import { type ProducerHost } from '../../../../src/core/producerPorts.ts';
+import { type Producer, type Publisher } from '../../../../src/core/ports/ports.ts';
+import { type ProducerHost } from '../../../../src/core/ports/producers.ts';
 import { readSettings } from '../../../../src/protocol/settings.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
 import { createTestHost } from '../../../support/producerHost.ts';

@@ -1,6 +1,6 @@
 // What the core needs of the editor's language features. Implemented in vscode/.
-import { type Result } from '../base/errors.ts';
-import { type FilePath } from './workspacePorts.ts';
+import { type Result } from '../../base/errors.ts';
+import { type FilePath } from './workspace.ts';
 
 /** Lines and columns are counted from 1, as people do. */
 export interface TextPosition {

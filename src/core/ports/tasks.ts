@@ -1,6 +1,6 @@
 // What the core needs of the editor's tasks: which there are, running one, and hearing of the end of every one. Implemented in vscode/.
-import { type Event } from '../base/emitter.ts';
-import { type Result } from '../base/errors.ts';
+import { type Event } from '../../base/emitter.ts';
+import { type Result } from '../../base/errors.ts';
 
 export interface TaskInfo {
   /** As the editor prints it: `check`, `npm: build`. */

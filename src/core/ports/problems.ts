@@ -1,7 +1,7 @@
 // What the core needs of the editor's problems, and who decides what a conversation is told of them.
-import { type Disposable } from '../base/disposable.ts';
-import { type Event } from '../base/emitter.ts';
-import { type FilePath } from './workspacePorts.ts';
+import { type Disposable } from '../../base/disposable.ts';
+import { type Event } from '../../base/emitter.ts';
+import { type FilePath } from './workspace.ts';
 
 /** Hints are none: editors draw them as dots. */
 export type Severity = 'error' | 'warning' | 'info';

@@ -1,6 +1,6 @@
 // What the core needs of the editor's quick fixes. Implemented in vscode/.
-import { type Result } from '../base/errors.ts';
-import { type FilePath } from './workspacePorts.ts';
+import { type Result } from '../../base/errors.ts';
+import { type FilePath } from './workspace.ts';
 
 /** What a fix would make of one file. */
 export interface FixedText {

@@ -1,7 +1,7 @@
 // What the core needs of processes: commands that outlive the window which started them. Implemented in node/.
-import { type Disposable } from '../base/disposable.ts';
-import { type Event } from '../base/emitter.ts';
-import { type Result } from '../base/errors.ts';
+import { type Disposable } from '../../base/disposable.ts';
+import { type Event } from '../../base/emitter.ts';
+import { type Result } from '../../base/errors.ts';
 
 interface CommandToRun {
   readonly conversation: string;

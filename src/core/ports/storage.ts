@@ -1,8 +1,8 @@
 // What the core needs of a disk: logs, their owner's lock, bytes by hash. Implemented in storage/.
-import { type Event } from '../base/emitter.ts';
-import { type Failure, type Result } from '../base/errors.ts';
-import { type EntryKind, type LogEvent } from '../protocol/event.ts';
-import { type FilePath } from './workspacePorts.ts';
+import { type Event } from '../../base/emitter.ts';
+import { type Failure, type Result } from '../../base/errors.ts';
+import { type EntryKind, type LogEvent } from '../../protocol/event.ts';
+import { type FilePath } from './workspace.ts';
 
 /** One conversation's log on disk, in the hands of its owner. */
 export interface EventFile {

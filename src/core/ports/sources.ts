@@ -1,5 +1,5 @@
 // What producers are told by the editor, as plain data without a decision. Implemented in vscode/sources/.
-import { type Event } from '../base/emitter.ts';
+import { type Event } from '../../base/emitter.ts';
 
 /** Paths here are as in FilePath: relative to the workspace. */
 export interface FileTouch {

@@ -1,6 +1,6 @@
 // What the core needs of the editor's files. Implemented in vscode/.
-import { type Event } from '../base/emitter.ts';
-import { type Failure, type Result } from '../base/errors.ts';
+import { type Event } from '../../base/emitter.ts';
+import { type Failure, type Result } from '../../base/errors.ts';
 
 export interface FilePath {
   /** As people and models say it: relative to the workspace, `/` between the parts. */

@@ -1,25 +1,25 @@
 // What the core needs from outside. Every port is implemented in a layer above and joined in vscode/compose.
-import { type Clock } from '../base/clock.ts';
-import { type Disposable } from '../base/disposable.ts';
-import { type Event } from '../base/emitter.ts';
-import { type Failure, type Result } from '../base/errors.ts';
-import { type CallPreview } from '../protocol/diffView.ts';
-import { type EntryKind, type SeenPart, type ShownHandle, type Usage } from '../protocol/event.ts';
-import { type NotificationDraft } from '../protocol/notification.ts';
-import { type Settings } from '../protocol/settings.ts';
-import { type Effect, type ToolDescription } from '../protocol/tool.ts';
-import { type ModelMessage } from './conversation/messages.ts';
-import { type QueuedText } from './conversation/pending.ts';
-import { type SeenState } from './conversation/seen.ts';
-import { type NotificationRecord } from './notify/history.ts';
-import { type ProblemTelling } from './problemPorts.ts';
-import { type ObservedProcess, type ProcessObserver } from './processPorts.ts';
-import { type DeliveryPoint, type ProducerHost, type Sample } from './producerPorts.ts';
-import { type Checkpoints, type Lock, type Snapshots, type Store } from './storagePorts.ts';
-import { type ConversationHandles, type Handles } from './tools/handles.ts';
-import { type Buffers, type FilePath, type Workspace } from './workspacePorts.ts';
+import { type Clock } from '../../base/clock.ts';
+import { type Disposable } from '../../base/disposable.ts';
+import { type Event } from '../../base/emitter.ts';
+import { type Failure, type Result } from '../../base/errors.ts';
+import { type CallPreview } from '../../protocol/diffView.ts';
+import { type EntryKind, type SeenPart, type ShownHandle, type Usage } from '../../protocol/event.ts';
+import { type NotificationDraft } from '../../protocol/notification.ts';
+import { type Settings } from '../../protocol/settings.ts';
+import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
+import { type ModelMessage } from '../conversation/messages.ts';
+import { type QueuedText } from '../conversation/pending.ts';
+import { type SeenState } from '../conversation/seen.ts';
+import { type NotificationRecord } from '../notify/history.ts';
+import { type ConversationHandles, type Handles } from '../tools/handles.ts';
+import { type ProblemTelling } from './problems.ts';
+import { type ObservedProcess, type ProcessObserver } from './processes.ts';
+import { type DeliveryPoint, type ProducerHost, type Sample } from './producers.ts';
+import { type Checkpoints, type Lock, type Snapshots, type Store } from './storage.ts';
+import { type Buffers, type FilePath, type Workspace } from './workspace.ts';
 
-export type { Clock } from '../base/clock.ts';
+export type { Clock } from '../../base/clock.ts';
 
 /** For people who look for a fault: the output channel. Never the model, never the chat. */
 export interface Log {
