@@ -1,6 +1,6 @@
 // Decides what is told of files that nobody has read but somebody watches for: that they appeared, changed or went.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
-import { PROTECTED } from '../core/agent/door.ts';
+import { PROTECTED } from '../core/consent/door.ts';
 import { watchedFile } from '../core/notify/fileChange.ts';
 import { compileGlob, keyOf } from '../core/notify/globs.ts';
 import { type Clock, type Publisher } from '../core/ports/ports.ts';

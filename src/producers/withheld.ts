@@ -1,7 +1,7 @@
 // Finds out what became of a seen file whose content is not for the model: enough to say that it changed, and never how.
 import { isAbsolute } from 'node:path';
 import { type Failure } from '../base/errors.ts';
-import { HIDDEN, OUTSIDE, PROTECTED } from '../core/agent/door.ts';
+import { HIDDEN, OUTSIDE, PROTECTED } from '../core/consent/door.ts';
 import { type Snapshots } from '../core/ports/storage.ts';
 import { type Workspace } from '../core/ports/workspace.ts';
 

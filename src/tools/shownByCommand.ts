@@ -1,6 +1,6 @@
 // Finds which files of the workspace a command's output shows, whole or in part: those that its command line names, by comparing texts.
 import { isAbsolute } from 'node:path';
-import { pathsIn } from '../core/agent/commandLine.ts';
+import { pathsIn } from '../core/consent/commandLine.ts';
 import { linesShownIn } from '../core/files/shownLines.ts';
 import { type ShownFile, type ToolContext } from '../core/ports/ports.ts';
 import { type FilePath } from '../core/ports/workspace.ts';

@@ -1,6 +1,6 @@
 // Decides a rename: what the language server would change, through the same door as every edit, all of it or nothing.
 import { describeFailure, type Result, succeeded } from '../base/errors.ts';
-import { whyProtected } from '../core/agent/protectedFiles.ts';
+import { whyProtected } from '../core/consent/protectedFiles.ts';
 import { newsBeside, partAfter } from '../core/files/staleGuard.ts';
 import {
   type FileReplacements,

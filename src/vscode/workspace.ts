@@ -1,7 +1,7 @@
 // The editor's files behind the Workspace port: buffers with unsaved changes before the disk, any file system the editor has.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../base/errors.ts';
-import { guardWorkspace } from '../core/agent/door.ts';
+import { guardWorkspace } from '../core/consent/door.ts';
 import {
   type AppliedEdit,
   type FileContent,

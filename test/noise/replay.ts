@@ -2,7 +2,7 @@
 import { DisposableStore } from '../../src/base/disposable.ts';
 import { Emitter } from '../../src/base/emitter.ts';
 import { failed, succeeded } from '../../src/base/errors.ts';
-import { guardWorkspace } from '../../src/core/agent/door.ts';
+import { guardWorkspace } from '../../src/core/consent/door.ts';
 import { type Clock, type Log, type Producer } from '../../src/core/ports/ports.ts';
 import {
   type Problem,

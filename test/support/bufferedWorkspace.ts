@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Emitter } from '../../src/base/emitter.ts';
 import { failed, succeeded } from '../../src/base/errors.ts';
-import { guardWorkspace } from '../../src/core/agent/door.ts';
+import { guardWorkspace } from '../../src/core/consent/door.ts';
 import {
   type AppliedEdit,
   type Buffers,

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { dirname } from 'node:path';
 import { decodeBytes, encodeText } from '../../src/base/encodings.ts';
 import { failed, type Result, succeeded } from '../../src/base/errors.ts';
-import { guardWorkspace } from '../../src/core/agent/door.ts';
+import { guardWorkspace } from '../../src/core/consent/door.ts';
 import {
   type AppliedEdit,
   type FileEdit,

@@ -1,4 +1,4 @@
-// Who may read files of the workspace, and how: everything that can reach the model goes through the door (core/agent/door.ts).
+// Who may read files of the workspace, and how: everything that can reach the model goes through the door (core/consent/door.ts).
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import ts from 'typescript';
@@ -9,16 +9,16 @@ const source = join(resolve(import.meta.dirname, '../..'), 'src');
 /** Each way to a file's content, and the only files that may go it. */
 const READERS: Readonly<Record<string, readonly string[]>> = {
   // Below the door.
-  readJudged: ['core/agent/door.ts', 'vscode/workspace.ts'],
-  listUnjudged: ['core/agent/door.ts'],
-  WorkspaceDisk: ['core/agent/door.ts', 'vscode/workspace.ts'],
+  readJudged: ['core/consent/door.ts', 'vscode/workspace.ts'],
+  listUnjudged: ['core/consent/door.ts'],
+  WorkspaceDisk: ['core/consent/door.ts', 'vscode/workspace.ts'],
   // What a person allowed one call.
-  admitting: ['core/agent/ignoreFile.ts'],
+  admitting: ['core/consent/ignoreFile.ts'],
   viewFor: ['core/tools/run.ts'],
   // What stays on this machine: undo, review, rules that are only compared with names.
   readLocally: [
-    'core/agent/door.ts',
-    'core/agent/ignoreFile.ts',
+    'core/consent/door.ts',
+    'core/consent/ignoreFile.ts',
     'core/checkpoints/captures.ts',
     'core/checkpoints/putBack.ts',
     'producers/exclusions.ts',

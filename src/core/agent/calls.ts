@@ -2,13 +2,13 @@
 import { type Failure, FailureError } from '../../base/errors.ts';
 import { Slots } from '../../base/slots.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
+import { waitedForAnswer } from '../consent/approvals.ts';
+import { readHidden } from '../consent/ignoreFile.ts';
 import { INTERRUPTED } from '../conversation/transcript.ts';
 import { type UnansweredCall } from '../conversation/turnState.ts';
 import { withdrawShown } from '../tools/handleWords.ts';
 import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
-import { waitedForAnswer } from './approvals.ts';
 import { collectFor } from './delivery.ts';
-import { readHidden } from './ignoreFile.ts';
 import { type TurnDeps } from './loop.ts';
 import { type Prompting } from './prompting.ts';
 import { sampleAt } from './sampling.ts';

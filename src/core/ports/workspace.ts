@@ -91,7 +91,7 @@ export interface Consent {
 }
 
 /**
- * The editor's files as they are. Only the door (core/agent/door.ts) reads through it; everybody else gets a Workspace,
+ * The editor's files as they are. Only the door (core/consent/door.ts) reads through it; everybody else gets a Workspace,
  * which the door makes of it.
  */
 export interface WorkspaceDisk extends Omit<Workspace, GuardedMethod> {

@@ -1,7 +1,7 @@
 // Decides what may be fetched and what comes back: every address is looked at, redirects too; bounded in size, time and words.
 import { describeError } from '../../base/errors.ts';
 import { wholeCharacters } from '../../base/text.ts';
-import { isLocalAddress, isLocalHost } from '../../core/agent/addresses.ts';
+import { isLocalAddress, isLocalHost } from '../../core/consent/addresses.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { answer, refuse } from '../defineTool.ts';
 import { htmlToText } from './htmlText.ts';

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { isLocalAddress, isLocalHost } from '../../../src/core/agent/addresses.ts';
-import { judge } from '../../../src/core/agent/approvalPolicy.ts';
+import { isLocalAddress, isLocalHost } from '../../../src/core/consent/addresses.ts';
+import { judge } from '../../../src/core/consent/approvalPolicy.ts';
 import { type ToolContext } from '../../../src/core/ports/ports.ts';
 import { readSettings } from '../../../src/protocol/settings.ts';
 import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { succeeded } from '../../../src/base/errors.ts';
-import { parseIgnore, viewFor } from '../../../src/core/agent/ignoreFile.ts';
+import { parseIgnore, viewFor } from '../../../src/core/consent/ignoreFile.ts';
 import { type ToolContext, type ToolOutcome } from '../../../src/core/ports/ports.ts';
 import { type Workspace } from '../../../src/core/ports/workspace.ts';
 import { createSearchTool } from '../../../src/tools/search.ts';

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { plainWords } from '../../../../src/core/agent/shell/plainWords.ts';
-import { readPosixScript } from '../../../../src/core/agent/shell/posixReader.ts';
-import { type PosixShell, type Word } from '../../../../src/core/agent/shell/script.ts';
+import { plainWords } from '../../../../src/core/consent/shell/plainWords.ts';
+import { readPosixScript } from '../../../../src/core/consent/shell/posixReader.ts';
+import { type PosixShell, type Word } from '../../../../src/core/consent/shell/script.ts';
 
 let root: string;
 

@@ -5,10 +5,10 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { guardWorkspace } from '../../../../src/core/agent/door.ts';
-import { parseIgnore, readHidden, viewFor } from '../../../../src/core/agent/ignoreFile.ts';
 import { readInstructions } from '../../../../src/core/agent/instructions.ts';
 import { expandPrompt } from '../../../../src/core/agent/promptFiles.ts';
+import { guardWorkspace } from '../../../../src/core/consent/door.ts';
+import { parseIgnore, readHidden, viewFor } from '../../../../src/core/consent/ignoreFile.ts';
 import { type FilePath, type Workspace } from '../../../../src/core/ports/workspace.ts';
 import { createFolderDisk, createFolderWorkspace } from '../../../support/folderWorkspace.ts';
 

@@ -1,8 +1,8 @@
 // What a command line says for certain, and what an allow-list lets pass.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isAllowed, parseCommand, pathsIn } from '../../../../src/core/agent/commandLine.ts';
-import { type ShellSyntax } from '../../../../src/core/agent/shell/script.ts';
+import { isAllowed, parseCommand, pathsIn } from '../../../../src/core/consent/commandLine.ts';
+import { type ShellSyntax } from '../../../../src/core/consent/shell/script.ts';
 
 describe('a plain command is its words', () => {
   test.each([
