@@ -3,7 +3,6 @@ import { type Failure, FailureError, failed, type Result, succeeded } from '../b
 import { Activator } from './agent/activator.ts';
 import { type CallRequest, closeTurn, recoverTurn } from './agent/calls.ts';
 import { cycleDeps, runTurn, type Sampling, type TurnDeps } from './agent/loop.ts';
-import { InstructionsInForce } from './agent/prompting.ts';
 import { Refusals } from './agent/refusals.ts';
 import { beginQueuedTurn, beginSystemTurn, beginUserTurn } from './agent/requests.ts';
 import { UsedConfigs } from './agent/sampling.ts';
@@ -13,6 +12,7 @@ import { type AcceptedText } from './agent/userText.ts';
 import { type QueuedText } from './conversation/pending.ts';
 import { type ConversationChange, type Live, storageFailure } from './live.ts';
 import { type Ports } from './ports/ports.ts';
+import { InstructionsInForce } from './prompt/prompting.ts';
 import { type ToolRegistry } from './tools/registry.ts';
 
 export interface TurnsDeps {

@@ -233,7 +233,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'instructions of the first request only',
-    file: 'src/core/agent/prompting.ts',
+    file: 'src/core/prompt/prompting.ts',
     find: 'await this.#inForce.read(this.#deps);',
     replace: 'if (!this.#inForce.isRead) await this.#inForce.read(this.#deps);',
     tests: ['test/walk/sampled.test.ts'],

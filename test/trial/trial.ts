@@ -1,10 +1,10 @@
 // Decides how a model takes what it hears: plays each situation in each format and judges the very next answer.
 
-import { systemPrompt } from '../../src/core/agent/systemPrompt.ts';
 import { formatBlock } from '../../src/core/notify/format/formats.ts';
 import { planNotifications } from '../../src/core/notify/plan.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../../src/core/ports/ports.ts';
 import { type Workspace } from '../../src/core/ports/workspace.ts';
+import { systemPrompt } from '../../src/core/prompt/systemPrompt.ts';
 import { FORMATS } from '../../src/protocol/event.ts';
 import { readSettings } from '../../src/protocol/settings.ts';
 import { listFilesTool } from '../../src/tools/listFiles.ts';

@@ -6,11 +6,11 @@ import { waitedForAnswer } from '../consent/approvals.ts';
 import { readHidden } from '../consent/ignoreFile.ts';
 import { INTERRUPTED } from '../conversation/transcript.ts';
 import { type UnansweredCall } from '../conversation/turnState.ts';
+import { type Prompting } from '../prompt/prompting.ts';
 import { withdrawShown } from '../tools/handleWords.ts';
 import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
 import { collectFor } from './delivery.ts';
 import { type TurnDeps } from './loop.ts';
-import { type Prompting } from './prompting.ts';
 import { sampleAt } from './sampling.ts';
 import { type TurnControl } from './turnControl.ts';
 

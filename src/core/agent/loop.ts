@@ -5,6 +5,8 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { type OwnEdits } from '../files/ownEdits.ts';
 import { type Ports } from '../ports/ports.ts';
 import { type DeliveryPoint, type Sample } from '../ports/producers.ts';
+import { type InstructionsInForce, Prompting } from '../prompt/prompting.ts';
+import { mendInstruction } from '../prompt/schemaPrompts.ts';
 import { type ToolRegistry } from '../tools/registry.ts';
 import { stopHandles, waitForHandles } from './afterTurn.ts';
 import { type CallRequest, endTurn, runCalls, type TurnEnd } from './calls.ts';
@@ -12,11 +14,9 @@ import { compact, isNearlyFull } from './compaction.ts';
 import { type CycleDeps } from './cycle.ts';
 import { limitReached, usedBy } from './limits.ts';
 import { callModel, type Tries } from './modelCall.ts';
-import { type InstructionsInForce, Prompting } from './prompting.ts';
 import { type Refusals } from './refusals.ts';
 import { appendInterruption } from './requests.ts';
 import { type UsedConfigs } from './sampling.ts';
-import { mendInstruction } from './schemaPrompts.ts';
 import { type TurnControl } from './turnControl.ts';
 
 export interface TurnDeps {

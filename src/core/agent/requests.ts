@@ -1,9 +1,9 @@
 // Decides how a request enters the log, each with what is pending: the user's, one made of queued words, an automated one.
 import { SYSTEM_REQUEST } from '../conversation/messages.ts';
 import { type QueuedText } from '../conversation/pending.ts';
+import { Prompting } from '../prompt/prompting.ts';
 import { collectFor, seenIn } from './delivery.ts';
 import { type TurnDeps } from './loop.ts';
-import { Prompting } from './prompting.ts';
 import { sampleAt } from './sampling.ts';
 import { type Interruption } from './turnControl.ts';
 import { type AcceptedText } from './userText.ts';

@@ -3,9 +3,9 @@ import { type EventDraft } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { enqueue, withdraw } from '../notify/queue.ts';
 import { type DeliveryPoint, type RequestConfig, type Sample } from '../ports/producers.ts';
-import { bodyOf } from './instructions.ts';
+import { bodyOf } from '../prompt/instructions.ts';
+import { type Prompting } from '../prompt/prompting.ts';
 import { type Sampling, type TurnDeps } from './loop.ts';
-import { type Prompting } from './prompting.ts';
 
 /** What each conversation's last request had; the log knows it only once it has changed. */
 export class UsedConfigs {

@@ -3,7 +3,7 @@ import { describeFailure, failed, type Result, succeeded } from '../../base/erro
 import { decodeText } from '../../base/text.ts';
 import { type Attachment } from '../../protocol/event.ts';
 import { type Ports } from '../ports/ports.ts';
-import { expandPrompt } from './promptFiles.ts';
+import { expandPrompt } from '../prompt/promptFiles.ts';
 
 /** As a frontend has it. A file by its path is read when the words are accepted. */
 export type GivenAttachment =

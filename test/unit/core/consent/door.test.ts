@@ -5,11 +5,11 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readInstructions } from '../../../../src/core/agent/instructions.ts';
-import { expandPrompt } from '../../../../src/core/agent/promptFiles.ts';
 import { guardWorkspace } from '../../../../src/core/consent/door.ts';
 import { parseIgnore, readHidden, viewFor } from '../../../../src/core/consent/ignoreFile.ts';
 import { type FilePath, type Workspace } from '../../../../src/core/ports/workspace.ts';
+import { readInstructions } from '../../../../src/core/prompt/instructions.ts';
+import { expandPrompt } from '../../../../src/core/prompt/promptFiles.ts';
 import { createFolderDisk, createFolderWorkspace } from '../../../support/folderWorkspace.ts';
 
 const SECRET = 'BEGIN PRIVATE KEY';

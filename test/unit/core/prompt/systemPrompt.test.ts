@@ -1,6 +1,6 @@
 // The system prompt explains the blocks in at most six lines, and its last line has the key.
 import { expect, test } from 'vitest';
-import { systemPrompt } from '../../../../src/core/agent/systemPrompt.ts';
+import { systemPrompt } from '../../../../src/core/prompt/systemPrompt.ts';
 import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
 
 test('six lines at most, the key in the last one only', () => {

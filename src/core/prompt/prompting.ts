@@ -1,10 +1,10 @@
 // Decides what a turn's requests hold besides the messages: system prompt, instructions, the mode's tools, a schema.
 import { type Failure } from '../../base/errors.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
+import { type TurnDeps } from '../agent/loop.ts';
 import { type ModelRequest } from '../ports/ports.ts';
 import { type RequestConfig } from '../ports/producers.ts';
 import { type Instruction, readInstructions } from './instructions.ts';
-import { type TurnDeps } from './loop.ts';
 import { schemaInstruction } from './schemaPrompts.ts';
 import { systemPrompt } from './systemPrompt.ts';
 
