@@ -9,8 +9,8 @@ import { type AcceptedText, acceptText, type GivenAttachment } from './agent/use
 import { Captures } from './checkpoints/captures.ts';
 import { ConversationLog } from './conversation/log.ts';
 import { type Opening, openOrFollow } from './conversation/opening.ts';
-import { type QueuedText } from './conversation/pending.ts';
-import { type Folded } from './conversation/project.ts';
+import { type QueuedText } from './conversation/projections/pending.ts';
+import { type Folded } from './conversation/projections/project.ts';
 import { OwnEdits } from './files/ownEdits.ts';
 import {
   type ConversationChange,

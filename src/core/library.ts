@@ -4,7 +4,7 @@ import { EVENT_VERSION, type LogEvent } from '../protocol/event.ts';
 import { exportJson, exportMarkdown } from './conversation/export.ts';
 import { forkEvents, forkPoints } from './conversation/fork.ts';
 import { openElsewhere, withOwned } from './conversation/opening.ts';
-import { shortTitle } from './conversation/summary.ts';
+import { shortTitle } from './conversation/projections/summary.ts';
 import { type Earshot } from './earshot.ts';
 import { type Ports } from './ports/ports.ts';
 

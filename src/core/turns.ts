@@ -9,7 +9,7 @@ import { UsedConfigs } from './agent/sampling.ts';
 import { nameConversation } from './agent/titles.ts';
 import { TurnControl } from './agent/turnControl.ts';
 import { type AcceptedText } from './agent/userText.ts';
-import { type QueuedText } from './conversation/pending.ts';
+import { type QueuedText } from './conversation/projections/pending.ts';
 import { type ConversationChange, type Live, storageFailure } from './live.ts';
 import { type Ports } from './ports/ports.ts';
 import { InstructionsInForce } from './prompt/prompting.ts';

@@ -1,7 +1,7 @@
 // Tells a conversation in one line what its next request has that its last one had not: model, mode, tools, instructions.
 import { toDisposable } from '../base/disposable.ts';
+import { printPath } from '../base/printPath.ts';
 import { differenceOf } from '../core/files/difference.ts';
-import { printPath } from '../core/notify/printPath.ts';
 import { type Producer } from '../core/ports/ports.ts';
 import { type DeliveryPoint, type RequestConfig } from '../core/ports/producers.ts';
 

@@ -1,5 +1,6 @@
 // Watches the files that live conversations have seen, and tells each of them when its view is out of date.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { CHANGING, GONE } from '../core/files/fileState.ts';
 import {
   fileAgainAsRead,
   fileChanged,
@@ -7,7 +8,6 @@ import {
   fileKeepsChanging,
   fileWithheld,
 } from '../core/notify/fileChange.ts';
-import { CHANGING, GONE } from '../core/notify/fileState.ts';
 import {
   type Clock,
   type Log,

@@ -1,8 +1,8 @@
 // Tells every live conversation once when git made other files of the workspace, and which of those it has read.
 import { relative, sep } from 'node:path';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
+import { type FileState } from '../core/files/fileState.ts';
 import { type Author } from '../core/notify/author.ts';
-import { type FileState } from '../core/notify/fileState.ts';
 import { GIT_KIND, type GitHead, type GitOperation, gitHeadChanged } from '../core/notify/gitChange.ts';
 import {
   type Clock,

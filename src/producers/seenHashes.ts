@@ -1,5 +1,5 @@
 // Reads every file that anybody has seen, by hash, each as two equal reads found it.
-import { GONE } from '../core/notify/fileState.ts';
+import { GONE } from '../core/files/fileState.ts';
 import { type Clock, type SeenFile } from '../core/ports/ports.ts';
 import { type Snapshots } from '../core/ports/storage.ts';
 import { type Workspace } from '../core/ports/workspace.ts';

@@ -1,6 +1,6 @@
 // Tells of tasks that ended, and of a background task's round when that changed its problems.
 import { type Disposable } from '../base/disposable.ts';
-import { printPath } from '../core/notify/printPath.ts';
+import { printPath } from '../base/printPath.ts';
 import { type Clock, type Log, type Producer, type Publisher } from '../core/ports/ports.ts';
 import { type LiveConversations } from '../core/ports/producers.ts';
 import { type TaskEnd, type TaskProblem, type Tasks } from '../core/ports/tasks.ts';

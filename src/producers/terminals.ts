@@ -1,8 +1,8 @@
 // Tells every live conversation when a command that the user ran in a terminal failed: the command line and its last lines.
 import { type Disposable } from '../base/disposable.ts';
 import { maskSecrets } from '../base/maskSecrets.ts';
+import { printCommandLine, printPath } from '../base/printPath.ts';
 import { plainText } from '../base/terminalText.ts';
-import { printCommandLine, printPath } from '../core/notify/printPath.ts';
 import { type Clock, type Log, type Producer, type Publisher } from '../core/ports/ports.ts';
 import { type EndedCommand, type Terminals } from '../core/ports/sources.ts';
 import { KINDS } from '../protocol/kinds.ts';

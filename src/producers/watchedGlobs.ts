@@ -1,8 +1,8 @@
 // Decides what is told of files that nobody has read but somebody watches for: that they appeared, changed or went.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { PROTECTED } from '../core/consent/door.ts';
+import { compileGlob, keyOf } from '../core/files/globs.ts';
 import { watchedFile } from '../core/notify/fileChange.ts';
-import { compileGlob, keyOf } from '../core/notify/globs.ts';
 import { type Clock, type Publisher } from '../core/ports/ports.ts';
 import { type LiveConversations } from '../core/ports/producers.ts';
 import { type FileTouch } from '../core/ports/sources.ts';

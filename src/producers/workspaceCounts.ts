@@ -1,6 +1,7 @@
 // Decides the one line that says how many other files of the workspace changed: counted, never named, since the last time.
-import { matchesAny } from '../core/notify/globs.ts';
-import { printPath } from '../core/notify/printPath.ts';
+
+import { printPath } from '../base/printPath.ts';
+import { matchesAny } from '../core/files/globs.ts';
 import { type Clock } from '../core/ports/ports.ts';
 import { type DeliveryPoint, type LiveConversations, type Sample } from '../core/ports/producers.ts';
 import { type FileTouch } from '../core/ports/sources.ts';

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { type Clock } from '../base/clock.ts';
 import { describeError, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { ULID_PATTERN } from '../base/ulid.ts';
-import { Summary } from '../core/conversation/summary.ts';
+import { Summary } from '../core/conversation/projections/summary.ts';
 import { type Log } from '../core/ports/ports.ts';
 import { type ConversationSummary, type EventFile, type OpenedLog, type Store } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/fileSystem.ts';

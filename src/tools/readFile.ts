@@ -1,8 +1,8 @@
 // The tool read_file: shows a text file, or some of its lines, as the editor has it.
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
+import { printPath } from '../base/printPath.ts';
 import { wholeCharacters } from '../base/text.ts';
-import { printPath } from '../core/notify/printPath.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
 const LINES_AT_ONCE = 1000;

@@ -1,5 +1,5 @@
 // The tool todo: the model's own list of what is to be done, which the user sees beside the chat.
-import { TODO_TOOL } from '../core/conversation/todo.ts';
+import { TODO_TOOL } from '../core/conversation/projections/todo.ts';
 import { type TodoItem, todoArguments } from '../protocol/todo.ts';
 import { answer, defineTool } from './defineTool.ts';
 

@@ -1,7 +1,7 @@
 // The tool watch: says which files the model wants to hear of without having read them. The log itself keeps what it set.
 import * as z from 'zod';
-import { GLOB_LIMIT, whyUnusable } from '../core/notify/globs.ts';
-import { applyWatch, WATCH_TOOL } from '../core/notify/watches.ts';
+import { applyWatch, WATCH_TOOL } from '../core/conversation/projections/watches.ts';
+import { GLOB_LIMIT, whyUnusable } from '../core/files/globs.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
 /** More would make every change of the workspace costly. */

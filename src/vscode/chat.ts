@@ -4,7 +4,7 @@ import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { describeFailure, type Failure } from '../base/errors.ts';
 import { countDeliverable } from '../core/agent/delivery.ts';
 import { nameOf } from '../core/conversation/attachments.ts';
-import { worse } from '../core/conversation/transcript.ts';
+import { worse } from '../core/conversation/projections/transcript.ts';
 import { type Earshot } from '../core/earshot.ts';
 import { type Lingering } from '../core/lingering.ts';
 import { type LiveConversation } from '../core/live.ts';

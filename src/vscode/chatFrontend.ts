@@ -2,8 +2,8 @@
 import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
-import { type QueuedText } from '../core/conversation/pending.ts';
-import { type Folded } from '../core/conversation/project.ts';
+import { type QueuedText } from '../core/conversation/projections/pending.ts';
+import { type Folded } from '../core/conversation/projections/project.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,

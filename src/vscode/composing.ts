@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { failed, type Result, succeeded } from '../base/errors.ts';
 import { type GivenAttachment } from '../core/agent/userText.ts';
 import { nameOf } from '../core/conversation/attachments.ts';
-import { type QueuedText } from '../core/conversation/pending.ts';
+import { type QueuedText } from '../core/conversation/projections/pending.ts';
 import { type Log } from '../core/ports/ports.ts';
 import { type Snapshots } from '../core/ports/storage.ts';
 import { type Attachment } from '../protocol/event.ts';

@@ -3,7 +3,7 @@ import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { failed } from '../base/errors.ts';
-import { compileGlob } from '../core/notify/globs.ts';
+import { compileGlob } from '../core/files/globs.ts';
 import { type FilePath } from '../core/ports/workspace.ts';
 import { type Refused } from './fileFailures.ts';
 

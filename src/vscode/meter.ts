@@ -1,6 +1,6 @@
 // Decides what the chat shows of tokens and money.
 import { usedBy } from '../core/agent/limits.ts';
-import { type Projections } from '../core/conversation/project.ts';
+import { type Projections } from '../core/conversation/projections/project.ts';
 import { type Model } from '../core/ports/ports.ts';
 import { type Settings } from '../protocol/settings.ts';
 import { type Meter } from '../protocol/webview.ts';

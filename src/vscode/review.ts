@@ -4,7 +4,7 @@ import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { describeFailure, type Result } from '../base/errors.ts';
 import { type RestoreDeps } from '../core/checkpoints/restore.ts';
 import { type Review, type Reviewed, type ReviewedFile } from '../core/checkpoints/review.ts';
-import { type ChangeList } from '../core/conversation/changes.ts';
+import { type ChangeList } from '../core/conversation/projections/changes.ts';
 import { type Earshot } from '../core/earshot.ts';
 import { type Clock, type Log } from '../core/ports/ports.ts';
 import { type Checkpoints, type Snapshots } from '../core/ports/storage.ts';

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { type Disposable } from '../base/disposable.ts';
 import { decodeText } from '../base/text.ts';
-import { type ChangeList } from '../core/conversation/changes.ts';
+import { type ChangeList } from '../core/conversation/projections/changes.ts';
 import { type Workspace } from '../core/ports/workspace.ts';
 
 const SCHEME = 'earshot-before';

@@ -1,7 +1,7 @@
 // In the real editor: how long the extension host stands still during a checkout of 10,000 files, and what is said.
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { estimateTokens } from '../../src/core/notify/tokens.ts';
+import { estimateTokens } from '../../src/core/conversation/tokens.ts';
 import { build } from '../host/build.ts';
 import { newTemporaryFolder } from '../host/cache.mjs';
 import { runToExit } from '../host/lifetime.mjs';

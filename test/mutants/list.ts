@@ -43,7 +43,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'no withdrawal',
-    file: 'src/core/conversation/pending.ts',
+    file: 'src/core/conversation/projections/pending.ts',
     find: 'return this.#remove(new Set(event.ids));',
     replace: 'return;',
     tests: [INTERLEAVINGS],
@@ -240,7 +240,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'calls of a closed turn come back',
-    file: 'src/core/conversation/turnState.ts',
+    file: 'src/core/conversation/projections/turnState.ts',
     find: 'this.#unanswered.clear();',
     replace: '',
     tests: ['test/walk/openCalls.test.ts'],
@@ -373,7 +373,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a lost result stands behind what follows',
-    file: 'src/core/conversation/messages.ts',
+    file: 'src/core/conversation/projections/messages.ts',
     find: 'if (carries) this.#giveUpAwaited();',
     replace: '',
     tests: ['test/unit/core/conversation/damagedMessages.test.ts'],

@@ -1,5 +1,5 @@
 // Decides how the hour is told to people: each thing that the person did, what the model heard of it and why, or why nothing.
-import { estimateTokens } from '../../src/core/notify/tokens.ts';
+import { estimateTokens } from '../../src/core/conversation/tokens.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { type Notification } from '../../src/protocol/notification.ts';
 import { type Recorded } from './recorded.ts';

@@ -1,5 +1,5 @@
 // Events by hand: a log as a test writes it down, numbered, and folded.
-import { Projections } from '../../src/core/conversation/project.ts';
+import { Projections } from '../../src/core/conversation/projections/project.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../src/protocol/event.ts';
 import { type Notification } from '../../src/protocol/notification.ts';
 

@@ -1,5 +1,5 @@
 // A Frontend that answers approvals as a test says and remembers what was drawn.
-import { type QueuedText } from '../../src/core/conversation/pending.ts';
+import { type QueuedText } from '../../src/core/conversation/projections/pending.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,

@@ -1,6 +1,6 @@
 // Queued → carried → accepted: whatever becomes of a request, its carrier is told once in every request that holds it.
 import { describe, expect, test } from 'vitest';
-import { notificationHistory } from '../../src/core/notify/history.ts';
+import { notificationHistory } from '../../src/core/conversation/projections/history.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { begin, done, eventsOf, headChanged, makePipe, occurrences, publish, run } from '../support/delivering.ts';
 import { type ScriptedAnswer } from '../support/scriptedServer.ts';

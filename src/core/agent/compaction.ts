@@ -1,10 +1,10 @@
 // Decides when and how a long conversation is made short for the model: a summary by the model, the newest messages kept.
 import { wholeCharacters } from '../../base/text.ts';
 import { compactionDraft, safeCompactionPoint } from '../conversation/compact.ts';
+import { maskKey } from '../conversation/key.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type ModelMessage } from '../conversation/messages.ts';
-import { maskKey } from '../notify/key.ts';
-import { estimateTokens } from '../notify/tokens.ts';
+import { type ModelMessage } from '../conversation/projections/messages.ts';
+import { estimateTokens } from '../conversation/tokens.ts';
 import { type Model } from '../ports/ports.ts';
 import { askAside, type SideCallDeps } from './sideCall.ts';
 

@@ -2,12 +2,12 @@
 import { type Attachment, type Carried, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { estimateTokens } from '../conversation/tokens.ts';
+import { fileStatesOf } from '../files/fileState.ts';
 import { HARDLY } from '../files/seenPart.ts';
-import { fileStatesOf } from '../notify/fileState.ts';
 import { type FormatName } from '../notify/format/format.ts';
 import { formatBlock } from '../notify/format/formats.ts';
 import { type Outline, type Plan, planNotifications } from '../notify/plan.ts';
-import { estimateTokens } from '../notify/tokens.ts';
 import { type Ports } from '../ports/ports.ts';
 
 export interface DeliveryOptions {

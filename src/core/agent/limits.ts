@@ -1,7 +1,7 @@
 // Decides when a conversation has used so much that the user is asked before it goes on. Pure.
 import { type Failure } from '../../base/errors.ts';
 import { type Settings } from '../../protocol/settings.ts';
-import { costOf, type Spent } from '../conversation/spent.ts';
+import { costOf, type Spent } from '../conversation/projections/usage.ts';
 
 export interface Used {
   readonly tokens: number;

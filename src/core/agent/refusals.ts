@@ -1,6 +1,6 @@
 // Tells the user once of each file that Earshot wanted to read by itself and may not: in the log and, where there is one, in the chat.
 import { type Failure } from '../../base/errors.ts';
-import { printPath } from '../notify/printPath.ts';
+import { printPath } from '../../base/printPath.ts';
 import { type Ports } from '../ports/ports.ts';
 
 const MOST_KEPT = 1000;

@@ -1,6 +1,6 @@
 // Decides how a request enters the log, each with what is pending: the user's, one made of queued words, an automated one.
-import { SYSTEM_REQUEST } from '../conversation/messages.ts';
-import { type QueuedText } from '../conversation/pending.ts';
+import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
+import { type QueuedText } from '../conversation/projections/pending.ts';
 import { Prompting } from '../prompt/prompting.ts';
 import { collectFor, seenIn } from './delivery.ts';
 import { type TurnDeps } from './loop.ts';

@@ -1,6 +1,6 @@
 // Decides what restoring the workspace to before a turn would do, does what of it was chosen, and can take that back.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
-import { type ChangedTurn, type Step, stepOf } from '../conversation/changes.ts';
+import { type ChangedTurn, type Step, stepOf } from '../conversation/projections/changes.ts';
 import { type CheckpointDifference, type Checkpoints } from '../ports/storage.ts';
 import { type Captures } from './captures.ts';
 import { changesSomething, decidable, type PutBack, planPutBack, planReplace, putBack } from './putBack.ts';

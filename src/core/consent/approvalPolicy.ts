@@ -1,7 +1,8 @@
 // Decides whether a tool call may run, must be asked for, or is refused: by mode, trust, effect, and what it touches.
+
+import { printPath } from '../../base/printPath.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect } from '../../protocol/tool.ts';
-import { printPath } from '../notify/printPath.ts';
 import { type Permissions, type Tool, type Touched } from '../ports/ports.ts';
 import { type Workspace } from '../ports/workspace.ts';
 import { effectOf } from '../tools/registry.ts';

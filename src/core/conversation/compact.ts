@@ -3,7 +3,7 @@ import { wholeCharacters } from '../../base/text.ts';
 import { type EventDraft } from '../../protocol/event.ts';
 import { type Notification, printKind } from '../../protocol/notification.ts';
 import { type TodoItem } from '../../protocol/todo.ts';
-import { type Projections } from './project.ts';
+import { type Projections } from './projections/project.ts';
 
 const MOST_FACTS = 40;
 const FACT_LENGTH = 300;

@@ -1,7 +1,7 @@
 // Decides what an exported conversation looks like, for people (Markdown) and for programs (JSON). The key is masked. Pure.
 import { fenceAround } from '../../base/text.ts';
 import { type Carried, type LogEvent } from '../../protocol/event.ts';
-import { Projections } from './project.ts';
+import { Projections } from './projections/project.ts';
 
 export interface ExportedConversation {
   readonly id: string;

@@ -2,8 +2,8 @@
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../protocol/event.ts';
 import { type Notification } from '../../protocol/notification.ts';
-import { Projections } from './project.ts';
-import { TurnState } from './turnState.ts';
+import { Projections } from './projections/project.ts';
+import { TurnState } from './projections/turnState.ts';
 
 export interface ForkDeps {
   /** Of the conversation that is forked. */

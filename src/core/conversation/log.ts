@@ -5,7 +5,7 @@ import { describeError, type Failure, FailureError } from '../../base/errors.ts'
 import { EVENT_VERSION, type EventDraft, findFault, type LogEvent } from '../../protocol/event.ts';
 import { type Clock, type Ids, type Log } from '../ports/ports.ts';
 import { type EventFile, type FollowedLog, type OpenedLog, type ReadLog } from '../ports/storage.ts';
-import { type Folded, Projections } from './project.ts';
+import { type Folded, Projections } from './projections/project.ts';
 
 export interface ConversationLogDeps {
   readonly id: string;

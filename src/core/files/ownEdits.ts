@@ -1,6 +1,6 @@
 // Decides what a conversation knows of files while its calls still run: what they showed or changed counts before the log says it.
 import { type SeenPart } from '../../protocol/event.ts';
-import { type SeenState, viewAfter } from '../conversation/seen.ts';
+import { type SeenState, viewAfter } from '../conversation/projections/seen.ts';
 
 interface View {
   readonly path: string;

@@ -1,7 +1,7 @@
 // Decides who hears what is published: matches a notification's scopes against the listeners' subscriptions.
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
-import { compileGlob, keyOf, keysFor } from './globs.ts';
+import { compileGlob, keyOf, keysFor } from '../files/globs.ts';
 
 /**
  * `scope` hears what has that scope, such as `file:src/a.ts`; one that begins with `glob:` hears every file whose path

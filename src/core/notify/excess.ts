@@ -1,7 +1,7 @@
 // Gathers what a producer publishes above its limit, by listener and kind, as one notification that names every subject and grows in place.
 import { type Kind, LEVELS, type Level, type NotificationDraft, printKind } from '../../protocol/notification.ts';
+import { type FileState, fileStatesOf } from '../files/fileState.ts';
 import { type Outlet } from './calm.ts';
-import { type FileState, fileStatesOf } from './fileState.ts';
 import { nameOf } from './group.ts';
 import { listNames, printName } from './nameList.ts';
 

@@ -1,6 +1,6 @@
 // Decides how many notifications of one kind become one that names all their subjects.
 import { type Kind, type Level, printKind } from '../../protocol/notification.ts';
-import { worse } from '../conversation/transcript.ts';
+import { worse } from '../conversation/projections/transcript.ts';
 import { countNames, listNames, printName } from './nameList.ts';
 import { type Entry } from './plan.ts';
 

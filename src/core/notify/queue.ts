@@ -8,8 +8,8 @@ import {
   printKind,
 } from '../../protocol/notification.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { lossOf } from '../conversation/projections/losses.ts';
 import { type Ids } from '../ports/ports.ts';
-import { lossOf } from './losses.ts';
 
 /** Which tool has the rest of a message that was cut, by the notification's source. */
 const TOOL_WITH_THE_REST: ReadonlyMap<string, string> = new Map([

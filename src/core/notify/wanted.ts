@@ -1,7 +1,7 @@
 // Decides what the settings let through and at which level. What they hold back is in the log all the same.
 import { type Level, type Notification, printKind } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
-import { matchesAny } from './globs.ts';
+import { matchesAny } from '../files/globs.ts';
 
 export function isWanted(notification: Notification, settings: Settings): boolean {
   if (!settings['notifications.enable']) return false;

@@ -8,10 +8,10 @@ import { type EntryKind, type SeenPart, type ShownHandle, type Usage } from '../
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
-import { type ModelMessage } from '../conversation/messages.ts';
-import { type QueuedText } from '../conversation/pending.ts';
-import { type SeenState } from '../conversation/seen.ts';
-import { type NotificationRecord } from '../notify/history.ts';
+import { type NotificationRecord } from '../conversation/projections/history.ts';
+import { type ModelMessage } from '../conversation/projections/messages.ts';
+import { type QueuedText } from '../conversation/projections/pending.ts';
+import { type SeenState } from '../conversation/projections/seen.ts';
 import { type ConversationHandles, type Handles } from '../tools/handles.ts';
 import { type ProblemTelling } from './problems.ts';
 import { type ObservedProcess, type ProcessObserver } from './processes.ts';

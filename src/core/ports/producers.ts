@@ -1,7 +1,7 @@
 // What a producer is told of the conversations: what they do, what they wait for, and where they stand at a delivery point.
 import { type Event } from '../../base/emitter.ts';
 import { type Kind, type Notification, type NotificationDraft } from '../../protocol/notification.ts';
-import { type Sampled } from '../conversation/sampled.ts';
+import { type Sampled } from '../conversation/projections/sampled.ts';
 import { type ConversationOverwrite } from '../files/ownEdits.ts';
 
 /** A tool call that may change something, from when it was allowed until a while after its end. */

@@ -1,5 +1,5 @@
 // Decides in which words a model is asked for data, and asked again.
-import { SYSTEM_REQUEST } from '../conversation/messages.ts';
+import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

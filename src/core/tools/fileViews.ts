@@ -2,8 +2,8 @@
 import { type EventOf } from '../../protocol/event.ts';
 import { type Effect } from '../../protocol/tool.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { fileStatesOf, GONE } from '../files/fileState.ts';
 import { type OwnEdits } from '../files/ownEdits.ts';
-import { fileStatesOf, GONE } from '../notify/fileState.ts';
 import { type SeenView, type ToolOutcome } from '../ports/ports.ts';
 import { type Snapshots } from '../ports/storage.ts';
 import { type FileEdit, type FilePath, type Workspace } from '../ports/workspace.ts';

@@ -11,11 +11,11 @@ import { permit } from '../consent/approvals.ts';
 import { readHidden, viewFor } from '../consent/ignoreFile.ts';
 import { inquire } from '../consent/inquiries.ts';
 import { whyProtected } from '../consent/protectedFiles.ts';
+import { maskKey } from '../conversation/key.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { notificationHistory } from '../conversation/projections/history.ts';
+import { lookalikeIn } from '../conversation/projections/lookalike.ts';
 import { type OwnEdits } from '../files/ownEdits.ts';
-import { notificationHistory } from '../notify/history.ts';
-import { maskKey } from '../notify/key.ts';
-import { lookalikeIn } from '../notify/lookalike.ts';
 import { enqueue } from '../notify/queue.ts';
 import {
   type Clock,

@@ -1,8 +1,8 @@
 // Decides an edit of one file: every text to replace must be there, and be the only one where the file is not as the model saw it.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { printPath } from '../../base/printPath.ts';
 import { replaceTexts } from '../../core/files/replacements.ts';
 import { judgeEdit, newsBeside, partAfter } from '../../core/files/staleGuard.ts';
-import { printPath } from '../../core/notify/printPath.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { refuse } from '../defineTool.ts';
 import { refuseUnseen, takeUpExisting, untilItHolds } from './opened.ts';

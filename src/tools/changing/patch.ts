@@ -1,9 +1,9 @@
 // Decides a patch of several files: each is judged as by its own tool before any is changed.
 import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
+import { printPath } from '../../base/printPath.ts';
 import { type FilePatch, parsePatch } from '../../core/files/patch.ts';
 import { fitHunks } from '../../core/files/patchFit.ts';
 import { judgeEdit, judgeNew, judgeRemoval, newsBeside, partAfter } from '../../core/files/staleGuard.ts';
-import { printPath } from '../../core/notify/printPath.ts';
 import { type ShownFile, type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type FileEdit } from '../../core/ports/workspace.ts';
 import { refuse } from '../defineTool.ts';

@@ -1,7 +1,8 @@
 // Decides what a tool says after it has changed files: what became of each, what the editor did beyond it, what is seen now.
+
+import { printPath } from '../../base/printPath.ts';
 import { differenceOf } from '../../core/files/difference.ts';
 import { HARDLY } from '../../core/files/seenPart.ts';
-import { printPath } from '../../core/notify/printPath.ts';
 import { type ChangedFile, type ShownFile, type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type AppliedEdit, type FilePath } from '../../core/ports/workspace.ts';
 import { type SeenPart } from '../../protocol/event.ts';

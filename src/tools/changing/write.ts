@@ -1,8 +1,8 @@
 // Decides a whole file's content: only over what the model has read, all of it, as it is now.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { printPath } from '../../base/printPath.ts';
 import { endingOf } from '../../core/files/difference.ts';
 import { judgeNew, judgeWrite } from '../../core/files/staleGuard.ts';
-import { printPath } from '../../core/notify/printPath.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { answer, refuse } from '../defineTool.ts';
 import { refuseUnseen, takeUp, untilItHolds } from './opened.ts';

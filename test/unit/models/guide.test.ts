@@ -1,6 +1,6 @@
 // The Guide: what it understands, what it calls, how it goes on by what came of it, and how it reports what it was told.
 import { describe, expect, test } from 'vitest';
-import { type ModelMessage, SYSTEM_REQUEST } from '../../../src/core/conversation/messages.ts';
+import { type ModelMessage, SYSTEM_REQUEST } from '../../../src/core/conversation/projections/messages.ts';
 import { type ModelPart } from '../../../src/core/ports/ports.ts';
 import { createGuideModel } from '../../../src/models/guide.ts';
 import { textOf } from '../../../src/models/guidePlan.ts';

@@ -1,6 +1,6 @@
 // Prints the Markdown block: grouped by level, for models that do better without tags.
 import { LEVELS } from '../../../protocol/notification.ts';
-import { maskKey } from '../key.ts';
+import { maskKey } from '../../conversation/key.ts';
 import { type Entry } from '../plan.ts';
 import { attachedWordsOf, type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './format.ts';
 

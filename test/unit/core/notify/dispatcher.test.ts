@@ -1,8 +1,8 @@
 // The dispatcher equals a matcher that tries every subscription, for any subscriptions, scopes, senders and addressees.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { compileGlob, keyOf } from '../../../../src/core/files/globs.ts';
 import { type Addressed, Dispatcher, type Subscription } from '../../../../src/core/notify/dispatcher.ts';
-import { compileGlob, keyOf } from '../../../../src/core/notify/globs.ts';
 
 const listener = fc.constantFrom('a', 'b', 'c', 'd');
 const segment = fc.constantFrom('src', 'lib', 'a.ts', 'b.test.ts', 'c.js', '.env', 'x y', 'ä.ts', 'ab', '.');

@@ -1,8 +1,9 @@
 // Decides when a tool's output imitates a block of ours, and that each source of such output is told of once.
-import { type LogEvent } from '../../protocol/event.ts';
-import { KINDS } from '../../protocol/kinds.ts';
-import { type NotificationDraft } from '../../protocol/notification.ts';
-import { printPath } from './printPath.ts';
+
+import { printPath } from '../../../base/printPath.ts';
+import { type LogEvent } from '../../../protocol/event.ts';
+import { KINDS } from '../../../protocol/kinds.ts';
+import { type NotificationDraft } from '../../../protocol/notification.ts';
 
 const KIND = { source: 'security', name: 'lookalike' } as const;
 const IMITATION = /<\/?(?:notifications?|user_message)\b|\*\*Earshot notifications\*\*|_system_notification\b/i;

@@ -1,6 +1,6 @@
 // Decides which news would only repeat what the model was last told of the same thing.
-import { type EventOf, type LogEvent } from '../../protocol/event.ts';
-import { type Notification, type NotificationDraft, printKind } from '../../protocol/notification.ts';
+import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
+import { type Notification, type NotificationDraft, printKind } from '../../../protocol/notification.ts';
 import { CARRIED_AS } from './history.ts';
 import { RUN_TASK_TOOL } from './watches.ts';
 

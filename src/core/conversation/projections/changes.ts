@@ -1,6 +1,6 @@
 // Projects which files the agent changed in which turn, what of it is still to be reviewed, what was undone, and what others changed meanwhile.
-import { wholeCharacters } from '../../base/text.ts';
-import { type EntryKind, type EventOf, type LogEvent } from '../../protocol/event.ts';
+import { wholeCharacters } from '../../../base/text.ts';
+import { type EntryKind, type EventOf, type LogEvent } from '../../../protocol/event.ts';
 
 /** One change of one file, by the hashes of its bytes; absent: there was no such file. */
 export interface Step {

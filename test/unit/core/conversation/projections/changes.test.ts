@@ -1,9 +1,9 @@
 // The changes of a turn as the log says them: what is to be reviewed, what was kept or undone, also reopened and forked.
 import { expect, test } from 'vitest';
-import { type Changes } from '../../../../src/core/conversation/changes.ts';
-import { forkEvents } from '../../../../src/core/conversation/fork.ts';
-import { type EventDraft, type EventOf } from '../../../../src/protocol/event.ts';
-import { call, folded, numbered, request, started, turnStarted } from '../../../support/events.ts';
+import { forkEvents } from '../../../../../src/core/conversation/fork.ts';
+import { type Changes } from '../../../../../src/core/conversation/projections/changes.ts';
+import { type EventDraft, type EventOf } from '../../../../../src/protocol/event.ts';
+import { call, folded, numbered, request, started, turnStarted } from '../../../../support/events.ts';
 
 type Change = NonNullable<EventOf<'tool_call_response'>['changes']>[number];
 

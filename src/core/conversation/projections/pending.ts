@@ -1,6 +1,6 @@
 // Decides what still waits to be told: queued after the last carrier's `through`, minus what was withdrawn.
-import { type Attachment, type LogEvent } from '../../protocol/event.ts';
-import { type Kind, type Notification } from '../../protocol/notification.ts';
+import { type Attachment, type LogEvent } from '../../../protocol/event.ts';
+import { type Kind, type Notification } from '../../../protocol/notification.ts';
 
 export interface QueuedText {
   readonly id: string;

@@ -1,6 +1,6 @@
 // Decides what became of every notification of a log. Read from the events when asked for: nobody holds a million in memory.
-import { type LogEvent } from '../../protocol/event.ts';
-import { type Notification } from '../../protocol/notification.ts';
+import { type LogEvent } from '../../../protocol/event.ts';
+import { type Notification } from '../../../protocol/notification.ts';
 
 /** Everything that a carrier carries is in one of these lists of it. */
 export const CARRIED_AS = ['shown', 'merged', 'counted', 'filtered'] as const;

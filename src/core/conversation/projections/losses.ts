@@ -1,7 +1,7 @@
 // Decides which losses the model has heard of and not yet heard to be made good: only of these must a recovery be told.
-import { type LogEvent } from '../../protocol/event.ts';
-import { RECOVERIES } from '../../protocol/kinds.ts';
-import { type Notification, printKind } from '../../protocol/notification.ts';
+import { type LogEvent } from '../../../protocol/event.ts';
+import { RECOVERIES } from '../../../protocol/kinds.ts';
+import { type Notification, printKind } from '../../../protocol/notification.ts';
 
 const LOSSES: ReadonlySet<string> = new Set(Object.values(RECOVERIES));
 const recoveries: ReadonlyMap<string, string> = new Map(Object.entries(RECOVERIES));

@@ -1,8 +1,8 @@
 // What a conversation used: the endpoint's count is the truth, our estimate between counts is scaled by it.
 import { describe, expect, test } from 'vitest';
-import { costOf, Spent } from '../../../../src/core/conversation/spent.ts';
-import { estimateTokens } from '../../../../src/core/notify/tokens.ts';
-import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../../src/protocol/event.ts';
+import { costOf, Spent } from '../../../../../src/core/conversation/projections/usage.ts';
+import { estimateTokens } from '../../../../../src/core/conversation/tokens.ts';
+import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../../../src/protocol/event.ts';
 
 function fold(...drafts: EventDraft[]): Spent {
   const spent = new Spent();

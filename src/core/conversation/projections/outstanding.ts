@@ -1,7 +1,7 @@
 // Decides what the model was told and is still true: the last carried state of each subject, unless it was good news.
-import { type EventOf, type LogEvent } from '../../protocol/event.ts';
-import { type Notification } from '../../protocol/notification.ts';
-import { fileStatesOf } from '../notify/fileState.ts';
+import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
+import { type Notification } from '../../../protocol/notification.ts';
+import { fileStatesOf } from '../../files/fileState.ts';
 
 export interface StandingFact {
   readonly notification: Notification;

@@ -1,8 +1,8 @@
 // What was told of a file since it was seen, when one of several that told of it is taken back.
 import { expect, test } from 'vitest';
-import { type EventDraft } from '../../../../src/protocol/event.ts';
-import { type Notification } from '../../../../src/protocol/notification.ts';
-import { call, folded, numbered, queued, result } from '../../../support/events.ts';
+import { type EventDraft } from '../../../../../src/protocol/event.ts';
+import { type Notification } from '../../../../../src/protocol/notification.ts';
+import { call, folded, numbered, queued, result } from '../../../../support/events.ts';
 
 const tells = (id: string, source: string, hash: string): Notification => ({
   id,

@@ -1,6 +1,6 @@
 // Projects the log to what the model reads: events → messages, each event once. How an endpoint wants them is models/'s.
-import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../protocol/event.ts';
-import { type ImageReference, imagesIn, withAttachments } from './attachments.ts';
+import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../../protocol/event.ts';
+import { type ImageReference, imagesIn, withAttachments } from '../attachments.ts';
 import { type QueuedText } from './pending.ts';
 
 export interface ToolCall {

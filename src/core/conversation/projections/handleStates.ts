@@ -1,6 +1,6 @@
 // Decides what the model knows of each handle: what its own calls showed it and what was queued for it. Told once, never twice.
-import { type EventOf, type LogEvent } from '../../protocol/event.ts';
-import { type NotificationDraft } from '../../protocol/notification.ts';
+import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
+import { type NotificationDraft } from '../../../protocol/notification.ts';
 
 export interface KnownHandle {
   readonly name: string;

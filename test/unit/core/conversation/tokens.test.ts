@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { estimateTokenCount } from 'tokenx';
 import { expect, test } from 'vitest';
-import { estimateTokens } from '../../../../src/core/notify/tokens.ts';
+import { estimateTokens } from '../../../../src/core/conversation/tokens.ts';
 import { NASTY } from '../../../support/arbitraryNotifications.ts';
 
 const piece = fc.oneof(

@@ -1,8 +1,8 @@
 // What was shown of a subject's state is known until something may have changed it.
 import { expect, test } from 'vitest';
-import { type EventDraft } from '../../../../src/protocol/event.ts';
-import { type Notification } from '../../../../src/protocol/notification.ts';
-import { call, folded, numbered, queued, result } from '../../../support/events.ts';
+import { type EventDraft } from '../../../../../src/protocol/event.ts';
+import { type Notification } from '../../../../../src/protocol/notification.ts';
+import { call, folded, numbered, queued, result } from '../../../../support/events.ts';
 
 const good = (id: string, name = 'build'): Notification => ({
   id,

@@ -1,5 +1,5 @@
 // Decides what a conversation's own acts subscribe it to: watched globs, handles and tasks, from the log, so that they survive a restart.
-import { type EventOf, type LogEvent } from '../../protocol/event.ts';
+import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 
 export const WATCH_TOOL = 'watch';
 export const RUN_TASK_TOOL = 'run_task';

@@ -1,10 +1,11 @@
 // Decides what a person sees of the log: events → items of the chat, each event once.
-import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../protocol/event.ts';
-import { LEVELS, type Level, type Notification, printKind } from '../../protocol/notification.ts';
-import { type CarriedView, type ToolState, type TranscriptItem } from '../../protocol/webview.ts';
-import { printPath } from '../notify/printPath.ts';
-import { estimateTokens } from '../notify/tokens.ts';
-import { nameOf } from './attachments.ts';
+
+import { printPath } from '../../../base/printPath.ts';
+import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../../protocol/event.ts';
+import { LEVELS, type Level, type Notification, printKind } from '../../../protocol/notification.ts';
+import { type CarriedView, type ToolState, type TranscriptItem } from '../../../protocol/webview.ts';
+import { nameOf } from '../attachments.ts';
+import { estimateTokens } from '../tokens.ts';
 import { type Pending } from './pending.ts';
 
 /** What is pending, by id. */

@@ -1,8 +1,8 @@
 // Decides which bytes of each file the model was shown last, and which later state of it was told without being shown.
-import { type EventOf, type LogEvent, type SeenPart } from '../../protocol/event.ts';
-import { type Notification } from '../../protocol/notification.ts';
-import { joinParts } from '../files/seenPart.ts';
-import { fileStatesOf } from '../notify/fileState.ts';
+import { type EventOf, type LogEvent, type SeenPart } from '../../../protocol/event.ts';
+import { type Notification } from '../../../protocol/notification.ts';
+import { fileStatesOf } from '../../files/fileState.ts';
+import { joinParts } from '../../files/seenPart.ts';
 
 export interface SeenState {
   readonly hash: string;

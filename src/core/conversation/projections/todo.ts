@@ -1,6 +1,6 @@
 // Decides what the model's to-do list is: the one that its last successful call wrote, from the log, so that it survives a restart.
-import { type LogEvent } from '../../protocol/event.ts';
-import { type TodoItem, todoArgumentsSchema } from '../../protocol/todo.ts';
+import { type LogEvent } from '../../../protocol/event.ts';
+import { type TodoItem, todoArgumentsSchema } from '../../../protocol/todo.ts';
 
 export const TODO_TOOL = 'todo';
 

@@ -1,22 +1,22 @@
 // Decides in which order an event reaches the projections; together they are everything that is known of a conversation.
-import { type LogEvent } from '../../protocol/event.ts';
-import { type TranscriptItem } from '../../protocol/webview.ts';
-import { Lookalikes } from '../notify/lookalike.ts';
-import { Losses } from '../notify/losses.ts';
-import { Repeats } from '../notify/repeats.ts';
-import { Watches } from '../notify/watches.ts';
+import { type LogEvent } from '../../../protocol/event.ts';
+import { type TranscriptItem } from '../../../protocol/webview.ts';
 import { Changes } from './changes.ts';
 import { HandleStates } from './handleStates.ts';
+import { Lookalikes } from './lookalike.ts';
+import { Losses } from './losses.ts';
 import { Messages } from './messages.ts';
+import { Standing } from './outstanding.ts';
 import { Pending } from './pending.ts';
+import { Repeats } from './repeats.ts';
 import { Sampled } from './sampled.ts';
 import { Seen } from './seen.ts';
-import { Spent } from './spent.ts';
-import { Standing } from './standing.ts';
 import { Summary } from './summary.ts';
 import { Todo } from './todo.ts';
 import { Transcript } from './transcript.ts';
 import { TurnState } from './turnState.ts';
+import { Spent } from './usage.ts';
+import { Watches } from './watches.ts';
 
 export class Projections {
   readonly messages = new Messages();

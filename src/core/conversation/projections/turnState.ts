@@ -1,5 +1,5 @@
 // Tracks how far the running turn has come: whether one is open, which of its tool calls have no response, which were approved.
-import { type EventOf, type LogEvent } from '../../protocol/event.ts';
+import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 
 export interface UnansweredCall {
   readonly request: EventOf<'tool_call_request'>;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import picomatch from 'picomatch';
 import { expect, test } from 'vitest';
-import { compileGlob, GLOB_LIMIT, keyOf, keysFor, matchesAny, whyUnusable } from '../../../../src/core/notify/globs.ts';
+import { compileGlob, GLOB_LIMIT, keyOf, keysFor, matchesAny, whyUnusable } from '../../../../src/core/files/globs.ts';
 
 const name = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '.', '-', 'ä'), minLength: 1, maxLength: 4 });
 const path = fc

@@ -1,6 +1,6 @@
 // Decides what a conversation was last told of state that is compared at delivery points: its configuration and its budget.
-import { type EventOf, type LogEvent } from '../../protocol/event.ts';
-import { type RequestConfig } from '../ports/producers.ts';
+import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
+import { type RequestConfig } from '../../ports/producers.ts';
 
 export class Sampled {
   #used: Partial<RequestConfig> = {};

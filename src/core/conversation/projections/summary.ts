@@ -1,6 +1,6 @@
 // Decides what a conversation is called and where it comes from: the given title, else the user's first words.
-import { wholeCharacters } from '../../base/text.ts';
-import { type LogEvent } from '../../protocol/event.ts';
+import { wholeCharacters } from '../../../base/text.ts';
+import { type LogEvent } from '../../../protocol/event.ts';
 
 const TITLE_LENGTH = 80;
 
