@@ -11,7 +11,6 @@ import { ConversationLog } from './conversation/log.ts';
 import { type Opening, openOrFollow } from './conversation/opening.ts';
 import { type QueuedText } from './conversation/projections/pending.ts';
 import { type Folded } from './conversation/projections/project.ts';
-import { OwnEdits } from './files/ownEdits.ts';
 import {
   type ConversationChange,
   isBetweenCycles,
@@ -21,11 +20,12 @@ import {
   viewLive,
 } from './live.ts';
 import { type Subscription } from './notify/dispatcher.ts';
-import { Hearing } from './notify/hearing.ts';
-import { LiveViews } from './notify/liveViews.ts';
 import { Producers } from './notify/producers.ts';
+import { Hearing } from './notify/publishing.ts';
 import { Ownership, unsubscribe } from './ownership.ts';
 import { type Ports, type Publisher } from './ports/ports.ts';
+import { LiveViews } from './tools/liveViews.ts';
+import { OwnEdits } from './tools/ownEdits.ts';
 import { ToolRegistry } from './tools/registry.ts';
 import { type Taken, Turns } from './turns.ts';
 

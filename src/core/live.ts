@@ -8,8 +8,8 @@ import { type TurnControl } from './agent/turnControl.ts';
 import { type Captures } from './checkpoints/captures.ts';
 import { type ConversationLog } from './conversation/log.ts';
 import { type Folded } from './conversation/projections/project.ts';
-import { type OwnEdits } from './files/ownEdits.ts';
 import { type HeldLock, type Owner } from './ports/storage.ts';
+import { type OwnEdits } from './tools/ownEdits.ts';
 
 export interface ConversationChange {
   readonly conversation: string;

@@ -1,6 +1,6 @@
 // Decides who changed a file, as far as it was observed: a save or a call that made these very bytes, a command that ran.
 import { type Disposable } from '../base/disposable.ts';
-import { type Author } from '../core/notify/author.ts';
+import { type Author } from '../core/notify/wording/author.ts';
 import { type Clock } from '../core/ports/ports.ts';
 import { type ActiveCall, type LiveConversations } from '../core/ports/producers.ts';
 import { type EditorBuffers } from '../core/ports/sources.ts';

@@ -9,7 +9,7 @@ import {
   type ProblemDelta,
   RESOLVED,
   resolvedDraft,
-} from '../core/notify/problems.ts';
+} from '../core/notify/wording/problems.ts';
 import { type Clock, type Log, type Producer, type Publisher, type SeenFiles } from '../core/ports/ports.ts';
 import { type EditWatch, type Problem, type Problems, type ProblemTelling } from '../core/ports/problems.ts';
 import { type LiveConversations } from '../core/ports/producers.ts';

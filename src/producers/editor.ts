@@ -1,6 +1,6 @@
 // Tells of what a person does with seen files in the editor before it is on disk: unsaved changes, and other names.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
-import { fileNoLongerUnsaved, fileRenamed, fileUnsaved } from '../core/notify/fileChange.ts';
+import { fileNoLongerUnsaved, fileRenamed, fileUnsaved } from '../core/notify/wording/fileChange.ts';
 import {
   type Clock,
   type Log,

@@ -7,7 +7,7 @@ import {
   fileDeleted,
   fileKeepsChanging,
   fileWithheld,
-} from '../core/notify/fileChange.ts';
+} from '../core/notify/wording/fileChange.ts';
 import {
   type Clock,
   type Log,

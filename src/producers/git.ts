@@ -2,8 +2,8 @@
 import { relative, sep } from 'node:path';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { type FileState } from '../core/files/fileState.ts';
-import { type Author } from '../core/notify/author.ts';
-import { GIT_KIND, type GitHead, type GitOperation, gitHeadChanged } from '../core/notify/gitChange.ts';
+import { type Author } from '../core/notify/wording/author.ts';
+import { GIT_KIND, type GitHead, type GitOperation, gitHeadChanged } from '../core/notify/wording/gitChange.ts';
 import {
   type Clock,
   type Log,

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { type FSWatcher, watch } from 'node:fs';
 import { promisify } from 'node:util';
 import { type Disposable } from '../base/disposable.ts';
-import { type GitHead } from '../core/notify/gitChange.ts';
+import { type GitHead } from '../core/notify/wording/gitChange.ts';
 import { type Clock } from '../core/ports/ports.ts';
 import { type Passed } from './gitGate.ts';
 import { describeGit } from './gitOperation.ts';

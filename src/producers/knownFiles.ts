@@ -1,6 +1,6 @@
 // Decides which problems of a file were there all along for a conversation that has read it, and how sure that is.
 import { extname } from 'node:path';
-import { compareProblems, type KnownProblems, type ProblemDelta } from '../core/notify/problems.ts';
+import { compareProblems, type KnownProblems, type ProblemDelta } from '../core/notify/wording/problems.ts';
 import { type Clock } from '../core/ports/ports.ts';
 import { type Problem } from '../core/ports/problems.ts';
 import { type FilePath } from '../core/ports/workspace.ts';

@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
-import { compareProblems } from '../core/notify/problems.ts';
+import { compareProblems } from '../core/notify/wording/problems.ts';
 import { type Clock, type Log } from '../core/ports/ports.ts';
 import { type Problem, type Problems, type ProblemsChange } from '../core/ports/problems.ts';
 import { type FilePath } from '../core/ports/workspace.ts';

@@ -1,6 +1,6 @@
 // Decides what a conversation is told of files that it has not seen: one count of new errors, replaced as it changes.
-import { ownScope } from '../core/notify/hearing.ts';
-import { INTRODUCED, type MoreErrors, OTHERS, othersDraft } from '../core/notify/problems.ts';
+import { ownScope } from '../core/notify/publishing.ts';
+import { INTRODUCED, type MoreErrors, OTHERS, othersDraft } from '../core/notify/wording/problems.ts';
 import { type Publisher } from '../core/ports/ports.ts';
 import { type Problem } from '../core/ports/problems.ts';
 

@@ -1,10 +1,11 @@
 // Notifies a conversation whose own command replaced what somebody else had written: what was lost, and what was put there.
-import { type ConversationOverwrite } from '../core/files/ownEdits.ts';
-import { fileOverwritten } from '../core/notify/fileChange.ts';
+
+import { fileOverwritten } from '../core/notify/wording/fileChange.ts';
 import { type Publisher, type SeenFiles } from '../core/ports/ports.ts';
 import { type LiveConversations, type Sample } from '../core/ports/producers.ts';
 import { type Snapshots } from '../core/ports/storage.ts';
 import { type Workspace } from '../core/ports/workspace.ts';
+import { type ConversationOverwrite } from '../core/tools/ownEdits.ts';
 
 export interface OverwrittenDeps {
   readonly live: LiveConversations;

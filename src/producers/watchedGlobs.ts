@@ -2,7 +2,7 @@
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { PROTECTED } from '../core/consent/door.ts';
 import { compileGlob, keyOf } from '../core/files/globs.ts';
-import { watchedFile } from '../core/notify/fileChange.ts';
+import { watchedFile } from '../core/notify/wording/fileChange.ts';
 import { type Clock, type Publisher } from '../core/ports/ports.ts';
 import { type LiveConversations } from '../core/ports/producers.ts';
 import { type FileTouch } from '../core/ports/sources.ts';

@@ -1,7 +1,7 @@
 // The tool diagnostics: what language servers say of a file, a folder or the whole workspace now, worst files first.
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
-import { printProblem } from '../core/notify/problems.ts';
+import { printProblem } from '../core/notify/wording/problems.ts';
 import { type Tool } from '../core/ports/ports.ts';
 import { type FileProblems, type Problem, type Problems, type ProblemTelling } from '../core/ports/problems.ts';
 import { type FilePath } from '../core/ports/workspace.ts';

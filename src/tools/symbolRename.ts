@@ -1,7 +1,6 @@
 // Decides a rename: what the language server would change, through the same door as every edit, all of it or nothing.
 import { describeFailure, type Result, succeeded } from '../base/errors.ts';
 import { whyProtected } from '../core/consent/protectedFiles.ts';
-import { newsBeside, partAfter } from '../core/files/staleGuard.ts';
 import {
   type FileReplacements,
   type Languages,
@@ -10,6 +9,7 @@ import {
 } from '../core/ports/languages.ts';
 import { type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
 import { type FileEdit } from '../core/ports/workspace.ts';
+import { newsBeside, partAfter } from '../core/tools/staleGuard.ts';
 import { takeUpExisting, untilItHolds } from './changing/opened.ts';
 import { editOutcome, type Intended } from './changing/result.ts';
 import { refuse } from './defineTool.ts';

@@ -6,7 +6,7 @@ import { countDeliverable } from '../core/agent/delivery.ts';
 import { nameOf } from '../core/conversation/attachments.ts';
 import { worse } from '../core/conversation/projections/transcript.ts';
 import { type Earshot } from '../core/earshot.ts';
-import { type Lingering } from '../core/lingering.ts';
+import { type Lingering } from '../core/keepAlive.ts';
 import { type LiveConversation } from '../core/live.ts';
 import { type Clock, type Ids, type Log, type Model } from '../core/ports/ports.ts';
 import { type Store } from '../core/ports/storage.ts';

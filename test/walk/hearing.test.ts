@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
-import { ownScope } from '../../src/core/notify/hearing.ts';
+import { ownScope } from '../../src/core/notify/publishing.ts';
 import { type Producer, type Publisher } from '../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';

@@ -2,11 +2,11 @@
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { type Captures } from '../checkpoints/captures.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type OwnEdits } from '../files/ownEdits.ts';
 import { type Ports } from '../ports/ports.ts';
 import { type DeliveryPoint, type Sample } from '../ports/producers.ts';
 import { type InstructionsInForce, Prompting } from '../prompt/prompting.ts';
 import { mendInstruction } from '../prompt/schemaPrompts.ts';
+import { type OwnEdits } from '../tools/ownEdits.ts';
 import { type ToolRegistry } from '../tools/registry.ts';
 import { stopHandles, waitForHandles } from './afterTurn.ts';
 import { type CallRequest, endTurn, runCalls, type TurnEnd } from './calls.ts';

@@ -1,9 +1,9 @@
 // Gathers what a producer publishes above its limit, by listener and kind, as one notification that names every subject and grows in place.
 import { type Kind, LEVELS, type Level, type NotificationDraft, printKind } from '../../protocol/notification.ts';
 import { type FileState, fileStatesOf } from '../files/fileState.ts';
-import { type Outlet } from './calm.ts';
 import { nameOf } from './group.ts';
 import { listNames, printName } from './nameList.ts';
+import { type Outlet } from './throttle.ts';
 
 /** What one listener would have been told one by one. */
 interface Gathered {

@@ -2,7 +2,7 @@
 import { type Event } from '../../base/emitter.ts';
 import { type Kind, type Notification, type NotificationDraft } from '../../protocol/notification.ts';
 import { type Sampled } from '../conversation/projections/sampled.ts';
-import { type ConversationOverwrite } from '../files/ownEdits.ts';
+import { type ConversationOverwrite } from '../tools/ownEdits.ts';
 
 /** A tool call that may change something, from when it was allowed until a while after its end. */
 export interface ActiveCall {

@@ -3,10 +3,10 @@ import { type EventOf } from '../../protocol/event.ts';
 import { type Effect } from '../../protocol/tool.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { fileStatesOf, GONE } from '../files/fileState.ts';
-import { type OwnEdits } from '../files/ownEdits.ts';
 import { type SeenView, type ToolOutcome } from '../ports/ports.ts';
 import { type Snapshots } from '../ports/storage.ts';
 import { type FileEdit, type FilePath, type Workspace } from '../ports/workspace.ts';
+import { type OwnEdits } from './ownEdits.ts';
 
 export interface FileViewDeps {
   readonly log: ConversationLog;

@@ -15,7 +15,6 @@ import { maskKey } from '../conversation/key.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { notificationHistory } from '../conversation/projections/history.ts';
 import { lookalikeIn } from '../conversation/projections/lookalike.ts';
-import { type OwnEdits } from '../files/ownEdits.ts';
 import { enqueue } from '../notify/queue.ts';
 import {
   type Clock,
@@ -33,6 +32,7 @@ import { type FilePath, type Workspace } from '../ports/workspace.ts';
 import { inTurn, keepViews, ownWorkspace, seenView } from './fileViews.ts';
 import { type Handles } from './handles.ts';
 import { awaitNews } from './news.ts';
+import { type OwnEdits } from './ownEdits.ts';
 import { heldToPlan } from './preview.ts';
 import { effectOf, type ToolRegistry } from './registry.ts';
 import { withProblems } from './settling.ts';

@@ -2,8 +2,8 @@
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { replaceTexts } from '../../core/files/replacements.ts';
-import { judgeEdit, newsBeside, partAfter } from '../../core/files/staleGuard.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
+import { judgeEdit, newsBeside, partAfter } from '../../core/tools/staleGuard.ts';
 import { refuse } from '../defineTool.ts';
 import { refuseUnseen, takeUpExisting, untilItHolds } from './opened.ts';
 import { editOutcome } from './result.ts';

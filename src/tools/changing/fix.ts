@@ -1,10 +1,10 @@
 // Decides how the texts that a quick fix makes are put into files: only those it may touch, all or none, and shown as they changed.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { differenceOf } from '../../core/files/difference.ts';
-import { newsBeside, partAfter } from '../../core/files/staleGuard.ts';
 import { type FixedText } from '../../core/ports/fixes.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type FileEdit, STALE } from '../../core/ports/workspace.ts';
+import { newsBeside, partAfter } from '../../core/tools/staleGuard.ts';
 import { refuse } from '../defineTool.ts';
 import { takeUpExisting } from './opened.ts';
 import { editOutcome, type Intended } from './result.ts';

@@ -1,9 +1,9 @@
 // Decides how a tool takes up a file that it may change: what is there, as text, and what the model has seen of it.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
-import { partAfter, type SeenOf, type Verdict } from '../../core/files/staleGuard.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type FilePath, NOT_FOUND, STALE } from '../../core/ports/workspace.ts';
+import { partAfter, type SeenOf, type Verdict } from '../../core/tools/staleGuard.ts';
 import { refuse } from '../defineTool.ts';
 
 type Files = Pick<ToolContext, 'workspace' | 'seen'>;

@@ -1,8 +1,8 @@
 // Decides whether a file is moved or deleted: not if it has changed since the model saw it.
 import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
-import { judgeRemoval, partAfter } from '../../core/files/staleGuard.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
+import { judgeRemoval, partAfter } from '../../core/tools/staleGuard.ts';
 import { answer, refuse } from '../defineTool.ts';
 import { refuseUnseen, takeUpExisting, untilItHolds } from './opened.ts';
 import { editOutcome } from './result.ts';

@@ -2,8 +2,8 @@
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { endingOf } from '../../core/files/difference.ts';
-import { judgeNew, judgeWrite } from '../../core/files/staleGuard.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
+import { judgeNew, judgeWrite } from '../../core/tools/staleGuard.ts';
 import { answer, refuse } from '../defineTool.ts';
 import { refuseUnseen, takeUp, untilItHolds } from './opened.ts';
 import { editOutcome } from './result.ts';

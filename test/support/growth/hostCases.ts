@@ -17,7 +17,7 @@ import { shortTitle } from '../../../src/core/conversation/projections/summary.t
 import { estimateTokens } from '../../../src/core/conversation/tokens.ts';
 import { compileGlob, keyOf, keysFor, matchesAny } from '../../../src/core/files/globs.ts';
 import { legal } from '../../../src/core/notify/format/format.ts';
-import { printProblem } from '../../../src/core/notify/problems.ts';
+import { printProblem } from '../../../src/core/notify/wording/problems.ts';
 import { readPrompt } from '../../../src/core/prompt/promptFiles.ts';
 import { explain, isOverflow } from '../../../src/models/explain.ts';
 import { resolveInside } from '../../../src/node/resolvePath.ts';

@@ -1,8 +1,8 @@
 // Names that somebody else chose, in a sentence and on a chip: on one line, never reordered, never taken for a block.
 import { expect, test } from 'vitest';
 import { printPath } from '../../../src/base/printPath.ts';
-import { fileChanged, fileDeleted, fileRenamed } from '../../../src/core/notify/fileChange.ts';
 import { formatXml } from '../../../src/core/notify/format/xml.ts';
+import { fileChanged, fileDeleted, fileRenamed } from '../../../src/core/notify/wording/fileChange.ts';
 import { call, folded, numbered, queued, result, started, turnStarted } from '../../support/events.ts';
 
 const AWKWARD = [

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { setDisposableTracker } from '../../../src/base/disposable.ts';
 import { Earshot } from '../../../src/core/earshot.ts';
-import { ownScope } from '../../../src/core/notify/hearing.ts';
+import { ownScope } from '../../../src/core/notify/publishing.ts';
 import { type Model, type Ports } from '../../../src/core/ports/ports.ts';
 import { type EventFile } from '../../../src/core/ports/storage.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';

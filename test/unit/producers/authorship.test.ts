@@ -1,7 +1,7 @@
 // Who changed a file: only as far as it was observed, and never a guess.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Emitter } from '../../../src/base/emitter.ts';
-import { printAuthor } from '../../../src/core/notify/author.ts';
+import { printAuthor } from '../../../src/core/notify/wording/author.ts';
 import { type ActiveCall } from '../../../src/core/ports/producers.ts';
 import { type SavedFile } from '../../../src/core/ports/sources.ts';
 import { Authorship } from '../../../src/producers/authorship.ts';

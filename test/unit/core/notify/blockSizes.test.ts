@@ -1,10 +1,10 @@
 // What the blocks of typical moments cost: each is printed whole in the golden file, with its size and that of its frame.
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
-import { fileChanged } from '../../../../src/core/notify/fileChange.ts';
 import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
 import { planNotifications } from '../../../../src/core/notify/plan.ts';
-import { introducedDraft } from '../../../../src/core/notify/problems.ts';
+import { fileChanged } from '../../../../src/core/notify/wording/fileChange.ts';
+import { introducedDraft } from '../../../../src/core/notify/wording/problems.ts';
 import { type TaskEnd } from '../../../../src/core/ports/tasks.ts';
 import { Handle } from '../../../../src/core/tools/handle.ts';
 import { draftOf } from '../../../../src/core/tools/handleWords.ts';

@@ -7,7 +7,7 @@ import {
   MOST_A_MINUTE,
   type Outlet,
   SUBJECT_MILLISECONDS,
-} from '../../../../src/core/notify/calm.ts';
+} from '../../../../src/core/notify/throttle.ts';
 import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
 

@@ -5,9 +5,9 @@ import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
 import { type Kind, type NotificationDraft, printKind } from '../../protocol/notification.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Ids } from '../ports/ports.ts';
-import { type Outlet } from './calm.ts';
 import { type Addressed, Dispatcher, GLOB_SCOPE, kindScope, type Subscription } from './dispatcher.ts';
 import { enqueue, withdraw } from './queue.ts';
+import { type Outlet } from './throttle.ts';
 
 /** What every live conversation hears, whatever it is about. */
 const HEARD_BY_ALL: readonly string[] = SHIPPED_KINDS.filter((kind) => KINDS[kind].heardBy === 'live').map(kindScope);

@@ -1,7 +1,7 @@
 // Decides how it is said who changed a file: only as far as it was observed.
 
-import { printCommandLine, printPath } from '../../base/printPath.ts';
-import { type NotificationDraft } from '../../protocol/notification.ts';
+import { printCommandLine, printPath } from '../../../base/printPath.ts';
+import { type NotificationDraft } from '../../../protocol/notification.ts';
 
 export type Author =
   /** A person saved it in the editor. */

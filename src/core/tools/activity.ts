@@ -1,7 +1,7 @@
 // Decides which tool calls of a conversation may have changed something at a given moment: from the log, so that it is observed.
 import { type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { type ActiveCall } from '../ports/producers.ts';
-import { type ToolRegistry } from '../tools/registry.ts';
+import { type ToolRegistry } from './registry.ts';
 
 /** What a call did is noticed a while after it ended. */
 const KEPT_MILLISECONDS = 30_000;

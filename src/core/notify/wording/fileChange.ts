@@ -1,11 +1,11 @@
 // Decides what is said of a file that is no longer as the model saw it: a bounded diff, else a summary. Pure.
 
-import { printPath } from '../../base/printPath.ts';
-import { decodeText } from '../../base/text.ts';
-import { KINDS } from '../../protocol/kinds.ts';
-import { type NotificationDraft } from '../../protocol/notification.ts';
-import { type Difference, differenceOf, LONGEST_COMPARED } from '../files/difference.ts';
-import { CHANGING, GONE } from '../files/fileState.ts';
+import { printPath } from '../../../base/printPath.ts';
+import { decodeText } from '../../../base/text.ts';
+import { KINDS } from '../../../protocol/kinds.ts';
+import { type NotificationDraft } from '../../../protocol/notification.ts';
+import { type Difference, differenceOf, LONGEST_COMPARED } from '../../files/difference.ts';
+import { CHANGING, GONE } from '../../files/fileState.ts';
 import { type Author, originOf, printAuthor, printCommand } from './author.ts';
 
 const SHOWN = { lines: 40, characters: 1800, bareWhole: true };

@@ -2,11 +2,11 @@
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type OwnEdits } from '../files/ownEdits.ts';
 import { type SeenFile, type SeenFiles } from '../ports/ports.ts';
 import { type LiveConversations } from '../ports/producers.ts';
-import { type ToolRegistry } from '../tools/registry.ts';
 import { Activity } from './activity.ts';
+import { type OwnEdits } from './ownEdits.ts';
+import { type ToolRegistry } from './registry.ts';
 
 interface Listened {
   readonly log: ConversationLog;

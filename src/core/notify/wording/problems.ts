@@ -1,9 +1,9 @@
 // Decides what is said of problems: what came and what went against what a conversation knows, in few words. Pure.
 
-import { printPath } from '../../base/printPath.ts';
-import { wholeCharacters } from '../../base/text.ts';
-import { type Level, type NotificationDraft } from '../../protocol/notification.ts';
-import { type Problem } from '../ports/problems.ts';
+import { printPath } from '../../../base/printPath.ts';
+import { wholeCharacters } from '../../../base/text.ts';
+import { type Level, type NotificationDraft } from '../../../protocol/notification.ts';
+import { type Problem } from '../../ports/problems.ts';
 
 const MOST_LISTED = 8;
 const MOST_FILES_NAMED = 10;

@@ -1,9 +1,9 @@
 // Decides what is said when another commit or branch was checked out: one notification for all its files, naming the seen ones. Pure.
 
-import { printPath } from '../../base/printPath.ts';
-import { KINDS } from '../../protocol/kinds.ts';
-import { type NotificationDraft } from '../../protocol/notification.ts';
-import { type FileState, GONE } from '../files/fileState.ts';
+import { printPath } from '../../../base/printPath.ts';
+import { KINDS } from '../../../protocol/kinds.ts';
+import { type NotificationDraft } from '../../../protocol/notification.ts';
+import { type FileState, GONE } from '../../files/fileState.ts';
 import { type Author, printAuthor } from './author.ts';
 
 export const GIT_KIND = { source: 'git', name: 'head_changed' } as const;
