@@ -27,29 +27,29 @@ import { readNotificationsTool } from '../tools/readNotifications.ts';
 import { runCommandTool } from '../tools/runCommand.ts';
 import { createRunTaskTool } from '../tools/runTask.ts';
 import { watchTool } from '../tools/watch.ts';
-import { Chat } from './chat.ts';
-import { ChatFrontend } from './chatFrontend.ts';
-import { ChatView } from './chatView.ts';
+import { HandlesController } from './chat/backgroundCommands.ts';
+import { Chat } from './chat/chatController.ts';
+import { ChatFrontend } from './chat/chatFrontend.ts';
+import { ChatView } from './chat/chatView.ts';
+import { Composing } from './chat/composing.ts';
+import { conversationCommands } from './chat/conversationCommands.ts';
+import { createDrafts } from './chat/drafts.ts';
+import { TerminalMirrors } from './chat/terminalMirror.ts';
 import { type CommandHandlers } from './commands.ts';
-import { Composing } from './composing.ts';
-import { conversationCommands } from './conversationCommands.ts';
-import { createDrafts } from './drafts.ts';
-import { HandlesController } from './handles.ts';
-import { createKnowledge } from './knowledge.ts';
-import { LanguageModels } from './languageModels.ts';
-import { createModelChooser } from './models.ts';
+import { createKnowledge } from './language/languageTools.ts';
+import { LanguageModels } from './models/languageModels.ts';
+import { createModelChooser } from './models/modelChooser.ts';
+import { createApiKeys } from './models/secrets.ts';
 import { type Output } from './output.ts';
 import { createProducers } from './producers.ts';
-import { ReviewController } from './review.ts';
-import { createBuffers } from './reviewBuffers.ts';
-import { createApiKeys } from './secrets.ts';
+import { createBuffers } from './review/reviewBuffers.ts';
+import { ReviewController } from './review/reviewController.ts';
 import { SettingsReader } from './settings.ts';
-import { userShell } from './shell.ts';
 import { onDidChangeFiles } from './sources/fileChanges.ts';
 import { type StatusBar } from './statusBar.ts';
-import { EditorTasks } from './tasks.ts';
-import { TerminalMirrors } from './terminalMirror.ts';
-import { createWorkspace } from './workspace.ts';
+import { EditorTasks } from './tasks/editorTasks.ts';
+import { userShell } from './tasks/shell.ts';
+import { createWorkspace } from './workspace/editorWorkspace.ts';
 
 const CLEAN_UP_AFTER = 5 * 60_000;
 
@@ -190,7 +190,7 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
       workspace,
       settings,
       ids: realIds,
-      readDiffs: async (changes) => (await import('./callDiffs.ts')).readDiffs(snapshots, changes),
+      readDiffs: async (changes) => (await import('./chat/callDiffs.ts')).readDiffs(snapshots, changes),
       composing,
       log,
       model,
@@ -232,8 +232,8 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
     'earshot.stop': () => chat.stop(),
     'earshot.deliverNow': () => chat.deliverNow(),
     'earshot.showLog': () => log.show(),
-    'earshot.chooseModel': async () => (await import('./modelCommands.ts')).chooseModel(modelCommands),
-    'earshot.setApiKey': async () => (await import('./modelCommands.ts')).setApiKey(modelCommands),
+    'earshot.chooseModel': async () => (await import('./models/modelCommands.ts')).chooseModel(modelCommands),
+    'earshot.setApiKey': async () => (await import('./models/modelCommands.ts')).setApiKey(modelCommands),
     ...conversationCommands({ library, store, clock: realClock, chat, reveal: () => view.reveal() }),
     ...review.commands,
   };

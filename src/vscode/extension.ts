@@ -5,9 +5,9 @@ import { type Earshot } from '../core/earshot.ts';
 import { mayHaveConversations } from '../storage/folderIndex.ts';
 import { CHAT_VIEW, registerCommands } from './commands.ts';
 import { type Composed, type Shell } from './compose.ts';
-import { absoluteOf } from './fileUris.ts';
 import { createOutput } from './output.ts';
 import { StatusBar } from './statusBar.ts';
+import { absoluteOf } from './workspace/fileUris.ts';
 
 /** What the suites inside the extension host may ask. */
 export interface TestApi {

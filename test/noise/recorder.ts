@@ -13,7 +13,7 @@ import { DiagnosticsSource } from '../../src/vscode/sources/diagnostics.ts';
 import { createEditorFiles } from '../../src/vscode/sources/files.ts';
 import { pathOf } from '../../src/vscode/sources/paths.ts';
 import { editorTerminals } from '../../src/vscode/sources/terminals.ts';
-import { EditorTasks } from '../../src/vscode/tasks.ts';
+import { EditorTasks } from '../../src/vscode/tasks/editorTasks.ts';
 import { editBetween, type Fact, type ProblemsOf, READ, type Recorded } from './recorded.ts';
 
 /** Nobody reads what is in these. */

@@ -9,9 +9,9 @@ const source = join(resolve(import.meta.dirname, '../..'), 'src');
 /** Each way to a file's content, and the only files that may go it. */
 const READERS: Readonly<Record<string, readonly string[]>> = {
   // Below the door.
-  readJudged: ['core/consent/door.ts', 'vscode/workspace.ts'],
+  readJudged: ['core/consent/door.ts', 'vscode/workspace/editorWorkspace.ts'],
   listUnjudged: ['core/consent/door.ts'],
-  WorkspaceDisk: ['core/consent/door.ts', 'vscode/workspace.ts'],
+  WorkspaceDisk: ['core/consent/door.ts', 'vscode/workspace/editorWorkspace.ts'],
   // What a person allowed one call.
   admitting: ['core/consent/ignoreFile.ts'],
   viewFor: ['core/tools/run.ts'],
@@ -22,23 +22,23 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
     'core/checkpoints/captures.ts',
     'core/checkpoints/putBack.ts',
     'producers/exclusions.ts',
-    'vscode/reviewContent.ts',
+    'vscode/review/reviewContent.ts',
   ],
-  readBeneath: ['core/checkpoints/putBack.ts', 'vscode/reviewBuffers.ts'],
+  readBeneath: ['core/checkpoints/putBack.ts', 'vscode/review/reviewBuffers.ts'],
   // The editor's own way: virtual file systems, and bytes that a change starts from or leaves.
   'fs.readFile': [
-    'vscode/workspace.ts',
-    'vscode/fileEdits.ts',
-    'vscode/fileSteps.ts',
-    'vscode/bufferEdits.ts',
-    'vscode/reviewBuffers.ts',
+    'vscode/workspace/editorWorkspace.ts',
+    'vscode/workspace/fileEdits.ts',
+    'vscode/workspace/fileSteps.ts',
+    'vscode/workspace/bufferEdits.ts',
+    'vscode/review/reviewBuffers.ts',
   ],
   // For language servers and editors; what they say of a file is asked for at the door.
   openTextDocument: [
-    'vscode/languages.ts',
-    'vscode/quickFixes.ts',
-    'vscode/fileSteps.ts',
-    'vscode/conversationCommands.ts',
+    'vscode/language/languages.ts',
+    'vscode/language/quickFixes.ts',
+    'vscode/workspace/fileSteps.ts',
+    'vscode/chat/conversationCommands.ts',
     'vscode/sources/diagnostics.ts',
   ],
 };
@@ -47,8 +47,8 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
 const NODE_FILES: readonly string[] = [
   'producers/gitRepository.ts',
   'producers/gitState.ts',
-  'vscode/fileRights.ts',
-  'vscode/ripgrep.ts',
+  'vscode/workspace/fileRights.ts',
+  'vscode/workspace/ripgrep.ts',
 ];
 const HELD = /^(core|models|producers|tools|vscode)\//;
 

@@ -7,8 +7,8 @@ import { planRestore, type RestoreDeps } from '../../src/core/checkpoints/restor
 import { Review } from '../../src/core/checkpoints/review.ts';
 import { type Buffers } from '../../src/core/ports/workspace.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
-import { createBuffers } from '../../src/vscode/reviewBuffers.ts';
-import { createWorkspace } from '../../src/vscode/workspace.ts';
+import { createBuffers } from '../../src/vscode/review/reviewBuffers.ts';
+import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
 import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../support/editing.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
 import { recordingLog } from '../support/recordingLog.ts';

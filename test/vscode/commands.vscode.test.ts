@@ -7,8 +7,8 @@ import * as vscode from 'vscode';
 import { Handle } from '../../src/core/tools/handle.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { createSupervision, launchSupervisor } from '../../src/node/supervision.ts';
-import { userShell } from '../../src/vscode/shell.ts';
-import { Mirror, TerminalMirrors } from '../../src/vscode/terminalMirror.ts';
+import { Mirror, TerminalMirrors } from '../../src/vscode/chat/terminalMirror.ts';
+import { userShell } from '../../src/vscode/tasks/shell.ts';
 import { checkLeaks, eventually } from '../support/vscodeApi.ts';
 
 describe('commands', () => {

@@ -9,7 +9,7 @@ import { answer, defineTool } from '../../src/tools/defineTool.ts';
 import { createDiagnosticsTool } from '../../src/tools/diagnostics.ts';
 import { readFileTool } from '../../src/tools/readFile.ts';
 import { DiagnosticsSource } from '../../src/vscode/sources/diagnostics.ts';
-import { createWorkspace } from '../../src/vscode/workspace.ts';
+import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
 import { cleanUpAfterEach, folder, onDisk, put } from '../support/editing.ts';
 import { readElements } from '../support/elements.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';

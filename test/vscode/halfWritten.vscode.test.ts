@@ -6,7 +6,7 @@ import { createOpenAiModel } from '../../src/models/openai.ts';
 import { createFilesProducer } from '../../src/producers/files.ts';
 import { editorBuffers } from '../../src/vscode/sources/buffers.ts';
 import { createEditorFiles } from '../../src/vscode/sources/files.ts';
-import { createWorkspace } from '../../src/vscode/workspace.ts';
+import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
 import { cleanUpAfterEach, folder, onDisk, put } from '../support/editing.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';

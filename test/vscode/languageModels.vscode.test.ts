@@ -3,7 +3,7 @@ import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { type ModelMessage } from '../../src/core/conversation/projections/messages.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../../src/core/ports/ports.ts';
-import { LanguageModels, languageModelName } from '../../src/vscode/languageModels.ts';
+import { LanguageModels, languageModelName } from '../../src/vscode/models/languageModels.ts';
 import { provideTea, type TeaModel } from '../support/teaModel.ts';
 import { checkLeaks, eventually } from '../support/vscodeApi.ts';
 

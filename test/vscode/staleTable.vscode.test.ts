@@ -14,7 +14,7 @@ import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { answer, defineTool } from '../../src/tools/defineTool.ts';
-import { createWorkspace } from '../../src/vscode/workspace.ts';
+import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
 import { cleanUpAfterEach, folder, onDisk, put, typeInto } from '../support/editing.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { createToolBench, type ToolBench } from '../support/toolBench.ts';

@@ -5,8 +5,8 @@ import { type ToolContext } from '../../src/core/ports/ports.ts';
 import { type Workspace } from '../../src/core/ports/workspace.ts';
 import { effectOf } from '../../src/core/tools/registry.ts';
 import { createSymbolsTool } from '../../src/tools/symbols.ts';
-import { createLanguages } from '../../src/vscode/languages.ts';
-import { createWorkspace } from '../../src/vscode/workspace.ts';
+import { createLanguages } from '../../src/vscode/language/languages.ts';
+import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
 import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../support/editing.ts';
 import { checkLeaks, eventually } from '../support/vscodeApi.ts';
 

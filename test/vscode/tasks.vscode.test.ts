@@ -7,7 +7,7 @@ import { realClock } from '../../src/node/realClock.ts';
 import { createTasksProducer } from '../../src/producers/tasks.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { createRunTaskTool } from '../../src/tools/runTask.ts';
-import { EditorTasks } from '../../src/vscode/tasks.ts';
+import { EditorTasks } from '../../src/vscode/tasks/editorTasks.ts';
 import { readElements } from '../support/elements.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
 import { recordingLog } from '../support/recordingLog.ts';

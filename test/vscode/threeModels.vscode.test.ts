@@ -7,7 +7,7 @@ import { type Model } from '../../src/core/ports/ports.ts';
 import { createGuideModel } from '../../src/models/guide.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
-import { LanguageModels } from '../../src/vscode/languageModels.ts';
+import { LanguageModels } from '../../src/vscode/models/languageModels.ts';
 import { startHeadless } from '../support/headless.ts';
 import { startScriptedServer } from '../support/scriptedServer.ts';
 import { provideTea } from '../support/teaModel.ts';

@@ -8,7 +8,7 @@ import { createFilesProducer } from '../../src/producers/files.ts';
 import { readFileTool } from '../../src/tools/readFile.ts';
 import { watchTool } from '../../src/tools/watch.ts';
 import { createEditorFiles } from '../../src/vscode/sources/files.ts';
-import { createWorkspace } from '../../src/vscode/workspace.ts';
+import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
 import { call } from '../support/listening.ts';
 import { MemoryFiles, SCHEME } from '../support/memoryFiles.ts';

@@ -1,7 +1,7 @@
 // The Workspace port on the editor's own files: buffers before the disk, nothing outside.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { createWorkspace } from '../../src/vscode/workspace.ts';
+import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
 import { checkLeaks } from '../support/vscodeApi.ts';
 
 describe('the workspace', () => {

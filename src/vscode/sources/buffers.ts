@@ -1,8 +1,8 @@
 // What a person does with files in the editor, as plain data: texts that change, saves, other names.
 import * as vscode from 'vscode';
 import { type EditorBuffers } from '../../core/ports/sources.ts';
-import { bytesOf } from '../fileEncoding.ts';
-import { isOwnSave } from '../ownSaves.ts';
+import { bytesOf } from '../workspace/fileEncoding.ts';
+import { isOwnSave } from '../workspace/ownSaves.ts';
 import { pathOf } from './paths.ts';
 
 export const editorBuffers: EditorBuffers = {

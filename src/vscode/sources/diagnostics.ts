@@ -13,7 +13,7 @@ import {
 } from '../../core/ports/problems.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
 import { realClock } from '../../node/realClock.ts';
-import { toFilePath, toUri } from '../fileUris.ts';
+import { toFilePath, toUri } from '../workspace/fileUris.ts';
 import { addressesOf, isTypescript, TypescriptPull } from './typescriptPull.ts';
 
 /** Larger ones are not opened just to be looked at. */

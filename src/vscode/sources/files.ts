@@ -1,7 +1,7 @@
 // The editor's own watcher as plain data: what was created, changed or deleted anywhere in the workspace, on whatever file system.
 import * as vscode from 'vscode';
 import { type EditorFiles, type FileTouch } from '../../core/ports/sources.ts';
-import { toFilePath } from '../fileUris.ts';
+import { toFilePath } from '../workspace/fileUris.ts';
 
 /** `folders`: other ones than the window's. */
 export const createEditorFiles = (folders?: readonly vscode.WorkspaceFolder[]): EditorFiles => ({

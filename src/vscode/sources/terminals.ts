@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { type EndedCommand, type Terminals } from '../../core/ports/sources.ts';
-import { absoluteOf } from '../fileUris.ts';
+import { absoluteOf } from '../workspace/fileUris.ts';
 import { printedByLastCommand } from './lastCommand.ts';
 
 /** Characters of output that are kept of each command that runs. */

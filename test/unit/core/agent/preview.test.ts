@@ -13,7 +13,7 @@ import { type FileDiff } from '../../../../src/protocol/diffView.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
 import { createQuickFixTool } from '../../../../src/tools/quickFix.ts';
 import { createSymbolsTool } from '../../../../src/tools/symbols.ts';
-import { readDiffs } from '../../../../src/vscode/callDiffs.ts';
+import { readDiffs } from '../../../../src/vscode/chat/callDiffs.ts';
 import {
   createFolderDisk,
   createFolderWorkspace,

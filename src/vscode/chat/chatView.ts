@@ -1,0 +1,121 @@
+// The chat's side-bar view: serves the page, parses what it says, and hands it to typed handlers.
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { type Log } from '../../core/ports/ports.ts';
+import { describeIssue } from '../../protocol/event.ts';
+import { type FromPage, type FromPageHandlers, fromPageSchema } from '../../protocol/webview.ts';
+import { CHAT_VIEW } from '../commands.ts';
+import { type ChatFrontend } from './chatFrontend.ts';
+
+export interface ChatViewDeps {
+  readonly extension: vscode.Uri;
+  readonly frontend: ChatFrontend;
+  readonly handlers: Omit<FromPageHandlers, 'ready'>;
+  /** The page has its snapshot and nothing else. */
+  onFreshPage(): void;
+  readonly log: Log;
+}
+
+export class ChatView implements vscode.WebviewViewProvider, Disposable {
+  readonly #deps: ChatViewDeps;
+  /** What belongs to the view that is there now; VS Code makes a new one whenever it is shown again. */
+  #held: DisposableStore | undefined;
+  #view: vscode.WebviewView | undefined;
+
+  constructor(deps: ChatViewDeps) {
+    this.#deps = deps;
+  }
+
+  /** The number on the view's icon; 0 removes it. */
+  setBadge(value: number, tooltip: string): void {
+    if (this.#view !== undefined) this.#view.badge = value === 0 ? undefined : { value, tooltip };
+  }
+
+  /** Shows the view and gives its composer the keyboard, at once or as soon as its page is there. */
+  async reveal(): Promise<void> {
+    // A hidden view has lost its page.
+    const isHidden = this.#view?.visible !== true;
+    if (isHidden) this.#deps.frontend.focusNextPage();
+    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+    if (!isHidden) this.#deps.frontend.focusComposer();
+  }
+
+  resolveWebviewView(view: vscode.WebviewView): void {
+    const { extension, frontend, log } = this.#deps;
+    this.#held?.dispose();
+    const held = new DisposableStore();
+    this.#held = held;
+    this.#view = view;
+    view.webview.options = {
+      enableScripts: true,
+      localResourceRoots: [vscode.Uri.joinPath(extension, 'dist', 'webview'), vscode.Uri.joinPath(extension, 'media')],
+    };
+    const post = (message: unknown) =>
+      void Promise.resolve(view.webview.postMessage(message)).catch((error: unknown) =>
+        log.error('the page cannot be reached', error),
+      );
+    held.add(
+      view.webview.onDidReceiveMessage((message: unknown) => {
+        const parsed = fromPageSchema.safeParse(message);
+        if (!parsed.success) log.warn(`the page said what nobody understands: ${describeIssue(parsed.error)}`);
+        else if (parsed.data.type === 'ready') {
+          frontend.attach(post);
+          if (parsed.data.fresh) this.#deps.onFreshPage();
+        } else this.#handle(parsed.data);
+      }),
+    );
+    held.add(
+      view.onDidDispose(() => {
+        if (this.#held !== held) return;
+        frontend.detach();
+        this.#view = undefined;
+        this.#held = undefined;
+        held.dispose();
+      }),
+    );
+    view.webview.html = pageHtml(view.webview, extension);
+  }
+
+  dispose(): void {
+    this.#held?.dispose();
+    this.#held = undefined;
+  }
+
+  #handle(message: Exclude<FromPage, { type: 'ready' }>): void {
+    // Each handler takes the message of its own name: the mapped type holds it, the compiler cannot follow it here.
+    const handler = this.#deps.handlers[message.type] as (message: FromPage) => Promise<void> | void;
+    const report = (error: unknown) => this.#deps.log.error(`the page's ${message.type} failed`, error);
+    void Promise.resolve(handler(message)).catch(report);
+  }
+}
+
+/** Later ones go before earlier ones. */
+const STYLES = ['chat.css', 'markdown.css', 'tools.css', 'changes.css', 'review.css', 'handles.css', 'composer.css'];
+
+/** Scripts by nonce, styles and fonts from our own folders, nothing else from anywhere. */
+function pageHtml(webview: vscode.Webview, extension: vscode.Uri): string {
+  const nonce = randomBytes(18).toString('base64');
+  const uri = (...path: string[]) => webview.asWebviewUri(vscode.Uri.joinPath(extension, ...path)).toString();
+  const policy = [
+    `default-src 'none'`,
+    `script-src 'nonce-${nonce}'`,
+    `style-src ${webview.cspSource}`,
+    `font-src ${webview.cspSource}`,
+    `img-src ${webview.cspSource} data:`,
+  ].join('; ');
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+${STYLES.map((name) => `<link rel="stylesheet" href="${uri('media', name)}">`).join('\n')}
+<title>Earshot</title>
+</head>
+<body>
+<div id="root"></div>
+<script type="module" nonce="${nonce}" src="${uri('dist', 'webview', 'chat.js')}"></script>
+</body>
+</html>`;
+}

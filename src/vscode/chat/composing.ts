@@ -1,0 +1,168 @@
+// Decides what the composer holds besides its text: images and files, kept over reloads, sent once, and what comes back.
+import * as z from 'zod';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { type GivenAttachment } from '../../core/agent/userText.ts';
+import { nameOf } from '../../core/conversation/attachments.ts';
+import { type QueuedText } from '../../core/conversation/projections/pending.ts';
+import { type Log } from '../../core/ports/ports.ts';
+import { type Snapshots } from '../../core/ports/storage.ts';
+import { type Attachment } from '../../protocol/event.ts';
+import { type AttachmentView, type FromPage } from '../../protocol/webview.ts';
+import { type ChatFrontend } from './chatFrontend.ts';
+import { type Drafts } from './drafts.ts';
+
+const LARGEST_IMAGE = 10_000_000;
+const MOST = 20;
+
+const keptSchema = z.array(
+  z.strictObject({
+    id: z.string(),
+    kind: z.enum(['image', 'file']),
+    name: z.string(),
+    mediaType: z.string().optional(),
+    preview: z.string().optional(),
+  }),
+);
+type Kept = z.infer<typeof keptSchema>[number];
+const returnedSchema = z.array(z.string());
+
+export interface ComposingDeps {
+  readonly drafts: Drafts;
+  readonly snapshots: Snapshots;
+  readonly frontend: Pick<ChatFrontend, 'setHead' | 'restoreDraft'>;
+  readonly log: Log;
+}
+
+export class Composing {
+  readonly #deps: ComposingDeps;
+  #kept: readonly Kept[] = [];
+  /** Queued messages that came back and were neither sent nor cleared since, by their ids. */
+  #returned: readonly string[] = [];
+
+  constructor(deps: ComposingDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes up what was attached before the window's end. */
+  async restore(): Promise<void> {
+    await this.#restoreReturned();
+    const text = await this.#deps.drafts.readAttachments();
+    if (text === '') return;
+    try {
+      await this.#set(keptSchema.parse(JSON.parse(text)));
+    } catch {
+      this.#deps.log.warn('what was attached to the draft cannot be read, and is left out');
+    }
+  }
+
+  /** Gives a page that was just loaded what was typed before. */
+  async restoreText(): Promise<void> {
+    const text = await this.#deps.drafts.read();
+    if (text !== '') this.#deps.frontend.restoreDraft(text);
+  }
+
+  async attach(message: Extract<FromPage, { type: 'attach_image' }>): Promise<Result<void>> {
+    const bytes = Buffer.from(message.data, 'base64');
+    const name = message.name === '' ? 'image' : message.name;
+    if (this.#kept.length >= MOST) return failed('too_many', `No more than ${MOST} can be attached.`);
+    if (bytes.length === 0 || bytes.length > LARGEST_IMAGE) {
+      return failed('image_size', `${name} is ${bytes.length === 0 ? 'empty' : 'larger than 10 MB'}.`);
+    }
+    const id = await this.#deps.snapshots.put(bytes);
+    const { preview, media_type: mediaType } = message;
+    await this.#set([
+      ...this.#kept.filter((one) => one.id !== id),
+      { id, kind: 'image', name, mediaType, ...(preview !== undefined && { preview }) },
+    ]);
+    return succeeded(undefined);
+  }
+
+  async detach(id: string): Promise<void> {
+    await this.#set(this.#kept.filter((one) => one.id !== id));
+  }
+
+  /** What goes with the words that are sent now; it is theirs from here on, unless `giveBack` returns it. */
+  take(): { readonly attachments: readonly GivenAttachment[]; giveBack(): Promise<void> } {
+    const taken = this.#kept;
+    this.#keepQuietly([]);
+    return {
+      attachments: taken.map(toGiven),
+      giveBack: () => this.#set([...taken, ...this.#kept]),
+    };
+  }
+
+  #keepQuietly(kept: readonly Kept[]): void {
+    const report = (error: unknown) => this.#deps.log.error('what is attached cannot be kept', error);
+    void this.#set(kept).catch(report);
+  }
+
+  /** Whether these came back before: the editor may have died before the log said so. */
+  has(texts: readonly QueuedText[]): boolean {
+    return texts.every(({ id }) => this.#returned.includes(id));
+  }
+
+  /** Queued messages that no request carried. The composer says what they are, until they are sent or cleared. */
+  async giveBack(texts: readonly QueuedText[]): Promise<void> {
+    const missing = texts.filter((text) => !this.has([text]));
+    await this.putBack(missing);
+    if (missing.length > 0) await this.#setReturned([...this.#returned, ...missing.map(({ id }) => id)]);
+  }
+
+  /** What stands in the composer now. */
+  async typed(text: string): Promise<void> {
+    await this.#deps.drafts.write(text);
+    if (text === '' && this.#returned.length > 0) await this.#setReturned([]);
+  }
+
+  /** Puts words in front of what was typed since. Resolves once they are on disk. */
+  async putBack(texts: readonly QueuedText[]): Promise<void> {
+    const { drafts, frontend } = this.#deps;
+    const words = texts.flatMap(({ content }) => (content === '' ? [] : [content])).join('\n');
+    const attached = texts.flatMap((text) => text.attachments ?? []).map(toKept);
+    if (attached.length > 0) await this.#set([...attached, ...this.#kept]);
+    if (words === '') return;
+    const typed = await drafts.read();
+    await drafts.write(typed === '' ? words : `${words}\n${typed}`);
+    frontend.restoreDraft(words);
+  }
+
+  async #restoreReturned(): Promise<void> {
+    const text = await this.#deps.drafts.readReturned();
+    try {
+      if (text !== '') await this.#setReturned(returnedSchema.parse(JSON.parse(text)));
+    } catch {
+      this.#deps.log.warn('which queued messages came back cannot be read');
+    }
+  }
+
+  async #setReturned(ids: readonly string[]): Promise<void> {
+    this.#returned = ids;
+    this.#deps.frontend.setHead({ returned: ids.length > 0 });
+    await this.#deps.drafts.writeReturned(ids.length === 0 ? '' : JSON.stringify(ids));
+  }
+
+  /** Each is there once. Resolves when that is on disk. */
+  async #set(all: readonly Kept[]): Promise<void> {
+    const kept = all.filter((one, index) => all.findIndex(({ id }) => id === one.id) === index);
+    this.#kept = kept;
+    const attachments = kept.map(
+      ({ mediaType: _type, preview, ...one }): AttachmentView => ({
+        ...one,
+        ...(preview !== undefined && { preview }),
+      }),
+    );
+    this.#deps.frontend.setHead({ attachments });
+    await this.#deps.drafts.writeAttachments(kept.length === 0 ? '' : JSON.stringify(kept));
+  }
+}
+
+function toGiven({ id, kind, name, mediaType }: Kept): GivenAttachment {
+  if (kind === 'file') return { type: 'file', path: id };
+  return { type: 'image', media_type: mediaType ?? 'image/png', hash: id, name };
+}
+
+function toKept(attachment: Attachment): Kept {
+  const name = nameOf(attachment);
+  if (attachment.type !== 'image') return { id: attachment.path, kind: 'file', name };
+  return { id: attachment.hash, kind: 'image', name, mediaType: attachment.media_type };
+}

@@ -1,0 +1,123 @@
+// The commands on whole conversations: open another one, rename, fork, export, delete. They ask, the library does.
+import * as vscode from 'vscode';
+import { describeFailure, type Result } from '../../base/errors.ts';
+import { type ExportFormat, type Library } from '../../core/library.ts';
+import { type Clock } from '../../core/ports/ports.ts';
+import { type ConversationSummary, type Store } from '../../core/ports/storage.ts';
+import { type CommandHandlers } from '../commands.ts';
+
+export interface ConversationCommandDeps {
+  readonly library: Library;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly chat: { readonly shown: string | undefined; open(id: string): Promise<void>; newChat(): Promise<void> };
+  /** Shows the chat, wherever the user is. */
+  reveal(): Promise<void>;
+}
+
+type ConversationCommand =
+  | 'earshot.openConversation'
+  | 'earshot.renameConversation'
+  | 'earshot.forkConversation'
+  | 'earshot.exportConversation'
+  | 'earshot.deleteConversation';
+
+export function conversationCommands(deps: ConversationCommandDeps): Pick<CommandHandlers, ConversationCommand> {
+  const { library, chat } = deps;
+  return {
+    'earshot.openConversation': async () => {
+      const chosen = await choose(deps, 'Open which conversation?', { withShown: false });
+      if (chosen !== undefined) await Promise.all([deps.reveal(), chat.open(chosen.id)]);
+    },
+    'earshot.renameConversation': async () => {
+      const chosen = await shownOrChosen(deps, 'Rename which conversation?');
+      if (chosen === undefined) return;
+      const title = await vscode.window.showInputBox({
+        title: 'Rename conversation',
+        value: chosen.title,
+        validateInput: (value) => (value.trim() === '' ? 'Write at least one character.' : undefined),
+      });
+      if (title !== undefined) await told(library.rename(chosen.id, title));
+    },
+    'earshot.forkConversation': async () => {
+      const chosen = await shownOrChosen(deps, 'Fork which conversation?');
+      const fork = chosen && (await told(library.fork(chosen.id)));
+      if (fork !== undefined) await Promise.all([deps.reveal(), chat.open(fork)]);
+    },
+    'earshot.exportConversation': async () => {
+      const chosen = await shownOrChosen(deps, 'Export which conversation?');
+      const format = chosen && (await chooseFormat());
+      const text = format && (await told(library.export(chosen.id, format)));
+      if (text === undefined) return;
+      const language = format === 'json' ? 'json' : 'markdown';
+      // Where it is saved, if at all, is the user's choice.
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language, content: text }));
+    },
+    'earshot.deleteConversation': async () => {
+      const chosen = await choose(deps, 'Delete which conversation?', { withShown: true });
+      if (chosen === undefined) return;
+      const question = `Delete “${nameOf(chosen)}”? It cannot be brought back.`;
+      const answer = await vscode.window.showWarningMessage(question, { modal: true }, 'Delete');
+      if (answer !== 'Delete') return;
+      if (chosen.id === chat.shown) await chat.newChat();
+      await told(library.remove(chosen.id));
+    },
+  };
+}
+
+/** The value, or undefined after the user was told why there is none. */
+async function told<T>(result: Promise<Result<T>>): Promise<T | undefined> {
+  const settled = await result;
+  if (settled.ok) return settled.value;
+  await vscode.window.showErrorMessage(describeFailure(settled.failure));
+  return undefined;
+}
+
+async function shownOrChosen(deps: ConversationCommandDeps, title: string): Promise<ConversationSummary | undefined> {
+  const listed = await told(deps.store.list());
+  const shown = listed?.find(({ id }) => id === deps.chat.shown);
+  return shown ?? choose(deps, title, { withShown: true });
+}
+
+async function choose(
+  deps: ConversationCommandDeps,
+  title: string,
+  options: { readonly withShown: boolean },
+): Promise<ConversationSummary | undefined> {
+  const listed = await told(deps.store.list());
+  if (listed === undefined) return undefined;
+  const offered = listed.filter(({ id }) => options.withShown || id !== deps.chat.shown);
+  if (offered.length === 0) {
+    await vscode.window.showInformationMessage('There is no other conversation yet.');
+    return undefined;
+  }
+  const items = offered.map((summary) => ({
+    label: nameOf(summary),
+    ...(summary.problem === undefined
+      ? { description: age(deps.clock.now() - summary.lastActivity) }
+      : { detail: summary.problem }),
+    summary,
+  }));
+  return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.summary;
+}
+
+async function chooseFormat(): Promise<ExportFormat | undefined> {
+  const items = [
+    { label: 'Markdown', description: 'for people', format: 'markdown' as const },
+    { label: 'JSON', description: 'every event, for programs', format: 'json' as const },
+  ];
+  return (await vscode.window.showQuickPick(items, { title: 'Export as' }))?.format;
+}
+
+function nameOf({ id, title, problem }: ConversationSummary): string {
+  if (problem !== undefined) return `Damaged conversation ${id}`;
+  return title === '' ? 'Empty conversation' : title;
+}
+
+function age(milliseconds: number): string {
+  const minutes = Math.max(0, Math.round(milliseconds / 60_000));
+  if (minutes < 1) return 'just now';
+  if (minutes < 60) return `${minutes} min ago`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h ago` : `${Math.round(hours / 24)} days ago`;
+}

@@ -1,0 +1,71 @@
+// Keeps what is typed or attached and not yet sent in files: the editor's own memory lives in the browser and may be a reload behind.
+import { join } from 'node:path';
+import { type Log } from '../../core/ports/ports.ts';
+import { type FileSystem } from '../../node/fileSystem.ts';
+
+export interface Drafts {
+  read(): Promise<string>;
+  /** Resolves once it is kept; the newest wins. */
+  write(text: string): Promise<void>;
+  /** What is attached, as whoever wrote it wrote it. */
+  readAttachments(): Promise<string>;
+  writeAttachments(text: string): Promise<void>;
+  /** Which queued messages came back into it. */
+  readReturned(): Promise<string>;
+  writeReturned(text: string): Promise<void>;
+}
+
+interface DraftDeps {
+  readonly files: FileSystem;
+  readonly folder: string;
+  readonly log: Log;
+}
+
+export function createDrafts(deps: DraftDeps): Drafts {
+  const text = keepFile(deps, 'draft.txt');
+  const attachments = keepFile(deps, 'draft-attachments.json');
+  const returned = keepFile(deps, 'draft-returned.json');
+  return {
+    read: text.read,
+    write: text.write,
+    readAttachments: attachments.read,
+    writeAttachments: attachments.write,
+    readReturned: returned.read,
+    writeReturned: returned.write,
+  };
+}
+
+function keepFile({ files, folder, log }: DraftDeps, name: string): Pick<Drafts, 'read' | 'write'> {
+  const path = join(folder, name);
+  let newest: string | undefined;
+  let writing: Promise<void> | undefined;
+  const writeNewest = async () => {
+    while (newest !== undefined) {
+      const text = newest;
+      newest = undefined;
+      try {
+        await files.makeFolder(folder);
+        await files.writeWhole(path, Buffer.from(text));
+      } catch (error) {
+        log.error('the draft cannot be kept', error);
+      }
+    }
+    writing = undefined;
+  };
+  return {
+    read: async () => {
+      try {
+        await writing;
+        return Buffer.from((await files.read(path)) ?? []).toString('utf8');
+      } catch (error) {
+        log.error('the draft cannot be read', error);
+        return '';
+      }
+    },
+    write: (text) => {
+      newest = text;
+      writing ??= writeNewest();
+      return writing;
+    },
+  };
+}

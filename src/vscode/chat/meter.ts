@@ -1,0 +1,22 @@
+// Decides what the chat shows of tokens and money.
+import { usedBy } from '../../core/agent/limits.ts';
+import { type Projections } from '../../core/conversation/projections/project.ts';
+import { type Model } from '../../core/ports/ports.ts';
+import { type Settings } from '../../protocol/settings.ts';
+import { type Meter } from '../../protocol/webview.ts';
+
+/** Null until an endpoint has counted anything. */
+export function readMeter({ spent, messages }: Projections, model: Model, settings: Settings): Meter | null {
+  const { tokens, cost } = usedBy(spent, settings);
+  if (tokens === 0) return null;
+  const context = spent.contextTokens(
+    () => messages.all,
+    () => '',
+  );
+  return {
+    context: context / model.contextWindow,
+    tokens,
+    notificationTokens: spent.notifications,
+    cost: cost ?? null,
+  };
+}

@@ -1,0 +1,85 @@
+// Decides what stands over the transcript because something keeps the chat from working fully, and which button helps.
+import { type Failure } from '../../base/errors.ts';
+import { type Earshot } from '../../core/earshot.ts';
+import { type LiveConversation } from '../../core/live.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+import { type Obstacle } from '../../protocol/webview.ts';
+import { type SettingsReader } from '../settings.ts';
+
+export interface ObstacleInput {
+  /** Why conversations cannot be kept, if so. */
+  readonly storage: Failure | undefined;
+  readonly workspace: Workspace;
+  readonly live: LiveConversation | undefined;
+  readonly earshot: Earshot;
+  readonly settings: SettingsReader;
+}
+
+export function obstaclesOf({ storage, workspace, live, earshot, settings }: ObstacleInput): Obstacle[] {
+  return [
+    ...(storage === undefined ? [] : [obstacle('error', storage, showLog)]),
+    ...(workspace.folders.length > 0 ? [] : [noFolder]),
+    ...(workspace.trusted ? [] : [untrusted]),
+    ...(live === undefined || live.owned ? [] : [elsewhere(live)]),
+    ...(live?.damage ?? []).map((failure) => obstacle('warning', failure, showLog)),
+    ...earshot.producers.problems.map((failure) => obstacle('warning', failure, showLog)),
+    ...settings.problems.map(({ name, message }) =>
+      obstacle('warning', {
+        code: 'setting',
+        message: `The setting ${name} is not valid: ${message}.`,
+        nextStep: 'Its default is used until it is mended.',
+      }),
+    ),
+  ];
+}
+
+const showLog = { label: 'Show log', message: { type: 'show_log' } } as const;
+
+const noFolder: Obstacle = {
+  level: 'info',
+  text: 'No folder is open, so there is nothing to read or run.',
+  nextStep: 'Open a folder to work on it.',
+  action: { label: 'Open folder', message: { type: 'open_folder' } },
+};
+
+const untrusted: Obstacle = {
+  level: 'warning',
+  text: 'This workspace is not trusted: Earshot reads, but runs nothing and changes nothing.',
+  nextStep: 'Trust it if you know where it comes from.',
+  action: { label: 'Manage trust', message: { type: 'manage_trust' } },
+};
+
+function elsewhere(live: LiveConversation): Obstacle {
+  const { owner } = live;
+  const window = owner === undefined || owner.window === '' ? 'another window' : `another window (${owner.window})`;
+  if (live.awaited === true) {
+    return {
+      level: 'info',
+      text: `Waiting for ${window} to hand over this conversation. ${whatItWaitsFor(live)}`,
+      ...(owner !== undefined && { nextStep: `If that window no longer exists, end its process: ${owner.pid}.` }),
+    };
+  }
+  return {
+    level: 'info',
+    text: `This conversation is open in ${window}; what happens there is shown here.`,
+    nextStep: 'You can go on in this window: what runs there now is ended with its cycle.',
+    action: { label: 'Continue here', message: { type: 'continue_here' } },
+  };
+}
+
+/** As far as the log says what goes on there. */
+function whatItWaitsFor({ log }: LiveConversation): string {
+  const { unanswered, isOpen } = log.state.turn;
+  const running = [...new Set(unanswered.map(({ request }) => request.name))].join(', ');
+  if (running !== '') return `It does so when this has ended there: ${running}.`;
+  return isOpen ? 'It does so when the answer that is being written there is complete.' : 'It has not answered yet.';
+}
+
+function obstacle(level: Obstacle['level'], failure: Failure, action?: Obstacle['action']): Obstacle {
+  return {
+    level,
+    text: failure.message,
+    ...(failure.nextStep !== undefined && { nextStep: failure.nextStep }),
+    ...(action !== undefined && { action }),
+  };
+}

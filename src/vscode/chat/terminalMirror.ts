@@ -1,0 +1,167 @@
+// Shows a command in a terminal of the editor, where the user sees what it prints and can type into it.
+import { StringDecoder } from 'node:string_decoder';
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { type Handle } from '../../core/tools/handle.ts';
+import { describeState } from '../../core/tools/handleWords.ts';
+
+/** Of what was printed before the terminal was opened. */
+const BACKLOG_BYTES = 256 * 1024;
+const AT_ONCE = 64 * 1024;
+
+/** One for each command, made when it is asked for. */
+export class TerminalMirrors implements Disposable {
+  readonly #held = new DisposableStore();
+  readonly #terminals = new Map<Handle, vscode.Terminal>();
+  readonly #report: (error: unknown) => void;
+
+  constructor(report: (error: unknown) => void) {
+    this.#report = report;
+    this.#held.add(
+      vscode.window.onDidCloseTerminal((closed) => {
+        for (const [handle, terminal] of this.#terminals) if (terminal === closed) this.#terminals.delete(handle);
+      }),
+    );
+  }
+
+  /** Beside what the user does: the keyboard stays where it is. */
+  show(handle: Handle): vscode.Terminal {
+    const known = this.#terminals.get(handle);
+    const terminal = known ?? this.#create(handle);
+    terminal.show(true);
+    return terminal;
+  }
+
+  dispose(): void {
+    this.#held.dispose();
+    for (const terminal of this.#terminals.values()) terminal.dispose();
+  }
+
+  #create(handle: Handle): vscode.Terminal {
+    const terminal = vscode.window.createTerminal({
+      name: `Earshot: ${handle.name ?? handle.process.command.slice(0, 40)}`,
+      pty: new Mirror(handle, this.#report),
+      iconPath: new vscode.ThemeIcon('terminal'),
+      isTransient: true,
+    });
+    this.#terminals.set(handle, terminal);
+    return terminal;
+  }
+}
+
+/** A command reads whole lines from a pipe: what a terminal's driver does is done here, echo and corrections. */
+export class Mirror implements vscode.Pseudoterminal {
+  readonly #handle: Handle;
+  readonly #report: (error: unknown) => void;
+  readonly #write = new vscode.EventEmitter<string>();
+  readonly #close = new vscode.EventEmitter<void>();
+  readonly #held = new DisposableStore();
+  readonly #decoder = new StringDecoder('utf8');
+  #shown: number;
+  #showing: Promise<void> | undefined;
+  #line = '';
+  #closed = false;
+  #saidEnd = false;
+
+  constructor(handle: Handle, report: (error: unknown) => void) {
+    this.#handle = handle;
+    this.#report = report;
+    this.#shown = Math.max(0, handle.process.status.size - BACKLOG_BYTES);
+    this.#held.add(handle.onDidChange(() => this.#look()));
+  }
+
+  readonly onDidWrite = this.#write.event;
+  readonly onDidClose = this.#close.event;
+
+  open(): void {
+    this.#write.fire(`\u001b[2m$ ${this.#handle.process.command.replace(/\r?\n/g, '\r\n')}\u001b[0m\r\n`);
+    this.#look();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#held.dispose();
+    this.#write.dispose();
+    this.#close.dispose();
+  }
+
+  handleInput(data: string): void {
+    if (this.#saidEnd) {
+      this.#close.fire();
+      return;
+    }
+    // Arrow keys and the like mean nothing to a line that is only typed.
+    if (data.startsWith('\u001b')) return;
+    for (const character of data) this.#typed(character);
+  }
+
+  #typed(character: string): void {
+    if (character === '\u0003') {
+      this.#write.fire('^C\r\n');
+      this.#line = '';
+      this.#handle.process.interrupt();
+      return;
+    }
+    if (!this.#handle.process.status.inputOpen) {
+      this.#say('This command takes no input. Ctrl+C interrupts it.');
+      return;
+    }
+    switch (character) {
+      case '\r':
+      case '\n':
+        this.#write.fire('\r\n');
+        return this.#send(`${this.#line}\n`, false);
+      case '\u0004':
+        return this.#send(this.#line, this.#line === '');
+      case '\u007f':
+      case '\b':
+        if (this.#line !== '') this.#write.fire('\b \b');
+        this.#line = Array.from(this.#line).slice(0, -1).join('');
+        return;
+      default:
+        this.#line += character;
+        this.#write.fire(character);
+    }
+  }
+
+  #send(text: string, last: boolean): void {
+    this.#line = '';
+    const written = this.#handle.write(text, last).then((result) => {
+      if (!result.ok && !this.#closed) this.#say(result.failure.message);
+    });
+    void written.catch(this.#report);
+  }
+
+  #look(): void {
+    this.#showing ??= this.#show()
+      .catch(this.#report)
+      .finally(() => {
+        this.#showing = undefined;
+        // What came while the last piece was shown.
+        if (!this.#closed && !this.#isUpToDate) this.#look();
+      });
+  }
+
+  get #isUpToDate(): boolean {
+    return this.#shown >= this.#handle.process.status.size && this.#saidEnd === this.#handle.hasEnded;
+  }
+
+  async #show(): Promise<void> {
+    const { process } = this.#handle;
+    while (!this.#closed && this.#shown < process.status.size) {
+      const { from, bytes } = await process.read(this.#shown, AT_ONCE);
+      if (bytes.length === 0) break;
+      this.#shown = from + bytes.length;
+      this.#write.fire(this.#decoder.write(bytes).replace(/\r?\n/g, '\r\n'));
+    }
+    if (this.#closed || !this.#handle.hasEnded || this.#saidEnd) return;
+    this.#saidEnd = true;
+    this.#shown = process.status.size;
+    this.#say(`${describeState(this.#handle)}. Press any key to close this terminal.`);
+  }
+
+  /** Our own words, told apart from the command's. */
+  #say(text: string): void {
+    this.#write.fire(`\u001b[2m[${text.replace(/\r?\n/g, '\r\n ')}]\u001b[0m\r\n`);
+  }
+}

@@ -1,0 +1,49 @@
+// Joins what the agent can find out in this window: text, problems, symbols, pages; and its own list of what is to be done.
+import { lookup } from 'node:dns/promises';
+import { type Disposable } from '../../base/disposable.ts';
+import { type Clock, type Log, type Producer, type Tool } from '../../core/ports/ports.ts';
+import { type ProblemTelling } from '../../core/ports/problems.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+import { createDiagnosticsProducer } from '../../producers/diagnostics.ts';
+import { createDiagnosticsTool } from '../../tools/diagnostics.ts';
+import { createFetchUrlTool } from '../../tools/fetchUrl.ts';
+import { createQuickFixTool } from '../../tools/quickFix.ts';
+import { createSearchTool } from '../../tools/search.ts';
+import { createSymbolsTool } from '../../tools/symbols.ts';
+import { todoTool } from '../../tools/todo.ts';
+import { DiagnosticsSource } from '../sources/diagnostics.ts';
+import { findRipgrep } from '../workspace/ripgrep.ts';
+import { createLanguages } from './languages.ts';
+import { createQuickFixes } from './quickFixes.ts';
+
+export interface Knowledge extends Disposable {
+  readonly tools: readonly Tool[];
+  readonly producer: Producer;
+  readonly problems: ProblemTelling;
+}
+
+export function createKnowledge(deps: {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly workspace: Workspace;
+}): Knowledge {
+  const problems = new DiagnosticsSource(deps.log);
+  const diagnostics = createDiagnosticsProducer({ ...deps, problems });
+  const fixes = createQuickFixes({ clock: deps.clock, problems, telling: diagnostics });
+  return {
+    tools: [
+      createSearchTool({ ripgrep: findRipgrep }),
+      createDiagnosticsTool({ problems, telling: diagnostics }),
+      createQuickFixTool(fixes),
+      createSymbolsTool(createLanguages()),
+      createFetchUrlTool({ lookup: (hostname) => lookup(hostname, { all: true }) }),
+      todoTool,
+    ],
+    producer: diagnostics,
+    problems: diagnostics,
+    dispose: () => {
+      fixes.dispose();
+      problems.dispose();
+    },
+  };
+}

@@ -1,0 +1,194 @@
+// The editor's quick fixes: what code action providers offer for a file's problems, and the text that each would make.
+import * as vscode from 'vscode';
+import { type Clock } from '../../base/clock.ts';
+import { type Disposable } from '../../base/disposable.ts';
+import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
+import { type FixableProblem, type FixedText, type OfferedFix, type QuickFixes } from '../../core/ports/fixes.ts';
+import { type Problems, type ProblemTelling } from '../../core/ports/problems.ts';
+import { type FilePath } from '../../core/ports/workspace.ts';
+import { absoluteOf, contentUri } from '../workspace/fileUris.ts';
+
+/** Problems that are known of a file that no tab shows reach the editor itself a while after it is shown. */
+const SHOWN_MILLISECONDS = 20_000;
+/** The same for a file of which nothing is known. */
+const UNKNOWN_MILLISECONDS = 5000;
+/** A server that has spoken before needs this long at most; one that is only starting may need longer. */
+const SPEAKS_MILLISECONDS = 10_000;
+const STARTS_MILLISECONDS = 30_000;
+const MOST_PROBLEMS = 30;
+/** Of the offered ones, so many are worked out in full when one is to be applied. */
+const MOST_RESOLVED = 30;
+
+export interface QuickFixDeps {
+  readonly clock: Clock;
+  readonly problems: Problems;
+  readonly telling: ProblemTelling;
+}
+
+export function createQuickFixes(deps: QuickFixDeps): QuickFixes & Disposable {
+  const spoken = new Spoken(deps);
+  return {
+    dispose: () => spoken.dispose(),
+    of: async (file, { line, signal }) => {
+      try {
+        const document = await vscode.workspace.openTextDocument(contentUri(file));
+        await deps.telling.look(file, signal);
+        await spoken.of(file, document.languageId, signal);
+        const found = (await problemsOf(deps, file, document, signal))
+          .filter(({ range }) => line === undefined || range.start.line + 1 === line)
+          .sort((a, b) => a.severity - b.severity || a.range.start.compareTo(b.range.start));
+        const problems: FixableProblem[] = [];
+        for (const diagnostic of found.slice(0, MOST_PROBLEMS)) {
+          if (signal.aborted) break;
+          problems.push(await describe(document, diagnostic));
+        }
+        return succeeded(problems);
+      } catch (error) {
+        return failed('no_fixes', `The editor cannot say what it offers for ${file.path}: ${describeError(error)}.`);
+      }
+    },
+  };
+}
+
+/** Whether language servers have said what they think of a file as it is: silence may only mean that they are starting. */
+class Spoken implements Disposable {
+  readonly #clock: Clock;
+  readonly #listening: Disposable;
+  readonly #said = new Set<string>();
+  readonly #waiting = new Map<string, () => void>();
+  /** By language: whether anybody ever speaks of such files. */
+  readonly #speaks = new Map<string, boolean>();
+
+  constructor({ clock, problems }: QuickFixDeps) {
+    this.#clock = clock;
+    this.#listening = problems.onDidChange(({ type, files }) => {
+      for (const { path } of files) {
+        if (type === 'edited') this.#said.delete(path);
+        if (type !== 'reported') continue;
+        this.#said.add(path);
+        this.#waiting.get(path)?.();
+      }
+    });
+  }
+
+  async of({ path }: FilePath, language: string, signal: AbortSignal): Promise<void> {
+    const speaks = this.#speaks.get(language);
+    if (speaks === false || this.#said.has(path) || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        timer.dispose();
+        signal.removeEventListener('abort', end);
+        this.#waiting.delete(path);
+        resolve();
+      };
+      const timer = this.#clock.after(speaks === true ? SPEAKS_MILLISECONDS : STARTS_MILLISECONDS, end);
+      this.#waiting.set(path, end);
+      signal.addEventListener('abort', end, { once: true });
+    });
+    this.#speaks.set(language, speaks === true || this.#said.has(path));
+    // Of what nobody has spoken until now, nobody will until it changes.
+    this.#said.add(path);
+  }
+
+  dispose(): void {
+    this.#listening.dispose();
+  }
+}
+
+/** Fixes are offered only for what the editor itself has as problems; some servers tell it those of shown files alone. */
+async function problemsOf(
+  { clock, problems }: QuickFixDeps,
+  file: FilePath,
+  document: vscode.TextDocument,
+  signal: AbortSignal,
+): Promise<vscode.Diagnostic[]> {
+  const now = () => {
+    const all = vscode.languages.getDiagnostics(document.uri);
+    return all.filter(({ severity }) => severity !== vscode.DiagnosticSeverity.Hint);
+  };
+  const known = problems.of(file);
+  if (now().length > 0 || (known.open && known.problems.length === 0)) return now();
+  await vscode.window.showTextDocument(document, { preserveFocus: true, preview: true });
+  const limit = known.problems.length > 0 ? SHOWN_MILLISECONDS : UNKNOWN_MILLISECONDS;
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      timer.dispose();
+      listening.dispose();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = clock.after(limit, end);
+    const listening = vscode.languages.onDidChangeDiagnostics(() => {
+      if (now().length > 0) end();
+    });
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted || now().length > 0) end();
+  });
+  return now();
+}
+
+const SEVERITIES: readonly FixableProblem['severity'][] = ['error', 'warning', 'info'];
+
+async function describe(document: vscode.TextDocument, diagnostic: vscode.Diagnostic): Promise<FixableProblem> {
+  const { range, severity, message, source, code } = diagnostic;
+  const name = [source, typeof code === 'object' ? code.value : code].filter((part) => part !== undefined).join(' ');
+  const offered = await actionsAt(document.uri, range, 0);
+  const titles = new Set<string>();
+  const fixes = offered.filter(({ title }) => !titles.has(title) && titles.add(title));
+  return {
+    line: range.start.line + 1,
+    severity: SEVERITIES[severity] ?? 'info',
+    message,
+    ...(name !== '' && { source: name }),
+    fixes: fixes.map(({ title, isPreferred = false }): OfferedFix => {
+      return { title, preferred: isPreferred, texts: () => textsOf(document.uri, range, title) };
+    }),
+  };
+}
+
+async function actionsAt(uri: vscode.Uri, range: vscode.Range, resolved: number): Promise<vscode.CodeAction[]> {
+  const offered = await vscode.commands.executeCommand<(vscode.CodeAction | vscode.Command)[] | undefined>(
+    'vscode.executeCodeActionProvider',
+    uri,
+    range,
+    vscode.CodeActionKind.QuickFix.value,
+    resolved,
+  );
+  const actions = (offered ?? []).filter((one): one is vscode.CodeAction => typeof one.command !== 'string');
+  return actions.filter(({ disabled, kind }) => {
+    return disabled === undefined && (kind === undefined || vscode.CodeActionKind.QuickFix.contains(kind));
+  });
+}
+
+/** Asked for anew: what it would do depends on what is there now. */
+async function textsOf(uri: vscode.Uri, range: vscode.Range, title: string): Promise<Result<readonly FixedText[]>> {
+  const action = (await actionsAt(uri, range, MOST_RESOLVED)).find((one) => one.title === title);
+  if (action === undefined) return failed('gone', `The editor does not offer “${title}” any more.`);
+  const entries = action.edit?.entries() ?? [];
+  if (entries.length === 0) {
+    return failed('no_text', `“${title}” does not say which text it changes.`, 'Let the user apply it in the editor.');
+  }
+  const texts: FixedText[] = [];
+  for (const [target, edits] of entries) {
+    if (edits.some((edit) => typeof (edit as Partial<vscode.TextEdit>).newText !== 'string')) {
+      return failed('no_text', `“${title}” leaves places to fill in.`, 'Let the user apply it in the editor.');
+    }
+    const document = await vscode.workspace.openTextDocument(target);
+    texts.push({ absolute: absoluteOf(target), before: document.getText(), after: edited(document, edits) });
+  }
+  return succeeded(texts);
+}
+
+function edited(document: vscode.TextDocument, edits: readonly vscode.TextEdit[]): string {
+  let text = document.getText();
+  // From the end on, so that what was not reached yet stays where it is; of two at one place the first stays first.
+  const ordered = edits
+    .map((edit, order) => ({ edit, order, start: document.offsetAt(edit.range.start) }))
+    .sort((a, b) => b.start - a.start || b.order - a.order);
+  const ending = document.eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n';
+  for (const { edit, start } of ordered) {
+    const inserted = edit.newText.replace(/\r\n|\r|\n/g, ending);
+    text = text.slice(0, start) + inserted + text.slice(document.offsetAt(edit.range.end));
+  }
+  return text;
+}

@@ -1,0 +1,123 @@
+// VS Code's own models behind the Model port: which there are, whether one may be used, and one request to it.
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { Emitter } from '../../base/emitter.ts';
+import { type Model, type ModelPart, type ModelRequest, type Prices } from '../../core/ports/ports.ts';
+
+/** How the setting `earshot.model` says that it is one of VS Code's: `vscode:vendor/id`. */
+export const LANGUAGE_MODEL_PREFIX = 'vscode:';
+
+/** Until the model itself has said more. */
+const CONTEXT_WINDOW = 32_000;
+
+export interface LanguageModelOptions {
+  readonly contextWindow?: number | undefined;
+  readonly prices?: Prices | undefined;
+}
+
+export class LanguageModels implements Disposable {
+  readonly #access: vscode.LanguageModelAccessInformation;
+  readonly #report: (error: unknown) => void;
+  readonly #held = new DisposableStore();
+  readonly #onDidChange: Emitter<void>;
+  /** Those that were asked for, as they were last seen; asking takes a while, so nobody waits for it at the start. */
+  readonly #known = new Map<string, vscode.LanguageModelChat | undefined>();
+
+  constructor(access: vscode.LanguageModelAccessInformation, report: (error: unknown) => void) {
+    this.#access = access;
+    this.#report = report;
+    this.#onDidChange = this.#held.add(new Emitter(report));
+    this.#held.add(vscode.lm.onDidChangeChatModels(() => this.#lookAgain()));
+    this.#held.add(access.onDidChange(() => this.#onDidChange.fire()));
+  }
+
+  /** A model that is in use came, went, or may be used now. */
+  get onDidChange(): Emitter<void>['event'] {
+    return this.#onDidChange.event;
+  }
+
+  async list(): Promise<readonly vscode.LanguageModelChat[]> {
+    return vscode.lm.selectChatModels();
+  }
+
+  /** `name` as the setting has it. */
+  model(name: string, options: LanguageModelOptions = {}): Model {
+    const known = () => this.#known.get(name);
+    if (!this.#known.has(name)) this.#look(name);
+    return {
+      id: name,
+      get label() {
+        return known()?.name ?? name.slice(LANGUAGE_MODEL_PREFIX.length);
+      },
+      get detail() {
+        const chat = known();
+        return chat === undefined ? 'VS Code' : `VS Code, ${chat.vendor}`;
+      },
+      get contextWindow() {
+        return options.contextWindow ?? known()?.maxInputTokens ?? CONTEXT_WINDOW;
+      },
+      ...(options.prices !== undefined && { prices: options.prices }),
+      // Consent is asked for by a dialogue, which only an act of the user may bring up.
+      mayAskUnbidden: () => {
+        const chat = known();
+        return chat !== undefined && this.#access.canSendRequest(chat) === true;
+      },
+      stream: (request, signal) => this.#stream(name, request, signal),
+    };
+  }
+
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  async *#stream(name: string, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+    const { requestParts } = await import('./languageModelRequest.ts');
+    const { modelGone, explainLanguageModel } = await import('./languageModelFaults.ts');
+    const label = name.slice(LANGUAGE_MODEL_PREFIX.length);
+    let characters = 0;
+    try {
+      const chat = await this.#find(name);
+      if (signal.aborted) return;
+      if (chat === undefined) {
+        yield modelGone(label);
+        return;
+      }
+      for await (const part of requestParts(chat, request, signal)) {
+        if (part.type === 'text') characters += part.text.length;
+        yield part;
+      }
+    } catch (error) {
+      if (!signal.aborted) yield explainLanguageModel(error, this.#known.get(name)?.name ?? label, characters);
+    }
+  }
+
+  async #find(name: string): Promise<vscode.LanguageModelChat | undefined> {
+    const [vendor, id] = split(name);
+    const found = await vscode.lm.selectChatModels({ vendor, id });
+    const chat = found[0];
+    const before = this.#known.get(name);
+    this.#known.set(name, chat);
+    if (chat?.name !== before?.name || chat?.maxInputTokens !== before?.maxInputTokens) this.#onDidChange.fire();
+    return chat;
+  }
+
+  #look(name: string): void {
+    this.#known.set(name, undefined);
+    void this.#find(name).catch(this.#report);
+  }
+
+  #lookAgain(): void {
+    for (const name of this.#known.keys()) void this.#find(name).catch(this.#report);
+  }
+}
+
+export function languageModelName({ vendor, id }: vscode.LanguageModelChat): string {
+  return `${LANGUAGE_MODEL_PREFIX}${vendor}/${id}`;
+}
+
+/** An id may have slashes of its own. */
+function split(name: string): [string, string] {
+  const rest = name.slice(LANGUAGE_MODEL_PREFIX.length);
+  const slash = rest.indexOf('/');
+  return slash === -1 ? [rest, ''] : [rest.slice(0, slash), rest.slice(slash + 1)];
+}

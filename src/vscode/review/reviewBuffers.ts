@@ -1,0 +1,63 @@
+// The disk below the editor's buffers, and what is saved to it, behind the Buffers port.
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { Emitter } from '../../base/emitter.ts';
+import { failed, succeeded } from '../../base/errors.ts';
+import { type Log } from '../../core/ports/ports.ts';
+import { type Buffers, type FileEdit, type FilePath, STALE, type Workspace } from '../../core/ports/workspace.ts';
+import { bytesOf, isSame } from '../workspace/fileEncoding.ts';
+import { attempt } from '../workspace/fileFailures.ts';
+import { guardPlaces, pinOnDisk } from '../workspace/filePlaces.ts';
+import { absoluteOf, contentUri } from '../workspace/fileUris.ts';
+
+export function createBuffers(workspace: Workspace, log: Log): Buffers & Disposable {
+  const held = new DisposableStore();
+  const report = (error: unknown) => log.error('a saved file was not noticed', error);
+  const onDidSave = held.add(new Emitter<{ file: FilePath; bytes: Uint8Array }>(report));
+  const pathOf = async (document: vscode.TextDocument): Promise<FilePath | undefined> => {
+    const file = await workspace.resolve(absoluteOf(document.uri));
+    return file.ok ? file.value : undefined;
+  };
+  held.add(
+    vscode.workspace.onDidSaveTextDocument((document) => {
+      const saved = async () => {
+        const [file, bytes] = await Promise.all([pathOf(document), bytesOf(document)]);
+        if (file !== undefined) onDidSave.fire({ file, bytes });
+      };
+      void saved().catch(report);
+    }),
+  );
+  const folders = () => vscode.workspace.workspaceFolders ?? [];
+  const readBeneath = async (file: FilePath) => {
+    const place = await pinOnDisk(file, folders(), false);
+    if (place?.ok === false) return undefined;
+    const read = await attempt(file, 'read', async () => vscode.workspace.fs.readFile(contentUri(file)));
+    return read.ok ? read.value : undefined;
+  };
+  return {
+    onDidSave: (listener) => onDidSave.event(listener),
+    readBeneath,
+    writeBeneath: async (file, from, to) => {
+      const uri = contentUri(file);
+      // What is deleted is what the name leads to.
+      const target = { path: file.real ?? file.path, absolute: absoluteOf(uri) };
+      const edit: FileEdit =
+        to === undefined
+          ? { type: 'delete', file: target, from: from ?? new Uint8Array() }
+          : { type: 'write', file, to };
+      const guard = await guardPlaces(edit, folders());
+      if (!guard.ok) return guard;
+      if (!isSame(await readBeneath(file), from))
+        return failed(STALE, `${file.path} has changed.`, 'Look at it again.');
+      const written = await guard.value.around(() =>
+        attempt(file, 'written', async () => {
+          if (to === undefined) await vscode.workspace.fs.delete(uri, { useTrash: false });
+          else await vscode.workspace.fs.writeFile(uri, to);
+        }),
+      );
+      if (!written.ok) return written;
+      return written.value.ok ? succeeded(undefined) : written.value;
+    },
+    dispose: () => held.dispose(),
+  };
+}

@@ -1,0 +1,298 @@
+// Lets a person review what the agent changed, and what others changed meanwhile: the bar's content, the diff editors, what each button and command does.
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { describeFailure, type Result } from '../../base/errors.ts';
+import { type RestoreDeps } from '../../core/checkpoints/restore.ts';
+import { type Review, type Reviewed, type ReviewedFile } from '../../core/checkpoints/review.ts';
+import { type ChangeList } from '../../core/conversation/projections/changes.ts';
+import { type Earshot } from '../../core/earshot.ts';
+import { type Clock, type Log } from '../../core/ports/ports.ts';
+import { type Checkpoints, type Snapshots } from '../../core/ports/storage.ts';
+import { type Buffers, type DiskEntries, type Workspace } from '../../core/ports/workspace.ts';
+import { type FromPageHandlers } from '../../protocol/webview.ts';
+import { type ChatFrontend } from '../chat/chatFrontend.ts';
+import { type CommandHandlers } from '../commands.ts';
+import { absoluteOf, toUri } from '../workspace/fileUris.ts';
+import { beforeUri, goneUri, nowUri, ReviewContent } from './reviewContent.ts';
+
+export interface ReviewControllerDeps {
+  readonly earshot: Earshot;
+  readonly frontend: ChatFrontend;
+  readonly workspace: Workspace;
+  readonly buffers: Buffers;
+  readonly entries: DiskEntries;
+  readonly snapshots: Snapshots;
+  readonly checkpoints: Checkpoints;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The conversation that the chat shows. */
+  shown(): string | undefined;
+}
+
+type ReviewMessage = 'review_changes' | 'keep_changes' | 'undo_changes' | 'undo_meanwhile' | 'restore' | 'bring_back';
+type ReviewCommand =
+  | 'earshot.reviewChanges'
+  | 'earshot.keepChanges'
+  | 'earshot.undoChanges'
+  | 'earshot.keepFile'
+  | 'earshot.undoFile'
+  | 'earshot.keepChange'
+  | 'earshot.undoChange'
+  | 'earshot.restore';
+
+const SOON_MILLISECONDS = 150;
+const CONTEXT = 'earshot.changedFiles';
+
+export class ReviewController implements Disposable {
+  readonly #deps: ReviewControllerDeps;
+  readonly #held = new DisposableStore();
+  readonly #content: ReviewContent;
+  #waiting: Disposable | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #listed: ReadonlySet<string> = new Set();
+  #shown: string | undefined;
+
+  constructor(deps: ReviewControllerDeps) {
+    this.#deps = deps;
+    this.#content = this.#held.add(
+      new ReviewContent({
+        workspace: deps.workspace,
+        base: async (path, list) => (await this.#review(list)).base(path),
+        present: async (path, list) => (await this.#review(list)).present(path),
+      }),
+    );
+    this.#held.add(
+      deps.earshot.onDidChange(({ conversation, folded }) => {
+        if (conversation !== deps.shown()) return;
+        if (folded === undefined || folded.changesMoved) this.refreshSoon();
+      }),
+    );
+    const touched = (uri: vscode.Uri) => {
+      if (this.#listed.has(uri.toString())) this.refreshSoon();
+    };
+    this.#held.add(vscode.workspace.onDidChangeTextDocument(({ document }) => touched(document.uri)));
+    this.#held.add(vscode.workspace.onDidSaveTextDocument((document) => touched(document.uri)));
+    this.#held.add(vscode.workspace.onDidCreateFiles(({ files }) => files.forEach(touched)));
+    this.#held.add(vscode.workspace.onDidDeleteFiles(({ files }) => files.forEach(touched)));
+    this.#held.add(
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        if (focused && this.#listed.size > 0) this.refreshSoon();
+      }),
+    );
+  }
+
+  /** The chat may show another conversation by now. */
+  chatChanged(): void {
+    if (this.#deps.shown() !== this.#shown) this.refreshSoon();
+  }
+
+  refreshSoon(): void {
+    this.#waiting ??= this.#held.add(
+      this.#deps.clock.after(SOON_MILLISECONDS, () => {
+        if (this.#waiting !== undefined) this.#held.release(this.#waiting);
+        this.#waiting = undefined;
+        const report = (error: unknown) => this.#deps.log.error('the changes could not be compared', error);
+        this.#looking = this.#looking.then(() => this.#refresh()).catch(report);
+      }),
+    );
+  }
+
+  readonly handlers: Pick<FromPageHandlers, ReviewMessage> = {
+    review_changes: ({ path, line, meanwhile }) =>
+      path === undefined ? this.#showAll() : this.#showOne(path, line, listOf(meanwhile)),
+    keep_changes: async ({ path, hunk, meanwhile }) => {
+      const review = await this.#review(listOf(meanwhile));
+      if (path === undefined) return this.#tell(await review.keep());
+      await this.#tell(await (hunk ? review.keepHunk(path, hunk.version, hunk.index) : review.keep([path])));
+    },
+    undo_changes: async ({ path, hunk }) => {
+      if (path === undefined) return this.#undoAll();
+      const review = await this.#review();
+      if (hunk) return this.#tell(await review.undoHunk(path, hunk.version, hunk.index));
+      const file = await review.file(path);
+      await this.#undo(review, file === undefined ? [] : [file]);
+    },
+    undo_meanwhile: async ({ path }) => {
+      const review = await this.#review('meanwhile');
+      const file = await review.file(path);
+      if (file === undefined) return this.#nothing();
+      const { undoMeanwhile } = await import('./reviewQuestions.ts');
+      if (await undoMeanwhile(file)) await this.#tell(await review.undo([path]));
+    },
+    restore: async ({ request }) => (await import('./reviewRestore.ts')).restoreTo(await this.#restoring(), request),
+    bring_back: async ({ decision }) => {
+      const { bringBack } = await import('../../core/checkpoints/restore.ts');
+      await this.#tell(await bringBack(await this.#restoreDeps(), decision));
+    },
+  };
+
+  readonly commands: Pick<CommandHandlers, ReviewCommand> = {
+    'earshot.reviewChanges': () => this.#showAll(),
+    'earshot.keepChanges': async () => this.#tell(await (await this.#review()).keep()),
+    'earshot.undoChanges': () => this.#undoAll(),
+    'earshot.keepFile': () => this.#onActive(async (review, { path }) => this.#tell(await review.keep([path]))),
+    'earshot.undoFile': () => this.#onActive((review, file) => this.#undo(review, [file])),
+    'earshot.keepChange': () =>
+      this.#onHunk((review, { path, version }, index) => review.keepHunk(path, version, index)),
+    'earshot.undoChange': () =>
+      this.#onHunk((review, { path, version }, index) => review.undoHunk(path, version, index)),
+    'earshot.restore': async () => (await import('./reviewRestore.ts')).chooseTurn(await this.#restoring()),
+  };
+
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  #live() {
+    const shown = this.#deps.shown();
+    return shown === undefined ? undefined : this.#deps.earshot.get(shown);
+  }
+
+  async #review(list: ChangeList = 'own'): Promise<Review> {
+    const { Review: Loaded } = await import('../../core/checkpoints/review.ts');
+    return new Loaded({ ...this.#deps, live: () => this.#live() }, list);
+  }
+
+  async #restoreDeps(): Promise<RestoreDeps> {
+    const { Captures } = await import('../../core/checkpoints/captures.ts');
+    const live = () => this.#live();
+    const captures = () => {
+      const log = live()?.log;
+      return log && new Captures({ ...this.#deps, log, output: this.#deps.log });
+    };
+    return { ...this.#deps, live, captures };
+  }
+
+  async #restoring() {
+    return { deps: await this.#restoreDeps(), tell: (result: Result<Reviewed>) => this.#tell(result) };
+  }
+
+  async #refresh(): Promise<void> {
+    this.#shown = this.#deps.shown();
+    const changes = this.#live()?.log.state.changes;
+    const isEmpty = (changes?.open.size ?? 0) + (changes?.meanwhile.size ?? 0) === 0;
+    if (isEmpty && this.#listed.size === 0) {
+      this.#deps.frontend.setHead({ changes: null });
+      return;
+    }
+    const files = isEmpty ? [] : await (await this.#review()).files();
+    const meanwhile = isEmpty ? [] : await (await this.#review('meanwhile')).files();
+    const { viewChanges } = await import('./reviewView.ts');
+    this.#deps.frontend.setHead({ changes: viewChanges(files, meanwhile) });
+    const uris = await Promise.all(files.map(({ path }) => this.#uriOf(path)));
+    const others = await Promise.all(meanwhile.map(({ path }) => this.#uriOf(path)));
+    this.#listed = new Set([...uris, ...others].flatMap((uri) => uri?.toString() ?? []));
+    this.#content.refresh();
+    await vscode.commands.executeCommand(
+      'setContext',
+      CONTEXT,
+      uris.flatMap((uri) => uri?.fsPath ?? []),
+    );
+  }
+
+  async #uriOf(path: string): Promise<vscode.Uri | undefined> {
+    const file = await this.#deps.workspace.resolve(path);
+    if (file.ok && !this.#deps.entries.isOdd(path)) return toUri(file.value);
+    // A link that leads out of the workspace, or a name that is no text: only to be shown.
+    const [folder] = vscode.workspace.workspaceFolders ?? [];
+    return folder && vscode.Uri.joinPath(folder.uri, new TextDecoder().decode(new TextEncoder().encode(path)));
+  }
+
+  async #showOne(path: string, line?: number, list: ChangeList = 'own'): Promise<void> {
+    const uri = await this.#uriOf(path);
+    const file = await (await this.#review(list)).file(path);
+    if (uri === undefined || file === undefined) return this.#nothing();
+    const at = new vscode.Position(Math.max(0, (line ?? firstLine(file)) - 1), 0);
+    const now = file.onDiskOnly ? nowUri(uri, path, list) : uri;
+    const right = file.kind === 'deleted' ? goneUri(uri) : now;
+    const options: vscode.TextDocumentShowOptions = { preview: true, selection: new vscode.Range(at, at) };
+    const left = beforeUri(uri, path, list);
+    await vscode.commands.executeCommand('vscode.diff', left, right, titleOf(file, list), options);
+  }
+
+  async #showAll(): Promise<void> {
+    const files = await (await this.#review()).files();
+    if (files.length === 0) return this.#nothing();
+    const resources = await Promise.all(
+      files.map(async ({ path, kind, onDiskOnly }) => {
+        const uri = await this.#uriOf(path);
+        if (uri === undefined) return [];
+        const now = onDiskOnly ? nowUri(uri, path, 'own') : uri;
+        return [[uri, kind === 'created' ? undefined : beforeUri(uri, path), kind === 'deleted' ? undefined : now]];
+      }),
+    );
+    await vscode.commands.executeCommand('vscode.changes', vscode.l10n.t('Earshot’s changes'), resources.flat());
+  }
+
+  async #undoAll(): Promise<void> {
+    const review = await this.#review();
+    await this.#undo(review, await review.files());
+  }
+
+  async #undo(review: Review, files: readonly ReviewedFile[]): Promise<void> {
+    if (files.length === 0) return this.#nothing();
+    const { undoOwn } = await import('./reviewQuestions.ts');
+    if (await undoOwn(files)) await this.#tell(await review.undo(files.map(({ path }) => path)));
+  }
+
+  async #onActive(act: (review: Review, file: ReviewedFile) => Promise<void>): Promise<void> {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    const resolved = uri && (await this.#deps.workspace.resolve(absoluteOf(uri)));
+    const review = await this.#review();
+    const file = resolved?.ok === true ? await review.file(resolved.value.path) : undefined;
+    if (file === undefined) return this.#nothing();
+    await act(review, file);
+  }
+
+  async #onHunk(act: (review: Review, file: ReviewedFile, index: number) => Promise<Result<Reviewed>>): Promise<void> {
+    const line = vscode.window.activeTextEditor?.selection.active.line ?? 0;
+    await this.#onActive(async (review, file) => this.#tell(await act(review, file, nearest(file, line))));
+  }
+
+  /** What happened, where it is not what was asked for. */
+  async #tell(result: Result<Reviewed>): Promise<void> {
+    this.refreshSoon();
+    if (!result.ok) {
+      await vscode.window.showWarningMessage(describeFailure(result.failure));
+      return;
+    }
+    const { stayed } = result.value;
+    const [first] = stayed;
+    if (first === undefined) return;
+    const lines = stayed.map(({ path, reason }) => `${path}: ${reason}`).join('\n');
+    const show = vscode.l10n.t('Show');
+    const text = stayed.length === 1 ? lines : vscode.l10n.t('{0} files stay as they are. {1}', stayed.length, lines);
+    if ((await vscode.window.showWarningMessage(text, show)) === show) await this.#showOne(first.path);
+  }
+
+  async #nothing(): Promise<void> {
+    await vscode.window.showInformationMessage(vscode.l10n.t('There are no changes to review here.'));
+  }
+}
+
+function listOf(meanwhile: true | undefined): ChangeList {
+  return meanwhile === true ? 'meanwhile' : 'own';
+}
+
+function titleOf({ path, kind }: ReviewedFile, list: ChangeList): string {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (list === 'meanwhile') return `${name} (${vscode.l10n.t('changed meanwhile')})`;
+  const words = {
+    changed: vscode.l10n.t('changed by Earshot'),
+    created: vscode.l10n.t('made by Earshot'),
+    deleted: vscode.l10n.t('deleted by Earshot'),
+  };
+  return `${name} (${words[kind]})`;
+}
+
+function firstLine({ hunks }: ReviewedFile): number {
+  return (hunks?.[0]?.start ?? 0) + 1;
+}
+
+/** The part of the file that the line is in, or else the nearest one. */
+function nearest({ hunks = [] }: ReviewedFile, line: number): number {
+  const distances = hunks.map(({ start, added }) =>
+    Math.max(start - line, line - (start + Math.max(1, added.length) - 1), 0),
+  );
+  return Math.max(0, distances.indexOf(Math.min(...distances)));
+}

@@ -1,0 +1,122 @@
+// The editor's tasks: listed by the names it prints, run as it would run them, and followed from start to end.
+import * as vscode from 'vscode';
+import { type Clock } from '../../base/clock.ts';
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { Emitter } from '../../base/emitter.ts';
+import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
+import { type RunningTask, type TaskEnd, type TaskInfo, type Tasks } from '../../core/ports/tasks.ts';
+import { matchersOf } from './problemMatchers.ts';
+import { TaskOutputs } from './taskOutput.ts';
+import { TaskRun } from './taskRun.ts';
+
+export class EditorTasks implements Tasks, Disposable {
+  readonly #clock: Clock;
+  readonly #held = new DisposableStore();
+  readonly #outputs: TaskOutputs;
+  readonly #onDidEnd: Emitter<TaskEnd>;
+  readonly #runs = new Map<vscode.TaskExecution, TaskRun>();
+  /** The editor tells the end of some tasks twice. */
+  readonly #over = new WeakSet<vscode.TaskExecution>();
+  readonly #report: (error: unknown) => void;
+
+  constructor(clock: Clock, report: (error: unknown) => void) {
+    this.#clock = clock;
+    this.#report = report;
+    this.#outputs = this.#held.add(new TaskOutputs(clock, report));
+    this.#onDidEnd = this.#held.add(new Emitter(report));
+    const { tasks, languages } = vscode;
+    this.#held.add(tasks.onDidStartTask(({ execution }) => void this.#run(execution)));
+    this.#held.add(
+      tasks.onDidStartTaskProcess(({ execution, processId }) => {
+        void this.#claim(this.#run(execution), processId).catch(report);
+      }),
+    );
+    this.#held.add(
+      tasks.onDidEndTaskProcess(({ execution, exitCode }) => this.#runs.get(execution)?.processEnded(exitCode)),
+    );
+    this.#held.add(tasks.onDidEndTask(({ execution }) => void this.#end(execution).catch(report)));
+    this.#held.add(
+      languages.onDidChangeDiagnostics(({ uris }) => {
+        for (const run of this.#runs.values()) run.problemsChanged(uris);
+      }),
+    );
+  }
+
+  get onDidEnd(): Tasks['onDidEnd'] {
+    return this.#onDidEnd.event;
+  }
+
+  async list(): Promise<Result<readonly TaskInfo[]>> {
+    const fetched = await fetchTasks();
+    return fetched.ok ? succeeded(fetched.value.map(describeTask)) : fetched;
+  }
+
+  async run(info: TaskInfo, options: Parameters<Tasks['run']>[1]): Promise<Result<RunningTask>> {
+    const fetched = await fetchTasks();
+    if (!fetched.ok) return fetched;
+    const task = fetched.value.find((one) => isSame(describeTask(one), info));
+    if (task === undefined) return failed('not_found', `There is no task “${info.name}” any more.`);
+    if (vscode.tasks.taskExecutions.some((execution) => isSame(describeTask(execution.task), info))) {
+      return failed('running', `The task “${info.name}” is running already.`, 'Wait for its end: you are told of it.');
+    }
+    try {
+      const execution = await vscode.tasks.executeTask(task);
+      return succeeded(this.#run(execution).waitedFor(options, () => execution.terminate()));
+    } catch (error) {
+      return failed('not_started', `The task “${info.name}” could not be started: ${describeError(error)}.`);
+    }
+  }
+
+  dispose(): void {
+    for (const run of this.#runs.values()) run.dispose();
+    this.#runs.clear();
+    this.#held.dispose();
+  }
+
+  #run(execution: vscode.TaskExecution): TaskRun {
+    const known = this.#runs.get(execution);
+    if (known !== undefined) return known;
+    const { task } = execution;
+    const deps = { clock: this.#clock, report: this.#report, ended: (end: TaskEnd) => this.#onDidEnd.fire(end) };
+    const run = new TaskRun(deps, describeTask(task), matchersOf(task));
+    this.#runs.set(execution, run);
+    return run;
+  }
+
+  async #claim(run: TaskRun, processId: number): Promise<void> {
+    const output = await this.#outputs.claim(processId);
+    if (output !== undefined) run.prints(output);
+  }
+
+  async #end(execution: vscode.TaskExecution): Promise<void> {
+    if (this.#over.has(execution)) return;
+    this.#over.add(execution);
+    const run = this.#run(execution);
+    await run.end();
+    this.#runs.delete(execution);
+    run.dispose();
+  }
+}
+
+async function fetchTasks(): Promise<Result<vscode.Task[]>> {
+  try {
+    return succeeded(await vscode.tasks.fetchTasks());
+  } catch (error) {
+    return failed('no_tasks', `The editor could not list its tasks: ${describeError(error)}.`);
+  }
+}
+
+/** Tasks of tasks.json have their name alone, as in the editor's own lists. */
+function describeTask({ name, source, scope, detail, isBackground }: vscode.Task): TaskInfo {
+  const several = (vscode.workspace.workspaceFolders ?? []).length > 1;
+  return {
+    name: source === 'Workspace' || source === 'User' ? name : `${source}: ${name}`,
+    background: isBackground,
+    ...(detail !== undefined && { detail }),
+    ...(several && typeof scope === 'object' && { folder: scope.name }),
+  };
+}
+
+function isSame(a: TaskInfo, b: TaskInfo): boolean {
+  return a.name === b.name && a.folder === b.folder;
+}

@@ -1,0 +1,141 @@
+// Decides whether changes of files are made: every one is looked at before anything is changed; if one fails, those before it are taken back.
+import * as vscode from 'vscode';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
+import {
+  type AppliedEdit,
+  type ApplyOptions,
+  EXISTS,
+  type FileEdit,
+  type FilePath,
+  STALE,
+} from '../../core/ports/workspace.ts';
+import { documentOf, isSame } from './fileEncoding.ts';
+import { attempt, type Refused } from './fileFailures.ts';
+import { guardPlaces, type PlaceGuard } from './filePlaces.ts';
+import { whyReadOnly } from './fileRights.ts';
+import { deleteStep, type FileStep, moveStep, presentBytes, writeStep } from './fileSteps.ts';
+import { contentUri, toUri } from './fileUris.ts';
+
+/** `folders`: of the workspace that the files belong to. */
+export async function applyEdits(
+  edits: readonly FileEdit[],
+  folders: readonly vscode.WorkspaceFolder[],
+  options: ApplyOptions = {},
+): Promise<Result<readonly AppliedEdit[]>> {
+  if (!vscode.workspace.isTrusted) {
+    return failed('untrusted', 'The workspace is not trusted, so nothing in it is changed.', 'The user can trust it.');
+  }
+  const guards = new Map<FileEdit, PlaceGuard>();
+  for (const edit of edits) {
+    const guard = await guardPlaces(edit, folders);
+    if (!guard.ok) return guard;
+    guards.set(edit, guard.value);
+  }
+  const looked = await lookAt(edits);
+  if (looked !== undefined) return looked;
+  const applied: AppliedEdit[] = [];
+  const done: FileStep[] = [];
+  for (const [edit, guard] of guards) {
+    const step = await stepOf(edit, guard, options);
+    const result = await step.run();
+    if (!result.ok) return takeBack(done, applied, result);
+    done.push(step);
+    applied.push(...result.value);
+  }
+  return succeeded(applied);
+}
+
+/** Why not all of it can be done; nothing was changed. */
+async function lookAt(edits: readonly FileEdit[]): Promise<Refused | undefined> {
+  /** What earlier edits will have made of a file. */
+  const planned = new Map<string, Uint8Array | undefined>();
+  for (const edit of edits) {
+    const uri = contentUri(edit.file);
+    const key = uri.toString();
+    if (planned.has(key) ? edit.type !== 'move' || !isSame(planned.get(key), edit.from) : false) {
+      return failed('twice', `${edit.file.path} is changed twice at once.`, 'Make one change of it.');
+    }
+    const refused = planned.has(key) ? undefined : await whyNot(edit, uri);
+    if (refused !== undefined) return refused;
+    if (edit.type === 'move') {
+      const target = await whyNoTarget(edit.file, edit.to);
+      if (target !== undefined) return target;
+    }
+    planned.set(key, edit.type === 'write' ? edit.to : undefined);
+  }
+  return undefined;
+}
+
+async function whyNot(edit: FileEdit, uri: vscode.Uri): Promise<Refused | undefined> {
+  const { file, from } = edit;
+  const present = await readPresent(file, uri);
+  if (!present.ok) return present;
+  if (!isSame(present.value, from)) return staleFailure(file, present.value, from);
+  if (vscode.workspace.notebookDocuments.some((one) => one.isDirty && one.uri.toString() === uri.toString())) {
+    return failed('unsaved', `${file.path} has unsaved changes in a notebook editor.`, 'The user can save them first.');
+  }
+  const dirty = documentOf(uri, toUri(file))?.isDirty === true;
+  if (edit.type === 'delete' && dirty) {
+    return failed(
+      'unsaved',
+      `${file.path} has unsaved changes in the editor.`,
+      'The user can save or drop them first.',
+    );
+  }
+  const folder = edit.type !== 'write' || from === undefined;
+  return whyReadOnly(file, folder ? toUri(file) : uri, { there: from !== undefined, folder });
+}
+
+async function whyNoTarget(file: FilePath, to: FilePath): Promise<Refused | undefined> {
+  const target = toUri(to);
+  if (await exists(target)) {
+    // Another spelling of the same name is no other file where the file system does not tell them apart.
+    const same = to.path.toLowerCase() === file.path.toLowerCase();
+    if (!same) return failed(EXISTS, `${to.path} exists already.`, 'Choose another name, or delete it first.');
+  }
+  return whyReadOnly(to, target, { there: false, folder: true });
+}
+
+async function readPresent(file: FilePath, uri: vscode.Uri): Promise<Result<Uint8Array | undefined>> {
+  const open = documentOf(uri, toUri(file));
+  if (open?.isDirty === true) return succeeded(await presentBytes(open.uri));
+  if (!(await exists(uri))) return succeeded(undefined);
+  return attempt(file, 'read', () => vscode.workspace.fs.readFile(uri));
+}
+
+async function exists(uri: vscode.Uri): Promise<boolean> {
+  try {
+    await vscode.workspace.fs.stat(uri);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function staleFailure(file: FilePath, present: Uint8Array | undefined, from: Uint8Array | undefined): Refused {
+  if (present === undefined) return failed(STALE, `${file.path} does not exist any more.`);
+  if (from === undefined) return failed(STALE, `${file.path} exists by now.`, 'Read it first.');
+  return failed(STALE, `${file.path} has changed.`, 'Read it again.');
+}
+
+async function stepOf(edit: FileEdit, guard: PlaceGuard, options: ApplyOptions): Promise<FileStep> {
+  switch (edit.type) {
+    case 'write': {
+      const uri = contentUri(edit.file);
+      return writeStep(edit, documentOf(uri, toUri(edit.file))?.uri ?? uri, guard, options);
+    }
+    case 'move':
+      return moveStep(edit, toUri(edit.file), toUri(edit.to), guard);
+    case 'delete':
+      return deleteStep(edit, toUri(edit.file), guard);
+  }
+}
+
+async function takeBack(done: readonly FileStep[], applied: readonly AppliedEdit[], result: Refused): Promise<Refused> {
+  const undone = [];
+  for (const step of [...done].reverse()) undone.push(await step.undo());
+  if (!undone.includes(false)) return result;
+  const names = [...new Set(applied.map(({ file }) => file.path))].join(', ');
+  const { code, message } = result.failure;
+  return failed(code, `${message} Not everything could be taken back.`, `Look at ${names} before you go on.`);
+}

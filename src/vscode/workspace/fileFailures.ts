@@ -1,0 +1,39 @@
+// Decides what is said of a file that the editor cannot read or write: words that a model can act on.
+import * as vscode from 'vscode';
+import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
+import { type FilePath, NOT_FOUND } from '../../core/ports/workspace.ts';
+
+export type Refused = Extract<Result<never>, { ok: false }>;
+
+export async function attempt<T>(
+  file: FilePath,
+  does: 'read' | 'written',
+  action: () => PromiseLike<T>,
+): Promise<Result<T>> {
+  try {
+    return succeeded(await action());
+  } catch (error) {
+    return explain(file, does, error);
+  }
+}
+
+function explain(file: FilePath, does: 'read' | 'written', error: unknown): Refused {
+  const name = file.path === '' ? 'The folder' : file.path;
+  switch (error instanceof vscode.FileSystemError ? error.code : '') {
+    case 'FileNotFound':
+      return failed(NOT_FOUND, `${name} does not exist.`, 'list_files shows what is there.');
+    case 'FileIsADirectory':
+      return failed('is_folder', `${name} is a folder.`, 'list_files shows what is in it.');
+    case 'FileNotADirectory':
+      return failed('is_file', `${name} is not a folder.`);
+    case 'NoPermissions':
+      return failed('no_rights', `${name} may not be ${does}: the rights are missing.`);
+    default:
+      return failed(does === 'read' ? 'unreadable' : 'unwritable', `${name} cannot be ${does}: ${sentence(error)}`);
+  }
+}
+
+function sentence(error: unknown): string {
+  const text = describeError(error).trim();
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,59 @@
+// Holds each change of a file on disk to where it was judged for, right before and right after the editor makes it.
+import type * as vscode from 'vscode';
+import { type Failure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { type FileEdit, type FilePath } from '../../core/ports/workspace.ts';
+import { MOVED, type PinnedPlace, pinPlace } from '../../node/pinnedPlace.ts';
+import { onDiskOf, toUri } from './fileUris.ts';
+
+export interface PlaceGuard {
+  /** Changes nothing where the name leads elsewhere by now; fails too if it does so afterwards. */
+  around<T>(change: () => PromiseLike<T>): Promise<Result<T>>;
+}
+
+/** Fails, with nothing changed, if a name does not lead any more where it did when it was judged. */
+export async function guardPlaces(
+  edit: FileEdit,
+  folders: readonly vscode.WorkspaceFolder[],
+): Promise<Result<PlaceGuard>> {
+  const itself = edit.type !== 'write';
+  const pinned: PinnedPlace[] = [];
+  for (const file of edit.type === 'move' ? [edit.file, edit.to] : [edit.file]) {
+    const place = await pinOnDisk(file, folders, itself);
+    if (place?.ok === false) return place;
+    if (place !== undefined) pinned.push(place.value);
+  }
+  return succeeded({ around: (change) => changeAt(edit.file, pinned, change) });
+}
+
+/** Undefined for a virtual file system: it has no links. */
+export async function pinOnDisk(
+  file: FilePath,
+  folders: readonly vscode.WorkspaceFolder[],
+  itself: boolean,
+): Promise<Result<PinnedPlace> | undefined> {
+  return toUri(file).scheme === 'file' ? pinPlace(onDiskOf(folders), file, { itself }) : undefined;
+}
+
+async function changeAt<T>(
+  { path }: FilePath,
+  pinned: readonly PinnedPlace[],
+  change: () => PromiseLike<T>,
+): Promise<Result<T>> {
+  const before = await whyMoved(pinned);
+  if (before !== undefined) return { ok: false, failure: before };
+  const changed = await change();
+  if ((await whyMoved(pinned)) === undefined) return succeeded(changed);
+  return failed(
+    MOVED,
+    `A folder above ${path} was replaced by a link while ${path} was changed: the change may have gone where it leads.`,
+    'Look at what is there before you go on.',
+  );
+}
+
+async function whyMoved(pinned: readonly PinnedPlace[]): Promise<Failure | undefined> {
+  for (const place of pinned) {
+    const failure = await place.whyMoved();
+    if (failure !== undefined) return failure;
+  }
+  return undefined;
+}

@@ -1,0 +1,196 @@
+// What the page is told: nothing before it is ready, a snapshot, then deltas without a gap that lead to the same state.
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Clock } from '../../../../src/base/clock.ts';
+import { toDisposable } from '../../../../src/base/disposable.ts';
+import { type ChatHead, type ToPage, type TranscriptItem } from '../../../../src/protocol/webview.ts';
+import { ChatFrontend } from '../../../../src/vscode/chat/chatFrontend.ts';
+import { wholeText } from '../../../../src/webview/growing.ts';
+import { initialState, type PageItem, type PageState, reduce } from '../../../../src/webview/state.ts';
+
+const head: ChatHead = {
+  version: '1',
+  hostVersion: '2',
+  model: { label: 'm', detail: 'd' },
+  title: '',
+  running: false,
+  canSend: true,
+  pending: { count: 0, worst: null },
+  heldBack: null,
+  queued: [],
+  attachments: [],
+  meter: null,
+  obstacles: [],
+  todo: [],
+  handles: [],
+};
+
+let timers: (() => void)[];
+let frontend: ChatFrontend;
+let posted: ToPage[];
+const clock: Clock = {
+  now: () => 0,
+  after: (_milliseconds, run) => {
+    const held = toDisposable(() => {
+      timers = timers.filter((timer) => timer !== fire);
+    });
+    const fire = () => {
+      held.dispose();
+      run();
+    };
+    timers.push(fire);
+    return held;
+  },
+};
+const tick = () => {
+  for (const timer of timers) timer();
+};
+
+beforeEach(() => {
+  timers = [];
+  posted = [];
+  frontend = new ChatFrontend(clock, head, (error) => {
+    throw error;
+  });
+  frontend.show('c', []);
+});
+afterEach(() => frontend.dispose());
+
+const tool = (state: 'running' | 'done'): TranscriptItem => ({
+  type: 'tool',
+  id: 't',
+  name: 'run_command',
+  arguments: {},
+  state,
+  output: '',
+});
+const appended = (item: TranscriptItem) => frontend.appended('c', { items: [item] } as never);
+
+test('nothing is posted before the page is ready; then a snapshot of everything so far', () => {
+  frontend.setHead({ running: true });
+  frontend.render('c', { type: 'answer_started', id: 'a' });
+  frontend.render('c', { type: 'answer_text', id: 'a', field: 'text', text: 'Hel' });
+  tick();
+  frontend.attach((message) => posted.push(message));
+  expect(posted).toMatchObject([
+    { type: 'snapshot', state: { running: true, items: [{ id: 'a', text: 'Hel', streaming: true }] } },
+  ]);
+});
+
+test('what is drawn within a moment goes out together, in order', () => {
+  frontend.attach((message) => posted.push(message));
+  frontend.render('c', { type: 'answer_started', id: 'a' });
+  for (const text of ['x', 'y', 'z']) frontend.render('c', { type: 'answer_text', id: 'a', field: 'text', text });
+  frontend.render('other', { type: 'answer_text', id: 'a', field: 'text', text: 'not mine' });
+  tick();
+  expect(posted.slice(1)).toMatchObject([
+    { type: 'delta', changes: [{ type: 'item' }, { type: 'text', text: 'xyz' }] },
+  ]);
+});
+
+test('an approval is shown while it is open, answered once, and gone when the turn is stopped', async () => {
+  frontend.attach((message) => posted.push(message));
+  appended(tool('running'));
+  const stopped = new AbortController();
+  const request = { conversation: 'c', call: { id: 't', name: 'run_command', arguments: {} } };
+  const answer = frontend.approve(request, stopped.signal);
+  tick();
+  expect(frontend.openApprovals).toBe(1);
+  expect(posted.at(-1)).toMatchObject({ changes: [{}, { item: { id: 't', state: 'approval' } }] });
+  expect(frontend.answerApproval('t', { action: 'approve', by: 'user' })).toBe(true);
+  expect(frontend.answerApproval('t', { action: 'reject', by: 'user' })).toBe(false);
+  expect(await answer).toEqual({ action: 'approve', by: 'user' });
+  const second = frontend.approve(request, stopped.signal);
+  stopped.abort();
+  await expect(second).rejects.toThrow('cancelled');
+  expect(frontend.openApprovals).toBe(0);
+});
+
+test('a call is shown while it is written, and is gone when the answer is there', () => {
+  let page: PageState = initialState;
+  frontend.attach((message) => (page = reduce(page, message)));
+  frontend.render('c', { type: 'answer_started', id: 'a' });
+  for (const text of ['{"path": "src', '/a.ts"}'])
+    frontend.render('c', { type: 'call_text', answer: 'a', index: 0, name: 'edit_file', text });
+  tick();
+  expect(shown(page)).toContainEqual(
+    expect.objectContaining({ type: 'tool', name: 'edit_file', state: 'writing', output: '{"path": "src/a.ts"}' }),
+  );
+  frontend.render('c', { type: 'answer_ended', id: 'a' });
+  tick();
+  expect(shown(page)).toEqual([]);
+});
+
+test('whenever the page connects, deltas bring it to what a new snapshot would say', () => {
+  const step = fc.oneof(
+    fc.record({ type: fc.constant('text' as const), text: fc.string() }),
+    fc.record({
+      type: fc.constantFrom(
+        'start' as const,
+        'end' as const,
+        'tool' as const,
+        'done' as const,
+        'output' as const,
+        'write' as const,
+        'tick' as const,
+        'attach' as const,
+      ),
+    }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const one = new ChatFrontend(clock, head, (error) => {
+        throw error;
+      });
+      one.show('c', []);
+      let page: PageState = initialState;
+      const attach = () => one.attach((message) => (page = reduce(page, message)));
+      attach();
+      for (const current of steps) {
+        if (current.type === 'text')
+          one.render('c', { type: 'answer_text', id: 'a', field: 'text', text: current.text });
+        else if (current.type === 'start') one.render('c', { type: 'answer_started', id: 'a' });
+        else if (current.type === 'end') one.render('c', { type: 'answer_ended', id: 'a' });
+        else if (current.type === 'tool') one.appended('c', { items: [tool('running')] } as never);
+        else if (current.type === 'done') one.appended('c', { items: [tool('done')] } as never);
+        else if (current.type === 'output') one.render('c', { type: 'tool_output', call: 't', text: 'o' });
+        else if (current.type === 'write')
+          one.render('c', { type: 'call_text', answer: 'a', index: 0, name: 'edit_file', text: '{"path"' });
+        else if (current.type === 'tick') tick();
+        else attach();
+      }
+      tick();
+      const followed = shown(page);
+      expect(page.connection).toBe('live');
+      attach();
+      expect(followed).toEqual(shown(page));
+      one.dispose();
+    }),
+  );
+});
+
+function shown(state: PageState): unknown[] {
+  return state.items.chunks.flat().map((item: PageItem) => {
+    if (item.type === 'answer') return { ...item, text: wholeText(item.text), reasoning: wholeText(item.reasoning) };
+    return item.type === 'tool' ? { ...item, output: wholeText(item.output) } : item;
+  });
+}
+
+test('the composer gets the keyboard at once, or once with the next page where none is there or it is about to go', () => {
+  const focused = () => posted.splice(0).filter(({ type }) => type === 'focus_composer').length;
+  const attach = () => frontend.attach((message) => posted.push(message));
+  frontend.focusComposer();
+  attach();
+  expect(posted.map(({ type }) => type)).toEqual(['snapshot', 'focus_composer']);
+  posted = [];
+  frontend.focusComposer();
+  expect(focused()).toBe(1);
+  frontend.focusNextPage();
+  // The old page is still there and hears this for nothing.
+  frontend.focusComposer();
+  expect(focused()).toBe(1);
+  attach();
+  expect(focused()).toBe(1);
+  attach();
+  expect(focused()).toBe(0);
+});

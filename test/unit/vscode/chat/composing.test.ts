@@ -1,0 +1,141 @@
+// What the composer holds on the host's side: images and files, over a reload, sent once, and what comes back to it.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { realFileSystem } from '../../../../src/node/fileSystem.ts';
+import { type AttachmentView, type ChatHead } from '../../../../src/protocol/webview.ts';
+import { createSnapshots } from '../../../../src/storage/snapshots.ts';
+import { Composing } from '../../../../src/vscode/chat/composing.ts';
+import { createDrafts, type Drafts } from '../../../../src/vscode/chat/drafts.ts';
+import { recordingLog } from '../../../support/recordingLog.ts';
+
+let folder: string;
+const errors: string[] = [];
+const opened: Drafts[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'earshot-composing-'));
+});
+afterEach(async () => {
+  for (const drafts of opened.splice(0)) await drafts.readAttachments();
+  await rm(folder, { recursive: true, force: true });
+  expect(errors.splice(0)).toEqual([]);
+});
+
+/** A window's composer on the same folder. */
+function open() {
+  const log = recordingLog(errors);
+  const drafts = createDrafts({ files: realFileSystem, folder, log });
+  opened.push(drafts);
+  const snapshots = createSnapshots({ files: realFileSystem, folder: join(folder, 'snapshots') });
+  let attachments: readonly AttachmentView[] = [];
+  let returned = false;
+  const restored: string[] = [];
+  const frontend = {
+    setHead: (head: Partial<Pick<ChatHead, 'attachments' | 'returned'>>) => {
+      attachments = head.attachments ?? attachments;
+      returned = head.returned ?? returned;
+    },
+    restoreDraft: (text: string) => void restored.push(text),
+  };
+  const composing = new Composing({ drafts, snapshots, frontend, log });
+  return { composing, drafts, snapshots, restored, attachments: () => attachments, returned: () => returned };
+}
+
+const png = { type: 'attach_image', name: 'shot.png', media_type: 'image/png', data: 'iVBORw0KGgo=' } as const;
+
+test('an image is kept with its bytes over a reload, and goes out once', async () => {
+  const { composing, drafts } = open();
+  expect(await composing.attach(png)).toMatchObject({ ok: true });
+  expect(await composing.attach(png)).toMatchObject({ ok: true });
+  await drafts.readAttachments();
+
+  const next = open();
+  await next.composing.restore();
+  expect(next.attachments()).toMatchObject([{ kind: 'image', name: 'shot.png' }]);
+  const { attachments } = next.composing.take();
+  expect(attachments).toMatchObject([{ type: 'image', media_type: 'image/png', name: 'shot.png' }]);
+  const [image] = attachments;
+  const hash = image !== undefined && 'hash' in image ? image.hash : '';
+  expect(Buffer.from((await next.snapshots.get(hash)) ?? []).toString('base64')).toBe(png.data);
+  expect(next.attachments()).toEqual([]);
+  expect(next.composing.take().attachments).toEqual([]);
+});
+
+test('what could not be sent is attached again, before what was attached since', async () => {
+  const { composing, attachments } = open();
+  await composing.attach(png);
+  const { giveBack } = composing.take();
+  await composing.attach({ ...png, name: 'other.png', data: 'AAAA' });
+  await giveBack();
+  expect(attachments().map(({ name }) => name)).toEqual(['shot.png', 'other.png']);
+  await composing.detach(attachments()[0]?.id ?? '');
+  expect(attachments().map(({ name }) => name)).toEqual(['other.png']);
+});
+
+test('an empty image is refused by name, and nothing changes', async () => {
+  const { composing, attachments } = open();
+  const refused = await composing.attach({ ...png, data: '' });
+  expect(refused).toMatchObject({ ok: false, failure: { code: 'image_size', message: 'shot.png is empty.' } });
+  expect(attachments()).toEqual([]);
+});
+
+test('words that come back are on disk before anybody says so, in front of the draft, once', async () => {
+  const { composing, drafts, restored, attachments } = open();
+  await drafts.write('half typed');
+  const attached = [{ type: 'file_content', path: 'a.txt', content: 'one' } as const];
+  const texts = [
+    { id: '1', content: 'First.', at: '' },
+    { id: '2', content: 'Second.', at: '', attachments: attached },
+  ];
+  await composing.giveBack(texts);
+  expect(await readFile(join(folder, 'draft.txt'), 'utf8')).toBe('First.\nSecond.\nhalf typed');
+  await composing.giveBack(texts);
+  expect(await drafts.read()).toBe('First.\nSecond.\nhalf typed');
+  expect(restored).toEqual(['First.\nSecond.']);
+  expect(attachments()).toMatchObject([{ kind: 'file', id: 'a.txt' }]);
+});
+
+const queued = { id: 'q', content: 'Go', at: '' };
+
+test('a queued message comes back although the draft begins with the same words', async () => {
+  const { composing, drafts } = open();
+  await drafts.write('Go on');
+  await composing.giveBack([queued]);
+  expect(await drafts.read()).toBe('Go\nGo on');
+});
+
+test('a message that came back is known as that over a reload, until the composer is cleared', async () => {
+  const first = open();
+  expect(first.composing.has([queued])).toBe(false);
+  await first.composing.giveBack([queued]);
+  expect(first.returned()).toBe(true);
+
+  // The window died before the log said that the message had come back.
+  const second = open();
+  await second.composing.restore();
+  expect([second.returned(), second.composing.has([queued])]).toEqual([true, true]);
+  await second.composing.giveBack([queued]);
+  expect(await second.drafts.read()).toBe('Go');
+  await second.composing.typed('Go away');
+  expect(second.returned()).toBe(true);
+  await second.composing.typed('');
+  expect(second.returned()).toBe(false);
+
+  const third = open();
+  await third.composing.restore();
+  expect([third.returned(), third.composing.has([queued])]).toEqual([false, false]);
+});
+
+test('a message that the user took back is not called undelivered', async () => {
+  const { composing, drafts, returned } = open();
+  await composing.putBack([queued]);
+  expect([await drafts.read(), returned()]).toEqual(['Go', false]);
+});
+
+test('what was attached and cannot be read is left out', async () => {
+  await writeFile(join(folder, 'draft-attachments.json'), '[{"id": 7}]');
+  const { composing, attachments } = open();
+  await composing.restore();
+  expect(attachments()).toEqual([]);
+});
