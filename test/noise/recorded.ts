@@ -2,8 +2,8 @@
 import { type Problem, type ProblemsChange } from '../../src/core/ports/problems.ts';
 import { type EndedCommand, type FileTouch, type Renamed } from '../../src/core/ports/sources.ts';
 import { type TaskEnd } from '../../src/core/ports/tasks.ts';
-import { type Passed } from '../../src/producers/gitGate.ts';
-import { type Settled } from '../../src/producers/gitRepository.ts';
+import { type Passed } from '../../src/producers/git/gitGate.ts';
+import { type Settled } from '../../src/producers/git/gitRepository.ts';
 
 /** What the conversation in question has read when the hour begins: the recorder keeps these open, as Earshot would. */
 export const READ = [

@@ -11,7 +11,7 @@ import { type FileSystem, realFileSystem } from '../../src/node/fileSystem.ts';
 import { processObserver } from '../../src/node/processActivity.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
-import { createFilesProducer, type FilesDeps } from '../../src/producers/files.ts';
+import { createFilesProducer, type FilesDeps } from '../../src/producers/files/files.ts';
 import { createHandlesProducer } from '../../src/producers/handles.ts';
 import { readSettings, type SettingName } from '../../src/protocol/settings.ts';
 import { createStorage } from '../../src/storage/storage.ts';

@@ -21,7 +21,7 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
     'core/consent/ignoreFile.ts',
     'core/checkpoints/captures.ts',
     'core/checkpoints/putBack.ts',
-    'producers/exclusions.ts',
+    'producers/files/exclusions.ts',
     'vscode/review/reviewContent.ts',
   ],
   readBeneath: ['core/checkpoints/putBack.ts', 'vscode/review/reviewBuffers.ts'],
@@ -45,8 +45,8 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Of these layers, only git's own folder and the rights of files are looked at past the door. */
 const NODE_FILES: readonly string[] = [
-  'producers/gitRepository.ts',
-  'producers/gitState.ts',
+  'producers/git/gitRepository.ts',
+  'producers/git/gitState.ts',
   'vscode/workspace/fileRights.ts',
   'vscode/workspace/ripgrep.ts',
 ];

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import * as z from 'zod';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
-import { createDiagnosticsProducer } from '../../src/producers/diagnostics.ts';
+import { createDiagnosticsProducer } from '../../src/producers/diagnostics/diagnostics.ts';
 import { answer, defineTool } from '../../src/tools/defineTool.ts';
 import { createDiagnosticsTool } from '../../src/tools/diagnostics.ts';
 import { readFileTool } from '../../src/tools/readFile.ts';

@@ -3,7 +3,7 @@ import * as assert from 'node:assert/strict';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { type Workspace } from '../../src/core/ports/workspace.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
-import { createFilesProducer } from '../../src/producers/files.ts';
+import { createFilesProducer } from '../../src/producers/files/files.ts';
 import { editorBuffers } from '../../src/vscode/sources/buffers.ts';
 import { createEditorFiles } from '../../src/vscode/sources/files.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';

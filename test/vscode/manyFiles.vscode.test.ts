@@ -2,7 +2,7 @@
 import * as assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { createOpenAiModel } from '../../src/models/openai.ts';
-import { createFilesProducer } from '../../src/producers/files.ts';
+import { createFilesProducer } from '../../src/producers/files/files.ts';
 import { editorBuffers } from '../../src/vscode/sources/buffers.ts';
 import { createEditorFiles } from '../../src/vscode/sources/files.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';

@@ -3,7 +3,7 @@ import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { realClock } from '../../src/node/realClock.ts';
-import { createDiagnosticsProducer } from '../../src/producers/diagnostics.ts';
+import { createDiagnosticsProducer } from '../../src/producers/diagnostics/diagnostics.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { createQuickFixTool } from '../../src/tools/quickFix.ts';
 import { createQuickFixes } from '../../src/vscode/language/quickFixes.ts';

@@ -4,7 +4,7 @@ import { type Disposable } from '../../base/disposable.ts';
 import { type Clock, type Log, type Producer, type Tool } from '../../core/ports/ports.ts';
 import { type ProblemTelling } from '../../core/ports/problems.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
-import { createDiagnosticsProducer } from '../../producers/diagnostics.ts';
+import { createDiagnosticsProducer } from '../../producers/diagnostics/diagnostics.ts';
 import { createDiagnosticsTool } from '../../tools/diagnostics.ts';
 import { createFetchUrlTool } from '../../tools/fetchUrl.ts';
 import { createQuickFixTool } from '../../tools/quickFix.ts';

@@ -22,7 +22,7 @@ import { readPrompt } from '../../../src/core/prompt/promptFiles.ts';
 import { explain, isOverflow } from '../../../src/models/explain.ts';
 import { resolveInside } from '../../../src/node/resolvePath.ts';
 import { shellProgram } from '../../../src/node/shellProgram.ts';
-import { createExclusions } from '../../../src/producers/exclusions.ts';
+import { createExclusions } from '../../../src/producers/files/exclusions.ts';
 import { readEvents } from '../../../src/storage/readEvents.ts';
 import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
 import { FoundLines, wantsPath } from '../../../src/tools/searchQuery.ts';

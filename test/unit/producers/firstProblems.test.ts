@@ -7,7 +7,7 @@ import { succeeded } from '../../../src/base/errors.ts';
 import { type Producer } from '../../../src/core/ports/ports.ts';
 import { type Problem, type ProblemsChange, type ProblemTelling } from '../../../src/core/ports/problems.ts';
 import { type FilePath } from '../../../src/core/ports/workspace.ts';
-import { createDiagnosticsProducer } from '../../../src/producers/diagnostics.ts';
+import { createDiagnosticsProducer } from '../../../src/producers/diagnostics/diagnostics.ts';
 import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { createMemoryPublisher, type MemoryPublisher } from '../../support/memoryPublisher.ts';

@@ -7,7 +7,7 @@ import { failed, succeeded } from '../../../src/base/errors.ts';
 import { type Producer, type SeenFiles } from '../../../src/core/ports/ports.ts';
 import { type ActiveCall, type DeliveryPoint } from '../../../src/core/ports/producers.ts';
 import { type FileTouch } from '../../../src/core/ports/sources.ts';
-import { createFilesProducer } from '../../../src/producers/files.ts';
+import { createFilesProducer } from '../../../src/producers/files/files.ts';
 import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { createTestHost, type TestHost } from '../../support/producerHost.ts';

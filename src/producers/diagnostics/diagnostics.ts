@@ -1,0 +1,342 @@
+// Watches what language servers say, and tells each conversation what came and went since it last heard of a file.
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import {
+  compareProblems,
+  describeSettled,
+  INTRODUCED,
+  introducedDraft,
+  type KnownProblems,
+  type ProblemDelta,
+  RESOLVED,
+  resolvedDraft,
+} from '../../core/notify/wording/problems.ts';
+import { type Clock, type Log, type Producer, type Publisher, type SeenFiles } from '../../core/ports/ports.ts';
+import { type EditWatch, type Problem, type Problems, type ProblemTelling } from '../../core/ports/problems.ts';
+import { type LiveConversations } from '../../core/ports/producers.ts';
+import { type FilePath, type Workspace } from '../../core/ports/workspace.ts';
+import { type NotificationDraft } from '../../protocol/notification.ts';
+import { KnownFiles } from './knownFiles.ts';
+import { type ChangeTime, type Look, ObservedProblems } from './observedProblems.ts';
+import { OtherErrors } from './otherErrors.ts';
+
+/** How many documents are kept open at most, and of those only seen, how many of the newest. */
+const MOST_OPEN = 120;
+const NEWEST_SEEN = 100;
+
+export interface DiagnosticsDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly problems: Problems;
+  readonly workspace: Workspace;
+}
+
+export function createDiagnosticsProducer(deps: DiagnosticsDeps): Producer & ProblemTelling {
+  let running: DiagnosticsWatch | undefined;
+  const nothing: EditWatch = { settle: async () => undefined, dispose: () => undefined };
+  return {
+    name: 'diagnostics',
+    start: (publisher, seen, { live }) => {
+      const watch = new DiagnosticsWatch(deps, publisher, seen, live);
+      running = watch;
+      return {
+        dispose: () => {
+          if (running === watch) running = undefined;
+          watch.dispose();
+        },
+      };
+    },
+    beginEdit: (conversation) => running?.beginEdit(conversation) ?? nothing,
+    look: async (file, signal) => running?.look(file, signal),
+    shown: async (conversation, files) => running?.shown(conversation, files),
+  };
+}
+
+/** What one conversation knows, and what it was told last and may not have been carried yet. */
+interface Listener {
+  readonly known: KnownFiles;
+  readonly said: Map<string, readonly Problem[]>;
+  /** Its edits that are not settled, and what came meanwhile. */
+  editing: number;
+  readonly heldBack: Map<string, FilePath>;
+  /** One thing at a time, so that two never tell the same. */
+  turn: Promise<unknown>;
+}
+
+class DiagnosticsWatch implements Disposable {
+  readonly #deps: DiagnosticsDeps;
+  readonly #publisher: Publisher;
+  readonly #seen: SeenFiles;
+  readonly #held = new DisposableStore();
+  readonly #observed: ObservedProblems;
+  readonly #others: OtherErrors;
+  readonly #listeners = new Map<string, Listener>();
+  readonly #files = new Map<string, FilePath>();
+  /** Just changed or asked for, newest last. */
+  #recent: readonly FilePath[] = [];
+  #ended = false;
+
+  constructor(deps: DiagnosticsDeps, publisher: Publisher, seen: SeenFiles, live: LiveConversations) {
+    this.#deps = deps;
+    this.#publisher = publisher;
+    this.#seen = seen;
+    this.#observed = this.#held.add(
+      new ObservedProblems(deps, {
+        quiet: (files) => this.#look(files),
+        changing: (path, time) => this.#changing(path, time),
+      }),
+    );
+    this.#others = new OtherErrors(publisher, this.#observed.all);
+    this.#held.add(seen.onDidChange(() => this.#follow()));
+    this.#held.add(live.onDidChange(() => this.#forgetOthers(new Set(live.ids()))));
+    this.#follow();
+  }
+
+  dispose(): void {
+    this.#ended = true;
+    this.#held.dispose();
+    this.#deps.problems.keepOpen([]);
+  }
+
+  beginEdit(conversation: string): EditWatch {
+    const listener = this.#listener(conversation);
+    const began = this.#deps.clock.now();
+    listener.editing += 1;
+    listener.known.makeSure();
+    let ended = false;
+    return {
+      settle: (changed, signal) => this.#settle(conversation, changed, began, signal),
+      dispose: () => {
+        if (ended) return;
+        ended = true;
+        listener.editing -= 1;
+        if (listener.editing === 0) this.#letGo(conversation, listener);
+      },
+    };
+  }
+
+  async look(file: FilePath, signal: AbortSignal): Promise<void> {
+    this.#files.set(file.path, file);
+    this.#remember([file]);
+    if (this.#deps.problems.of(file).open && this.#observed.isSettled(file.path)) return;
+    await this.#observed.settled([file.path], this.#deps.clock.now(), signal);
+  }
+
+  async shown(conversation: string, files: readonly FilePath[]): Promise<void> {
+    const listener = this.#listener(conversation);
+    await this.#inTurn(listener, async () => {
+      for (const file of files) await this.#takeDelta(conversation, listener, this.#observed.look(file));
+    });
+  }
+
+  #listener(conversation: string): Listener {
+    const known = this.#listeners.get(conversation);
+    if (known !== undefined) return known;
+    const listener: Listener = {
+      known: new KnownFiles(this.#deps.clock, this.#observed),
+      said: new Map(),
+      editing: 0,
+      heldBack: new Map(),
+      turn: Promise.resolve(),
+    };
+    this.#listeners.set(conversation, listener);
+    this.#others.join(conversation);
+    return listener;
+  }
+
+  /** One that was closed begins anew when it is opened: nobody told it anything meanwhile. */
+  #forgetOthers(live: ReadonlySet<string>): void {
+    for (const conversation of [...this.#listeners.keys()]) {
+      if (live.has(conversation)) continue;
+      this.#listeners.delete(conversation);
+      this.#others.leave(conversation);
+    }
+  }
+
+  #report(error: unknown): void {
+    this.#deps.log.error('telling of problems failed', error);
+  }
+
+  #inTurn<T>(listener: Listener, action: () => Promise<T>): Promise<T> {
+    const next = listener.turn.then(action);
+    listener.turn = next.catch(() => undefined);
+    return next;
+  }
+
+  /** What is there when a conversation first sees a file is nothing that came. */
+  #follow(): void {
+    const all = this.#seen.all();
+    // At once: what changes from here on is news.
+    for (const { path, by } of all)
+      for (const { conversation } of by) this.#listener(conversation).known.noteRead(path);
+    const follow = async () => {
+      for (const { path, by } of all) {
+        const file = this.#files.get(path) ?? (await this.#resolve(path));
+        if (file === undefined || this.#ended) continue;
+        for (const { conversation } of by) {
+          const { known } = this.#listener(conversation);
+          // One that is not open yet will be; what is said of it then is how it was.
+          if (!known.has(path) && this.#deps.problems.of(file).open) known.takeAsItIs(file);
+        }
+      }
+      if (!this.#ended) this.#keepOpen();
+    };
+    void follow().catch((error: unknown) => this.#report(error));
+  }
+
+  #changing(changed: string, time: ChangeTime): void {
+    for (const { known } of this.#listeners.values()) {
+      known.makeSure();
+      for (const path of known.doubtFirstWords(changed, time)) {
+        const file = this.#files.get(path);
+        if (file !== undefined) this.#observed.lookAgain(file);
+      }
+    }
+  }
+
+  async #resolve(path: string): Promise<FilePath | undefined> {
+    const resolved = await this.#deps.workspace.resolve(path);
+    if (!resolved.ok) return undefined;
+    this.#files.set(path, resolved.value);
+    return resolved.value;
+  }
+
+  /** Those just changed, those that somebody knows to have problems, and the newest seen: what they become matters. */
+  #keepOpen(): void {
+    const seen = this.#seen.all().map(({ path }) => path);
+    const faulty = seen.filter((path) =>
+      [...this.#listeners.values()].some(
+        ({ known, said }) => said.has(path) || (known.get(path)?.problems.length ?? 0) > 0,
+      ),
+    );
+    const paths = [
+      ...this.#recent.map(({ path }) => path).toReversed(),
+      ...faulty,
+      ...seen.slice(-NEWEST_SEEN).toReversed(),
+    ];
+    const files = [...new Set(paths)].slice(0, MOST_OPEN).flatMap((path) => this.#files.get(path) ?? []);
+    this.#deps.problems.keepOpen(files);
+  }
+
+  #look(files: readonly FilePath[]): void {
+    for (const file of files) {
+      const look = this.#observed.look(file);
+      const by = this.#seen.get(file.path)?.by ?? [];
+      const changed = this.#observed.changedSince(file.path, this.#observed.openedAt(file.path)) !== undefined;
+      if (look.warming && !changed) this.#others.wasThere(file.path);
+      for (const { conversation } of by) this.#hear(conversation, look);
+    }
+    for (const [conversation, listener] of this.#listeners) {
+      if (listener.editing > 0) continue;
+      const unseen = (path: string) => !listener.known.has(path);
+      const telling = this.#inTurn(listener, () => this.#others.tell(conversation, unseen, this.#at()));
+      void telling.catch((error: unknown) => this.#report(error));
+    }
+  }
+
+  #hear(conversation: string, look: Look): void {
+    const listener = this.#listener(conversation);
+    const { path } = look.file;
+    if (listener.editing > 0) {
+      listener.heldBack.set(path, look.file);
+      return;
+    }
+    if (!listener.known.isNews(look)) return;
+    const telling = this.#inTurn(listener, () => this.#tell(conversation, listener, look));
+    void telling.catch((error: unknown) => this.#report(error));
+  }
+
+  async #tell(conversation: string, listener: Listener, { file, problems }: Look): Promise<void> {
+    const last = listener.said.get(file.path);
+    if (last !== undefined && isSame(compareProblems({ problems: last, sure: true }, problems))) return;
+    // A problem quotes the file, which may lead elsewhere by now.
+    if (!(await this.#deps.workspace.mayShow(file))) return;
+    const known = await this.#takeBack(conversation, listener, file.path);
+    const delta = listener.known.compare(file.path, known, problems);
+    if (isSame(delta)) {
+      listener.known.set(file.path, problems, known.sure);
+      return;
+    }
+    listener.said.set(file.path, problems);
+    // What is worse is the newer word on the file.
+    if (delta.resolved.length > 0) this.#publish(resolvedDraft(file.path, delta), conversation);
+    if (delta.introduced.length > 0) this.#publish(introducedDraft(file.path, delta), conversation);
+    this.#keepOpen();
+  }
+
+  /** Not waited for: a calm publisher may hold it back, and the next look must be able to take it back. */
+  #publish(draft: Omit<NotificationDraft, 'at'>, to: string): void {
+    void this.#publisher.publish({ ...draft, at: this.#at() }, to).catch((error: unknown) => this.#report(error));
+  }
+
+  #at(): string {
+    return new Date(this.#deps.clock.now()).toISOString();
+  }
+
+  /** Takes back what was said and not carried; what was carried is known by now. Returns what is known then. */
+  async #takeBack(conversation: string, { known, said }: Listener, path: string): Promise<KnownProblems> {
+    const last = said.get(path);
+    if (last !== undefined) {
+      said.delete(path);
+      const pending = [];
+      for (const kind of [INTRODUCED, RESOLVED]) {
+        pending.push(await this.#publisher.withdraw(kind, `file:${path}`, 'it is no longer so', conversation));
+      }
+      if (!pending.includes(true)) known.set(path, last, true);
+    }
+    return known.get(path) ?? { problems: [], sure: false };
+  }
+
+  /** What the model is shown now: from here on it is known. */
+  async #takeDelta(conversation: string, listener: Listener, { file, problems }: Look): Promise<ProblemDelta> {
+    const known = await this.#takeBack(conversation, listener, file.path);
+    listener.heldBack.delete(file.path);
+    listener.known.set(file.path, problems, known.sure);
+    return listener.known.compare(file.path, known, problems);
+  }
+
+  async #settle(
+    conversation: string,
+    changed: readonly FilePath[],
+    began: number,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const listener = this.#listener(conversation);
+    for (const file of changed) {
+      this.#files.set(file.path, file);
+      // Nobody looked at it before: whatever is said of it now may be older.
+      if (!listener.known.has(file.path)) listener.known.takeAsUnknown(file.path);
+    }
+    this.#remember(changed);
+    const paths = changed.map(({ path }) => path);
+    await this.#observed.settled(paths, began, signal);
+    return this.#inTurn(listener, async () => {
+      const files = new Map([...changed.map((file) => [file.path, file] as const), ...listener.heldBack]);
+      const deltas: [string, ProblemDelta][] = [];
+      for (const [path, file] of files) {
+        const look = this.#observed.look(file);
+        if (!paths.includes(path) && !listener.known.isNews(look)) listener.heldBack.delete(path);
+        else deltas.push([path, await this.#takeDelta(conversation, listener, look)]);
+      }
+      const others = await this.#others.take(conversation, (path) => !listener.known.has(path));
+      this.#keepOpen();
+      return describeSettled({ files: deltas, others });
+    });
+  }
+
+  #remember(files: readonly FilePath[]): void {
+    const paths = new Set(files.map(({ path }) => path));
+    this.#recent = [...this.#recent.filter(({ path }) => !paths.has(path)), ...files].slice(-NEWEST_SEEN);
+    this.#keepOpen();
+  }
+
+  /** What came while it edited and did not go into a result. */
+  #letGo(conversation: string, listener: Listener): void {
+    const files = [...listener.heldBack.values()];
+    listener.heldBack.clear();
+    for (const file of files) this.#hear(conversation, this.#observed.look(file));
+  }
+}
+
+function isSame({ introduced, resolved }: ProblemDelta): boolean {
+  return introduced.length + resolved.length === 0;
+}

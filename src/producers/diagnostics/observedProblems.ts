@@ -1,0 +1,251 @@
+// Decides what is true of files' problems and when: after a quiet while, with doubt about what closing a document took away.
+import { extname } from 'node:path';
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { Emitter } from '../../base/emitter.ts';
+import { compareProblems } from '../../core/notify/wording/problems.ts';
+import { type Clock, type Log } from '../../core/ports/ports.ts';
+import { type Problem, type Problems, type ProblemsChange } from '../../core/ports/problems.ts';
+import { type FilePath } from '../../core/ports/workspace.ts';
+import { Patience } from './firstReport.ts';
+import { RelatedChanges } from './relatedChanges.ts';
+
+const QUIET_MILLISECONDS = 300;
+/** A server needs a while for a document that was opened; what it says then was there before. */
+export const WARM_UP_MILLISECONDS = 15_000;
+/** This long after a document was opened, what its server says or does not say of it is believed. */
+const SETTLED_MILLISECONDS = 5000;
+/** Servers speak of a document in several steps, and several servers of one. */
+const STEPS_MILLISECONDS = 2000;
+/** The editor's watcher reports a change so much later at most; a server with a watcher of its own may be quicker. */
+const WATCHER_LAG_MILLISECONDS = 1000;
+/** The watcher reports what was edited in the editor once more when it is saved. */
+const ECHO_MILLISECONDS = 3000;
+
+export interface Look {
+  readonly file: FilePath;
+  readonly problems: readonly Problem[];
+  /** Its server has just begun to look at it. */
+  readonly warming: boolean;
+  /** A server has looked at it since it was opened. */
+  readonly looked: boolean;
+}
+
+interface Due {
+  readonly file: FilePath;
+  at: number;
+}
+
+/** At the earliest and at the latest. */
+export interface ChangeTime {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface ObservedListener {
+  /** Files that were spoken of, once nothing has happened to them for a while. */
+  quiet(files: readonly FilePath[]): void;
+  /** A file is about to count as changed. */
+  changing(path: string, time: ChangeTime): void;
+}
+
+export interface ObservedDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly problems: Problems;
+}
+
+export class ObservedProblems implements Disposable {
+  readonly #deps: ObservedDeps;
+  readonly #held = new DisposableStore();
+  readonly #patience = new Patience();
+  readonly #onDidReport: Emitter<void>;
+  readonly #started: number;
+  readonly #due = new Map<string, Due>();
+  #timer: { readonly at: number; readonly held: Disposable } | undefined;
+  readonly #observed = new Map<string, readonly Problem[]>();
+  readonly #opened = new Map<string, number>();
+  /** Documents that were closed, or opened anew, with problems: when. */
+  readonly #doubted = new Map<string, number>();
+  /** By the file's ending: when one like it was last spoken of. */
+  readonly #lastReport = new Map<string, number>();
+  readonly #reported = new Map<string, number>();
+  /** The first word on a document since it was opened. */
+  readonly #firstReport = new Map<string, number>();
+  readonly #edits = new Map<string, number>();
+  readonly #changes = new RelatedChanges();
+  readonly #listener: ObservedListener;
+
+  constructor(deps: ObservedDeps, listener: ObservedListener) {
+    this.#deps = deps;
+    this.#listener = listener;
+    this.#started = deps.clock.now();
+    this.#onDidReport = this.#held.add(new Emitter((error) => deps.log.error('a listener failed', error)));
+    for (const { file, problems } of deps.problems.all()) this.#observed.set(file.path, problems);
+    this.#held.add(deps.problems.onDidChange((change) => this.#take(change)));
+  }
+
+  /** Everything that was ever seen to have problems. */
+  get all(): ReadonlyMap<string, readonly Problem[]> {
+    return this.#observed;
+  }
+
+  /** Its document has been open long enough, or was spoken of: what is said of it now is all that there is. */
+  isSettled(path: string): boolean {
+    const opened = this.openedAt(path);
+    return (this.#reported.get(path) ?? -1) >= opened || this.#deps.clock.now() - opened >= SETTLED_MILLISECONDS;
+  }
+
+  /** It was settled and every server has had its say: what comes after a change came with it. */
+  isSure(path: string): boolean {
+    const now = this.#deps.clock.now();
+    const first = this.#firstReport.get(path);
+    if (now - this.openedAt(path) >= SETTLED_MILLISECONDS) return true;
+    return first !== undefined && now - first >= STEPS_MILLISECONDS;
+  }
+
+  /** The newest change of a file since then that may have led to problems in this one. */
+  changedSince(path: string, time: number): string | undefined {
+    return this.#changes.since(path, time)?.path;
+  }
+
+  /** Has it looked at again soon. */
+  lookAgain(file: FilePath): void {
+    this.#schedule(file, this.#deps.clock.now() + QUIET_MILLISECONDS);
+  }
+
+  look(file: FilePath): Look {
+    const { problems, open } = this.#deps.problems.of(file);
+    const before = this.#observed.get(file.path) ?? [];
+    const opened = this.openedAt(file.path);
+    const warming = this.#deps.clock.now() - opened < WARM_UP_MILLISECONDS;
+    const looked = open || (this.#reported.get(file.path) ?? -1) >= opened;
+    if (this.#isDoubtful(file.path, open, before, problems)) return { file, problems: before, warming, looked };
+    this.#observed.set(file.path, problems);
+    return { file, problems, warming, looked };
+  }
+
+  /** Resolves once servers have spoken after the last edit of these files and been quiet since, or it was long enough. */
+  settled(paths: readonly string[], since: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    const limit = clock.now() + this.#patience.for(paths);
+    return new Promise((resolve) => {
+      const held = new DisposableStore();
+      let timer: Disposable | undefined;
+      const check = () => {
+        timer?.dispose();
+        const now = clock.now();
+        const edited = Math.max(since, ...paths.map((path) => this.#edits.get(path) ?? 0));
+        const reported = Math.max(0, ...paths.map((path) => this.#lastReport.get(extname(path)) ?? 0));
+        const due = reported > edited ? Math.min(limit, reported + QUIET_MILLISECONDS) : limit;
+        if (!signal.aborted && now < due) {
+          timer = clock.after(due - now, check);
+          return;
+        }
+        signal.removeEventListener('abort', check);
+        held.dispose();
+        resolve();
+      };
+      held.add(this.#onDidReport.event(check));
+      signal.addEventListener('abort', check, { once: true });
+      check();
+    });
+  }
+
+  dispose(): void {
+    this.#timer?.held.dispose();
+    this.#held.dispose();
+  }
+
+  #take({ type, files, agoMilliseconds }: ProblemsChange): void {
+    const now = this.#deps.clock.now();
+    if (type === 'changed') this.#takeChanged(files, now, agoMilliseconds);
+    for (const file of files) {
+      const { path } = file;
+      switch (type) {
+        case 'reported':
+          this.#patience.reported(path, now);
+          this.#lastReport.set(extname(path), now);
+          this.#reported.set(path, now);
+          if (!this.#firstReport.has(path)) this.#firstReport.set(path, now);
+          this.#schedule(file, now + QUIET_MILLISECONDS);
+          break;
+        case 'edited':
+          this.#listener.changing(path, { from: now, to: now });
+          this.#changes.add(path, now);
+          this.#patience.edited(path, now);
+          this.#edits.set(path, now);
+          // What is said of a text that still changes is said of an older one.
+          if (this.#due.has(path)) this.#schedule(file, now + QUIET_MILLISECONDS);
+          break;
+        case 'opened':
+          this.#opened.set(path, now);
+          this.#firstReport.delete(path);
+          this.#doubt(file, now);
+          break;
+        case 'closed':
+          this.#doubt(file, now);
+          break;
+        case 'changed':
+          break;
+      }
+    }
+    if (type === 'reported') this.#onDidReport.fire();
+  }
+
+  /** One of each ending stands for all: there may be thousands. */
+  #takeChanged(files: readonly FilePath[], now: number, ago: number | undefined): void {
+    const newest = new Map<string, string>();
+    for (const { path } of files) {
+      if (now - (this.#edits.get(path) ?? 0) >= ECHO_MILLISECONDS) newest.set(extname(path), path);
+    }
+    for (const path of newest.values()) {
+      const time = { from: now - (ago ?? WATCHER_LAG_MILLISECONDS), to: now - (ago ?? 0) };
+      this.#listener.changing(path, time);
+      this.#changes.add(path, time.to);
+    }
+  }
+
+  /** It is looked at again when its server must have come to it. */
+  #doubt(file: FilePath, now: number): void {
+    if ((this.#observed.get(file.path)?.length ?? 0) > 0) this.#doubted.set(file.path, now);
+    this.#schedule(file, now + SETTLED_MILLISECONDS);
+  }
+
+  /** A closed document resolves nothing: many servers forget what they do not see, and say it again when they do. */
+  #isDoubtful(path: string, open: boolean, before: readonly Problem[], now: readonly Problem[]): boolean {
+    const since = this.#doubted.get(path);
+    if (since === undefined) return false;
+    const lacks = compareProblems({ problems: before, sure: true }, now).resolved.length > 0;
+    if (lacks && (!open || this.#deps.clock.now() - since < SETTLED_MILLISECONDS)) return true;
+    this.#doubted.delete(path);
+    return false;
+  }
+
+  /** When its document was opened, as far as it was noticed. */
+  openedAt(path: string): number {
+    return Math.max(this.#opened.get(path) ?? 0, this.#started);
+  }
+
+  /** One timer for all: a server may speak of thousands at once. */
+  #schedule(file: FilePath, at: number): void {
+    this.#due.set(file.path, { file, at });
+    this.#lookAt(at);
+  }
+
+  #lookAt(at: number): void {
+    if (this.#timer !== undefined && this.#timer.at <= at) return;
+    this.#timer?.held.dispose();
+    const { clock } = this.#deps;
+    this.#timer = { at, held: clock.after(Math.max(1, at - clock.now()), () => this.#lookAtDue()) };
+  }
+
+  #lookAtDue(): void {
+    this.#timer = undefined;
+    const now = this.#deps.clock.now();
+    const due = [...this.#due.values()].filter(({ at }) => at <= now);
+    for (const { file } of due) this.#due.delete(file.path);
+    const next = [...this.#due.values()].reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY);
+    if (this.#due.size > 0) this.#lookAt(next);
+    if (due.length > 0) this.#listener.quiet(due.map(({ file }) => file));
+  }
+}

@@ -1,0 +1,115 @@
+// Decides who changed a file, as far as it was observed: a save or a call that made these very bytes, a command that ran.
+import { type Disposable } from '../../base/disposable.ts';
+import { type Author } from '../../core/notify/wording/author.ts';
+import { type Clock } from '../../core/ports/ports.ts';
+import { type ActiveCall, type LiveConversations } from '../../core/ports/producers.ts';
+import { type EditorBuffers } from '../../core/ports/sources.ts';
+import { type Snapshots } from '../../core/ports/storage.ts';
+
+/** Events come a little before or after what they are about. */
+const SLACK_MILLISECONDS = 1000;
+const SAVES_KEPT = 1000;
+/** Of one file: a look may come after several of its saves. */
+const STATES_KEPT = 20;
+
+/** What is known of a change before it is said to anybody. */
+export interface Change {
+  readonly path: string;
+  /** The hash of the new bytes; undefined: the file is gone. */
+  readonly hash: string | undefined;
+  /** When it was noticed; undefined: it was found, and nobody saw it happen. */
+  readonly touched: number | undefined;
+  /** It happened while nobody listened for this hearer. */
+  readonly unheard?: boolean;
+  readonly git?: boolean;
+}
+
+/** `own`: the hearer's own call did it and says so itself. */
+export type Verdict = Author | 'own' | undefined;
+
+export interface AuthorshipDeps {
+  readonly clock: Clock;
+  readonly live: LiveConversations;
+  readonly snapshots: Pick<Snapshots, 'hash'>;
+  /** Absent: saves are not told apart. */
+  readonly buffers?: EditorBuffers;
+}
+
+export class Authorship implements Disposable {
+  readonly #live: LiveConversations;
+  readonly #hash: (bytes: Uint8Array) => string;
+  /** What the user's saves wrote, by path and hash: when. */
+  readonly #saves = new Map<string, Map<string, number>>();
+  /** Saves whose bytes are not known yet. */
+  readonly #saving = new Map<string, Promise<void>>();
+  readonly #listening: Disposable | undefined;
+
+  constructor(deps: AuthorshipDeps) {
+    this.#live = deps.live;
+    this.#hash = (bytes) => deps.snapshots.hash(bytes);
+    this.#listening = deps.buffers?.onDidSave(({ path, bytes, own }) => {
+      if (own) return;
+      const at = deps.clock.now();
+      const known = Promise.allSettled([this.#saving.get(path), bytes]).then(([, saved]) => {
+        if (saved.status === 'fulfilled') this.#saved(path, saved.value, at);
+        if (this.#saving.get(path) === known) this.#saving.delete(path);
+      });
+      this.#saving.set(path, known);
+    });
+  }
+
+  /** Resolves once it is known what the saves of this file so far have written. */
+  async savesKnown(path: string): Promise<void> {
+    await this.#saving.get(path);
+  }
+
+  /** A call that changes just this file is under way: its own result says more than could be said now. */
+  isBeingEdited(path: string): boolean {
+    // By the name that the file has, or by the one that the model wrote.
+    if (this.#live.isChanging(path)) return true;
+    return this.#live
+      .callsSince(Number.POSITIVE_INFINITY)
+      .some(({ ended, paths }) => ended === undefined && paths.includes(path));
+  }
+
+  judge({ path, hash, touched, git, unheard }: Change, hearer: string): Verdict {
+    const since = (touched ?? 0) - SLACK_MILLISECONDS;
+    const calls = this.#live.callsSince(since).toReversed();
+    const maker = calls.find(({ made }) => made.has(path) && made.get(path) === hash);
+    if (maker?.command !== undefined) return this.#command(maker, maker.command, hearer);
+    if (maker !== undefined) return maker.conversation === hearer ? 'own' : this.#conversation(maker);
+    if (unheard === true) return { type: 'unheard' };
+    if (touched === undefined) return undefined;
+    // By its bytes: what others write right after a save is not the user's.
+    if (hash !== undefined && (this.#saves.get(path)?.get(hash) ?? 0) >= since) return { type: 'user' };
+    if (git === true) return { type: 'git' };
+    const commands = calls.filter(({ command, started }) => command !== undefined && started <= touched);
+    const command = commands.find(({ conversation }) => conversation === hearer) ?? commands[0];
+    if (command?.command === undefined) return { type: 'outside' };
+    return this.#command(command, command.command, hearer);
+  }
+
+  dispose(): void {
+    this.#listening?.dispose();
+  }
+
+  #saved(path: string, bytes: Uint8Array, at: number): void {
+    if (this.#saves.size >= SAVES_KEPT) this.#saves.clear();
+    const states = this.#saves.get(path) ?? new Map<string, number>();
+    const hash = this.#hash(bytes);
+    states.delete(hash);
+    states.set(hash, at);
+    const [oldest] = states.keys();
+    if (states.size > STATES_KEPT && oldest !== undefined) states.delete(oldest);
+    this.#saves.set(path, states);
+  }
+
+  #command({ conversation }: ActiveCall, command: string, hearer: string): Author {
+    const own = conversation === hearer;
+    return { type: 'command', command, ...(!own && { of: this.#live.title(conversation) }) };
+  }
+
+  #conversation({ conversation }: ActiveCall): Author {
+    return { type: 'conversation', title: this.#live.title(conversation) };
+  }
+}

@@ -1,0 +1,218 @@
+// Tells of what a person does with seen files in the editor before it is on disk: unsaved changes, and other names.
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { fileNoLongerUnsaved, fileRenamed, fileUnsaved } from '../../core/notify/wording/fileChange.ts';
+import {
+  type Clock,
+  type Log,
+  type Producer,
+  type Publisher,
+  type SeenFile,
+  type SeenFiles,
+} from '../../core/ports/ports.ts';
+import { type ProducerHost } from '../../core/ports/producers.ts';
+import { type EditorBuffers, type Renamed } from '../../core/ports/sources.ts';
+import { type Snapshots } from '../../core/ports/storage.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+import { type NotificationDraft } from '../../protocol/notification.ts';
+import { Authorship } from './authorship.ts';
+import { Looks } from './scheduledComparisons.ts';
+import { lookAtWithheld } from './withheld.ts';
+
+/** Whoever types is not interrupted after every letter. */
+const QUIET_MILLISECONDS = 700;
+const UNSAVED = { source: 'file', name: 'unsaved' } as const;
+const RENAMED = { source: 'file', name: 'renamed' } as const;
+const MOVED_KEPT = 100;
+
+export interface EditorDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly snapshots: Snapshots;
+  readonly workspace: Workspace;
+  readonly buffers: EditorBuffers;
+}
+
+export function createEditorProducer(deps: EditorDeps): Producer {
+  return { name: 'editor', start: (publisher, seen, host) => new EditorWatch(deps, publisher, seen, host) };
+}
+
+type View = SeenFile['by'][number];
+type RenamedFiles = Parameters<typeof fileRenamed>[2];
+
+interface Moved extends Renamed {
+  readonly files: RenamedFiles;
+}
+
+class EditorWatch implements Disposable {
+  readonly #deps: EditorDeps;
+  readonly #publisher: Publisher;
+  readonly #seen: SeenFiles;
+  readonly #host: ProducerHost;
+  readonly #held = new DisposableStore();
+  readonly #authorship: Authorship;
+  readonly #looks: Looks;
+  /** What was published and may still be held back, by conversation and path. */
+  readonly #said = new Map<string, string>();
+  /** Renames that were told and may not have been heard yet, by conversation. */
+  readonly #moved = new Map<string, readonly Moved[]>();
+
+  constructor(deps: EditorDeps, publisher: Publisher, seen: SeenFiles, host: ProducerHost) {
+    this.#deps = deps;
+    this.#publisher = publisher;
+    this.#seen = seen;
+    this.#host = host;
+    const { clock, buffers, snapshots } = deps;
+    this.#authorship = this.#held.add(new Authorship({ clock, live: host.live, snapshots }));
+    this.#looks = this.#held.add(
+      new Looks({
+        clock,
+        quietMilliseconds: QUIET_MILLISECONDS,
+        look: (path) => this.#look(path),
+        report: (error) => this.#report(error),
+      }),
+    );
+    this.#held.add(buffers.onDidChange((path) => this.#changed(path)));
+    this.#held.add(
+      buffers.onDidSave(({ path }) => {
+        if (this.#seen.get(path) !== undefined) this.#looks.now(path);
+      }),
+    );
+    this.#held.add(buffers.onDidRename((renamed) => this.#renamed(renamed)));
+    this.#held.add(seen.onDidChange(() => this.#lookAtAll()));
+    // An edit of its own in a buffer is known to be that only when the call has ended.
+    this.#held.add(host.live.onDidChange(() => this.#lookAtAll()));
+    this.#lookAtAll();
+  }
+
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  #report(error: unknown): void {
+    this.#deps.log.error('looking at an unsaved file failed', error);
+  }
+
+  #lookAtAll(): void {
+    for (const path of this.#deps.buffers.unsaved()) this.#changed(path);
+  }
+
+  #changed(path: string): void {
+    if (this.#seen.get(path) !== undefined) this.#looks.soon(path, true);
+  }
+
+  async #look(path: string): Promise<void> {
+    if (this.#authorship.isBeingEdited(path)) return;
+    const { workspace, snapshots } = this.#deps;
+    const resolved = await workspace.resolve(path);
+    const content = resolved.ok ? await workspace.read(resolved.value) : undefined;
+    if (content === undefined) return;
+    const withheld = content.ok ? undefined : await lookAtWithheld(this.#deps, path, content.failure);
+    const bytes = content.ok ? content.value.bytes : undefined;
+    const hash = bytes === undefined ? withheld?.state : snapshots.hash(bytes);
+    if (hash === undefined) return;
+    const unsaved = content.ok ? content.value.unsaved : this.#deps.buffers.unsaved().includes(path);
+    const views = this.#seen.get(path)?.by ?? [];
+    if (unsaved && bytes !== undefined && views.some((view) => view.hash !== hash)) await snapshots.put(bytes);
+    for (const view of views) {
+      if (unsaved && view.hash !== hash) await this.#tell(path, view, { ...(bytes && { bytes }), hash });
+      else await this.#takeBack(path, view, hash);
+    }
+  }
+
+  async #tell(path: string, view: View, now: { bytes?: Uint8Array; hash: string }): Promise<void> {
+    const { conversation, hash } = view;
+    if (now.hash === (this.#said.get(keyOf(conversation, path)) ?? view.unsaved)) return;
+    if (this.#authorship.judge({ path, hash: now.hash, touched: undefined }, conversation) === 'own') return;
+    const before = await this.#deps.snapshots.get(hash);
+    this.#say(fileUnsaved(path, before, now), conversation, path, now.hash);
+  }
+
+  /** It was saved, or is as the model knows it. */
+  async #takeBack(path: string, { conversation }: View, hash: string): Promise<void> {
+    this.#said.delete(keyOf(conversation, path));
+    await this.#publisher.withdraw(UNSAVED, `file:${path}`, 'there are no unsaved changes any more', conversation);
+    const view = this.#seen.get(path)?.by.find((one) => one.conversation === conversation);
+    // If it was saved otherwise, that it changed is told by whoever watches the disk.
+    if (view?.unsaved === undefined || view.unsaved === hash || view.hash !== hash) return;
+    this.#say(fileNoLongerUnsaved(path, hash), conversation, path, hash);
+  }
+
+  #say(draft: Omit<NotificationDraft, 'at'>, conversation: string, path: string, hash: string): void {
+    const key = keyOf(conversation, path);
+    this.#said.set(key, hash);
+    this.#publish(draft, conversation, () => {
+      if (this.#said.get(key) === hash) this.#said.delete(key);
+    });
+  }
+
+  /** Not waited for: a calm publisher may hold it back. */
+  #publish(draft: Omit<NotificationDraft, 'at'>, conversation: string, settled = () => {}): void {
+    const at = new Date(this.#deps.clock.now()).toISOString();
+    void this.#publisher
+      .publish({ ...draft, at }, conversation)
+      .finally(settled)
+      .catch((error: unknown) => this.#report(error));
+  }
+
+  #renamed(renamed: readonly Renamed[]): void {
+    const { live } = this.#host;
+    const movers = live.callsSince(Number.POSITIVE_INFINITY);
+    for (const conversation of [...this.#moved.keys()]) {
+      if (!live.ids().includes(conversation)) this.#moved.delete(conversation);
+    }
+    for (const one of renamed) {
+      for (const conversation of live.ids()) {
+        const own = movers.some((call) => call.conversation === conversation && call.paths.includes(one.from));
+        if (!own) void this.#move(one, conversation).catch((error: unknown) => this.#report(error));
+      }
+    }
+  }
+
+  /** What it did not hear yet is replaced by where all of it led. */
+  async #move(renamed: Renamed, conversation: string): Promise<void> {
+    const seen = this.#seenBelow(renamed.from, renamed.to, conversation);
+    const before = (this.#moved.get(conversation) ?? []).filter(({ to }) => isBelow(to, renamed.from));
+    this.#moved.set(
+      conversation,
+      (this.#moved.get(conversation) ?? []).filter((one) => !before.includes(one)),
+    );
+    for (const one of before) {
+      if (!(await this.#publisher.withdraw(RENAMED, `file:${one.from}`, 'it was renamed again', conversation)))
+        continue;
+      const moved = {
+        from: one.from,
+        to: moveTo(one.to, renamed),
+        files: one.files.map((file) => ({ ...file, to: moveTo(file.to, renamed) })),
+      };
+      if (moved.to !== moved.from) this.#sayMoved(moved, conversation);
+    }
+    if (seen.length > 0) this.#sayMoved({ ...renamed, files: seen }, conversation);
+  }
+
+  #sayMoved(moved: Moved, conversation: string): void {
+    this.#moved.set(conversation, [...(this.#moved.get(conversation) ?? []), moved].slice(-MOVED_KEPT));
+    this.#publish(fileRenamed(moved.from, moved.to, moved.files), conversation);
+  }
+
+  #seenBelow(from: string, to: string, conversation: string) {
+    const files = this.#seen.all().flatMap(({ path, by }) => {
+      const view = by.find((one) => one.conversation === conversation);
+      if (view === undefined || !isBelow(path, from)) return [];
+      return [{ from: path, to: moveTo(path, { from, to }), hash: view.hash }];
+    });
+    return files.sort((a, b) => (a.from < b.from ? -1 : 1));
+  }
+}
+
+function keyOf(conversation: string, path: string): string {
+  return JSON.stringify([conversation, path]);
+}
+
+/** The file itself, or one in the folder. */
+function isBelow(path: string, from: string): boolean {
+  return path === from || path.startsWith(`${from}/`);
+}
+
+function moveTo(path: string, { from, to }: Renamed): string {
+  return `${to}${path.slice(from.length)}`;
+}

@@ -1,0 +1,62 @@
+// Decides which files that nobody has seen are not worth a word: what .gitignore names, and git's own folder.
+import { type IgnoreRules, type IgnoreVerdict, type IgnoreWalk, parseIgnoreRules } from '../../base/ignoreRules.ts';
+import { decodeText } from '../../base/text.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+
+const IGNORE_FILE = '.gitignore';
+/** Rules of folders that were looked at; more are forgotten and read again. */
+const MOST_FOLDERS = 2000;
+/** Nobody works further down; each folder on the way would be asked for its rules. */
+const DEEPEST = 200;
+
+export interface Exclusions {
+  excludes(path: string): Promise<boolean>;
+  /** Something happened to this file: if it holds rules, they are read again. */
+  touched(path: string): void;
+}
+
+export function createExclusions(workspace: Workspace): Exclusions {
+  const rules = new Map<string, Promise<IgnoreRules | undefined>>();
+  const rulesOf = (folder: string): Promise<IgnoreRules | undefined> => {
+    let known = rules.get(folder);
+    if (known === undefined) {
+      if (rules.size >= MOST_FOLDERS) rules.clear();
+      known = readRules(workspace, folder);
+      rules.set(folder, known);
+    }
+    return known;
+  };
+  return {
+    excludes: async (path) => {
+      const parts = path.split('/');
+      if (parts.includes('.git') || parts.length > DEEPEST) return true;
+      // From the outermost folder inwards: what an excluded folder holds is not looked at any more, as in git.
+      const walks: IgnoreWalk[] = [];
+      let folder = '';
+      for (const [index, name] of parts.entries()) {
+        const own = await rulesOf(folder);
+        if (own !== undefined) walks.unshift(own.start());
+        if (verdictOf(walks, name, index < parts.length - 1) === 'ignored') return true;
+        folder = folder === '' ? name : `${folder}/${name}`;
+      }
+      return false;
+    },
+    touched: (path) => {
+      if (path === IGNORE_FILE || path.endsWith(`/${IGNORE_FILE}`)) rules.clear();
+    },
+  };
+}
+
+/** The nearest rule that says anything decides; all of them go along. */
+function verdictOf(nearestFirst: readonly IgnoreWalk[], name: string, isFolder: boolean): IgnoreVerdict {
+  return nearestFirst.map((walk) => walk.step(name, isFolder)).find((verdict) => verdict !== undefined);
+}
+
+async function readRules(workspace: Workspace, folder: string): Promise<IgnoreRules | undefined> {
+  // With several folders open, none of them is the outermost.
+  if (folder === '' && workspace.folders.length > 1) return undefined;
+  const file = await workspace.resolve(folder === '' ? IGNORE_FILE : `${folder}/${IGNORE_FILE}`);
+  const content = file.ok ? await workspace.readLocally(file.value) : undefined;
+  const text = content?.ok === true ? decodeText(content.value.bytes) : undefined;
+  return text === undefined ? undefined : parseIgnoreRules(text, true);
+}

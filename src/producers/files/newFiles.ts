@@ -1,0 +1,91 @@
+// Decides where a file that is gone may have gone to: to one that appeared at the same time with the same bytes.
+import { type Clock } from '../../core/ports/ports.ts';
+import { type Snapshots } from '../../core/ports/storage.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+
+const KEPT_MILLISECONDS = 5000;
+const MOST = 200;
+/** Reading more to find one name is not worth it. */
+const MOST_READ = 20;
+const MOST_DEEP = 8;
+
+export interface NewcomersDeps {
+  readonly clock: Clock;
+  readonly snapshots: Snapshots;
+  readonly workspace: Workspace;
+  report(error: unknown): void;
+}
+
+interface Sought {
+  readonly hash: string;
+  /** Where it was. */
+  readonly path: string;
+  readonly since: number;
+  readonly found: (path: string) => Promise<void>;
+  reads: number;
+}
+
+export class Newcomers {
+  readonly #deps: NewcomersDeps;
+  readonly #appeared = new Map<string, number>();
+  readonly #sought = new Set<Sought>();
+
+  constructor(deps: NewcomersDeps) {
+    this.#deps = deps;
+  }
+
+  add(path: string): void {
+    this.#appeared.delete(path);
+    this.#appeared.set(path, this.#deps.clock.now());
+    const [oldest] = this.#appeared.keys();
+    if (this.#appeared.size > MOST && oldest !== undefined) this.#appeared.delete(oldest);
+    if (this.#sought.size > 0) void this.#compare(path).catch((error: unknown) => this.#deps.report(error));
+  }
+
+  /** The path of a new file with these bytes; `lost`: where they were. */
+  async find(hash: string, lost: string): Promise<string | undefined> {
+    const since = this.#deps.clock.now() - KEPT_MILLISECONDS;
+    const recent = [...this.#appeared].filter(([, at]) => at >= since).map(([path]) => path);
+    for (const path of recent.toReversed().slice(0, MOST_READ)) {
+      const found = await this.#findAt(path, hash, lost);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** The editor's watcher may tell of a new file long after the old one was found to be gone: once, if it does so soon. */
+  seek(hash: string, lost: string, found: (path: string) => Promise<void>): void {
+    this.#sought.add({ hash, path: lost, found, since: this.#deps.clock.now(), reads: MOST_READ });
+  }
+
+  async #compare(path: string): Promise<void> {
+    const until = this.#deps.clock.now() - KEPT_MILLISECONDS;
+    for (const sought of this.#sought) {
+      sought.reads -= 1;
+      if (sought.since < until || sought.reads < 0) this.#sought.delete(sought);
+    }
+    if (this.#sought.size === 0) return;
+    for (const sought of [...this.#sought]) {
+      const found = await this.#findAt(path, sought.hash, sought.path);
+      if (found !== undefined && this.#sought.delete(sought)) await sought.found(found);
+    }
+  }
+
+  /** Of a folder that was moved only the folder is told: what was in it is in it still, by the end of its old path. */
+  async #findAt(path: string, hash: string, lost: string): Promise<string | undefined> {
+    if ((await this.#hashOf(path)) === hash) return path;
+    const parts = lost.split('/');
+    for (let depth = 1; depth < parts.length && depth <= MOST_DEEP; depth += 1) {
+      const inside = `${path}/${parts.slice(-depth).join('/')}`;
+      if (inside !== lost && (await this.#hashOf(inside)) === hash) return inside;
+    }
+    return undefined;
+  }
+
+  async #hashOf(path: string): Promise<string | undefined> {
+    const { snapshots, workspace } = this.#deps;
+    const file = await workspace.resolve(path);
+    const content = file.ok ? await workspace.read(file.value) : undefined;
+    return content?.ok === true ? snapshots.hash(content.value.bytes) : undefined;
+  }
+}

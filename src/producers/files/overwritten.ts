@@ -1,0 +1,47 @@
+// Notifies a conversation whose own command replaced what somebody else had written: what was lost, and what was put there.
+
+import { fileOverwritten } from '../../core/notify/wording/fileChange.ts';
+import { type Publisher, type SeenFiles } from '../../core/ports/ports.ts';
+import { type LiveConversations, type Sample } from '../../core/ports/producers.ts';
+import { type Snapshots } from '../../core/ports/storage.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+import { type ConversationOverwrite } from '../../core/tools/ownEdits.ts';
+
+export interface OverwrittenDeps {
+  readonly live: LiveConversations;
+  readonly seen: SeenFiles;
+  readonly snapshots: Snapshots;
+  readonly workspace: Workspace;
+  readonly publisher: Publisher;
+}
+
+/** Takes the place of whatever else is pending of the same file: that would be one difference of both. */
+export async function sampleOverwritten(deps: OverwrittenDeps, conversation: string): Promise<readonly Sample[]> {
+  const samples: Sample[] = [];
+  for (const overwrite of deps.live.takeOverwritten(conversation)) {
+    const sample = await sampleOf(deps, conversation, overwrite);
+    if (sample !== undefined) samples.push(sample);
+  }
+  return samples;
+}
+
+async function sampleOf(
+  { seen, snapshots, workspace, publisher }: OverwrittenDeps,
+  conversation: string,
+  { path, lost, now, command }: ConversationOverwrite,
+): Promise<Sample | undefined> {
+  const view = seen.get(path)?.by.find((one) => one.conversation === conversation);
+  const file = await workspace.resolve(path);
+  if (view === undefined || !file.ok) return undefined;
+  const content = await workspace.read(file.value);
+  const present = content.ok && !content.value.unsaved ? content.value.bytes : undefined;
+  // Somebody wrote it again since: that is another notification.
+  if ((present && snapshots.hash(present)) !== now || (content.ok && content.value.unsaved)) return undefined;
+  const [before, gone] = [await snapshots.get(view.hash), await snapshots.get(lost)];
+  const draft = fileOverwritten(path, { before, lost: gone, now: present, hash: now }, command);
+  const { kind, subject = '', level, message, origin, data } = draft;
+  for (const name of ['changed', 'deleted']) {
+    await publisher.withdraw({ source: 'file', name }, subject, 'its own command overwrote it', conversation);
+  }
+  return { kind, subject, draft: { level, message, origin, ...(data && { data }) } };
+}

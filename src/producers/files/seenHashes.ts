@@ -1,0 +1,70 @@
+// Reads every file that anybody has seen, by hash, each as two equal reads found it.
+import { GONE } from '../../core/files/fileState.ts';
+import { type Clock, type SeenFile } from '../../core/ports/ports.ts';
+import { type Snapshots } from '../../core/ports/storage.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+import { Steadiness } from './steadiness.ts';
+
+/** A file that is different at each of them is left out. */
+const MOST_READS = 3;
+/** The hash that stands for a file with unsaved changes. */
+const UNSAVED = 'unsaved';
+
+export type Hashes = ReadonlyMap<string, string>;
+
+export interface SeenHashesDeps {
+  readonly clock: Clock;
+  readonly workspace: Workspace;
+  readonly snapshots: Snapshots;
+}
+
+export interface SeenHashes {
+  readonly hashes: Hashes;
+  /** Not among the hashes: each is as its buffer is. */
+  readonly unsaved: ReadonlySet<string>;
+}
+
+export async function readSeenHashes(deps: SeenHashesDeps, seen: readonly SeenFile[]): Promise<SeenHashes> {
+  const steadiness = new Steadiness(deps.clock);
+  const hashes = new Map<string, string>();
+  const unsaved = new Set<string>();
+  let files = seen;
+  for (let round = 0; files.length > 0 && round < MOST_READS; round += 1) {
+    let wait = 0;
+    const again: SeenFile[] = [];
+    for (const file of files) {
+      const { path, by } = file;
+      const hash = await hashOf(deps, path);
+      if (hash === UNSAVED) unsaved.add(path);
+      if (hash === undefined || hash === UNSAVED) continue;
+      const known = by.every((view) => knownOf(view) === hash);
+      const verdict = known ? undefined : steadiness.judge(path, { hash, doubtful: false, touched: 0, git: true });
+      if (verdict?.steady === false) {
+        again.push(file);
+        wait = Math.max(wait, verdict.wait);
+      } else hashes.set(path, hash);
+    }
+    files = again;
+    if (files.length > 0) await elapsed(deps.clock, wait);
+  }
+  return { hashes, unsaved };
+}
+
+/** The state that a conversation was shown or notified of last. */
+export function knownOf(view: SeenFile['by'][number] | undefined): string {
+  return view?.told ?? view?.hash ?? '';
+}
+
+export function elapsed(clock: Clock, milliseconds: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  clock.after(milliseconds, resolve);
+  return promise;
+}
+
+/** Kept, so that it can be shown. Undefined: it cannot be read. */
+async function hashOf({ workspace, snapshots }: SeenHashesDeps, path: string): Promise<string | undefined> {
+  const file = await workspace.resolve(path);
+  const content = file.ok ? await workspace.read(file.value) : undefined;
+  if (content?.ok === true) return content.value.unsaved ? UNSAVED : snapshots.put(content.value.bytes);
+  return content?.failure.code === 'not_found' ? GONE : undefined;
+}

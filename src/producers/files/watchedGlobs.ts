@@ -1,0 +1,212 @@
+// Decides what is told of files that nobody has read but somebody watches for: that they appeared, changed or went.
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { PROTECTED } from '../../core/consent/door.ts';
+import { compileGlob, keyOf } from '../../core/files/globs.ts';
+import { watchedFile } from '../../core/notify/wording/fileChange.ts';
+import { type Clock, type Publisher } from '../../core/ports/ports.ts';
+import { type LiveConversations } from '../../core/ports/producers.ts';
+import { type FileTouch } from '../../core/ports/sources.ts';
+import { type Snapshots } from '../../core/ports/storage.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+import { type GitGate } from '../git/gitGate.ts';
+import { type Authorship } from './authorship.ts';
+import { type WatchedPaths } from './diskWatch.ts';
+import { type Exclusions } from './exclusions.ts';
+import { Looks } from './scheduledComparisons.ts';
+
+const QUIET_MILLISECONDS = 300;
+const HASHES_KEPT = 5000;
+/** Never gone into from outside: too many files that nobody meant. */
+const HEAVY = /(^|\/)(node_modules|\.git)(\/|$)/;
+
+export interface WatchedGlobsDeps {
+  readonly clock: Clock;
+  readonly workspace: Workspace;
+  readonly snapshots: Snapshots;
+  readonly publisher: Publisher;
+  readonly authorship: Authorship;
+  readonly exclusions: Exclusions;
+  readonly watched: WatchedPaths;
+  readonly live: LiveConversations;
+  /** The editor's watcher sees the whole workspace, so that only folders that are named need one of ours. */
+  readonly hasEditor: boolean;
+  readonly gate?: GitGate;
+  /** Whoever has seen it is told by who watches what is seen. */
+  isSeen(path: string, conversation: string): boolean;
+  report(error: unknown): void;
+}
+
+interface Known {
+  readonly hash: string;
+  /** It is not there now; these were its last bytes. */
+  readonly gone: boolean;
+}
+
+interface WatchedChange {
+  readonly path: string;
+  /** Undefined: it is gone. */
+  readonly hash: string | undefined;
+  readonly touched: number | undefined;
+  readonly before: Known | undefined;
+  /** What first happened to it since the last look. */
+  readonly first: FileTouch['type'];
+}
+
+interface Glob {
+  readonly folder: string;
+  readonly matches: (path: string) => boolean;
+}
+
+export class WatchedGlobs implements Disposable {
+  readonly #deps: WatchedGlobsDeps;
+  readonly #held = new DisposableStore();
+  readonly #looks: Looks;
+  readonly #globs = new Map<string, Glob>();
+  /** Folders that we watch: ours → the machine's. */
+  readonly #folders = new Map<string, string>();
+  /** What first happened to a file since it was last looked at. */
+  readonly #first = new Map<string, FileTouch['type']>();
+  readonly #known = new Map<string, Known>();
+
+  constructor(deps: WatchedGlobsDeps) {
+    this.#deps = deps;
+    const { clock, report, live } = deps;
+    this.#looks = this.#held.add(
+      new Looks({
+        clock,
+        quietMilliseconds: QUIET_MILLISECONDS,
+        look: (path, touched) => this.#look(path, touched),
+        report,
+      }),
+    );
+    this.#held.add(live.onDidChange(() => this.#refresh()));
+    this.#refresh();
+  }
+
+  touched(path: string, type: FileTouch['type']): void {
+    if (this.#globs.size === 0 || this.#globsFor(path).length === 0 || this.#unseenBy(path).length === 0) return;
+    if (!this.#first.has(path)) this.#first.set(path, type);
+    this.#looks.soon(path, true);
+  }
+
+  dispose(): void {
+    for (const absolute of this.#folders.values()) this.#deps.watched.removeFolder(absolute);
+    this.#held.dispose();
+  }
+
+  #unseenBy(path: string): string[] {
+    return this.#deps.live.ids().filter((conversation) => !this.#deps.isSeen(path, conversation));
+  }
+
+  #globsFor(path: string): Glob[] {
+    return [...this.#globs.values()].filter(({ matches }) => matches(path));
+  }
+
+  #refresh(): void {
+    const wanted = this.#deps.live.globs();
+    for (const glob of [...this.#globs.keys()]) if (!wanted.has(glob)) this.#globs.delete(glob);
+    for (const glob of wanted) {
+      if (!this.#globs.has(glob)) this.#globs.set(glob, { folder: keyOf(glob).folder, matches: compileGlob(glob) });
+    }
+    const folders = new Set([...this.#globs.values()].map(({ folder }) => folder));
+    if (this.#deps.hasEditor) folders.delete('');
+    for (const [folder, absolute] of [...this.#folders]) {
+      if (folders.has(folder)) continue;
+      this.#folders.delete(folder);
+      this.#deps.watched.removeFolder(absolute);
+    }
+    for (const folder of folders) if (!this.#folders.has(folder)) this.#watchFolder(folder);
+  }
+
+  #watchFolder(folder: string): void {
+    this.#folders.set(folder, '');
+    const watch = async () => {
+      const resolved = await this.#deps.workspace.resolve(folder === '' ? '.' : folder);
+      if (!resolved.ok || this.#folders.get(folder) !== '') return;
+      this.#folders.set(folder, resolved.value.absolute);
+      const ignores = (path: string) => HEAVY.test(path.slice(folder.length));
+      this.#deps.watched.addFolder(folder, resolved.value.absolute, ignores);
+    };
+    void watch().catch((error: unknown) => this.#deps.report(error));
+  }
+
+  async #look(path: string, touched: number | undefined): Promise<void> {
+    const { workspace, snapshots, authorship, gate, clock } = this.#deps;
+    const first = this.#first.get(path);
+    if (first === undefined) return;
+    if (authorship.isBeingEdited(path)) {
+      // Only once its call has ended is it known what the call made of it.
+      this.#looks.soon(path, true);
+      return;
+    }
+    this.#first.delete(path);
+    if (await this.#isExcluded(path)) return;
+    await gate?.passed();
+    const resolved = await workspace.resolve(path);
+    const content = resolved.ok ? await workspace.read(resolved.value) : undefined;
+    if (content === undefined) return;
+    const state = content.ok ? undefined : await this.#stateOf(path, content.failure.code);
+    if (!content.ok && content.failure.code !== 'not_found' && state === undefined) return;
+    const hash = content.ok ? snapshots.hash(content.value.bytes) : state;
+    const before = this.#known.get(path);
+    this.#remember(path, hash);
+    // One notification for all that git did.
+    if (gate?.made(path, touched, clock.now()) === true) return;
+    await authorship.savesKnown(path);
+    const change = { path, hash, touched, before, first };
+    await Promise.all(this.#unseenBy(path).map((conversation) => this.#tell(change, conversation)));
+  }
+
+  /** The names of protected files are no secret, those of hidden ones are. */
+  async #stateOf(path: string, code: string): Promise<string | undefined> {
+    const { workspace, snapshots } = this.#deps;
+    const file = code === PROTECTED ? await workspace.resolve(path) : undefined;
+    const state = file?.ok === true ? await workspace.fingerprint(file.value, snapshots) : undefined;
+    return state?.ok === true ? state.value : undefined;
+  }
+
+  async #tell({ path, hash, touched, before, first }: WatchedChange, conversation: string): Promise<void> {
+    const { authorship, publisher, clock } = this.#deps;
+    const withdraw = (name: FileTouch['type'], reason: string) =>
+      publisher.withdraw({ source: 'file', name }, `file:${path}`, reason, conversation);
+    let name: FileTouch['type'];
+    if (hash === undefined) {
+      await withdraw('changed', 'it is gone');
+      // It came and went before anybody heard of it.
+      if (before === undefined && first === 'created') return;
+      if (await withdraw('created', 'it is gone again')) return;
+      name = 'deleted';
+    } else if (before?.gone === true) {
+      const unheard = await withdraw('deleted', 'it is there again');
+      if (unheard && before.hash === hash) return;
+      name = unheard ? 'changed' : 'created';
+    } else {
+      if (before?.hash === hash) return;
+      name = before === undefined && first === 'created' ? 'created' : 'changed';
+    }
+    const author = authorship.judge({ path, hash, touched }, conversation);
+    if (author === 'own') return;
+    const at = new Date(clock.now()).toISOString();
+    await publisher.publish({ ...watchedFile(name, path, author), at }, conversation);
+  }
+
+  /** Unless a glob leads into what is excluded on purpose. */
+  async #isExcluded(path: string): Promise<boolean> {
+    const { exclusions } = this.#deps;
+    if (!(await exclusions.excludes(path))) return false;
+    for (const { folder } of this.#globsFor(path)) {
+      if (folder !== '' && (await exclusions.excludes(folder))) return false;
+    }
+    return true;
+  }
+
+  #remember(path: string, hash: string | undefined): void {
+    const before = this.#known.get(path);
+    this.#known.delete(path);
+    const known = hash === undefined ? before && { ...before, gone: true } : { hash, gone: false };
+    if (known === undefined) return;
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= HASHES_KEPT && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(path, known);
+  }
+}

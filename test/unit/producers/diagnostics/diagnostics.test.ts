@@ -1,0 +1,78 @@
+// Who is told of problems: only conversations that are there, each from when it came.
+import { expect, test } from 'vitest';
+import { Emitter } from '../../../../src/base/emitter.ts';
+import { succeeded } from '../../../../src/base/errors.ts';
+import { type Problem, type ProblemsChange } from '../../../../src/core/ports/problems.ts';
+import { type FilePath } from '../../../../src/core/ports/workspace.ts';
+import { createDiagnosticsProducer } from '../../../../src/producers/diagnostics/diagnostics.ts';
+import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+import { createManualClock } from '../../../support/manualClock.ts';
+import { createMemoryPublisher } from '../../../support/memoryPublisher.ts';
+import { createTestHost } from '../../../support/producerHost.ts';
+import { recordingLog } from '../../../support/recordingLog.ts';
+
+const error: Problem = { severity: 'error', message: 'Too bitter.', line: 1, column: 1 };
+const fileOf = (path: string): FilePath => ({ path, absolute: `/shop/${path}` });
+
+test('one that was closed and comes again is told of what is new since then, and the others all the time', async () => {
+  const errors: string[] = [];
+  const clock = createManualClock();
+  const host = createTestHost();
+  const found = new Map<string, readonly Problem[]>();
+  const reported = new Emitter<ProblemsChange>((failure) => errors.push(String(failure)));
+  const publisher = createMemoryPublisher(() => host.conversations);
+  const by = () => host.conversations.map((conversation) => ({ conversation, hash: 'h' }));
+  const producer = createDiagnosticsProducer({
+    clock,
+    log: recordingLog(errors),
+    workspace: Object.assign(createFolderWorkspace('/shop'), {
+      resolve: async (path: string) => succeeded(fileOf(path)),
+    }),
+    problems: {
+      all: () => [...found].map(([path, problems]) => ({ file: fileOf(path), open: true, problems })),
+      of: (file) => ({ file, open: true, problems: found.get(file.path) ?? [] }),
+      onDidChange: reported.event,
+      keepOpen: () => undefined,
+    },
+  });
+  const seen = { path: 'seen.ts', by: [] };
+  const watching = producer.start(
+    publisher,
+    { all: () => [{ ...seen, by: by() }], get: () => undefined, onDidChange: host.changed.event },
+    host,
+  );
+  const are = async (...conversations: string[]) => {
+    host.conversations = conversations;
+    host.changed.fire();
+    await passed();
+  };
+  const passed = async () => {
+    clock.advance(20_000);
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const breaks = async (path: string) => {
+    found.set(path, [error]);
+    reported.fire({ type: 'reported', files: [fileOf(path)] });
+    await passed();
+  };
+  await are('a', 'b');
+  await breaks('one.ts');
+  for (const conversation of ['a', 'b'])
+    expect(publisher.carry(conversation)).toEqual([expect.stringContaining('one.ts')]);
+  await are('b');
+  await breaks('two.ts');
+  expect([publisher.carry('a'), publisher.carry('b')]).toEqual([
+    [],
+    [expect.stringContaining('1 new error in 1 other file: two.ts')],
+  ]);
+  await are('a', 'b');
+  await breaks('three.ts');
+  for (const conversation of ['a', 'b']) {
+    expect(publisher.carry(conversation)).toEqual([
+      expect.stringContaining('1 new error in 1 other file: three.ts (1).'),
+    ]);
+  }
+  watching.dispose();
+  reported.dispose();
+  expect([...errors, ...host.broken]).toEqual([]);
+});

@@ -1,0 +1,122 @@
+// Watching paths on disk: several files that go and come back, whole folders, no room to watch, and file systems that are no disk.
+import { EventEmitter } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type FSWatcher } from 'chokidar';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Emitter } from '../../../../src/base/emitter.ts';
+import { type Log } from '../../../../src/core/ports/ports.ts';
+import { WatchedPaths } from '../../../../src/producers/files/diskWatch.ts';
+import { recordingLog } from '../../../support/recordingLog.ts';
+
+let folder: string;
+let happened: string[];
+let heard: Emitter<string>;
+const watching: WatchedPaths[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'earshot-disk-'));
+  happened = [];
+  heard = new Emitter((error) => happened.push(String(error)));
+});
+
+afterEach(async () => {
+  for (const one of watching.splice(0)) one.dispose();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function begin(more: { watch?: () => FSWatcher; hasOther?: boolean; log?: Log } = {}): WatchedPaths {
+  const watched = new WatchedPaths({
+    log: recordingLog(happened),
+    hasOther: false,
+    ...(more as object),
+    touched: (path, type) => heard.fire(`${type} ${path}`),
+    broke: (error) => happened.push(`broke: ${String(error)}`),
+  });
+  watching.push(watched);
+  return watched;
+}
+
+/** Does it again and again until it is heard: a watch begins some time after it was asked for. */
+async function until(expected: string, act: () => Promise<void>): Promise<void> {
+  const texts = new Set<string>();
+  const listening = heard.event((text) => texts.add(text));
+  while (!texts.has(expected)) {
+    await act();
+    await new Promise((resolve) => setTimeout(resolve, 60));
+  }
+  listening.dispose();
+}
+
+test('of several files each that is removed is heard again when it comes back', async () => {
+  const watched = begin();
+  const names = ['a.txt', 'b.txt', 'c.txt'];
+  for (const name of names) {
+    await writeFile(join(folder, name), 'one');
+    watched.add(name, join(folder, name));
+  }
+  let number = 0;
+  const write = (name: string) => () => writeFile(join(folder, name), `${(number += 1)}`);
+  for (const name of names) await until(`changed ${name}`, write(name));
+  for (const name of names) {
+    await until(`deleted ${name}`, () => rm(join(folder, name), { force: true }));
+    const back = heard.event((text) => happened.push(text));
+    await until(`changed ${name}`, write(name));
+    back.dispose();
+  }
+});
+
+test('a folder is heard with all that is in it but what is ignored', async () => {
+  const watched = begin();
+  await mkdir(join(folder, 'src/deep'), { recursive: true });
+  await mkdir(join(folder, 'src/node_modules'));
+  watched.addFolder('src', join(folder, 'src'), (path) => path.includes('node_modules'));
+  let number = 0;
+  const ignored: string[] = [];
+  const listening = heard.event((text) => text.includes('node_modules') && ignored.push(text));
+  await until('created src/deep/1.txt', async () => {
+    await writeFile(join(folder, 'src/node_modules/x.txt'), `${(number += 1)}`);
+    await rm(join(folder, 'src/deep/1.txt'), { force: true });
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    await writeFile(join(folder, 'src/deep/1.txt'), 'new');
+  });
+  listening.dispose();
+  expect(ignored).toEqual([]);
+});
+
+test('where the system can watch no more, the editor’s watcher is relied on, and that is said once', () => {
+  const watcher = Object.assign(new EventEmitter(), {
+    add: (path: string) => happened.push(`add ${path}`),
+    close: async () => void happened.push('closed'),
+  });
+  const warned: string[] = [];
+  const log = { ...recordingLog(happened), warn: (message: string) => void warned.push(message) };
+  const watched = begin({ watch: () => watcher as unknown as FSWatcher, hasOther: true, log });
+  watched.add('a.txt', '/a.txt');
+  const noRoom = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  for (let times = 0; times < 3; times += 1) watcher.emit('error', noRoom);
+  watched.add('b.txt', '/b.txt');
+  expect(happened).toEqual(['add /a.txt', 'closed']);
+  expect(warned).toEqual([expect.stringContaining('the editor’s own watcher is relied on')]);
+});
+
+test('without another watcher, or for any other error, it has broken', () => {
+  const watcher = Object.assign(new EventEmitter(), { close: async () => undefined });
+  begin({ watch: () => watcher as unknown as FSWatcher });
+  watcher.emit('error', Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
+  expect(happened).toEqual(['broke: Error: files cannot be watched: no space left on device']);
+});
+
+test('what lies on no disk is left to the editor', () => {
+  const watcher = Object.assign(new EventEmitter(), {
+    add: (path: string) => happened.push(path),
+    close: async () => undefined,
+  });
+  const watched = begin({ watch: () => watcher as unknown as FSWatcher });
+  for (const absolute of ['memfs:/a.txt', 'vscode-vfs://github/a/b.txt', '/c.txt', 'C:\\d.txt']) {
+    watched.add(absolute, absolute);
+  }
+  watched.addFolder('src', 'memfs:/src', () => false);
+  expect(happened).toEqual(['/c.txt', 'C:\\d.txt']);
+});

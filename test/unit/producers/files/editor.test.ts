@@ -1,0 +1,83 @@
+// Files that are renamed in the editor: told by where they went in the end, and not at all if they came back.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Disposable } from '../../../../src/base/disposable.ts';
+import { Emitter } from '../../../../src/base/emitter.ts';
+import { type SeenFiles } from '../../../../src/core/ports/ports.ts';
+import { type Renamed } from '../../../../src/core/ports/sources.ts';
+import { createEditorProducer } from '../../../../src/producers/files/editor.ts';
+import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+import { createManualClock } from '../../../support/manualClock.ts';
+import { createMemoryPublisher, type MemoryPublisher } from '../../../support/memoryPublisher.ts';
+import { createTestHost, type TestHost } from '../../../support/producerHost.ts';
+import { recordingLog } from '../../../support/recordingLog.ts';
+
+let seen: Set<string>;
+let renamed: Emitter<readonly Renamed[]>;
+let publisher: MemoryPublisher;
+let host: TestHost;
+let watching: Disposable;
+let errors: string[];
+
+beforeEach(() => {
+  seen = new Set(['src/a.ts', 'src/b.ts']);
+  errors = [];
+  renamed = new Emitter((error) => errors.push(String(error)));
+  host = createTestHost();
+  host.conversations = ['c'];
+  publisher = createMemoryPublisher(() => host.conversations);
+  const views: SeenFiles = {
+    all: () => [...seen].map((path) => ({ path, by: [{ conversation: 'c', hash: path }] })),
+    get: (path) => (seen.has(path) ? { path, by: [{ conversation: 'c', hash: path }] } : undefined),
+    onDidChange: host.changed.event,
+  };
+  const never = host.changed.event as never;
+  watching = createEditorProducer({
+    clock: createManualClock(),
+    log: recordingLog(errors),
+    snapshots: {} as never,
+    workspace: createFolderWorkspace('/shop'),
+    buffers: { unsaved: () => [], onDidChange: never, onDidSave: never, onDidRename: renamed.event },
+  }).start(publisher, views, host);
+});
+afterEach(() => {
+  watching.dispose();
+  renamed.dispose();
+  expect([...errors, ...host.broken]).toEqual([]);
+});
+
+async function rename(from: string, to: string): Promise<void> {
+  renamed.fire([{ from, to }]);
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('renamed twice before it was told: from where it was to where it is', async () => {
+  await rename('src/a.ts', 'src/x.ts');
+  await rename('src/x.ts', 'src/y.ts');
+  expect(publisher.waiting('c')).toEqual(['file.renamed src/a.ts was renamed to src/y.ts in the editor.']);
+});
+
+test('renamed back before it was told: nothing', async () => {
+  await rename('src/a.ts', 'src/x.ts');
+  await rename('src/x.ts', 'src/a.ts');
+  expect(publisher.waiting('c')).toEqual([]);
+});
+
+test('renamed again after it was told: by the name that is known by then', async () => {
+  await rename('src/a.ts', 'src/x.ts');
+  publisher.carry('c');
+  seen.delete('src/a.ts');
+  seen.add('src/x.ts');
+  await rename('src/x.ts', 'src/y.ts');
+  expect(publisher.waiting('c')).toEqual(['file.renamed src/x.ts was renamed to src/y.ts in the editor.']);
+});
+
+test('a folder with a file that was renamed before it: both are where they are now', async () => {
+  await rename('src/a.ts', 'src/x.ts');
+  await rename('src', 'lib');
+  expect(publisher.waiting('c')).toEqual([
+    'file.renamed src/a.ts was renamed to lib/x.ts in the editor.',
+    expect.stringMatching(
+      /^file.renamed src was renamed to lib in the editor\. What you read of it is now: .*lib\/b\.ts\.$/,
+    ),
+  ]);
+});

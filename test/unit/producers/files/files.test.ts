@@ -1,0 +1,213 @@
+// The file producer with a real watcher on a real folder: what it tells, what it takes back, what it keeps to itself.
+import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Disposable } from '../../../../src/base/disposable.ts';
+import { Emitter } from '../../../../src/base/emitter.ts';
+import { type Publisher, type SeenFiles } from '../../../../src/core/ports/ports.ts';
+import { type FileTouch } from '../../../../src/core/ports/sources.ts';
+import { realFileSystem } from '../../../../src/node/fileSystem.ts';
+import { realClock } from '../../../../src/node/realClock.ts';
+import { createFilesProducer } from '../../../../src/producers/files/files.ts';
+import { createSnapshots } from '../../../../src/storage/snapshots.ts';
+import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+import { createTestHost } from '../../../support/producerHost.ts';
+import { recordingLog } from '../../../support/recordingLog.ts';
+
+const PATH = 'src/a.txt';
+let root: string;
+let errors: string[];
+let watching: Disposable;
+let published: string[];
+/** What the conversation has seen and was told, as its log would say. */
+let seen: { hash: string; told?: string } | undefined;
+let withdrawable: boolean;
+let onDidChange: Emitter<void>;
+let snapshots: ReturnType<typeof createSnapshots>;
+let heard: Emitter<string>;
+/** What the editor's watcher tells, in its own time. */
+let touched: Emitter<FileTouch>;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'earshot-files-'));
+  await mkdir(join(root, 'work', 'src'), { recursive: true });
+  await writeFile(file(), 'one\n');
+  errors = [];
+  published = [];
+  withdrawable = false;
+  onDidChange = new Emitter(fail);
+  heard = new Emitter(fail);
+  touched = new Emitter(fail);
+  snapshots = createSnapshots({ files: realFileSystem, folder: join(root, 'storage') });
+  const hash = await snapshots.put(Buffer.from('one\n'));
+  seen = undefined;
+  const log = recordingLog(errors);
+  const producer = createFilesProducer({
+    clock: realClock,
+    log,
+    snapshots,
+    workspace: createFolderWorkspace(join(root, 'work')),
+    editorFiles: { onDidTouch: touched.event },
+  });
+  const host = createTestHost();
+  host.conversations = ['c'];
+  watching = producer.start(publisher, seenFiles, host);
+  await Promise.resolve();
+  seen = { hash };
+  onDidChange.fire();
+});
+
+afterEach(async () => {
+  watching.dispose();
+  await rm(root, { recursive: true });
+  expect(errors).toEqual([]);
+});
+
+const file = () => join(root, 'work', PATH);
+const fail = (error: unknown) => {
+  throw error;
+};
+
+const seenFiles: SeenFiles = {
+  all: () => (seen === undefined ? [] : [{ path: PATH, by: [{ conversation: 'c', ...seen }] }]),
+  get: (path) => seenFiles.all().find((entry) => entry.path === path),
+  onDidChange: (listener) => onDidChange.event(listener),
+};
+
+const publisher: Publisher = {
+  publish: async (draft, to) => {
+    const text = `${to ?? ''} ${draft.kind.source}.${draft.kind.name} ${draft.message.split('\n')[0] ?? ''}`;
+    published.push(text);
+    if (seen !== undefined && typeof draft.data?.['hash'] === 'string')
+      seen = { hash: seen.hash, told: draft.data['hash'] };
+    withdrawable = true;
+    heard.fire(text);
+  },
+  withdraw: async (kind, subject) => {
+    if (!withdrawable || published.at(-1)?.includes(`${kind.source}.${kind.name}`) !== true) return false;
+    withdrawable = false;
+    if (seen !== undefined) seen = { hash: seen.hash };
+    const text = `withdrawn ${kind.source}.${kind.name} ${subject}`;
+    published.push(text);
+    heard.fire(text);
+    return true;
+  },
+};
+
+function next(): Promise<string> {
+  return new Promise((resolve) => {
+    const listening = heard.event((text) => {
+      listening.dispose();
+      resolve(text);
+    });
+  });
+}
+
+async function after(change: () => Promise<void>): Promise<string> {
+  const told = next();
+  await change();
+  return told;
+}
+
+test('a change is told to the conversation that has seen the file, with what changed', async () => {
+  expect(await after(() => writeFile(file(), 'two\n'))).toMatch(
+    /^c file.changed src\/a.txt changed since you read it(, outside the editor)?:$/,
+  );
+});
+
+test('changed back before it was told: taken back', async () => {
+  await after(() => writeFile(file(), 'two\n'));
+  expect(await after(() => writeFile(file(), 'one\n'))).toBe(`withdrawn file.changed file:${PATH}`);
+});
+
+test('changed back after it was told: one word that it is as it was', async () => {
+  await after(() => writeFile(file(), 'two\n'));
+  withdrawable = false;
+  expect(await after(() => writeFile(file(), 'one\n'))).toBe(`c file.changed ${PATH} is again as you read it.`);
+});
+
+test('the same bytes written again are silent; a later change is the next thing heard', async () => {
+  await writeFile(file(), 'one\n');
+  await writeFile(`${file()}.new`, 'one\n');
+  await rename(`${file()}.new`, file());
+  expect(await after(() => writeFile(file(), 'three\n'))).toContain('file.changed');
+  expect(published).toHaveLength(1);
+});
+
+test('a deleted file is told, and one that comes back as it was is taken back', async () => {
+  expect(await after(() => unlink(file()))).toMatch(
+    /^c file.deleted src\/a.txt, which you read, is no longer there(, outside the editor)?\.$/,
+  );
+  expect(await after(() => writeFile(file(), 'one\n'))).toBe(`withdrawn file.deleted file:${PATH}`);
+});
+
+test('a deleted file whose bytes are found elsewhere later is told with its new name, in place of what waits', async () => {
+  await after(() => unlink(file()));
+  const elsewhere = async (path: string, text: string) => {
+    await writeFile(join(root, 'work', path), text);
+    touched.fire({ type: 'created', path });
+  };
+  await elsewhere('src/other.txt', 'two\n');
+  expect(await after(() => elsewhere('src/b.txt', 'one\n'))).toBe(`withdrawn file.deleted file:${PATH}`);
+  await expect.poll(() => published).toHaveLength(3);
+  expect(published[2]).toMatch(/^c file.deleted src\/a.txt, .* A file with the same bytes appeared: src\/b.txt\.$/);
+});
+
+test('a deleted file that was told is not told again when its bytes are found elsewhere', async () => {
+  await after(() => unlink(file()));
+  withdrawable = false;
+  await writeFile(join(root, 'work', 'src/b.txt'), 'one\n');
+  touched.fire({ type: 'created', path: 'src/b.txt' });
+  expect(await after(() => writeFile(file(), 'three\n'))).toContain('file.changed');
+  expect(published).toHaveLength(2);
+});
+
+test('what changed before it was watched is found when the view moves', async () => {
+  seen = undefined;
+  onDidChange.fire();
+  await writeFile(file(), 'meanwhile\n');
+  const told = next();
+  seen = { hash: await snapshots.put(Buffer.from('one\n')) };
+  onDidChange.fire();
+  expect(await told).toContain('file.changed');
+});
+
+test('a change that is too long to show is summed up, and binary is not compared', async () => {
+  const long = Array.from({ length: 300 }, (_, index) => `line ${index}`).join('\n');
+  expect(await after(() => writeFile(file(), long))).toMatch(
+    /\(\+300 −1\)(, outside the editor)?; too much to show here\. Read it again before you rely on it\.$/,
+  );
+  expect(await after(() => writeFile(file(), Uint8Array.of(0, 1, 2)))).toMatch(
+    /changed since you read it(, outside the editor)?; it is no text, so there is nothing to show\.$/,
+  );
+});
+
+test('a folder that was replaced by a link out of the workspace: that is told of its files; once it is back, it is taken back', async () => {
+  await mkdir(join(root, 'elsewhere'));
+  await writeFile(join(root, 'elsewhere', 'a.txt'), 'secret\n');
+  const swapped = await after(async () => {
+    await rename(join(root, 'work', 'src'), join(root, 'src-before'));
+    await symlink(join(root, 'elsewhere'), join(root, 'work', 'src'));
+    touched.fire({ type: 'deleted', path: 'src' });
+  });
+  expect(swapped).toMatch(
+    /^c file\.changed src\/a\.txt, which you read, was replaced by a link that leads outside the workspace, or lies in a folder that was.*\. Its content is not shown\.$/,
+  );
+  const back = await after(async () => {
+    await unlink(join(root, 'work', 'src'));
+    await rename(join(root, 'src-before'), join(root, 'work', 'src'));
+    touched.fire({ type: 'created', path: 'src' });
+  });
+  expect(back).toBe(`withdrawn file.changed file:${PATH}`);
+  expect(published.join()).not.toContain('secret');
+});
+
+test('a file that became a folder is told as that', async () => {
+  const told = await after(async () => {
+    await unlink(file());
+    await mkdir(file());
+    touched.fire({ type: 'created', path: PATH });
+  });
+  expect(told).toMatch(/^c file\.changed src\/a\.txt, which you read, is a folder now/);
+});

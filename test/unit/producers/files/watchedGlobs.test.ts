@@ -1,0 +1,146 @@
+// Files that somebody watches for and has not read: what is told of them, to whom, and what git, its own calls and others' readings change.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { failed, succeeded } from '../../../../src/base/errors.ts';
+import { type ActiveCall } from '../../../../src/core/ports/producers.ts';
+import { type FileTouch } from '../../../../src/core/ports/sources.ts';
+import { Authorship } from '../../../../src/producers/files/authorship.ts';
+import { WatchedGlobs } from '../../../../src/producers/files/watchedGlobs.ts';
+import { GitGate } from '../../../../src/producers/git/gitGate.ts';
+import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+import { createManualClock, type ManualClock } from '../../../support/manualClock.ts';
+import { createMemoryPublisher, type MemoryPublisher } from '../../../support/memoryPublisher.ts';
+import { createTestHost, type TestHost } from '../../../support/producerHost.ts';
+
+const PATH = 'dist/app.js';
+let disk: Map<string, string>;
+let clock: ManualClock;
+let gate: GitGate;
+let host: TestHost;
+let publisher: MemoryPublisher;
+let authorship: Authorship;
+let globs: WatchedGlobs;
+/** Who has read what. */
+let seen: Set<string>;
+let errors: unknown[];
+
+beforeEach(() => {
+  disk = new Map();
+  seen = new Set();
+  errors = [];
+  clock = createManualClock();
+  gate = new GitGate();
+  host = createTestHost();
+  host.conversations = ['a', 'b'];
+  host.globs = ['dist/**'];
+  publisher = createMemoryPublisher(() => host.conversations);
+  const snapshots = { hash: (bytes: Uint8Array) => Buffer.from(bytes).toString() };
+  authorship = new Authorship({ clock, live: host.live, snapshots });
+  const workspace = Object.assign(createFolderWorkspace('/shop'), {
+    resolve: async (path: string) => succeeded({ path, absolute: `/shop/${path}` }),
+    read: async ({ path }: { path: string }) => {
+      const text = disk.get(path);
+      if (text === undefined) return failed('not_found', `${path} does not exist.`);
+      return succeeded({ bytes: Buffer.from(text), unsaved: false });
+    },
+  });
+  globs = new WatchedGlobs({
+    clock,
+    workspace,
+    snapshots: { hash: (bytes: Uint8Array) => Buffer.from(bytes).toString() } as never,
+    publisher,
+    authorship,
+    exclusions: { excludes: async () => false, touched: () => undefined },
+    watched: { addFolder: () => undefined, removeFolder: () => undefined } as never,
+    live: host.live,
+    hasEditor: true,
+    gate,
+    isSeen: (path, conversation) => seen.has(`${conversation} ${path}`),
+    report: (error) => errors.push(error),
+  });
+});
+afterEach(() => {
+  globs.dispose();
+  authorship.dispose();
+  expect([...errors, ...host.broken]).toEqual([]);
+});
+
+/** Writes it, or removes it, and lets it be looked at. */
+async function becomes(text: string | undefined, path = PATH): Promise<void> {
+  const type: FileTouch['type'] = text === undefined ? 'deleted' : disk.has(path) ? 'changed' : 'created';
+  if (text === undefined) disk.delete(path);
+  else disk.set(path, text);
+  globs.touched(path, type);
+  await looked();
+}
+
+async function looked(): Promise<void> {
+  clock.advance(300);
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const told = (conversation = 'a') =>
+  publisher
+    .carry(conversation)
+    .map((one) => one.replace(', which you watch for,', '').replace(', outside the editor', ''));
+
+test('a build that removes a file and writes another one is a change, heard or not', async () => {
+  await becomes('one');
+  expect(told()).toEqual(['file.created dist/app.js was created.']);
+  await becomes(undefined);
+  await becomes('two');
+  expect(told()).toEqual(['file.changed dist/app.js changed.']);
+  await becomes(undefined);
+  await becomes('two');
+  expect(told()).toEqual([]);
+  await becomes(undefined);
+  expect(told()).toEqual(['file.deleted dist/app.js was deleted.']);
+  await becomes('two');
+  expect(told()).toEqual(['file.created dist/app.js was created.']);
+});
+
+test('what came and went is nothing to whoever did not hear of it, and is told to whoever did', async () => {
+  await becomes('one');
+  expect(told('a')).toHaveLength(1);
+  await becomes(undefined);
+  expect([told('a'), told('b')]).toEqual([['file.deleted dist/app.js was deleted.'], []]);
+});
+
+test('whoever has read it is told by others; whoever only watches for it is told here', async () => {
+  await becomes('one');
+  told('a');
+  told('b');
+  seen.add(`a ${PATH}`);
+  await becomes('two');
+  expect([told('a'), told('b')]).toEqual([[], ['file.changed dist/app.js changed.']]);
+});
+
+test('what git did is not told once more; what somebody did at the same time is', async () => {
+  await becomes('one');
+  await becomes('mine', 'dist/mine.js');
+  told();
+  gate.worked(clock.now(), clock.now(), new Set([PATH]));
+  await becomes('two');
+  await becomes('mine too', 'dist/mine.js');
+  expect(told()).toEqual(['file.changed dist/mine.js changed.']);
+  clock.advance(120_000);
+  await becomes('three');
+  expect(told()).toEqual(['file.changed dist/app.js changed.']);
+});
+
+test('a file that its own call is making is looked at when the call has ended, and is no news to it', async () => {
+  const call: ActiveCall = {
+    conversation: 'a',
+    tool: 'write_file',
+    paths: [PATH],
+    started: clock.now(),
+    made: new Map(),
+  };
+  host.calls = [call];
+  await becomes('one');
+  expect([told('a'), told('b')]).toEqual([[], []]);
+  host.titles.set('a', 'Tea');
+  host.calls = [{ ...call, ended: clock.now(), made: new Map([[PATH, 'one']]) }];
+  await looked();
+  expect(told('a')).toEqual([]);
+  expect(told('b')).toEqual([expect.stringMatching(/^file.created dist\/app.js was created.*Tea/)]);
+});

@@ -1,0 +1,151 @@
+// One line of counts of the files that nobody has read: when it is worth a word, and what it leaves out.
+import { expect, test } from 'vitest';
+import { type DeliveryPoint } from '../../../../src/core/ports/producers.ts';
+import { type Exclusions } from '../../../../src/producers/files/exclusions.ts';
+import { WorkspaceCounts } from '../../../../src/producers/files/workspaceCounts.ts';
+import { GitGate } from '../../../../src/producers/git/gitGate.ts';
+import { createManualClock } from '../../../support/manualClock.ts';
+
+const many = (folder: string, count: number) => Array.from({ length: count }, (_, index) => `${folder}/${index}.ts`);
+
+function begin() {
+  const ids = ['one', 'two'];
+  const clock = createManualClock();
+  const gate = new GitGate();
+  const asked: string[] = [];
+  const exclusions: Exclusions = {
+    excludes: async (path) => {
+      asked.push(path);
+      return path.startsWith('dist/') || path.endsWith('.log');
+    },
+    touched: () => undefined,
+  };
+  const isSeen = (path: string) => path === 'seen.ts';
+  const counts = new WorkspaceCounts({
+    clock,
+    gate,
+    exclusions,
+    isSeen,
+    live: {
+      ids: () => ids,
+      callsSince: () => [],
+      globs: (id: string) => new Set(id === 'two' ? ['*.md'] : []),
+    } as never,
+  });
+  const come = (conversation: string) => {
+    clock.advance(1);
+    ids.push(conversation);
+    counts.followLive();
+  };
+  const sample = async (conversation: string, type: DeliveryPoint['type'] = 'request', carries = false) => {
+    clock.advance(1);
+    const [told] = await counts.sample({ conversation, type, carries } as DeliveryPoint);
+    return told?.draft?.message;
+  };
+  const touch = (type: 'created' | 'changed' | 'deleted', ...paths: string[]) => {
+    clock.advance(1);
+    for (const path of paths) counts.touched(path, type);
+  };
+  return { clock, gate, sample, touch, asked, come };
+}
+
+test('a few wait for more, and are counted then', async () => {
+  const { sample, touch } = begin();
+  touch('changed', 'src/a.ts', 'src/b.ts', 'c.ts', 'seen.ts');
+  touch('created', 'src/d.ts');
+  expect(await sample('one')).toBeUndefined();
+  touch('deleted', 'src/e.ts');
+  expect(await sample('one')).toBe(
+    'Other files of the workspace meanwhile: 3 changed, 1 created, 1 deleted (src/ 4, at the top 1).',
+  );
+  expect(await sample('one')).toBeUndefined();
+  // The other was told nothing yet.
+  expect(await sample('two')).toMatch(/3 changed/);
+});
+
+test('with a tool’s result only beside something else', async () => {
+  const { sample, touch } = begin();
+  touch('created', ...many('src', 5));
+  expect(await sample('one', 'result')).toBeUndefined();
+  expect(await sample('one', 'result', true)).toMatch(/5 created/);
+});
+
+test('what came and went is nothing; what was made and written is made; told, it is only changed', async () => {
+  const { sample, touch } = begin();
+  const files = many('src', 5);
+  touch('created', ...files, 'swap');
+  touch('changed', ...files);
+  touch('deleted', 'swap');
+  expect(await sample('one')).toBe('Other files of the workspace meanwhile: 5 created (src/ 5).');
+  touch('changed', ...files);
+  touch('changed', ...files);
+  expect(await sample('one')).toMatch(/: 5 changed/);
+  expect(await sample('two')).toMatch(/: 5 created/);
+  touch('deleted', ...files);
+  touch('created', ...files);
+  expect(await sample('one')).toMatch(/: 5 changed/);
+});
+
+test('a conversation that comes is told of nothing that was before it, and of nothing twice when it comes again', async () => {
+  const { sample, touch, come } = begin();
+  touch('created', ...many('src', 5));
+  come('three');
+  expect(await sample('three')).toBeUndefined();
+  touch('created', ...many('test', 5));
+  expect(await sample('three')).toMatch(/: 5 created \(test\/ 5\)/);
+});
+
+test('what is excluded or git’s is left out, and not asked about again while others wait', async () => {
+  const { sample, touch, asked, gate, clock } = begin();
+  touch('changed', ...Array.from({ length: 100 }, (_, index) => `dist/${index}.js`), 'src/a.ts');
+  expect(await sample('one')).toBeUndefined();
+  asked.length = 0;
+  expect(await sample('one')).toBeUndefined();
+  expect(asked).toEqual(['src/a.ts', 'src/a.ts/']);
+  clock.advance(10_000);
+  touch('created', ...many('src', 5));
+  gate.worked(clock.now(), clock.now(), new Set());
+  expect(await sample('one')).toBeUndefined();
+  // However much git does afterwards.
+  for (let times = 0; times < 30; times += 1) {
+    clock.advance(60_000);
+    gate.worked(clock.now(), clock.now(), new Set());
+  }
+  clock.advance(60_000);
+  expect(await sample('one')).toBeUndefined();
+});
+
+test('a folder is no file, also when what was made in it is left out', async () => {
+  const { sample, touch } = begin();
+  touch('created', ...many('src', 4), 'logs', 'logs/a.log');
+  expect(await sample('one')).toBeUndefined();
+  expect(await sample('one')).toBeUndefined();
+});
+
+test('something that writes all the time does not keep git’s echo going', async () => {
+  const { sample, touch, gate, clock } = begin();
+  gate.worked(clock.now(), clock.now(), new Set());
+  for (let second = 0; second < 120; second += 1) {
+    clock.advance(1000);
+    touch('changed', 'server.txt');
+  }
+  touch('created', ...many('src', 5));
+  expect(await sample('one')).toMatch(/1 changed, 5 created/);
+});
+
+test('what git did to known files is its own, however late, and with the folder that went with them', async () => {
+  const { sample, touch, gate, clock } = begin();
+  gate.worked(clock.now(), clock.now(), new Set(many('old/deep', 6)));
+  clock.advance(20_000);
+  touch('deleted', ...many('old/deep', 5), 'old/deep', 'old');
+  expect(await sample('one')).toBeUndefined();
+  touch('created', ...many('src', 5));
+  expect(await sample('one')).toBe('Other files of the workspace meanwhile: 5 created (src/ 5).');
+});
+
+test('what a conversation watches for it is told of by name, and only the others by number', async () => {
+  const { sample, touch } = begin();
+  touch('created', ...many('src', 4), 'news.md');
+  expect(await sample('two')).toBeUndefined();
+  expect(await sample('one')).toMatch(/: 5 created/);
+});

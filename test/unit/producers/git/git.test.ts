@@ -1,0 +1,235 @@
+// What git has to tell is compared once more at the delivery point: only what is true then is told, and nothing is lost by it.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Clock } from '../../../../src/base/clock.ts';
+import { type Disposable } from '../../../../src/base/disposable.ts';
+import { failed, succeeded } from '../../../../src/base/errors.ts';
+import { type Producer, type Publisher, type SeenFiles } from '../../../../src/core/ports/ports.ts';
+import { type DeliveryPoint } from '../../../../src/core/ports/producers.ts';
+import { createGitProducer } from '../../../../src/producers/git/git.ts';
+import { GitGate } from '../../../../src/producers/git/gitGate.ts';
+import { type RepositoryDeps, type Settled } from '../../../../src/producers/git/gitRepository.ts';
+import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+import { createManualClock } from '../../../support/manualClock.ts';
+import { createTestHost } from '../../../support/producerHost.ts';
+import { recordingLog } from '../../../support/recordingLog.ts';
+
+const POINT = { conversation: 'c' } as DeliveryPoint;
+const before = { branch: 'main', commit: 'aaaaaaaa', stash: '', underWay: undefined, logLength: 0, locked: false };
+const switched: Settled = {
+  before,
+  after: { ...before, branch: 'other', commit: 'bbbbbbbb' },
+  what: 'switched from main to other',
+  files: 2,
+  conflicts: [],
+  since: 0,
+};
+const stashed: Settled = { ...switched, after: before, what: 'took stashed changes out', files: undefined };
+
+/** What is on disk, by path; bytes are their own hash. */
+let disk: Map<string, string>;
+/** What has unsaved changes. */
+let unsaved: Set<string>;
+/** What the conversation has seen, and what it was told of since. */
+let views: Map<string, { hash: string; told?: string }>;
+let published: string[];
+let reading: () => Promise<void>;
+let repository: RepositoryDeps;
+let producer: Producer;
+let watching: Disposable;
+let errors: string[];
+
+beforeEach(async () => {
+  disk = new Map([
+    ['a.ts', 'a on main'],
+    ['b.ts', 'b on main'],
+  ]);
+  unsaved = new Set();
+  views = new Map([...disk].map(([path, hash]) => [path, { hash }]));
+  published = [];
+  errors = [];
+  reading = async () => undefined;
+  const workspace = Object.assign(createFolderWorkspace('/shop'), {
+    resolve: async (path: string) => succeeded({ path, absolute: `/shop/${path}` }),
+    read: async ({ path }: { path: string }) => {
+      await reading();
+      const text = disk.get(path);
+      if (text === undefined) return failed('not_found', `${path} does not exist.`);
+      return succeeded({ bytes: Buffer.from(text), unsaved: unsaved.has(path) });
+    },
+  });
+  const snapshots = {
+    hash: (bytes: Uint8Array) => Buffer.from(bytes).toString(),
+    put: async (bytes: Uint8Array) => Buffer.from(bytes).toString(),
+    get: async () => undefined,
+  };
+  const opened = Promise.withResolvers<RepositoryDeps>();
+  producer = createGitProducer({
+    clock: hastyClock(),
+    log: recordingLog(errors),
+    snapshots,
+    workspace,
+    gate: new GitGate(),
+    find: async () => ({ own: '/shop/.git', shared: '/shop/.git', tree: '/shop' }),
+    open: async (deps) => {
+      opened.resolve(deps);
+      return { passed: async () => 'free', dispose: () => undefined };
+    },
+  });
+  const publisher: Publisher = {
+    publish: async ({ message, data }) => {
+      published.push(message);
+      // As the log would take it: what is pending was told.
+      for (const { path, hash } of (data?.['files'] ?? []) as { path: string; hash: string }[]) tell(path, hash);
+    },
+    withdraw: async () => false,
+  };
+  const seen: SeenFiles = {
+    all: () => [...views.keys()].flatMap((path) => seen.get(path) ?? []),
+    get: (path) => {
+      const view = views.get(path);
+      return view && { path, by: [{ conversation: 'c', ...view }] };
+    },
+    onDidChange: () => ({ dispose: () => undefined }),
+  };
+  const host = createTestHost();
+  host.conversations = ['c'];
+  watching = producer.start(publisher, seen, host);
+  repository = await opened.promise;
+});
+
+afterEach(() => {
+  watching.dispose();
+  expect(errors).toEqual([]);
+});
+
+/** Whoever waits has waited at once. */
+function hastyClock(): Clock {
+  const clock = createManualClock();
+  return {
+    now: () => clock.now(),
+    after: (milliseconds, run) => {
+      const timer = clock.after(milliseconds, run);
+      queueMicrotask(() => clock.advance(milliseconds));
+      return timer;
+    },
+  };
+}
+
+function tell(path: string, told: string): void {
+  const { hash } = views.get(path) ?? { hash: '' };
+  views.set(path, { hash, told });
+}
+
+async function sample() {
+  return (await producer.sample?.(POINT)) ?? [];
+}
+
+/** What the notification becomes; undefined: it stands as it is. */
+async function revised(): Promise<string | undefined> {
+  const [git] = (await sample()).filter(({ kind }) => kind.source === 'git');
+  if (git === undefined) return undefined;
+  expect(git.replaces).toBe(published.at(-1));
+  return git.draft?.message ?? 'taken back';
+}
+
+/** Git makes others of them. */
+async function goes(settled: Settled, ...paths: string[]): Promise<void> {
+  for (const path of paths) disk.set(path, `${path} by git`);
+  await repository.settled(settled);
+}
+
+test('what is as git left it is told as it was said, and compared only once', async () => {
+  await goes(switched, 'a.ts', 'b.ts');
+  expect(published).toEqual([expect.stringMatching(/changed: a.ts, b.ts\. Read again/)]);
+  expect(await revised()).toBeUndefined();
+  disk.set('a.ts', 'a on main');
+  expect(await sample()).toEqual([]);
+});
+
+test('a file that is again as it was known is not named, nor that it is so', async () => {
+  await goes(switched, 'a.ts', 'b.ts');
+  disk.set('a.ts', 'a on main');
+  const samples = await sample();
+  expect(samples.map(({ kind, subject, draft }) => [kind.name, subject, draft?.message])).toEqual([
+    ['head_changed', 'git:/shop', expect.stringMatching(/changed: b.ts\. Read again/)],
+    ['changed', 'file:a.ts', undefined],
+  ]);
+});
+
+test('a file that was told to be otherwise before is said to be again as it was read', async () => {
+  tell('a.ts', 'a before that');
+  await goes(switched, 'a.ts');
+  disk.set('a.ts', 'a on main');
+  expect(await revised()).toMatch(/Again as you read it: a.ts\.$/);
+});
+
+test('a file with unsaved changes is still one that git changed', async () => {
+  await goes(switched, 'a.ts');
+  unsaved.add('a.ts');
+  expect(await revised()).toBeUndefined();
+  disk.set('b.ts', 'b by somebody');
+  expect(await revised()).toBeUndefined();
+});
+
+test('a file that became yet another is named, unless that was told by others', async () => {
+  await goes(switched, 'a.ts', 'b.ts');
+  disk.set('a.ts', 'a by the user');
+  disk.set('b.ts', 'b by the user');
+  tell('b.ts', 'b by the user');
+  const [git] = await sample();
+  expect(git?.draft?.message).toMatch(/changed: a.ts\. Read again/);
+  expect(git?.draft?.data?.['files']).toEqual([{ path: 'a.ts', hash: 'a by the user', complete: false }]);
+});
+
+test('where all that it named is told by others, it says nothing of files', async () => {
+  await goes(switched, 'a.ts');
+  disk.set('a.ts', 'a by the user');
+  tell('a.ts', 'a by the user');
+  expect(await revised()).toMatch(
+    /^Git switched from main to other \(aaaaaaa → bbbbbbb\)\. 2 files of the repository differ\.$/,
+  );
+});
+
+test('a stash of which nothing is left is taken back; one that touched nothing that was read is not told', async () => {
+  await goes(stashed);
+  expect(published).toEqual([]);
+  await goes(stashed, 'a.ts');
+  expect(published).toHaveLength(1);
+  disk.set('a.ts', 'a on main');
+  expect(await revised()).toBe('taken back');
+});
+
+test('what git does while the files are read is not replaced by what it did before', async () => {
+  await goes(switched, 'a.ts');
+  disk.set('a.ts', 'a on main');
+  let once = true;
+  reading = async () => {
+    if (!once) return;
+    once = false;
+    await goes({ ...switched, what: 'switched from main to third' }, 'b.ts');
+  };
+  expect(await sample()).toEqual([]);
+  // It is compared in its turn.
+  disk.set('b.ts', 'b on main');
+  expect(await revised()).toMatch(/^Git switched from main to third .* differ\. Again as you read it: a.ts\.$/);
+});
+
+test('a file that is still being written when git has finished is told as it came to rest', async () => {
+  const read = ['half', 'half and the rest', 'half and the rest'];
+  reading = async () => {
+    disk.set('a.ts', read.shift() ?? 'half and the rest');
+  };
+  await repository.settled(switched);
+  expect(views.get('a.ts')?.told).toBe('half and the rest');
+});
+
+test('of a file that is different at every read git reports nothing', async () => {
+  let number = 0;
+  reading = async () => {
+    disk.set('a.ts', `line ${number++}`);
+  };
+  disk.set('b.ts', 'b by git');
+  await repository.settled(switched);
+  expect(published).toEqual([expect.not.stringContaining('a.ts')]);
+  expect(published).toEqual([expect.stringContaining('b.ts')]);
+});
