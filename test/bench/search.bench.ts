@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ToolContext, type ToolOutcome } from '../../src/core/ports/ports.ts';
-import { createSearchTool } from '../../src/tools/search.ts';
+import { createSearchTool } from '../../src/tools/searching/search.ts';
 import { createFolderWorkspace } from '../support/folderWorkspace.ts';
 import { shippedRipgrep } from '../support/ripgrep.ts';
 import { measure } from './measure.ts';

@@ -12,7 +12,7 @@ import { ToolRegistry } from '../../src/core/tools/registry.ts';
 import { runTool, type ToolResponse } from '../../src/core/tools/run.ts';
 import { realIds } from '../../src/node/realIds.ts';
 import { readSettings } from '../../src/protocol/settings.ts';
-import { fileTools } from '../../src/tools/fileTools.ts';
+import { fileTools } from '../../src/tools/files/fileTools.ts';
 import { createMemoryLog } from './memoryLog.ts';
 import { recordingLog } from './recordingLog.ts';
 import { TestFrontend } from './testFrontend.ts';

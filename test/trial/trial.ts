@@ -7,9 +7,9 @@ import { type Workspace } from '../../src/core/ports/workspace.ts';
 import { systemPrompt } from '../../src/core/prompt/systemPrompt.ts';
 import { FORMATS } from '../../src/protocol/event.ts';
 import { readSettings } from '../../src/protocol/settings.ts';
-import { listFilesTool } from '../../src/tools/listFiles.ts';
-import { readFileTool } from '../../src/tools/readFile.ts';
-import { runCommandTool } from '../../src/tools/runCommand.ts';
+import { runCommandTool } from '../../src/tools/commands/runCommand.ts';
+import { listFilesTool } from '../../src/tools/files/listFiles.ts';
+import { readFileTool } from '../../src/tools/files/readFile.ts';
 import { SITUATIONS, type Situation } from './situations.ts';
 
 type Verdict = 'acted' | 'ignored' | 'user_voice' | 'failed';

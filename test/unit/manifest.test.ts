@@ -5,12 +5,12 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { settingSchemas } from '../../src/protocol/settings.ts';
 import { askUserTool } from '../../src/tools/askUser.ts';
-import { awaitTool } from '../../src/tools/await.ts';
-import { handleTool } from '../../src/tools/handle.ts';
-import { listFilesTool } from '../../src/tools/listFiles.ts';
-import { readFileTool } from '../../src/tools/readFile.ts';
+import { awaitTool } from '../../src/tools/commands/await.ts';
+import { handleTool } from '../../src/tools/commands/handle.ts';
+import { runCommandTool } from '../../src/tools/commands/runCommand.ts';
+import { listFilesTool } from '../../src/tools/files/listFiles.ts';
+import { readFileTool } from '../../src/tools/files/readFile.ts';
 import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
-import { runCommandTool } from '../../src/tools/runCommand.ts';
 import { watchTool } from '../../src/tools/watch.ts';
 import { kindProperties, levelProperties, toolProperties } from '../support/settingsSchema.ts';
 

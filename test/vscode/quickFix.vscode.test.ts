@@ -5,7 +5,7 @@ import { createOpenAiModel } from '../../src/models/openai.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { createDiagnosticsProducer } from '../../src/producers/diagnostics/diagnostics.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
-import { createQuickFixTool } from '../../src/tools/quickFix.ts';
+import { createQuickFixTool } from '../../src/tools/language/quickFix.ts';
 import { createQuickFixes } from '../../src/vscode/language/quickFixes.ts';
 import { DiagnosticsSource } from '../../src/vscode/sources/diagnostics.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { type ToolContext } from '../../src/core/ports/ports.ts';
 import { type Workspace } from '../../src/core/ports/workspace.ts';
 import { effectOf } from '../../src/core/tools/registry.ts';
-import { createSymbolsTool } from '../../src/tools/symbols.ts';
+import { createSymbolsTool } from '../../src/tools/language/symbols.ts';
 import { createLanguages } from '../../src/vscode/language/languages.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
 import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../support/editing.ts';

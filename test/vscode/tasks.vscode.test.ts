@@ -6,7 +6,7 @@ import { createOpenAiModel } from '../../src/models/openai.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { createTasksProducer } from '../../src/producers/tasks.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
-import { createRunTaskTool } from '../../src/tools/runTask.ts';
+import { createRunTaskTool } from '../../src/tools/commands/runTask.ts';
 import { EditorTasks } from '../../src/vscode/tasks/editorTasks.ts';
 import { readElements } from '../support/elements.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';

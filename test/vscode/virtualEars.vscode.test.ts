@@ -5,7 +5,7 @@ import { type ConversationLog } from '../../src/core/conversation/log.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { createFilesProducer } from '../../src/producers/files/files.ts';
-import { readFileTool } from '../../src/tools/readFile.ts';
+import { readFileTool } from '../../src/tools/files/readFile.ts';
 import { watchTool } from '../../src/tools/watch.ts';
 import { createEditorFiles } from '../../src/vscode/sources/files.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';

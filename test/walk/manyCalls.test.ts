@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { type Tool } from '../../src/core/ports/ports.ts';
 import { defineTool } from '../../src/tools/defineTool.ts';
-import { readFileTool } from '../../src/tools/readFile.ts';
+import { readFileTool } from '../../src/tools/files/readFile.ts';
 import { atTestEnd } from '../support/endings.ts';
 import { startHeadless } from '../support/headless.ts';
 import { parseLines } from '../support/logOracle.ts';

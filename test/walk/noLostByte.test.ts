@@ -10,7 +10,7 @@ import { bringBack, isChosen, planRestore, type RestoreDeps, restore } from '../
 import { type Review } from '../../src/core/checkpoints/review.ts';
 import { type Tool } from '../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../src/models/openai.ts';
-import { runCommandTool } from '../../src/tools/runCommand.ts';
+import { runCommandTool } from '../../src/tools/commands/runCommand.ts';
 import { type BufferedWorkspace, createBufferedWorkspace } from '../support/bufferedWorkspace.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
 import { reviewing } from '../support/reviewing.ts';

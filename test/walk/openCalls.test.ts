@@ -9,7 +9,7 @@ import { realIds } from '../../src/node/realIds.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { readSettings } from '../../src/protocol/settings.ts';
 import { defineTool } from '../../src/tools/defineTool.ts';
-import { readFileTool } from '../../src/tools/readFile.ts';
+import { readFileTool } from '../../src/tools/files/readFile.ts';
 import { atTestEnd } from '../support/endings.ts';
 import { type Headless, type HeadlessOptions, startHeadless } from '../support/headless.ts';
 import { parseLines } from '../support/logOracle.ts';

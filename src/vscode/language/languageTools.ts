@@ -5,11 +5,11 @@ import { type Clock, type Log, type Producer, type Tool } from '../../core/ports
 import { type ProblemTelling } from '../../core/ports/problems.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { createDiagnosticsProducer } from '../../producers/diagnostics/diagnostics.ts';
-import { createDiagnosticsTool } from '../../tools/diagnostics.ts';
 import { createFetchUrlTool } from '../../tools/fetchUrl.ts';
-import { createQuickFixTool } from '../../tools/quickFix.ts';
-import { createSearchTool } from '../../tools/search.ts';
-import { createSymbolsTool } from '../../tools/symbols.ts';
+import { createDiagnosticsTool } from '../../tools/language/diagnostics.ts';
+import { createQuickFixTool } from '../../tools/language/quickFix.ts';
+import { createSymbolsTool } from '../../tools/language/symbols.ts';
+import { createSearchTool } from '../../tools/searching/search.ts';
 import { todoTool } from '../../tools/todo.ts';
 import { DiagnosticsSource } from '../sources/diagnostics.ts';
 import { findRipgrep } from '../workspace/ripgrep.ts';

@@ -25,7 +25,7 @@ import { shellProgram } from '../../../src/node/shellProgram.ts';
 import { createExclusions } from '../../../src/producers/files/exclusions.ts';
 import { readEvents } from '../../../src/storage/readEvents.ts';
 import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
-import { FoundLines, wantsPath } from '../../../src/tools/searchQuery.ts';
+import { FoundLines, wantsPath } from '../../../src/tools/searching/searchQuery.ts';
 import { printedByLastCommand } from '../../../src/vscode/sources/lastCommand.ts';
 import { createFolderWorkspace } from '../folderWorkspace.ts';
 import { type GrowthCases, inPieces, over } from './cases.ts';

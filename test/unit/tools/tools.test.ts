@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Tool, type ToolContext, type ToolOutcome } from '../../../src/core/ports/ports.ts';
-import { listFilesTool } from '../../../src/tools/listFiles.ts';
-import { readFileTool } from '../../../src/tools/readFile.ts';
+import { listFilesTool } from '../../../src/tools/files/listFiles.ts';
+import { readFileTool } from '../../../src/tools/files/readFile.ts';
 import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
 
 let folder: string;

@@ -11,8 +11,8 @@ import { type ApprovalAnswer } from '../../../../src/core/ports/ports.ts';
 import { realFileSystem } from '../../../../src/node/fileSystem.ts';
 import { type FileDiff } from '../../../../src/protocol/diffView.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
-import { createQuickFixTool } from '../../../../src/tools/quickFix.ts';
-import { createSymbolsTool } from '../../../../src/tools/symbols.ts';
+import { createQuickFixTool } from '../../../../src/tools/language/quickFix.ts';
+import { createSymbolsTool } from '../../../../src/tools/language/symbols.ts';
 import { readDiffs } from '../../../../src/vscode/chat/callDiffs.ts';
 import {
   createFolderDisk,

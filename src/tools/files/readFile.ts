@@ -1,9 +1,9 @@
 // The tool read_file: shows a text file, or some of its lines, as the editor has it.
 import * as z from 'zod';
-import { describeFailure } from '../base/errors.ts';
-import { printPath } from '../base/printPath.ts';
-import { wholeCharacters } from '../base/text.ts';
-import { answer, defineTool, refuse } from './defineTool.ts';
+import { describeFailure } from '../../base/errors.ts';
+import { printPath } from '../../base/printPath.ts';
+import { wholeCharacters } from '../../base/text.ts';
+import { answer, defineTool, refuse } from '../defineTool.ts';
 
 const LINES_AT_ONCE = 1000;
 const CHARACTERS_AT_ONCE = 28_000;

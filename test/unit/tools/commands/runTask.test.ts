@@ -1,15 +1,15 @@
 // What run_task says of tasks that are stopped, take too long or fail to start, and what the producer tells of each end.
 import { expect, test } from 'vitest';
-import { Emitter } from '../../../src/base/emitter.ts';
-import { failed, succeeded } from '../../../src/base/errors.ts';
-import { type TaskEnd, type TaskInfo, type Tasks } from '../../../src/core/ports/tasks.ts';
-import { createTasksProducer } from '../../../src/producers/tasks.ts';
-import { type LogEvent } from '../../../src/protocol/event.ts';
-import { createRunTaskTool } from '../../../src/tools/runTask.ts';
-import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
-import { recordingLog } from '../../support/recordingLog.ts';
-import { type ScriptedAnswer } from '../../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../../support/walking.ts';
+import { Emitter } from '../../../../src/base/emitter.ts';
+import { failed, succeeded } from '../../../../src/base/errors.ts';
+import { type TaskEnd, type TaskInfo, type Tasks } from '../../../../src/core/ports/tasks.ts';
+import { createTasksProducer } from '../../../../src/producers/tasks.ts';
+import { type LogEvent } from '../../../../src/protocol/event.ts';
+import { createRunTaskTool } from '../../../../src/tools/commands/runTask.ts';
+import { createManualClock, type ManualClock } from '../../../support/manualClock.ts';
+import { recordingLog } from '../../../support/recordingLog.ts';
+import { type ScriptedAnswer } from '../../../support/scriptedServer.ts';
+import { beginWalk, type Walked } from '../../../support/walking.ts';
 
 const watch: TaskInfo = { name: 'npm: watch', background: true };
 const slow: TaskInfo = { name: 'slow', background: false };

@@ -1,11 +1,11 @@
 // Decides what each question about symbols needs, where in the text the symbol is, and how what comes back is shown.
-import { describeFailure, failed, type Result, succeeded } from '../base/errors.ts';
-import { wholeCharacters } from '../base/text.ts';
-import { type Languages, type NamedSymbol, type SymbolPlace, type TextPosition } from '../core/ports/languages.ts';
-import { type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
-import { type FilePath } from '../core/ports/workspace.ts';
-import { answer, refuse } from './defineTool.ts';
-import { printPath } from './searchQuery.ts';
+import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { wholeCharacters } from '../../base/text.ts';
+import { type Languages, type NamedSymbol, type SymbolPlace, type TextPosition } from '../../core/ports/languages.ts';
+import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
+import { type FilePath } from '../../core/ports/workspace.ts';
+import { answer, refuse } from '../defineTool.ts';
+import { printPath } from '../searching/searchQuery.ts';
 import { renameSymbol } from './symbolRename.ts';
 
 const MOST_PLACES = 100;

@@ -1,12 +1,12 @@
 // The tool handle: looks at background commands, fetches what is new of their output, types into them, ends them.
 import * as z from 'zod';
-import { describeFailure } from '../base/errors.ts';
-import { type ToolOutcome } from '../core/ports/ports.ts';
-import { type Handle } from '../core/tools/handle.ts';
-import { type ConversationHandles } from '../core/tools/handles.ts';
-import { describeState } from '../core/tools/handleWords.ts';
+import { describeFailure } from '../../base/errors.ts';
+import { type ToolOutcome } from '../../core/ports/ports.ts';
+import { type Handle } from '../../core/tools/handle.ts';
+import { type ConversationHandles } from '../../core/tools/handles.ts';
+import { describeState } from '../../core/tools/handleWords.ts';
+import { answer, defineTool, refuse } from '../defineTool.ts';
 import { newOutput, type OutputPart, outputPage } from './commandOutput.ts';
-import { answer, defineTool, refuse } from './defineTool.ts';
 
 /** What it prints in answer is worth waiting for, but not long. */
 const REACTION_MILLISECONDS = 1500;

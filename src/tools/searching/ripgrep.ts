@@ -1,8 +1,8 @@
 // Decides how ripgrep is asked and read: no shell, no settings of the user's, line by line, ended with the search.
 import { type ChildProcess } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
-import { describeError } from '../base/errors.ts';
-import { endGroup, spawnProgram } from '../node/processTree.ts';
+import { describeError } from '../../base/errors.ts';
+import { endGroup, spawnProgram } from '../../node/processTree.ts';
 import { type FoundLine, isCaseSensitive, type SearchEnd, type SearchQuery } from './searchQuery.ts';
 
 export interface RipgrepCall {

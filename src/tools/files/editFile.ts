@@ -1,6 +1,6 @@
 // The tool edit_file: replaces exact texts of a file, all of them or none.
 import * as z from 'zod';
-import { defineTool, refuse } from './defineTool.ts';
+import { defineTool, refuse } from '../defineTool.ts';
 
 const edit = z.strictObject({
   old_text: z
@@ -25,6 +25,6 @@ export const editFileTool = defineTool({
   run: async ({ path, edits }, context) => {
     const idle = edits.findIndex(({ old_text: before, new_text: after }) => before === after);
     if (idle !== -1) return refuse(`edits[${idle}]: old_text and new_text are the same.`);
-    return (await import('./changing/edit.ts')).editFile(path, edits, context);
+    return (await import('../changing/edit.ts')).editFile(path, edits, context);
   },
 });

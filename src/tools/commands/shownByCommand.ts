@@ -1,9 +1,9 @@
 // Finds which files of the workspace a command's output shows, whole or in part: those that its command line names, by comparing texts.
 import { isAbsolute } from 'node:path';
-import { pathsIn } from '../core/consent/commandLine.ts';
-import { linesShownIn } from '../core/files/shownLines.ts';
-import { type ShownFile, type ToolContext } from '../core/ports/ports.ts';
-import { type FilePath } from '../core/ports/workspace.ts';
+import { pathsIn } from '../../core/consent/commandLine.ts';
+import { linesShownIn } from '../../core/files/shownLines.ts';
+import { type ShownFile, type ToolContext } from '../../core/ports/ports.ts';
+import { type FilePath } from '../../core/ports/workspace.ts';
 
 const MOST_FILES = 30;
 const LARGEST_BYTES = 1_000_000;

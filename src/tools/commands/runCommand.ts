@@ -1,14 +1,14 @@
 // The tool run_command: runs a shell command in the workspace's first folder, in the foreground or as a handle.
 import { StringDecoder } from 'node:string_decoder';
 import * as z from 'zod';
-import { describeFailure } from '../base/errors.ts';
-import { PlainTextStream } from '../base/terminalText.ts';
-import { type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
-import { type Handle } from '../core/tools/handle.ts';
-import { type ConversationHandles } from '../core/tools/handles.ts';
-import { describeEnd, describeState, describeSurvivors, isSuccess } from '../core/tools/handleWords.ts';
+import { describeFailure } from '../../base/errors.ts';
+import { PlainTextStream } from '../../base/terminalText.ts';
+import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
+import { type Handle } from '../../core/tools/handle.ts';
+import { type ConversationHandles } from '../../core/tools/handles.ts';
+import { describeEnd, describeState, describeSurvivors, isSuccess } from '../../core/tools/handleWords.ts';
+import { answer, defineTool, refuse } from '../defineTool.ts';
 import { newOutput } from './commandOutput.ts';
-import { answer, defineTool, refuse } from './defineTool.ts';
 import { shownByCommand } from './shownByCommand.ts';
 
 const DEFAULT_SECONDS = 120;

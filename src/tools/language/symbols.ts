@@ -1,8 +1,8 @@
 // The tool symbols: definitions, uses and names as the language server knows them, and renaming everywhere at once.
 import * as z from 'zod';
-import { type Languages } from '../core/ports/languages.ts';
-import { type Tool } from '../core/ports/ports.ts';
-import { defineTool } from './defineTool.ts';
+import { type Languages } from '../../core/ports/languages.ts';
+import { type Tool } from '../../core/ports/ports.ts';
+import { defineTool } from '../defineTool.ts';
 
 const ACTIONS = ['definition', 'references', 'rename', 'outline', 'find'] as const;
 

@@ -1,6 +1,6 @@
 // Decides what a search is and what is kept of what it finds: bounded, line by line, whoever looks for it.
-import { wholeCharacters } from '../base/text.ts';
-import { compileGlob } from '../core/files/globs.ts';
+import { wholeCharacters } from '../../base/text.ts';
+import { compileGlob } from '../../core/files/globs.ts';
 
 export interface SearchQuery {
   readonly text: string;

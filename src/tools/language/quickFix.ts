@@ -1,9 +1,9 @@
 // The tool quick_fix: lists what the editor offers for a file's problems, or applies one of them.
 import * as z from 'zod';
-import { describeFailure, type Result, succeeded } from '../base/errors.ts';
-import { type FixableProblem, type QuickFixes } from '../core/ports/fixes.ts';
-import { type Tool, type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
-import { answer, defineTool, refuse } from './defineTool.ts';
+import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
+import { type FixableProblem, type QuickFixes } from '../../core/ports/fixes.ts';
+import { type Tool, type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
+import { answer, defineTool, refuse } from '../defineTool.ts';
 
 const MOST_FIXES = 8;
 
@@ -28,7 +28,7 @@ export function createQuickFixTool(fixes: QuickFixes): Tool {
       if (!found.ok) return refuse(describeFailure(found.failure));
       const where = line === undefined ? file.value.path : `line ${line} of ${file.value.path}`;
       if (title === undefined) return answer(list(where, found.value));
-      const { untilItHolds } = await import('./changing/opened.ts');
+      const { untilItHolds } = await import('../changing/opened.ts');
       return untilItHolds(() => apply(found.value, title, where, context));
     },
   });
@@ -68,7 +68,7 @@ async function apply(
   }
   const texts = await fix.texts();
   if (!texts.ok) return succeeded(refuse(describeFailure(texts.failure)));
-  return (await import('./changing/fix.ts')).applyFix(
+  return (await import('../changing/fix.ts')).applyFix(
     `Applied “${title}” for line ${problem.line}`,
     texts.value,
     context,

@@ -1,5 +1,5 @@
 // The tools for files, in the order in which a model is told of them.
-import { type Tool } from '../core/ports/ports.ts';
+import { type Tool } from '../../core/ports/ports.ts';
 import { applyPatchTool } from './applyPatch.ts';
 import { deleteFileTool } from './deleteFile.ts';
 import { editFileTool } from './editFile.ts';

@@ -1,19 +1,19 @@
 // Decides a rename: what the language server would change, through the same door as every edit, all of it or nothing.
-import { describeFailure, type Result, succeeded } from '../base/errors.ts';
-import { whyProtected } from '../core/consent/protectedFiles.ts';
+import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
+import { whyProtected } from '../../core/consent/protectedFiles.ts';
 import {
   type FileReplacements,
   type Languages,
   type TextPosition,
   type TextReplacement,
-} from '../core/ports/languages.ts';
-import { type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
-import { type FileEdit } from '../core/ports/workspace.ts';
-import { newsBeside, partAfter } from '../core/tools/staleGuard.ts';
-import { takeUpExisting, untilItHolds } from './changing/opened.ts';
-import { editOutcome, type Intended } from './changing/result.ts';
-import { refuse } from './defineTool.ts';
-import { printPath } from './searchQuery.ts';
+} from '../../core/ports/languages.ts';
+import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
+import { type FileEdit } from '../../core/ports/workspace.ts';
+import { newsBeside, partAfter } from '../../core/tools/staleGuard.ts';
+import { takeUpExisting, untilItHolds } from '../changing/opened.ts';
+import { editOutcome, type Intended } from '../changing/result.ts';
+import { refuse } from '../defineTool.ts';
+import { printPath } from '../searching/searchQuery.ts';
 
 const MOST_LINES = 40;
 

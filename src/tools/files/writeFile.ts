@@ -1,6 +1,6 @@
 // The tool write_file: makes a file, or replaces the whole of one that the model knows as it is now.
 import * as z from 'zod';
-import { defineTool } from './defineTool.ts';
+import { defineTool } from '../defineTool.ts';
 
 export const writeFileTool = defineTool({
   name: 'write_file',
@@ -13,5 +13,5 @@ export const writeFileTool = defineTool({
     content: z.string().describe('The whole content of the file'),
   },
   touches: ({ path }) => ({ paths: [path] }),
-  run: async ({ path, content }, context) => (await import('./changing/write.ts')).writeFile(path, content, context),
+  run: async ({ path, content }, context) => (await import('../changing/write.ts')).writeFile(path, content, context),
 });

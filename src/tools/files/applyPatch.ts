@@ -1,7 +1,7 @@
 // The tool apply_patch: changes several files at once, in the form that some models were trained on; the whole patch or nothing.
 import * as z from 'zod';
-import { pathsInPatch } from '../core/files/patchPaths.ts';
-import { defineTool } from './defineTool.ts';
+import { pathsInPatch } from '../../core/files/patchPaths.ts';
+import { defineTool } from '../defineTool.ts';
 
 export const applyPatchTool = defineTool({
   name: 'apply_patch',
@@ -28,5 +28,5 @@ export const applyPatchTool = defineTool({
     const paths = pathsInPatch(input);
     return paths.length === 0 ? {} : { paths };
   },
-  run: async ({ input }, context) => (await import('./changing/patch.ts')).applyPatch(input, context),
+  run: async ({ input }, context) => (await import('../changing/patch.ts')).applyPatch(input, context),
 });

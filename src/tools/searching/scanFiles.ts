@@ -1,7 +1,7 @@
 // Decides how files are searched where ripgrep is not there or cannot reach them: a bounded walk, matched in a thread that can be ended.
 import { Worker } from 'node:worker_threads';
-import { describeError } from '../base/errors.ts';
-import { type FilePath, type FolderEntry, type Workspace } from '../core/ports/workspace.ts';
+import { describeError } from '../../base/errors.ts';
+import { type FilePath, type FolderEntry, type Workspace } from '../../core/ports/workspace.ts';
 import {
   type FoundLine,
   isCaseSensitive,

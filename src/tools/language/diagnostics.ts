@@ -1,12 +1,12 @@
 // The tool diagnostics: what language servers say of a file, a folder or the whole workspace now, worst files first.
 import * as z from 'zod';
-import { describeFailure } from '../base/errors.ts';
-import { printProblem } from '../core/notify/wording/problems.ts';
-import { type Tool } from '../core/ports/ports.ts';
-import { type FileProblems, type Problem, type Problems, type ProblemTelling } from '../core/ports/problems.ts';
-import { type FilePath } from '../core/ports/workspace.ts';
-import { answer, defineTool, refuse } from './defineTool.ts';
-import { printPath } from './searchQuery.ts';
+import { describeFailure } from '../../base/errors.ts';
+import { printProblem } from '../../core/notify/wording/problems.ts';
+import { type Tool } from '../../core/ports/ports.ts';
+import { type FileProblems, type Problem, type Problems, type ProblemTelling } from '../../core/ports/problems.ts';
+import { type FilePath } from '../../core/ports/workspace.ts';
+import { answer, defineTool, refuse } from '../defineTool.ts';
+import { printPath } from '../searching/searchQuery.ts';
 
 const MOST_LISTED = 100;
 const MOST_CHARACTERS = 24_000;

@@ -1,6 +1,6 @@
 // The tool move_file: gives a file another name or place, unless it has changed since the model saw it.
 import * as z from 'zod';
-import { defineTool } from './defineTool.ts';
+import { defineTool } from '../defineTool.ts';
 
 export const moveFileTool = defineTool({
   name: 'move_file',
@@ -12,5 +12,5 @@ export const moveFileTool = defineTool({
     to: z.string().min(1).describe('Its new path, with the file’s name'),
   },
   touches: ({ path, to }) => ({ paths: [path, to] }),
-  run: async ({ path, to }, context) => (await import('./changing/relocate.ts')).moveFile(path, to, context),
+  run: async ({ path, to }, context) => (await import('../changing/relocate.ts')).moveFile(path, to, context),
 });

@@ -1,8 +1,8 @@
 // The tool list_files: names what is in a folder, level by level, without what nobody wants to see.
 import * as z from 'zod';
-import { describeFailure } from '../base/errors.ts';
-import { type FilePath, type FolderEntry, type Workspace } from '../core/ports/workspace.ts';
-import { answer, defineTool, refuse } from './defineTool.ts';
+import { describeFailure } from '../../base/errors.ts';
+import { type FilePath, type FolderEntry, type Workspace } from '../../core/ports/workspace.ts';
+import { answer, defineTool, refuse } from '../defineTool.ts';
 
 const MOST = 500;
 const PASSED_OVER = new Set(['.git', 'node_modules', '.hg', '.svn', '__pycache__', '.venv']);

@@ -1,11 +1,11 @@
 // The tool run_task: runs one of the editor's tasks by its name and returns what came of it.
 import * as z from 'zod';
-import { describeFailure } from '../base/errors.ts';
-import { printPath } from '../base/printPath.ts';
-import { RUN_TASK_TOOL } from '../core/conversation/projections/watches.ts';
-import { type Clock, type Tool, type ToolOutcome } from '../core/ports/ports.ts';
-import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../core/ports/tasks.ts';
-import { defineTool, refuse } from './defineTool.ts';
+import { describeFailure } from '../../base/errors.ts';
+import { printPath } from '../../base/printPath.ts';
+import { RUN_TASK_TOOL } from '../../core/conversation/projections/watches.ts';
+import { type Clock, type Tool, type ToolOutcome } from '../../core/ports/ports.ts';
+import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../../core/ports/tasks.ts';
+import { defineTool, refuse } from '../defineTool.ts';
 
 const DEFAULT_SECONDS = 300;
 const MOST_LISTED = 60;

@@ -1,6 +1,6 @@
 // The tool delete_file: removes a file, unless it has changed since the model saw it; its bytes are kept.
 import * as z from 'zod';
-import { defineTool } from './defineTool.ts';
+import { defineTool } from '../defineTool.ts';
 
 export const deleteFileTool = defineTool({
   name: 'delete_file',
@@ -9,5 +9,5 @@ export const deleteFileTool = defineTool({
   previewed: true,
   arguments: { path: z.string().min(1).describe('The file, relative to the workspace') },
   touches: ({ path }) => ({ paths: [path] }),
-  run: async ({ path }, context) => (await import('./changing/relocate.ts')).deleteFile(path, context),
+  run: async ({ path }, context) => (await import('../changing/relocate.ts')).deleteFile(path, context),
 });

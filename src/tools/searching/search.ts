@@ -1,10 +1,10 @@
 // The tool search: finds text in the workspace's files as the editor has them, quickly, and shows what it finds while it looks.
 import { dirname, join, relative, sep } from 'node:path';
 import * as z from 'zod';
-import { describeFailure } from '../base/errors.ts';
-import { type Tool, type ToolContext } from '../core/ports/ports.ts';
-import { type FilePath, type Workspace } from '../core/ports/workspace.ts';
-import { answer, defineTool, refuse } from './defineTool.ts';
+import { describeFailure } from '../../base/errors.ts';
+import { type Tool, type ToolContext } from '../../core/ports/ports.ts';
+import { type FilePath, type Workspace } from '../../core/ports/workspace.ts';
+import { answer, defineTool, refuse } from '../defineTool.ts';
 import { runRipgrep } from './ripgrep.ts';
 import { scanFiles } from './scanFiles.ts';
 import { FoundLines, type SearchEnd, type SearchQuery, type TakeLine, wantsPath } from './searchQuery.ts';
