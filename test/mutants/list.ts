@@ -268,7 +268,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'Markdown of any depth',
-    file: 'src/webview/render/boundedLexer.ts',
+    file: 'src/webview/render/markdown/boundedLexer.ts',
     find: 'if (this.#depth >= DEEPEST_BLOCKS) return undefined;',
     replace: '',
     tests: ['test/unit/webview/boundedLexer.test.ts'],

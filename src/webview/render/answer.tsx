@@ -4,10 +4,10 @@ import { type Growing, wholeText } from '../growing.ts';
 import type { AnswerItem } from '../state.ts';
 import { strings } from '../strings.ts';
 import { CopyButton } from './copyButton.tsx';
-import { GrowingText } from './growingText.tsx';
 import { Icon } from './icons.tsx';
-import { Markdown } from './markdown.tsx';
-import { createMarkdownStream, type MarkdownStream, type MarkdownView } from './markdownStream.ts';
+import { GrowingText } from './markdown/growingText.tsx';
+import { Markdown } from './markdown/markdown.tsx';
+import { createMarkdownStream, type MarkdownStream, type MarkdownView } from './markdown/markdownStream.ts';
 
 export function Answer({ item }: { readonly item: AnswerItem }) {
   const view = useMarkdown(item.text, !item.streaming);

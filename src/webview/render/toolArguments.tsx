@@ -3,7 +3,7 @@ import type { FileDiff } from '../../protocol/diffView.ts';
 import { argumentDiff } from '../argumentDiff.ts';
 import { strings } from '../strings.ts';
 import { commandOf } from '../toolTitle.ts';
-import { Diffs } from './diff.tsx';
+import { Diffs } from './diff/diff.tsx';
 import { visibleText } from './visibleText.ts';
 
 interface Properties {

@@ -1,13 +1,13 @@
 // What the page reads: Markdown as a whole and in pieces, links, entities, arguments of calls while they are written.
 import { argumentDiff } from '../../../src/webview/argumentDiff.ts';
 import { readPartial } from '../../../src/webview/partialJson.ts';
-import { lexMarkdown } from '../../../src/webview/render/boundedLexer.ts';
-import { colouredLines } from '../../../src/webview/render/diffColours.ts';
-import { decodeEntities } from '../../../src/webview/render/entities.ts';
-import { highlight } from '../../../src/webview/render/highlight.ts';
-import { linkTarget } from '../../../src/webview/render/links.ts';
-import { renderToken } from '../../../src/webview/render/markdown.tsx';
-import { createMarkdownStream } from '../../../src/webview/render/markdownStream.ts';
+import { colouredLines } from '../../../src/webview/render/diff/diffColours.ts';
+import { lexMarkdown } from '../../../src/webview/render/markdown/boundedLexer.ts';
+import { decodeEntities } from '../../../src/webview/render/markdown/entities.ts';
+import { highlight } from '../../../src/webview/render/markdown/highlight.ts';
+import { linkTarget } from '../../../src/webview/render/markdown/links.ts';
+import { renderToken } from '../../../src/webview/render/markdown/markdown.tsx';
+import { createMarkdownStream } from '../../../src/webview/render/markdown/markdownStream.ts';
 import { visibleText } from '../../../src/webview/render/visibleText.ts';
 import { toolTitle } from '../../../src/webview/toolTitle.ts';
 import { type GrowthCases, inPieces, over } from './cases.ts';

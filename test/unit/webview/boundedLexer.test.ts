@@ -1,9 +1,9 @@
 // Markdown within bounds: whatever a model writes is drawn in the end, what goes too far as the text it is.
 import type { Token } from 'marked';
 import { describe, expect, test } from 'vitest';
-import { lexMarkdown } from '../../../src/webview/render/boundedLexer.ts';
-import { renderToken } from '../../../src/webview/render/markdown.tsx';
-import { createMarkdownStream } from '../../../src/webview/render/markdownStream.ts';
+import { lexMarkdown } from '../../../src/webview/render/markdown/boundedLexer.ts';
+import { renderToken } from '../../../src/webview/render/markdown/markdown.tsx';
+import { createMarkdownStream } from '../../../src/webview/render/markdown/markdownStream.ts';
 
 function depthOf(tokens: readonly Token[]): number {
   return Math.max(

@@ -1,8 +1,8 @@
 // What a call would change as its arguments say it, and the colours of a difference, line by line.
 import { expect, test } from 'vitest';
 import { argumentDiff } from '../../../src/webview/argumentDiff.ts';
-import { colouredLines } from '../../../src/webview/render/diffColours.ts';
-import { type Coloured } from '../../../src/webview/render/highlight.ts';
+import { colouredLines } from '../../../src/webview/render/diff/diffColours.ts';
+import { type Coloured } from '../../../src/webview/render/markdown/highlight.ts';
 
 const lines = (name: string, values: Readonly<Record<string, unknown>>) =>
   argumentDiff(name, values)?.map(({ path, kind, hunks }) => [path, kind, ...hunks.flatMap((hunk) => hunk.lines)]);

@@ -1,7 +1,7 @@
 // What a link in an answer may do.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { linkTarget } from '../../../src/webview/render/links.ts';
+import { linkTarget } from '../../../src/webview/render/markdown/links.ts';
 
 describe('linkTarget', () => {
   it.each(['https://example.com/a?b=1#c', 'http://localhost:3000', 'HTTPS://EXAMPLE.COM', 'mailto:a@b.example'])(

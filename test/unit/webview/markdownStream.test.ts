@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Lexer } from 'marked';
 import { describe, expect, it } from 'vitest';
 import { wholeText } from '../../../src/webview/growing.ts';
-import { createMarkdownStream, type MarkdownStream } from '../../../src/webview/render/markdownStream.ts';
+import { createMarkdownStream, type MarkdownStream } from '../../../src/webview/render/markdown/markdownStream.ts';
 
 function stream(pieces: readonly string[]): MarkdownStream {
   const made = createMarkdownStream();

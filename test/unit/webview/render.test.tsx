@@ -1,10 +1,10 @@
 // From Markdown to nodes: no HTML text, no pictures from the network, colours from a tree.
 import { isValidElement, type VNode } from 'preact';
 import { describe, expect, it } from 'vitest';
-import { decodeEntities } from '../../../src/webview/render/entities.ts';
-import { highlight } from '../../../src/webview/render/highlight.ts';
-import { renderToken } from '../../../src/webview/render/markdown.tsx';
-import { createMarkdownStream } from '../../../src/webview/render/markdownStream.ts';
+import { decodeEntities } from '../../../src/webview/render/markdown/entities.ts';
+import { highlight } from '../../../src/webview/render/markdown/highlight.ts';
+import { renderToken } from '../../../src/webview/render/markdown/markdown.tsx';
+import { createMarkdownStream } from '../../../src/webview/render/markdown/markdownStream.ts';
 import { visibleText } from '../../../src/webview/render/visibleText.ts';
 import { toolTitle } from '../../../src/webview/toolTitle.ts';
 

@@ -1,6 +1,6 @@
 // Decides how text that only grows is put into the page: in blocks of lines, of which only the last one ever changes.
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Growing } from '../growing.ts';
+import type { Growing } from '../../growing.ts';
 
 const BLOCK = 4096;
 

@@ -1,14 +1,14 @@
 // Decides how the differences that a call made are drawn: file by file, line by line, in the editor's colours, in full on demand.
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { DiffHunk, FileDiff } from '../../protocol/diffView.ts';
-import { memo } from '../memo.ts';
-import { strings } from '../strings.ts';
-import { useActions } from './actions.ts';
-import { drawColoured } from './code.tsx';
+import type { DiffHunk, FileDiff } from '../../../protocol/diffView.ts';
+import { memo } from '../../memo.ts';
+import { strings } from '../../strings.ts';
+import { useActions } from '../actions.ts';
+import { Icon } from '../icons.tsx';
+import { drawColoured } from '../markdown/code.tsx';
+import { visibleText } from '../visibleText.ts';
 import { colouredLines, languageOf } from './diffColours.ts';
-import { Icon } from './icons.tsx';
-import { visibleText } from './visibleText.ts';
 
 /** A card shows this much until somebody wants it all. */
 const SHORT = 24;

@@ -1,7 +1,7 @@
 // Decides which part of a streamed Markdown text is read again: only the last open blocks, so that the cost stays linear.
 import { type MarkedToken } from 'marked';
-import { appendTo, type Chunked, chunked } from '../chunked.ts';
-import { type Growing, grow, growing } from '../growing.ts';
+import { appendTo, type Chunked, chunked } from '../../chunked.ts';
+import { type Growing, grow, growing } from '../../growing.ts';
 import { lexMarkdown } from './boundedLexer.ts';
 
 export interface Block {

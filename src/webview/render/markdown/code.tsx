@@ -1,10 +1,10 @@
 // Decides how a code block looks: its language, a copy button, and colours once its end is known.
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { type Growing, wholeText } from '../growing.ts';
-import { memo } from '../memo.ts';
-import { strings } from '../strings.ts';
-import { CopyButton } from './copyButton.tsx';
+import { type Growing, wholeText } from '../../growing.ts';
+import { memo } from '../../memo.ts';
+import { strings } from '../../strings.ts';
+import { CopyButton } from '../copyButton.tsx';
 import { GrowingText } from './growingText.tsx';
 import { type Coloured, highlight } from './highlight.ts';
 

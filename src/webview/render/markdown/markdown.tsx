@@ -1,12 +1,12 @@
 // Decides what each Markdown token looks like. There is no HTML text anywhere: what a model writes as HTML is shown as text.
 import type { MarkedToken, Token, Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
-import { memo } from '../memo.ts';
-import { strings } from '../strings.ts';
-import { useActions } from './actions.ts';
+import { memo } from '../../memo.ts';
+import { strings } from '../../strings.ts';
+import { useActions } from '../actions.ts';
+import { Icon } from '../icons.tsx';
 import { CodeBlock, OpenCodeBlock } from './code.tsx';
 import { decodeEntities } from './entities.ts';
-import { Icon } from './icons.tsx';
 import { linkTarget } from './links.ts';
 import type { Block, MarkdownView } from './markdownStream.ts';
 

@@ -1,6 +1,6 @@
 // Decides the colours of the lines of a difference: each side is read as the code it is, then taken apart into lines.
-import { type Coloured, highlight } from './highlight.ts';
-import { visibleText } from './visibleText.ts';
+import { type Coloured, highlight } from '../markdown/highlight.ts';
+import { visibleText } from '../visibleText.ts';
 
 /** By the file's ending; highlight.js knows most endings as names of languages. */
 export function languageOf(path: string): string {
