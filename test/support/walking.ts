@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
 import { type Model, type Ports } from '../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { type ModelOptions, type SettingName } from '../../src/protocol/settings.ts';
 import { atTestEnd } from './endings.ts';
 import { type Headless, type HeadlessOptions, startHeadless } from './headless.ts';

@@ -1,6 +1,6 @@
 // `npm run trial -- --base-url U --model M`: how a real model takes notifications, in each format. A key: EARSHOT_API_KEY.
 import { parseArgs } from 'node:util';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { UserError } from '../host/errors.mjs';
 import { runToExit } from '../host/lifetime.mjs';
 import { printTrial, runTrial } from './trial.ts';

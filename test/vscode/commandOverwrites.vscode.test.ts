@@ -6,7 +6,7 @@ import { type Disposable } from '../../src/base/disposable.ts';
 import { planRestore, type RestoreDeps } from '../../src/core/checkpoints/restore.ts';
 import { Review } from '../../src/core/checkpoints/review.ts';
 import { type Buffers } from '../../src/core/ports/workspace.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { createBuffers } from '../../src/vscode/review/reviewBuffers.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
 import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../support/editing.ts';

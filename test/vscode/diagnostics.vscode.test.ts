@@ -3,7 +3,7 @@ import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import * as z from 'zod';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { createDiagnosticsProducer } from '../../src/producers/diagnostics/diagnostics.ts';
 import { answer, defineTool } from '../../src/tools/defineTool.ts';
 import { readFileTool } from '../../src/tools/files/readFile.ts';

@@ -2,7 +2,7 @@
 import * as assert from 'node:assert/strict';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { type Workspace } from '../../src/core/ports/workspace.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { createFilesProducer } from '../../src/producers/files/files.ts';
 import { editorBuffers } from '../../src/vscode/sources/buffers.ts';
 import { createEditorFiles } from '../../src/vscode/sources/files.ts';

@@ -1,7 +1,7 @@
 // Many files that were read and are rewritten at once, in the real editor with its real watcher: one notification names all of them.
 import * as assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { createFilesProducer } from '../../src/producers/files/files.ts';
 import { editorBuffers } from '../../src/vscode/sources/buffers.ts';
 import { createEditorFiles } from '../../src/vscode/sources/files.ts';

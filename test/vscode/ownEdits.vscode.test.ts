@@ -2,7 +2,7 @@
 import * as assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { createEditorProducer } from '../../src/producers/files/editor.ts';
 import { createFilesProducer } from '../../src/producers/files/files.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';

@@ -1,7 +1,7 @@
 // The editor's own quick fixes on real type errors: listed for each problem, applied through the editor, refused where nothing fits.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { createDiagnosticsProducer } from '../../src/producers/diagnostics/diagnostics.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';

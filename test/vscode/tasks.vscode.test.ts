@@ -2,7 +2,7 @@
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { type TaskEnd } from '../../src/core/ports/tasks.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { createTasksProducer } from '../../src/producers/tasks.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';

@@ -2,7 +2,7 @@
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { createFilesProducer } from '../../src/producers/files/files.ts';
 import { readFileTool } from '../../src/tools/files/readFile.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TITLE_PROMPT } from '../../src/core/agent/titles.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
 
 let mock: LLMock;

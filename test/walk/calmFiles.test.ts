@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { Emitter } from '../../src/base/emitter.ts';
 import { type Producer } from '../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type Clock } from '../../src/base/clock.ts';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
 import { type Earshot } from '../../src/core/earshot.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
 import { createManualClock, type ManualClock } from '../support/manualClock.ts';

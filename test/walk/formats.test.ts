@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { type Carried, type LogEvent } from '../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../src/protocol/notification.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type Failure } from '../../src/base/errors.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { type FileSystem, realFileSystem } from '../../src/node/fileSystem.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
 import { describeState } from '../support/memoryStorage.ts';

@@ -5,7 +5,7 @@ import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { createFilesProducer } from '../../src/producers/files/files.ts';
 import { createGitProducer } from '../../src/producers/git/git.ts';
 import { GitGate } from '../../src/producers/git/gitGate.ts';

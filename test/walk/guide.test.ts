@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createGuideModel } from '../../src/models/guide.ts';
+import { createGuideModel } from '../../src/models/guide/guide.ts';
 import { atTestEnd } from '../support/endings.ts';
 import { startHeadless } from '../support/headless.ts';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type Handle } from '../../src/core/tools/handle.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { startTimeOf } from '../../src/node/processTree.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { type Headless, type HeadlessOptions, startHeadless } from '../support/headless.ts';

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
 import { ownScope } from '../../src/core/notify/publishing.ts';
 import { type Producer, type Publisher } from '../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../src/protocol/notification.ts';
 import { type Headless, type HeadlessOptions, startHeadless } from '../support/headless.ts';

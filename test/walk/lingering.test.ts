@@ -1,7 +1,7 @@
 // A conversation that nobody shows stays live while something runs in it, also over the window's end, and no longer.
 import { afterEach, expect, test } from 'vitest';
 import { Lingering } from '../../src/core/keepAlive.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
 import { createManualClock } from '../support/manualClock.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';

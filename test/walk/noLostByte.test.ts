@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { bringBack, isChosen, planRestore, type RestoreDeps, restore } from '../../src/core/checkpoints/restore.ts';
 import { type Review } from '../../src/core/checkpoints/review.ts';
 import { type Tool } from '../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { runCommandTool } from '../../src/tools/commands/runCommand.ts';
 import { type BufferedWorkspace, createBufferedWorkspace } from '../support/bufferedWorkspace.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { Earshot } from '../../src/core/earshot.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { readSettings } from '../../src/protocol/settings.ts';
 import { listFilesTool } from '../../src/tools/files/listFiles.ts';
 import { readFileTool } from '../../src/tools/files/readFile.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Library } from '../../src/core/library.ts';
 import { type Model } from '../../src/core/ports/ports.ts';
 import { createEndpointMemory } from '../../src/models/endpointMemory.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { FORMATS } from '../../src/protocol/event.ts';
 import {
   begin,

@@ -1,7 +1,7 @@
 // The trial against an endpoint written by others: every situation is played in every format and judged by its answer.
 import { LLMock } from '@copilotkit/aimock';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { SITUATIONS } from '../trial/situations.ts';
 import { printTrial, runTrial } from '../trial/trial.ts';
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { FIRST_BACK_OFF } from '../../src/core/notify/activation.ts';
 import { type Model } from '../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../src/models/openai.ts';
+import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import {
   begin,
   callOutcomes,

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { type ImageReference } from '../../core/conversation/attachments.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
-import { arrange, type WireCall, type WireMessage } from '../../models/wireMessages.ts';
+import { arrange, type WireCall, type WireMessage } from '../../models/openai/wireMessages.ts';
 
 /** The system prompt is the first user's message; the results of one batch are one user's message, each with its own part. */
 export async function toChatMessages(

@@ -1,8 +1,8 @@
 // Decides which model answers: the one that the settings name, made anew only when they change; else the Guide.
 import { type Model } from '../../core/ports/ports.ts';
 import { type EndpointMemory } from '../../models/endpointMemory.ts';
-import { createGuideModel } from '../../models/guide.ts';
-import { createOpenAiModel } from '../../models/openai.ts';
+import { createGuideModel } from '../../models/guide/guide.ts';
+import { createOpenAiModel } from '../../models/openai/openai.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { LANGUAGE_MODEL_PREFIX, type LanguageModels } from './languageModels.ts';
 import { type ApiKeys } from './secrets.ts';

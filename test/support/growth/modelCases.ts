@@ -18,10 +18,10 @@ import {
   moreIn,
   reasonIn,
   userTextsIn,
-} from '../../../src/models/guideReading.ts';
-import { parseRequest } from '../../../src/models/guideRequest.ts';
-import { describeBlock, fence } from '../../../src/models/guideSpeech.ts';
-import { StreamAccumulator } from '../../../src/models/openaiStream.ts';
+} from '../../../src/models/guide/guideReading.ts';
+import { parseRequest } from '../../../src/models/guide/guideRequest.ts';
+import { describeBlock, fence } from '../../../src/models/guide/guideSpeech.ts';
+import { StreamAccumulator } from '../../../src/models/openai/openaiStream.ts';
 import { hintsIn, shippedProfile } from '../../../src/models/profile.ts';
 import { type GrowthCases, over } from './cases.ts';
 import { fill, type Prepare } from './measure.ts';

@@ -1,7 +1,7 @@
 // Conversations as wholes: renamed, forked, exported and deleted, open or not, and not while another window has them.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Library } from '../../../src/core/library.ts';
-import { createGuideModel } from '../../../src/models/guide.ts';
+import { createGuideModel } from '../../../src/models/guide/guide.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';

@@ -7,9 +7,9 @@ import { createGzip } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ModelPart } from '../../../src/core/ports/ports.ts';
 import { findLocalEndpoints, listModels } from '../../../src/models/endpoints.ts';
-import { createOpenAiModel } from '../../../src/models/openai.ts';
-import { StreamAccumulator } from '../../../src/models/openaiStream.ts';
-import { SseReader } from '../../../src/models/sse.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { StreamAccumulator } from '../../../src/models/openai/openaiStream.ts';
+import { SseReader } from '../../../src/models/openai/sse.ts';
 
 const MIB = 1024 * 1024;
 /** A body ends here if nobody cancels it; large enough to be told apart, small enough for a machine without a bound. */

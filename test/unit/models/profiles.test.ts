@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
 import { createEndpointMemory, type EndpointMemory, openEndpointMemory } from '../../../src/models/endpointMemory.ts';
-import { createOpenAiModel } from '../../../src/models/openai.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../src/models/profile.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { recordingLog } from '../../support/recordingLog.ts';

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ModelPart } from '../../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../../src/models/openai.ts';
-import { StreamAccumulator } from '../../../src/models/openaiStream.ts';
-import { SseReader } from '../../../src/models/sse.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { StreamAccumulator } from '../../../src/models/openai/openaiStream.ts';
+import { SseReader } from '../../../src/models/openai/sse.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
 
 let server: ScriptedServer;

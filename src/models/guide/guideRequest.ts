@@ -1,5 +1,5 @@
 // Decides what the Guide understands of a request: which goals, one after another. Half a request is not carried out.
-import { withoutTrailing } from '../base/text.ts';
+import { withoutTrailing } from '../../base/text.ts';
 import { fixProblems } from './guideFix.ts';
 import { type Goal, single } from './guidePlan.ts';
 import { fence, introduce, reportRead, reportRun, reportText } from './guideSpeech.ts';

@@ -1,10 +1,10 @@
 // Decides the whole body of a request: messages by profile, tools, and the model's options the endpoint has not refused. Pure.
 import { type ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
-import { type ModelRequest } from '../core/ports/ports.ts';
-import { type EndpointKnowledge, type OptionalParameter } from './endpointMemory.ts';
+import { type ModelRequest } from '../../core/ports/ports.ts';
+import { type EndpointKnowledge, type OptionalParameter } from '../endpointMemory.ts';
+import { endpointLabel } from '../profile.ts';
 import { type OpenAiOptions } from './openai.ts';
 import { type Images, toWireMessages, toWireTools } from './openaiWire.ts';
-import { endpointLabel } from './profile.ts';
 
 export function requestBody(
   { baseUrl, model, options = {} }: OpenAiOptions,

@@ -1,9 +1,9 @@
 // The one file that loads the openai package: sends a request and yields what its raw stream says.
 import OpenAI from 'openai';
-import { type ModelPart, type ModelRequest } from '../core/ports/ports.ts';
-import { describeBytes, discard, readStart, readWhole, TooLargeError } from '../node/boundedBody.ts';
-import { type EndpointKnowledge } from './endpointMemory.ts';
-import { StreamBrokenError, StreamError } from './explain.ts';
+import { type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
+import { describeBytes, discard, readStart, readWhole, TooLargeError } from '../../node/boundedBody.ts';
+import { type EndpointKnowledge } from '../endpointMemory.ts';
+import { StreamBrokenError, StreamError } from '../explain.ts';
 import { loadImages } from './images.ts';
 import { type OpenAiOptions } from './openai.ts';
 import { requestBody } from './openaiBody.ts';

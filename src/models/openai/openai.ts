@@ -1,13 +1,13 @@
 // The model behind an OpenAI-compatible endpoint. The SDK is loaded with the first request, not at activation.
-import { type Model, type ModelPart, type ModelRequest } from '../core/ports/ports.ts';
-import { type ModelOptions } from '../protocol/settings.ts';
+import { type Model, type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
+import { type ModelOptions } from '../../protocol/settings.ts';
 import {
   createEndpointMemory,
   type EndpointKnowledge,
   type EndpointMemory,
   type Lesson,
   lessonsIn,
-} from './endpointMemory.ts';
+} from '../endpointMemory.ts';
 
 export interface OpenAiOptions {
   readonly baseUrl: string;
@@ -59,7 +59,7 @@ async function* stream(options: Learning, request: ModelRequest, signal: AbortSi
       const next = accepted || lessons >= MOST_LESSONS ? undefined : await learn(options, request, knowledge, error);
       if (next === undefined) {
         // If a guess did not help either, what the endpoint said before it is what the user needs.
-        const { explain } = await import('./explain.ts');
+        const { explain } = await import('../explain.ts');
         yield explain(accepted ? error : (refused ?? error), options);
         return;
       }
@@ -75,7 +75,7 @@ async function learn(
   knowledge: EndpointKnowledge,
   error: unknown,
 ): Promise<Lesson | undefined> {
-  const { readRefusal } = await import('./explain.ts');
+  const { readRefusal } = await import('../explain.ts');
   const { status, text, parameter } = readRefusal(error, 0);
   if (status !== 400 && status !== 422 && status !== 500) return undefined;
   const { requestBody } = await import('./openaiBody.ts');

@@ -1,7 +1,7 @@
 // The built-in model: no network, no AI. It understands some requests by rule and works through the real tools.
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ModelMessage } from '../core/conversation/projections/messages.ts';
-import { type Model, type ModelPart, type ModelRequest } from '../core/ports/ports.ts';
+import { type ModelMessage } from '../../core/conversation/projections/messages.ts';
+import { type Model, type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 import { type Goal, type Step, type Taken } from './guidePlan.ts';
 import { isSystemRequest, reasonIn, userTextsIn, wasRefused } from './guideReading.ts';
 import { parseRequest } from './guideRequest.ts';

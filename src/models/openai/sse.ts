@@ -1,5 +1,5 @@
 // Parses a stream of server-sent events: bytes in any pieces → the data of each event. Pure, linear, and bounded in memory.
-import { describeBytes, TooLargeError } from '../node/boundedBody.ts';
+import { describeBytes, TooLargeError } from '../../node/boundedBody.ts';
 
 /** Nobody sends this much in one event; more would only fill memory. */
 export const MOST_EVENT_BYTES = 16 * 1024 * 1024;

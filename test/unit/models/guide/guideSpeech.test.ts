@@ -1,6 +1,6 @@
 // How the Guide puts what it was told: lines as people count them, differences as such and nothing else as one.
 import { expect, test } from 'vitest';
-import { describeBlock, reportRead } from '../../../src/models/guideSpeech.ts';
+import { describeBlock, reportRead } from '../../../../src/models/guide/guideSpeech.ts';
 
 test.each([
   ['', '0 lines'],

@@ -1,8 +1,8 @@
 // Where a block stands for endpoints that take parts, developer messages or neither.
 import { expect, test } from 'vitest';
-import { type Block, type ModelMessage } from '../../../src/core/conversation/projections/messages.ts';
-import { toWireMessages } from '../../../src/models/openaiWire.ts';
-import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../src/models/profile.ts';
+import { type Block, type ModelMessage } from '../../../../src/core/conversation/projections/messages.ts';
+import { toWireMessages } from '../../../../src/models/openai/openaiWire.ts';
+import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../../src/models/profile.ts';
 
 const openAi = shippedProfile('https://api.openai.com/v1');
 

@@ -5,9 +5,9 @@ import {
   type ChatCompletionMessageParam,
   type ChatCompletionMessageToolCall,
 } from 'openai/resources/chat/completions';
-import { type ImageReference } from '../core/conversation/attachments.ts';
-import { type ModelRequest } from '../core/ports/ports.ts';
-import { type EndpointProfile } from './profile.ts';
+import { type ImageReference } from '../../core/conversation/attachments.ts';
+import { type ModelRequest } from '../../core/ports/ports.ts';
+import { type EndpointProfile } from '../profile.ts';
 import { arrange, type WireCall, type WireMessage } from './wireMessages.ts';
 
 /** What the model is made to say where an endpoint wants to hear it between a tool's result and the user. */

@@ -1,5 +1,5 @@
 // Decides what the Guide reads out of results and blocks, which are written for models. What it cannot read it shows as it is.
-import { SYSTEM_REQUEST } from '../core/conversation/projections/messages.ts';
+import { SYSTEM_REQUEST } from '../../core/conversation/projections/messages.ts';
 
 /** Tools say in these words that the user did not want it. */
 export function wasRefused(result: string): boolean {

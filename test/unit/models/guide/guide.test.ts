@@ -1,10 +1,10 @@
 // The Guide: what it understands, what it calls, how it goes on by what came of it, and how it reports what it was told.
 import { describe, expect, test } from 'vitest';
-import { type ModelMessage, SYSTEM_REQUEST } from '../../../src/core/conversation/projections/messages.ts';
-import { type ModelPart } from '../../../src/core/ports/ports.ts';
-import { createGuideModel } from '../../../src/models/guide.ts';
-import { textOf } from '../../../src/models/guidePlan.ts';
-import { SUGGESTIONS } from '../../../src/models/guideSpeech.ts';
+import { type ModelMessage, SYSTEM_REQUEST } from '../../../../src/core/conversation/projections/messages.ts';
+import { type ModelPart } from '../../../../src/core/ports/ports.ts';
+import { createGuideModel } from '../../../../src/models/guide/guide.ts';
+import { textOf } from '../../../../src/models/guide/guidePlan.ts';
+import { SUGGESTIONS } from '../../../../src/models/guide/guideSpeech.ts';
 
 const guide = createGuideModel({ wordMilliseconds: 0 });
 const block = (text: string) => ({ format: 'xml', text }) as const;

@@ -1,7 +1,7 @@
 // Decides what an endpoint's stream says: its chunks → parts of an answer. Pure.
-import { type ModelPart } from '../core/ports/ports.ts';
-import { TooLargeError } from '../node/boundedBody.ts';
-import { type Usage } from '../protocol/event.ts';
+import { type ModelPart } from '../../core/ports/ports.ts';
+import { TooLargeError } from '../../node/boundedBody.ts';
+import { type Usage } from '../../protocol/event.ts';
 import { isJson, WholeJson } from './wholeJson.ts';
 
 /** Parts within parts: servers send one level. */

@@ -1,5 +1,5 @@
 // Decides how the images that messages name are sent: as data URLs, read when the request is made.
-import { type ModelRequest } from '../core/ports/ports.ts';
+import { type ModelRequest } from '../../core/ports/ports.ts';
 import { type Images } from './openaiWire.ts';
 
 /** Those whose bytes are gone are missing. */

@@ -1,5 +1,5 @@
 // Decides the Guide's words: what it is, what it understands, what a step brought, and what it was told meanwhile.
-import { fenceAround } from '../base/text.ts';
+import { fenceAround } from '../../base/text.ts';
 import { entriesIn, exitCodeIn, type HeardEntry, moreIn, userTextsIn } from './guideReading.ts';
 
 const LONGEST_EXCERPT = 1500;
