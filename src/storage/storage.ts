@@ -5,7 +5,7 @@ import { type Lock, type Snapshots, type Store } from '../core/ports/storage.ts'
 import { type FileSystem } from '../node/fileSystem.ts';
 import { isAlive, type TryLock, tryKernelLock } from '../node/kernelLock.ts';
 import { startTimeOf } from '../node/processTree.ts';
-import { createCheckpoints, type StoredCheckpoints } from './checkpoints.ts';
+import { createCheckpoints, type StoredCheckpoints } from './checkpoints/checkpoints.ts';
 import { cleanUp, namedCheckpoints } from './cleanUp.ts';
 import { createLock } from './lock.ts';
 import { createPlaces, type PlacesDeps } from './places.ts';

@@ -15,7 +15,7 @@ import { realIds } from '../node/realIds.ts';
 import { createSupervision, launchSupervisor } from '../node/supervision.ts';
 import { createHandlesProducer } from '../producers/handles.ts';
 import { createTasksProducer } from '../producers/tasks.ts';
-import { createDiskEntries } from '../storage/diskEntries.ts';
+import { createDiskEntries } from '../storage/checkpoints/diskEntries.ts';
 import { createPermissions } from '../storage/permissions.ts';
 import { createStorage } from '../storage/storage.ts';
 import { createUserFiles } from '../storage/userFiles.ts';

@@ -6,7 +6,7 @@ import { Captures } from '../../src/core/checkpoints/captures.ts';
 import { type RestoreDeps } from '../../src/core/checkpoints/restore.ts';
 import { Review } from '../../src/core/checkpoints/review.ts';
 import { type Ports } from '../../src/core/ports/ports.ts';
-import { createDiskEntries } from '../../src/storage/diskEntries.ts';
+import { createDiskEntries } from '../../src/storage/checkpoints/diskEntries.ts';
 import { type Headless } from './headless.ts';
 
 export interface Reviewing {

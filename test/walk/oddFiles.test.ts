@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { bringBack, planRestore, restore } from '../../src/core/checkpoints/restore.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
-import { createCheckpoints } from '../../src/storage/checkpoints.ts';
+import { createCheckpoints } from '../../src/storage/checkpoints/checkpoints.ts';
 import { createSnapshots } from '../../src/storage/snapshots.ts';
 import { atTestEnd } from '../support/endings.ts';
 import { recordingLog } from '../support/recordingLog.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { sift, siftInSlices } from '../../../src/storage/checkpointFolder.ts';
+import { sift, siftInSlices } from '../../../src/storage/checkpoints/checkpointFolder.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { access, constants, lstat, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { type CheckpointBytes } from '../core/ports/storage.ts';
-import { diskPath } from '../node/rawNames.ts';
+import { type CheckpointBytes } from '../../core/ports/storage.ts';
+import { diskPath } from '../../node/rawNames.ts';
 
 export interface TakenFolder {
   /** Names the state of all its files. */

@@ -6,12 +6,12 @@ import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, truncate, utimes,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type CheckpointDifference } from '../../../src/core/ports/storage.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
-import { realClock } from '../../../src/node/realClock.ts';
-import { createCheckpoints, type StoredCheckpoints } from '../../../src/storage/checkpoints.ts';
-import { createSnapshots } from '../../../src/storage/snapshots.ts';
-import { recordingLog } from '../../support/recordingLog.ts';
+import { type CheckpointDifference } from '../../../../src/core/ports/storage.ts';
+import { realFileSystem } from '../../../../src/node/fileSystem.ts';
+import { realClock } from '../../../../src/node/realClock.ts';
+import { createCheckpoints, type StoredCheckpoints } from '../../../../src/storage/checkpoints/checkpoints.ts';
+import { createSnapshots } from '../../../../src/storage/snapshots.ts';
+import { recordingLog } from '../../../support/recordingLog.ts';
 
 let root: string;
 let folder: string;

@@ -1,8 +1,8 @@
 // Finds when files were changed last, where the machine's own clock says so.
 import { lstat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type FilePath } from '../core/ports/workspace.ts';
-import { diskPath } from '../node/rawNames.ts';
+import { type FilePath } from '../../core/ports/workspace.ts';
+import { diskPath } from '../../node/rawNames.ts';
 
 const AT_ONCE = 64;
 

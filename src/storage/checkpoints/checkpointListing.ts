@@ -1,5 +1,5 @@
 // What git lists of a folder, read one by one: a hundred thousand names at once would stay on the heap.
-import { decodeName } from '../node/rawNames.ts';
+import { decodeName } from '../../node/rawNames.ts';
 import { type Candidate } from './checkpointFolder.ts';
 
 /** Puts those of the candidates that are among `wanted` into `found` on their way. */

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { delimiter, join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { encodeName, splitNames } from '../node/rawNames.ts';
-import { runGit } from '../node/runGit.ts';
-import { type EntryKind } from '../protocol/event.ts';
+import { encodeName, splitNames } from '../../node/rawNames.ts';
+import { runGit } from '../../node/runGit.ts';
+import { type EntryKind } from '../../protocol/event.ts';
 import {
   type CheckpointFolder,
   type FolderDifference,

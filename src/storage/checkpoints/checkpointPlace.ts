@@ -1,7 +1,7 @@
 // Decides where a folder's captured files are kept: a git repository of our own, made whole or not at all.
 import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { runGit } from '../node/runGit.ts';
+import { runGit } from '../../node/runGit.ts';
 
 /** Bytes are bytes: no attribute of the repository may change them on the way in. */
 const ATTRIBUTES = '* -text -eol -ident -crlf !filter !working-tree-encoding\n';
