@@ -1,7 +1,7 @@
 // Tells every live conversation when a command that the user ran in a terminal failed: the command line and its last lines.
 import { type Disposable } from '../base/disposable.ts';
-import { maskSecrets } from '../base/maskSecrets.ts';
 import { printCommandLine, printPath } from '../base/printPath.ts';
+import { maskSecrets } from '../base/secrets/maskSecrets.ts';
 import { plainText } from '../base/terminalText.ts';
 import { type Clock, type Log, type Producer, type Publisher } from '../core/ports/ports.ts';
 import { type EndedCommand, type Terminals } from '../core/ports/sources.ts';

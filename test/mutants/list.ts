@@ -275,10 +275,10 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a secret behind a short option is shown',
-    file: 'src/base/maskSecrets.ts',
+    file: 'src/base/secrets/maskSecrets.ts',
     find: 'return this.#maskCredentials(value);',
     replace: 'return false;',
-    tests: ['test/unit/base/maskSecrets.test.ts'],
+    tests: ['test/unit/base/secrets/maskSecrets.test.ts'],
   },
   {
     name: 'files of other programs are Earshot’s',

@@ -1,7 +1,7 @@
 // Decides which files .earshotignore hides from the tools: the same patterns as .gitignore.
 import { decodeBytes } from '../../base/encodings.ts';
 import { succeeded } from '../../base/errors.ts';
-import { parseIgnoreRules } from '../../base/ignoreRules.ts';
+import { parseIgnoreRules } from '../../base/patterns/ignoreRules.ts';
 import { type HiddenFiles, NOT_FOUND, type Workspace } from '../ports/workspace.ts';
 
 const IGNORE_FILE = '.earshotignore';

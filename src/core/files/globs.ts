@@ -1,5 +1,5 @@
 // Decides what a glob over workspace paths matches, and under which key it is found without trying every glob.
-import { compilePath, type PathPattern } from '../../base/pathPattern.ts';
+import { compilePath, type PathPattern } from '../../base/patterns/pathPattern.ts';
 import { withoutTrailing } from '../../base/text.ts';
 
 /** Longer ones match nothing. */

@@ -1,5 +1,5 @@
 // Decides where the hunks of a patch fit into a text, and says of the first that does not why. Pure.
-import { findOverlapping } from '../../base/findText.ts';
+import { findOverlapping } from '../../base/patterns/findText.ts';
 import { endingOf } from './difference.ts';
 import { nearestText } from './nearest.ts';
 import { type Hunk } from './patch.ts';

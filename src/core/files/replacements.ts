@@ -1,5 +1,5 @@
 // Decides whether exact texts can be replaced in a file, where, and why not; line endings are the file's own. Pure.
-import { findSequence } from '../../base/findText.ts';
+import { findSequence } from '../../base/patterns/findText.ts';
 import { endingOf } from './difference.ts';
 import { nearestText } from './nearest.ts';
 

@@ -1,5 +1,10 @@
 // Decides which files that nobody has seen are not worth a word: what .gitignore names, and git's own folder.
-import { type IgnoreRules, type IgnoreVerdict, type IgnoreWalk, parseIgnoreRules } from '../../base/ignoreRules.ts';
+import {
+  type IgnoreRules,
+  type IgnoreVerdict,
+  type IgnoreWalk,
+  parseIgnoreRules,
+} from '../../base/patterns/ignoreRules.ts';
 import { decodeText } from '../../base/text.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 

@@ -4,7 +4,7 @@ import { type Dirent } from 'node:fs';
 import { mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { type IgnoreRules, parseIgnoreRules } from '../../base/ignoreRules.ts';
+import { type IgnoreRules, parseIgnoreRules } from '../../base/patterns/ignoreRules.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { decodeName, diskPath } from '../../node/rawNames.ts';
 import { type Candidate, type CheckpointFolder, type FolderDifference, sift, siftIgnored } from './checkpointFolder.ts';

@@ -1,9 +1,9 @@
 // Every function of the extension host that takes text from outside, with texts made to make it slow.
 import { decodeBytes } from '../../../src/base/encodings.ts';
-import { parseIgnoreRules } from '../../../src/base/ignoreRules.ts';
 import { LineSplitter } from '../../../src/base/lines.ts';
-import { maskSecrets } from '../../../src/base/maskSecrets.ts';
+import { parseIgnoreRules } from '../../../src/base/patterns/ignoreRules.ts';
 import { printCommandLine, printPath } from '../../../src/base/printPath.ts';
+import { maskSecrets } from '../../../src/base/secrets/maskSecrets.ts';
 import { completeLength, PlainTextStream, plainText, withoutEscapes } from '../../../src/base/terminalText.ts';
 import { fenceAround, withoutTrailing } from '../../../src/base/text.ts';
 import { readStructured } from '../../../src/core/agent/structured.ts';

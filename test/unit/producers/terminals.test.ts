@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Disposable } from '../../../src/base/disposable.ts';
 import { Emitter } from '../../../src/base/emitter.ts';
-import { maskSecrets } from '../../../src/base/maskSecrets.ts';
+import { maskSecrets } from '../../../src/base/secrets/maskSecrets.ts';
 import { type EndedCommand } from '../../../src/core/ports/sources.ts';
 import { createTerminalsProducer } from '../../../src/producers/terminals.ts';
 import { createManualClock } from '../../support/manualClock.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { parseIgnoreRules } from '../../../src/base/ignoreRules.ts';
+import { parseIgnoreRules } from '../../../../src/base/patterns/ignoreRules.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'earshot-rules-'));
 execFileSync('git', ['-C', folder, 'init', '-q']);

@@ -1,7 +1,7 @@
 // What is hidden of command lines and their output, and what must stay readable.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { maskSecrets } from '../../../src/base/maskSecrets.ts';
+import { maskSecrets } from '../../../../src/base/secrets/maskSecrets.ts';
 
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijk';
 /** Put together here, so that no scanner takes this file for one with secrets. */
