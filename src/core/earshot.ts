@@ -21,7 +21,7 @@ import {
 } from './live.ts';
 import { type Subscription } from './notify/dispatcher.ts';
 import { Producers } from './notify/producers.ts';
-import { Hearing } from './notify/publishing.ts';
+import { Subscriptions } from './notify/publishing.ts';
 import { Ownership, unsubscribe } from './ownership.ts';
 import { type Ports, type Publisher } from './ports/ports.ts';
 import { LiveViews } from './tools/liveViews.ts';
@@ -42,7 +42,7 @@ const TASK_ENDED = 'task.ended' satisfies ShippedKind;
 
 export class Earshot implements Disposable, Publisher {
   readonly #ports: Ports;
-  readonly #hearing: Hearing;
+  readonly #hearing: Subscriptions;
   readonly #turns: Turns;
   readonly #ownership: Ownership;
   readonly #live = new Map<string, Live>();
@@ -53,13 +53,13 @@ export class Earshot implements Disposable, Publisher {
 
   constructor(ports: Ports) {
     this.#ports = ports;
-    this.#hearing = new Hearing({
+    this.#hearing = new Subscriptions({
       ids: ports.ids,
-      mend: (id) => this.#mend(id),
+      repair: (id) => this.#mend(id),
       onlyOwn: (kind) => kind === TASK_ENDED && ports.settings()['notifications.tasks'] === 'own',
       eachTime: (kind) => ports.settings()['notifications.levels'][kind] !== undefined,
     });
-    const report = (error: unknown) => ports.log.error('a listener failed', error);
+    const report = (error: unknown) => ports.logger.error('a listener failed', error);
     this.#onDidChange = this.#held.add(new Emitter(report));
     const changed = (change: ConversationChange) => this.#onDidChange.fire(change);
     const registry = new ToolRegistry(ports.tools);
@@ -230,7 +230,7 @@ export class Earshot implements Disposable, Publisher {
     try {
       return this.#join(id, opening);
     } catch (error) {
-      this.#ports.log.error(`the conversation ${id} cannot be opened`, error);
+      this.#ports.logger.error(`the conversation ${id} cannot be opened`, error);
       await ('file' in opening.opened ? opening.opened.file : opening.opened).close();
       await opening.lock?.release();
       const message = `This conversation cannot be opened: ${describeError(error)}.`;
@@ -239,8 +239,8 @@ export class Earshot implements Disposable, Publisher {
   }
 
   #join(id: string, { opened, owner }: Opening): Live {
-    const { clock, ids, log: output } = this.#ports;
-    const log = new ConversationLog({ id, opened, clock, ids, log: output });
+    const { clock, ids, logger: output } = this.#ports;
+    const log = new ConversationLog({ id, opened, clock, ids, logger: output });
     const handOver = new HandOver({
       log,
       frontend: this.#ports.frontend,
@@ -295,7 +295,7 @@ export class Earshot implements Disposable, Publisher {
 
   async #mend(id: string): Promise<void> {
     const live = this.#live.get(id);
-    if (live !== undefined) await this.#turns.mend(live);
+    if (live !== undefined) await this.#turns.repair(live);
   }
 
   #appended(live: Live, folded: Folded): void {

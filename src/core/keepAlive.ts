@@ -2,16 +2,16 @@
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { type Earshot } from './earshot.ts';
-import { type Log } from './ports/ports.ts';
+import { type Logger } from './ports/ports.ts';
 import { type Supervision } from './ports/processes.ts';
 import { type Handles } from './tools/handles.ts';
 
-export interface LingeringDeps {
+export interface KeepAliveDeps {
   readonly earshot: Earshot;
   readonly handles: Handles;
   readonly supervision: Pick<Supervision, 'hasUnfinished'>;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 /** What its last command has to say must be queued before it is closed. */
@@ -20,13 +20,13 @@ const CLOSE_AFTER = 5000;
 const ATTEMPTS = 10;
 const TRY_AGAIN_AFTER = 1000;
 
-export class Lingering implements Disposable {
-  readonly #deps: LingeringDeps;
+export class KeepAlive implements Disposable {
+  readonly #deps: KeepAliveDeps;
   readonly #held = new DisposableStore();
   readonly #left = new Set<string>();
   readonly #timers = new Map<string, Disposable>();
 
-  constructor(deps: LingeringDeps) {
+  constructor(deps: KeepAliveDeps) {
     this.#deps = deps;
     this.#held.add(deps.handles.onDidChange(({ type, handle }) => type === 'state' && this.#look(handle.conversation)));
     this.#held.add(deps.earshot.onDidChange(({ conversation, folded }) => !folded && this.#look(conversation)));
@@ -60,7 +60,7 @@ export class Lingering implements Disposable {
       if (!opened.ok || !opened.value.owned) again.push(id);
     }
     if (again.length === 0 || attempts <= 1) return;
-    const report = (error: unknown) => this.#deps.log.error('background commands could not be taken up', error);
+    const report = (error: unknown) => this.#deps.logger.error('background commands could not be taken up', error);
     const timer = this.#held.add(
       this.#deps.clock.after(TRY_AGAIN_AFTER, () => {
         this.#held.release(timer);
@@ -83,7 +83,7 @@ export class Lingering implements Disposable {
         this.#timers.delete(id);
         if (!this.#left.has(id) || this.#isBusy(id)) return;
         this.#left.delete(id);
-        const report = (error: unknown) => this.#deps.log.error('a conversation could not be closed', error);
+        const report = (error: unknown) => this.#deps.logger.error('a conversation could not be closed', error);
         void this.#deps.earshot.close(id).catch(report);
       }),
     );

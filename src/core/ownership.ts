@@ -72,7 +72,7 @@ export class Ownership {
   }
 
   giveUp(live: Live): void {
-    const report = (error: unknown) => this.#deps.ports.log.error('a conversation could not be handed over', error);
+    const report = (error: unknown) => this.#deps.ports.logger.error('a conversation could not be handed over', error);
     void this.#becomeFollower(live).catch(report);
   }
 

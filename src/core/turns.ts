@@ -142,9 +142,9 @@ export class Turns {
   }
 
   /** After a failed write. The turn that it ended is still open in the log: it is closed with all its calls. */
-  async mend(live: Live): Promise<void> {
+  async repair(live: Live): Promise<void> {
     const mend = async () => {
-      await live.log.mend();
+      await live.log.repair();
       await live.turn?.ended;
       await closeTurn(this.#turnDeps(live), 'The log could not be written');
     };
@@ -158,7 +158,7 @@ export class Turns {
 
   async #attempt<T>(live: Live, action: () => Promise<Result<T>>): Promise<Result<T>> {
     try {
-      await this.mend(live);
+      await this.repair(live);
       return await action();
     } catch (error) {
       return storageFailure(error);
@@ -207,12 +207,12 @@ export class Turns {
 
   /** Closes the turn if the log still can be written; otherwise that is done once it can be again. */
   async #gaveUp(live: Live, error: unknown): Promise<void> {
-    const { log } = this.#deps.ports;
+    const { logger } = this.#deps.ports;
     const expected = error instanceof FailureError;
-    if (!expected) log.error('the turn failed unexpectedly', error);
+    if (!expected) logger.error('the turn failed unexpectedly', error);
     if (live.log.isBroken || (expected && error.failure.code !== 'storage')) return;
     const report = (again: unknown) => {
-      if (!(again instanceof FailureError)) log.error('the turn could not be closed', again);
+      if (!(again instanceof FailureError)) logger.error('the turn could not be closed', again);
     };
     await closeTurn(this.#turnDeps(live), 'Earshot failed').catch(report);
   }
@@ -226,7 +226,7 @@ export class Turns {
         else if (failure === undefined) live.activator?.look();
       }
     } catch (error) {
-      this.#deps.ports.log.error('what follows a turn failed unexpectedly', error);
+      this.#deps.ports.logger.error('what follows a turn failed unexpectedly', error);
     }
     this.#tell(live, failure);
   }
@@ -239,7 +239,7 @@ export class Turns {
     if (live.naming !== undefined) return;
     const abort = new AbortController();
     const ended = nameConversation(cycleDeps(this.#turnDeps(live)), abort.signal).catch((error: unknown) => {
-      if (!(error instanceof FailureError)) this.#deps.ports.log.error('naming the conversation failed', error);
+      if (!(error instanceof FailureError)) this.#deps.ports.logger.error('naming the conversation failed', error);
     });
     live.naming = { abort, ended };
   }

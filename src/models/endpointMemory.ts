@@ -1,7 +1,7 @@
 // Decides what is remembered of endpoints between windows: profiles and parameters that were learnt from refusals.
 import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
-import { type Log } from '../core/ports/ports.ts';
+import { type Logger } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { CAREFUL, type EndpointProfile, hintsIn, shippedProfile } from './profile.ts';
 
@@ -15,26 +15,26 @@ const OPTIONAL_PARAMETERS = [
 ] as const;
 export type OptionalParameter = (typeof OPTIONAL_PARAMETERS)[number];
 
-export interface EndpointKnowledge {
+export interface EndpointFacts {
   readonly profile: EndpointProfile;
   readonly without: readonly OptionalParameter[];
 }
 
 export interface EndpointMemory {
-  get(baseUrl: string, model: string): EndpointKnowledge;
+  get(baseUrl: string, model: string): EndpointFacts;
   /** Never throws: what cannot be kept is learnt again. */
-  learn(baseUrl: string, model: string, knowledge: EndpointKnowledge): Promise<void>;
+  learn(baseUrl: string, model: string, knowledge: EndpointFacts): Promise<void>;
 }
 
 export interface Lesson {
-  readonly knowledge: EndpointKnowledge;
+  readonly knowledge: EndpointFacts;
   /** Nothing in the refusal pointed to it. */
   readonly guessed: boolean;
 }
 
 /** What to try after this refusal, the surest first; the last is everything at once. */
 export function lessonsIn(
-  { profile, without }: EndpointKnowledge,
+  { profile, without }: EndpointFacts,
   refusal: { readonly text: string; readonly parameter?: string | undefined },
 ): Lesson[] {
   const named = OPTIONAL_PARAMETERS.filter(
@@ -69,7 +69,7 @@ const fileSchema = z.strictObject({
   ),
 });
 
-export function createEndpointMemory(learnt = new Map<string, EndpointKnowledge>()): EndpointMemory {
+export function createEndpointMemory(learnt = new Map<string, EndpointFacts>()): EndpointMemory {
   return {
     get: (baseUrl, model) => learnt.get(nameOf(baseUrl, model)) ?? { profile: shippedProfile(baseUrl), without: [] },
     learn: async (baseUrl, model, knowledge) => void learnt.set(nameOf(baseUrl, model), knowledge),
@@ -85,17 +85,17 @@ function nameOf(baseUrl: string, model: string): string {
 export async function openEndpointMemory(deps: {
   files: FileSystem;
   folder: string;
-  log: Log;
+  logger: Logger;
 }): Promise<EndpointMemory> {
-  const { files, log } = deps;
+  const { files, logger } = deps;
   const path = `${deps.folder}/endpoints.json`;
-  const learnt = new Map<string, EndpointKnowledge>();
+  const learnt = new Map<string, EndpointFacts>();
   try {
     const bytes = await files.read(path);
     const parsed = bytes && fileSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
     for (const [name, knowledge] of Object.entries(parsed?.endpoints ?? {})) learnt.set(name, knowledge);
   } catch (error) {
-    log.warn(`what was learnt of endpoints cannot be read and is learnt again: ${describeError(error)}`);
+    logger.warn(`what was learnt of endpoints cannot be read and is learnt again: ${describeError(error)}`);
   }
   const memory = createEndpointMemory(learnt);
   return {
@@ -112,7 +112,7 @@ export async function openEndpointMemory(deps: {
         await files.makeFolder(deps.folder);
         await files.writeWhole(path, new TextEncoder().encode(JSON.stringify(content)));
       } catch (error) {
-        log.warn(`what was learnt of ${baseUrl} cannot be kept: ${describeError(error)}`);
+        logger.warn(`what was learnt of ${baseUrl} cannot be kept: ${describeError(error)}`);
       }
     },
   };

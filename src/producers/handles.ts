@@ -1,6 +1,6 @@
 // Watches the background commands: tells their owner when one ends, is lost, or seems to wait for input.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
-import { type Clock, type Log, type Producer, type Publisher } from '../core/ports/ports.ts';
+import { type Clock, type Logger, type Producer, type Publisher } from '../core/ports/ports.ts';
 import { type Sample } from '../core/ports/producers.ts';
 import { type Handle } from '../core/tools/handle.ts';
 import { type Handles } from '../core/tools/handles.ts';
@@ -10,7 +10,7 @@ import { KINDS, type ShippedKind } from '../protocol/kinds.ts';
 export interface HandlesProducerDeps {
   readonly handles: Handles;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 export function createHandlesProducer(deps: HandlesProducerDeps): Producer {
@@ -53,7 +53,7 @@ class HandlesWatch implements Disposable {
   #changed(handle: Handle): void {
     const { name } = handle;
     if (name === undefined) return;
-    const report = (error: unknown) => this.#deps.log.error('a background command could not be told of', error);
+    const report = (error: unknown) => this.#deps.logger.error('a background command could not be told of', error);
     // One that ended while no window had it may have waited in another life.
     if (handle.state !== 'waiting' && (this.#waiting.delete(handle) || handle.hasEnded)) {
       const kind = { source: 'tool', name: 'waiting' };

@@ -1,7 +1,7 @@
 // Tells of tasks that ended, and of a background task's round when that changed its problems.
 import { type Disposable } from '../base/disposable.ts';
 import { printPath } from '../base/printPath.ts';
-import { type Clock, type Log, type Producer, type Publisher } from '../core/ports/ports.ts';
+import { type Clock, type Logger, type Producer, type Publisher } from '../core/ports/ports.ts';
 import { type LiveConversations } from '../core/ports/producers.ts';
 import { type TaskEnd, type TaskProblem, type Tasks } from '../core/ports/tasks.ts';
 import { type Level, type NotificationDraft } from '../protocol/notification.ts';
@@ -12,7 +12,7 @@ const PROBLEMS_SHOWN = 3;
 export interface TasksDeps {
   readonly tasks: Tasks;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 export function createTasksProducer(deps: TasksDeps): Producer {
@@ -60,7 +60,7 @@ class TasksWatch implements Disposable {
   }
 
   #report(error: unknown): void {
-    this.#deps.log.error('the end of a task could not be told', error);
+    this.#deps.logger.error('the end of a task could not be told', error);
   }
 
   async #tellRound(end: TaskEnd, draft: NotificationDraft): Promise<void> {

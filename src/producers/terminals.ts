@@ -3,7 +3,7 @@ import { type Disposable } from '../base/disposable.ts';
 import { printCommandLine, printPath } from '../base/printPath.ts';
 import { maskSecrets } from '../base/secrets/maskSecrets.ts';
 import { plainText } from '../base/terminalText.ts';
-import { type Clock, type Log, type Producer, type Publisher } from '../core/ports/ports.ts';
+import { type Clock, type Logger, type Producer, type Publisher } from '../core/ports/ports.ts';
 import { type EndedCommand, type Terminals } from '../core/ports/sources.ts';
 import { KINDS } from '../protocol/kinds.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
@@ -21,17 +21,17 @@ const ANSWERS_WITH_1 = /(^|[|;&]\s*)(git\s+)?([ef]?grep|rg|diff|cmp)\b[^|;&]*$/;
 
 export interface TerminalsDeps {
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly terminals: Terminals;
 }
 
-export function createTerminalsProducer({ clock, log, terminals }: TerminalsDeps): Producer {
+export function createTerminalsProducer({ clock, logger, terminals }: TerminalsDeps): Producer {
   return {
     name: 'terminals',
     start: (publisher): Disposable =>
       terminals.onDidEnd((ended) => {
         void tell(publisher, ended, new Date(clock.now()).toISOString()).catch((error: unknown) =>
-          log.error('a failed command could not be told of', error),
+          logger.error('a failed command could not be told of', error),
         );
       }),
   };

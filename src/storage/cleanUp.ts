@@ -1,7 +1,7 @@
 // Decides what nobody needs any more: old snapshots that no log names, and what a crash left half removed or half written.
 import { join } from 'node:path';
 import { type Clock } from '../base/clock.ts';
-import { type Log } from '../core/ports/ports.ts';
+import { type Logger } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { type Places } from './places.ts';
 import { REMOVED } from './store.ts';
@@ -11,7 +11,7 @@ export interface CleanUpDeps {
   readonly folder: string;
   readonly places: Places;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 /** Another window may have written bytes a moment ago that its log will name: only what is older than this goes. */
@@ -21,7 +21,7 @@ const NAMED_CHECKPOINT = /"checkpoint":"([0-9a-f]{40})"/g;
 
 /** Of this window's own storage only. Returns how many snapshots were removed. Throws what the file system throws. */
 export async function cleanUp(deps: CleanUpDeps): Promise<number> {
-  const { files, folder, log } = deps;
+  const { files, folder, logger } = deps;
   await removeLeftovers(deps);
   const old = await oldSnapshots(deps);
   if (old.length === 0) return 0;
@@ -34,7 +34,7 @@ export async function cleanUp(deps: CleanUpDeps): Promise<number> {
     await files.remove(path);
     removed += 1;
   }
-  if (removed > 0) log.info(`${removed} snapshots in ${folder} that no conversation names were removed`);
+  if (removed > 0) logger.info(`${removed} snapshots in ${folder} that no conversation names were removed`);
   return removed;
 }
 

@@ -1,7 +1,7 @@
 // Decides how a log is kept on disk: one append-only file, syncs shared by all who wait, a torn end cut off and kept.
 import { basename, dirname, join } from 'node:path';
 import { type Failure, FailureError } from '../base/errors.ts';
-import { type Log } from '../core/ports/ports.ts';
+import { type Logger } from '../core/ports/ports.ts';
 import { type EventFile, type OpenedLog, type ReadLog } from '../core/ports/storage.ts';
 import { type AppendFile, type FileSystem } from '../node/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
@@ -15,12 +15,12 @@ const NEWLINE = 0x0a;
 export interface EventFileDeps {
   readonly files: FileSystem;
   readonly path: string;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 /** Reads the log, mends its end, and opens it for appending. For the owner only. Throws what the file system throws. */
 export async function openEventFile(deps: EventFileDeps): Promise<OpenedLog> {
-  const { files, path, log } = deps;
+  const { files, path, logger } = deps;
   const bytes = (await files.read(path)) ?? new Uint8Array();
   const read = readEvents(bytes);
   const { damage } = read;
@@ -34,14 +34,14 @@ export async function openEventFile(deps: EventFileDeps): Promise<OpenedLog> {
       const kept = await keepTorn(files, path, torn);
       await file.truncate(read.length);
       await file.sync();
-      log.warn(`the end of ${path} was torn; its ${torn.length} bytes are kept in ${kept}`);
+      logger.warn(`the end of ${path} was torn; its ${torn.length} bytes are kept in ${kept}`);
       if (hasWholeLines) damage.push(tornLines(read.length === 0, basename(kept)));
     }
   } catch (error) {
     await file.close();
     throw error;
   }
-  for (const failure of damage) log.error(failure.message);
+  for (const failure of damage) logger.error(failure.message);
   const opened = new GroupCommitFile(deps, file, read.length);
   return {
     file: opened,
@@ -125,7 +125,7 @@ class GroupCommitFile implements EventFile {
     return this.#waiting.settled;
   }
 
-  async mend(): Promise<ReadLog> {
+  async repair(): Promise<ReadLog> {
     await this.#committing;
     if (this.#closed) throw closedError();
     const mending = this.#takeBack();
@@ -210,7 +210,7 @@ class GroupCommitFile implements EventFile {
       this.#broken = undefined;
       await former
         .close()
-        .catch((error: unknown) => this.#deps.log.warn(`a handle could not be closed: ${String(error)}`));
+        .catch((error: unknown) => this.#deps.logger.warn(`a handle could not be closed: ${String(error)}`));
       return readEvents(bytes.subarray(0, length));
     } catch (error) {
       if (this.#file !== file) await file.close().catch(() => undefined);

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
-import { type Log } from '../core/ports/ports.ts';
+import { type Logger } from '../core/ports/ports.ts';
 import { type FollowedLog, type ReadLog } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { type ReadEvents, readEvents } from './readEvents.ts';
@@ -16,7 +16,7 @@ export interface FollowDeps {
   readonly files: FileSystem;
   readonly path: string;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 export async function followEventFile(deps: FollowDeps): Promise<FollowedLog> {
@@ -41,7 +41,7 @@ class FollowedFile {
 
   constructor(deps: FollowDeps) {
     this.#deps = deps;
-    this.#onDidGrow = this.#held.add(new Emitter((error) => deps.log.error('a follower of a log failed', error)));
+    this.#onDidGrow = this.#held.add(new Emitter((error) => deps.logger.error('a follower of a log failed', error)));
     this.#held.add(toDisposable(() => this.#timer?.dispose()));
   }
 
@@ -93,7 +93,7 @@ class FollowedFile {
       try {
         await this.#readNew();
       } catch (error) {
-        this.#deps.log.warn(`a followed log cannot be read now: ${String(error)}`);
+        this.#deps.logger.warn(`a followed log cannot be read now: ${String(error)}`);
       }
     }
   }

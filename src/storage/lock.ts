@@ -5,7 +5,7 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError } from '../base/errors.ts';
-import { type Log } from '../core/ports/ports.ts';
+import { type Logger } from '../core/ports/ports.ts';
 import { type HeldLock, type Lock, type Owner } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { type KernelLock, type TryLock } from '../node/kernelLock.ts';
@@ -15,7 +15,7 @@ export interface LockDeps {
   readonly files: FileSystem;
   readonly places: Places;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly tryLock: TryLock;
   /** Who we are, for other windows' eyes. */
   readonly self: { readonly pid: number; readonly window: string };
@@ -155,8 +155,8 @@ class Held implements HeldLock {
     this.handedOver = handedOver;
     this.#mark = mark;
     this.#isTaken = isTaken;
-    this.#emitter = this.#held.add(new Emitter((error) => deps.log.error('handing over failed', error)));
-    this.#lost = this.#held.add(new Emitter((error) => deps.log.error('a lost lock was not noticed', error)));
+    this.#emitter = this.#held.add(new Emitter((error) => deps.logger.error('handing over failed', error)));
+    this.#lost = this.#held.add(new Emitter((error) => deps.logger.error('a lost lock was not noticed', error)));
     this.#held.add(toDisposable(() => this.#timer?.dispose()));
     this.#held.add(deps.files.watch(folder, () => this.#look()));
     this.#look();
@@ -195,7 +195,7 @@ class Held implements HeldLock {
       await this.#mark(true);
     } catch (error) {
       // The folder may be gone, or the disk refuses: removing needs no room.
-      this.#deps.log.warn(`the owner's file could not be written: ${describeError(error)}`);
+      this.#deps.logger.warn(`the owner's file could not be written: ${describeError(error)}`);
       await this.#deps.files.remove(join(this.#folder, OWNER)).catch(() => undefined);
     }
   }
@@ -219,18 +219,18 @@ class Held implements HeldLock {
         await this.#checkFile();
         if (!this.#requested) await this.#findRequest();
       } catch (error) {
-        this.#deps.log.warn(`requests cannot be seen: ${describeError(error)}`);
+        this.#deps.logger.warn(`requests cannot be seen: ${describeError(error)}`);
       }
     }
   }
 
   /** A lock on a file that was removed or replaced keeps nobody out: the file that is there now is locked as well. */
   async #checkFile(): Promise<void> {
-    const { files, tryLock, log } = this.#deps;
+    const { files, tryLock, logger } = this.#deps;
     const path = join(this.#folder, LOCK);
     if ((await identityOf(files, path)) === this.#identity || this.#released) return;
     if (await this.#isTaken()) {
-      log.warn(`the lock ${path} was removed, and another window has the conversation`);
+      logger.warn(`the lock ${path} was removed, and another window has the conversation`);
       this.#isLost = true;
       this.#lost.fire();
       return;
@@ -238,7 +238,7 @@ class Held implements HeldLock {
     // Somebody who tries it has it for a moment, and sees that we live; who takes it says so. Until then we look again.
     const kernel = tryLock(path);
     if (kernel === undefined) return;
-    log.warn(`the lock ${path} was removed by another program and is made again`);
+    logger.warn(`the lock ${path} was removed by another program and is made again`);
     this.#kernels.push(kernel);
     this.#identity = await identityOf(files, path);
     await this.#mark(false);

@@ -2,17 +2,17 @@
 import { join } from 'node:path';
 import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
-import { type Log, type Permissions } from '../core/ports/ports.ts';
+import { type Logger, type Permissions } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { storageError } from './storageError.ts';
 
 const fileSchema = z.strictObject({ v: z.literal(1), rules: z.array(z.string()) });
 
 /** Until the file is read, and if it cannot be, nothing is allowed: a person is asked. */
-export function createPermissions(deps: { files: FileSystem; folder: string; log: Log }): Permissions & {
+export function createPermissions(deps: { files: FileSystem; folder: string; logger: Logger }): Permissions & {
   readonly ready: Promise<void>;
 } {
-  const { files, folder, log } = deps;
+  const { files, folder, logger } = deps;
   const path = join(folder, 'approvals.json');
   const rules = new Set<string>();
   const read = async () => {
@@ -21,7 +21,7 @@ export function createPermissions(deps: { files: FileSystem; folder: string; log
       if (bytes === undefined) return;
       for (const rule of fileSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8'))).rules) rules.add(rule);
     } catch (error) {
-      log.warn(`what was always allowed cannot be read, so it is asked for again: ${describeError(error)}`);
+      logger.warn(`what was always allowed cannot be read, so it is asked for again: ${describeError(error)}`);
     }
   };
   const ready = read();

@@ -1,7 +1,7 @@
 // Decides where a workspace's conversations are: under its own storage, and under every storage its folders had before.
 import { join } from 'node:path';
 import * as z from 'zod';
-import { type Log } from '../core/ports/ports.ts';
+import { type Logger } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { folderKey, indexFile, indexRoot } from './folderIndex.ts';
 
@@ -11,7 +11,7 @@ export interface PlacesDeps {
   readonly folder: string;
   /** The editor gives a workspace another storage as soon as a folder is added: the index outlives that. */
   readonly index?: { readonly folder: string; workspaceFolders(): readonly string[] };
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 export interface Places {
@@ -26,7 +26,7 @@ export interface Places {
 const entrySchema = z.strictObject({ workspace_folder: z.string(), storage: z.string() });
 
 export function createPlaces(deps: PlacesDeps): Places {
-  const { files, folder, log } = deps;
+  const { files, folder, logger } = deps;
   const index = deps.index && { ...deps.index, root: indexRoot(deps.index.folder) };
   const known = new Map<string, string>();
 
@@ -49,7 +49,7 @@ export function createPlaces(deps: PlacesDeps): Places {
     try {
       return [...new Set([folder, ...(await look(index.root))])];
     } catch (error) {
-      log.error('the index of conversations by folder cannot be used', error);
+      logger.error('the index of conversations by folder cannot be used', error);
       return [folder];
     }
   };

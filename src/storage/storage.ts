@@ -1,6 +1,6 @@
 // Decides how the parts of storage are joined: places, store, lock, snapshots and their clean-up, over one file system.
 import { type Clock } from '../base/clock.ts';
-import { type Ids, type Log } from '../core/ports/ports.ts';
+import { type Ids, type Logger } from '../core/ports/ports.ts';
 import { type Lock, type Snapshots, type Store } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { isAlive, type TryLock, tryKernelLock } from '../node/kernelLock.ts';
@@ -15,7 +15,7 @@ import { createStore } from './store.ts';
 export interface StorageDeps extends PlacesDeps {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly files: FileSystem;
   /** What other windows call this one. */
   readonly window: string;
@@ -35,17 +35,17 @@ export interface Storage {
 }
 
 export function createStorage(deps: StorageDeps): Storage {
-  const { files, clock, log, folder, ids } = deps;
+  const { files, clock, logger, folder, ids } = deps;
   const places = createPlaces(deps);
   const snapshots = createSnapshots({ files, folder, elsewhere: () => places.storages() });
-  const checkpoints = createCheckpoints({ files, folder, snapshots, clock, log });
+  const checkpoints = createCheckpoints({ files, folder, snapshots, clock, logger });
   return {
-    store: createStore({ files, places, clock, log }),
+    store: createStore({ files, places, clock, logger }),
     lock: createLock({
       files,
       places,
       clock,
-      log,
+      logger,
       tryLock: deps.tryLock ?? tryKernelLock,
       self: { pid: process.pid, window: deps.window },
       ulid: () => ids.ulid(),
@@ -56,7 +56,7 @@ export function createStorage(deps: StorageDeps): Storage {
     snapshots,
     checkpoints,
     cleanUp: async () => {
-      const parts = { files, folder, places, clock, log };
+      const parts = { files, folder, places, clock, logger };
       const named = await namedCheckpoints(parts);
       // First, since snapshots may be named by a checkpoint that goes.
       await checkpoints.cleanUp((name) => named.has(name));

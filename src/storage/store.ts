@@ -5,7 +5,7 @@ import { type Clock } from '../base/clock.ts';
 import { describeError, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { ULID_PATTERN } from '../base/ulid.ts';
 import { Summary } from '../core/conversation/projections/summary.ts';
-import { type Log } from '../core/ports/ports.ts';
+import { type Logger } from '../core/ports/ports.ts';
 import { type ConversationSummary, type EventFile, type OpenedLog, type Store } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
@@ -19,7 +19,7 @@ export interface StoreDeps {
   readonly files: FileSystem;
   readonly places: Places;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 /** Marks what is being removed; whatever has it after a crash is removed later. */
@@ -28,7 +28,7 @@ export const REMOVED = '.removed-';
 const titleSchema = z.strictObject({ title: z.string() });
 
 export function createStore(deps: StoreDeps): Store {
-  const { files, places, clock, log } = deps;
+  const { files, places, clock, logger } = deps;
   const pathOf = async (id: string) => join(await places.folderOf(id), 'events.jsonl');
   const read = async (id: string) => readEvents((await files.read(await pathOf(id))) ?? new Uint8Array());
   /** Everything that a person or a caller gave as an id is looked at before it becomes a path. */
@@ -41,9 +41,9 @@ export function createStore(deps: StoreDeps): Store {
       guard(id, async () => {
         const path = await pathOf(id);
         await files.makeFolder(dirname(path));
-        return withTitle(deps, dirname(path), await openEventFile({ files, path, log }));
+        return withTitle(deps, dirname(path), await openEventFile({ files, path, logger }));
       }),
-    follow: (id) => guard(id, async () => followEventFile({ files, path: await pathOf(id), clock, log })),
+    follow: (id) => guard(id, async () => followEventFile({ files, path: await pathOf(id), clock, logger })),
     read: (id) =>
       guard(id, async () => {
         const { events, nextSeq, damage } = await read(id);
@@ -82,7 +82,7 @@ async function listIn(deps: StoreDeps, folder: string): Promise<ConversationSumm
         return await summaryOf(deps, join(folder, id), id);
       } catch (error) {
         // One that cannot be read must not hide the others.
-        deps.log.error(`the conversation ${id} cannot be read`, error);
+        deps.logger.error(`the conversation ${id} cannot be read`, error);
         return { id, title: '', lastActivity: 0, problem: `It cannot be read: ${describeError(error)}.` };
       }
     }),
@@ -103,7 +103,7 @@ async function summaryOf(deps: StoreDeps, folder: string, id: string): Promise<C
 
 /** Keeps what the log is called beside it. */
 function withTitle(deps: StoreDeps, folder: string, opened: OpenedLog): OpenedLog {
-  const { files, log } = deps;
+  const { files, logger } = deps;
   let writing = Promise.resolve();
   let kept: string | undefined;
   const keep = async (title: string) => {
@@ -115,9 +115,9 @@ function withTitle(deps: StoreDeps, folder: string, opened: OpenedLog): OpenedLo
   const { file } = opened;
   const titled: EventFile = {
     append: (event) => file.append(event),
-    mend: () => file.mend(),
+    repair: () => file.repair(),
     titled: (title) => {
-      const report = (error: unknown) => log.warn(`a title could not be kept: ${describeError(error)}`);
+      const report = (error: unknown) => logger.warn(`a title could not be kept: ${describeError(error)}`);
       writing = writing.then(() => keep(title)).catch(report);
     },
     close: async () => {

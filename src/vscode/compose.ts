@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Earshot } from '../core/earshot.ts';
-import { Lingering } from '../core/keepAlive.ts';
+import { KeepAlive } from '../core/keepAlive.ts';
 import { Library } from '../core/library.ts';
 import { Handles } from '../core/tools/handles.ts';
 import { openEndpointMemory } from '../models/endpointMemory.ts';
@@ -36,7 +36,7 @@ import { conversationCommands } from './chat/conversationCommands.ts';
 import { createDrafts } from './chat/drafts.ts';
 import { TerminalMirrors } from './chat/terminalMirror.ts';
 import { type CommandHandlers } from './commands.ts';
-import { createKnowledge } from './language/languageTools.ts';
+import { createLanguageTools } from './language/languageTools.ts';
 import { LanguageModels } from './models/languageModels.ts';
 import { createModelChooser } from './models/modelChooser.ts';
 import { createApiKeys } from './models/secrets.ts';
@@ -55,7 +55,7 @@ const CLEAN_UP_AFTER = 5 * 60_000;
 
 /** What is there from the start of the window, before anything else is loaded. */
 export interface Shell {
-  readonly log: Output;
+  readonly logger: Output;
   readonly statusBar: StatusBar;
 }
 
@@ -69,12 +69,12 @@ export interface Composed extends Disposable {
   close(): Promise<void>;
 }
 
-export function compose(context: vscode.ExtensionContext, { log, statusBar }: Shell): Composed {
+export function compose(context: vscode.ExtensionContext, { logger, statusBar }: Shell): Composed {
   const held = new DisposableStore();
-  const report = (what: string) => (error: unknown) => log.error(what, error);
+  const report = (what: string) => (error: unknown) => logger.error(what, error);
   const settings = held.add(new SettingsReader());
   const workspace = createWorkspace();
-  const buffers = held.add(createBuffers(workspace, log));
+  const buffers = held.add(createBuffers(workspace, logger));
   // With no folder open there is no workspace storage.
   const folder = (context.storageUri ?? context.globalStorageUri).fsPath;
   const { store, lock, snapshots, checkpoints, folderOf, cleanUp } = createStorage({
@@ -86,12 +86,12 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
     },
     clock: realClock,
     ids: realIds,
-    log,
+    logger,
     window: vscode.workspace.name ?? 'no folder',
   });
   const keys = createApiKeys(context.secrets);
   const globalFolder = context.globalStorageUri.fsPath;
-  const memory = openEndpointMemory({ files: realFileSystem, folder: globalFolder, log });
+  const memory = openEndpointMemory({ files: realFileSystem, folder: globalFolder, logger });
   const languageModels = held.add(
     new LanguageModels(context.languageModelAccessInformation, report('the models of VS Code could not be listed')),
   );
@@ -113,21 +113,21 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
     handles: [],
   };
   const tasks = held.add(new EditorTasks(realClock, report('a task could not be followed')));
-  const frontend = held.add(new ChatFrontend(realClock, head, (error) => log.error('a listener failed', error)));
+  const frontend = held.add(new ChatFrontend(realClock, head, (error) => logger.error('a listener failed', error)));
   const supervision = createSupervision({
     launch: (place, env) => launchSupervisor(context.asAbsolutePath('dist/supervisor.cjs'), place, env),
     clock: realClock,
-    report: (what, error) => log.error(what, error),
+    report: (what, error) => logger.error(what, error),
     folderOf,
     userShell,
     unownedMilliseconds: () => settings.current['handles.ownerTimeout'] * 1000,
   });
-  const handles = held.add(new Handles({ supervision, clock: realClock, log }));
-  const knowledge = held.add(createKnowledge({ clock: realClock, log, workspace }));
+  const handles = held.add(new Handles({ supervision, clock: realClock, logger }));
+  const knowledge = held.add(createLanguageTools({ clock: realClock, logger, workspace }));
   const earshot = new Earshot({
     clock: realClock,
     ids: realIds,
-    log,
+    logger,
     store,
     lock,
     snapshots,
@@ -144,16 +144,16 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
       createRunTaskTool({ tasks, clock: realClock }),
     ],
     producers: [
-      ...createProducers({ clock: realClock, log, snapshots, workspace }),
-      createHandlesProducer({ handles, clock: realClock, log }),
-      createTasksProducer({ tasks, clock: realClock, log }),
+      ...createProducers({ clock: realClock, logger, snapshots, workspace }),
+      createHandlesProducer({ handles, clock: realClock, logger }),
+      createTasksProducer({ tasks, clock: realClock, logger }),
       knowledge.producer,
     ],
     handles,
     processes: processObserver,
     onDidChangeFiles,
     shell: () => userShell().shell.path,
-    permissions: createPermissions({ files: realFileSystem, folder, log }),
+    permissions: createPermissions({ files: realFileSystem, folder, logger }),
     userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),
     notice: (text) => frontend.notice({ type: 'notice', id: realIds.ulid(), level: 'warning', text }),
     settings: () => settings.current,
@@ -161,25 +161,35 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
     model,
   });
   const entries = createDiskEntries(() => workspace.folders);
-  const changed = { earshot, frontend, workspace, buffers, entries, snapshots, checkpoints, clock: realClock, log };
+  const changed = {
+    earshot,
+    frontend,
+    workspace,
+    buffers,
+    entries,
+    snapshots,
+    checkpoints,
+    clock: realClock,
+    logger: logger,
+  };
   // The chat says how it is already while it is being made.
   let shown: () => string | undefined = () => undefined;
   const review = held.add(new ReviewController({ ...changed, shown: () => shown() }));
-  const lingering = held.add(new Lingering({ earshot, handles, supervision, clock: realClock, log }));
+  const lingering = held.add(new KeepAlive({ earshot, handles, supervision, clock: realClock, logger }));
   const background = held.add(
     new HandlesController({
       handles,
       mirrors: held.add(new TerminalMirrors(report('a terminal could not be filled'))),
       frontend,
       clock: realClock,
-      log,
+      logger,
       shown: () => shown(),
       send: (text) => chat.handlers.send({ type: 'send', text }),
       notice: (text) => frontend.notice({ type: 'notice', id: realIds.ulid(), level: 'info', text }),
     }),
   );
-  const drafts = createDrafts({ files: realFileSystem, folder, log });
-  const composing = new Composing({ drafts, snapshots, frontend, log });
+  const drafts = createDrafts({ files: realFileSystem, folder, logger });
+  const composing = new Composing({ drafts, snapshots, frontend, logger });
   const chat = held.add(
     new Chat({
       clock: realClock,
@@ -192,7 +202,7 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
       ids: realIds,
       readDiffs: async (changes) => (await import('./chat/callDiffs.ts')).readDiffs(snapshots, changes),
       composing,
-      log,
+      logger: logger,
       model,
       onStatus: (state) => {
         statusBar.update(state);
@@ -213,14 +223,14 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
     settings: () => settings.current,
     keys,
     languageModels,
-    report: (error: unknown) => log.error('a message could not be shown', error),
+    report: (error: unknown) => logger.error('a message could not be shown', error),
   };
   const view = held.add(
     new ChatView({
       extension: context.extensionUri,
       frontend,
       handlers: { ...chat.handlers, ...review.handlers, ...background.handlers },
-      log,
+      logger,
       onFreshPage: () => void composing.restoreText().catch(report('the draft cannot be given back')),
     }),
   );
@@ -231,7 +241,7 @@ export function compose(context: vscode.ExtensionContext, { log, statusBar }: Sh
     },
     'earshot.stop': () => chat.stop(),
     'earshot.deliverNow': () => chat.deliverNow(),
-    'earshot.showLog': () => log.show(),
+    'earshot.showLog': () => logger.show(),
     'earshot.chooseModel': async () => (await import('./models/modelCommands.ts')).chooseModel(modelCommands),
     'earshot.setApiKey': async () => (await import('./models/modelCommands.ts')).setApiKey(modelCommands),
     ...conversationCommands({ library, store, clock: realClock, chat, reveal: () => view.reveal() }),

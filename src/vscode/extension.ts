@@ -29,7 +29,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
       disposed: (disposable) => alive.delete(disposable),
     });
   }
-  const shell: Shell = { log: createOutput(), statusBar: new StatusBar() };
+  const shell: Shell = { logger: createOutput(), statusBar: new StatusBar() };
   /** The first use loads everything; one that failed is tried again with the next. */
   const load = (why: string): Promise<Composed | undefined> => {
     loading ??= compose(context, shell, why).catch((error: unknown) => {
@@ -40,7 +40,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     return loading;
   };
   context.subscriptions.push(
-    shell.log,
+    shell.logger,
     shell.statusBar,
     registerCommands(async () => (await load('a command'))?.commands),
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, {
@@ -58,7 +58,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   const recover = async () => {
     if (await mayHaveConversations(storageOf(context))) await load('conversations to recover');
   };
-  void recover().catch((error: unknown) => shell.log.error('conversations could not be looked for', error));
+  void recover().catch((error: unknown) => shell.logger.error('conversations could not be looked for', error));
   return undefined;
 }
 
@@ -69,23 +69,23 @@ export async function deactivate(): Promise<void> {
 }
 
 async function compose(context: vscode.ExtensionContext, shell: Shell, why: string): Promise<Composed> {
-  shell.log.info(`loading, for ${why}`);
+  shell.logger.info(`loading, for ${why}`);
   const composed = (await import('./compose.ts')).compose(context, shell);
   context.subscriptions.push(composed);
   // Whatever comes in its way is shown in the chat.
-  void composed.ready.catch((error: unknown) => shell.log.error('the last conversation could not be shown', error));
+  void composed.ready.catch((error: unknown) => shell.logger.error('the last conversation could not be shown', error));
   return composed;
 }
 
-function reportFailure({ log }: Shell, error: unknown): void {
-  log.error('Earshot could not be loaded', error);
+function reportFailure({ logger }: Shell, error: unknown): void {
+  logger.error('Earshot could not be loaded', error);
   const message = vscode.l10n.t(
     'Earshot could not be loaded. Reload the window; if that does not help, install it again.',
   );
   const show = vscode.l10n.t('Show Log');
   void Promise.resolve(vscode.window.showErrorMessage(message, show)).then(
-    (chosen) => chosen === show && log.show(),
-    (failed: unknown) => log.error('a message could not be shown', failed),
+    (chosen) => chosen === show && logger.show(),
+    (failed: unknown) => logger.error('a message could not be shown', failed),
   );
 }
 

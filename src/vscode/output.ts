@@ -1,8 +1,8 @@
 // The output channel behind the Log port.
 import * as vscode from 'vscode';
-import { type Log } from '../core/ports/ports.ts';
+import { type Logger } from '../core/ports/ports.ts';
 
-export interface Output extends Log {
+export interface Output extends Logger {
   show(): void;
   dispose(): void;
 }

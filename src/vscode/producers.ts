@@ -1,5 +1,5 @@
 // Which producers there are, each joined with what the editor says.
-import { type Clock, type Log, type Producer } from '../core/ports/ports.ts';
+import { type Clock, type Logger, type Producer } from '../core/ports/ports.ts';
 import { type Snapshots } from '../core/ports/storage.ts';
 import { type Workspace } from '../core/ports/workspace.ts';
 import { createBudgetProducer } from '../producers/budget.ts';
@@ -15,12 +15,14 @@ import { editorTerminals } from './sources/terminals.ts';
 
 export function createProducers(deps: {
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly snapshots: Snapshots;
   readonly workspace: Workspace;
 }): readonly Producer[] {
   const gate = new GitGate();
-  const terminals = editorTerminals((error) => deps.log.error('a command in a terminal could not be followed', error));
+  const terminals = editorTerminals((error) =>
+    deps.logger.error('a command in a terminal could not be followed', error),
+  );
   return [
     createFilesProducer({ ...deps, editorFiles: createEditorFiles(), buffers: editorBuffers, gate }),
     createGitProducer({ ...deps, gate }),

@@ -18,7 +18,7 @@ import { measure } from './measure.ts';
 
 const { settings } = readSettings(() => undefined);
 const log = recordingLog([]);
-const parts = { clock: realClock, ids: realIds, log };
+const parts = { clock: realClock, ids: realIds, logger: log };
 const folder = await mkdtemp(join(tmpdir(), 'earshot-bench-'));
 const { store } = createStorage({ files: realFileSystem, folder, window: 'bench', ...parts });
 
@@ -89,7 +89,7 @@ function history(length: number): LogEvent[] {
 /** Nothing is written: only what Earshot itself does is measured. */
 const nowhere: EventFile = {
   append: () => Promise.resolve(),
-  mend: () => Promise.resolve({ events: [], nextSeq: 1, damage: [] }),
+  repair: () => Promise.resolve({ events: [], nextSeq: 1, damage: [] }),
   close: () => Promise.resolve(),
 };
 

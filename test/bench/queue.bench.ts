@@ -8,7 +8,7 @@ import { estimateTokens } from '../../src/core/conversation/tokens.ts';
 import { Dispatcher } from '../../src/core/notify/dispatcher.ts';
 import { formatBlock } from '../../src/core/notify/format/formats.ts';
 import { planNotifications } from '../../src/core/notify/plan.ts';
-import { Hearing } from '../../src/core/notify/publishing.ts';
+import { Subscriptions } from '../../src/core/notify/publishing.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
@@ -99,7 +99,7 @@ const { store } = createStorage({
   folder,
   clock: realClock,
   ids: realIds,
-  log,
+  logger: log,
   window: 'bench',
 });
 const opened = await store.open(realIds.ulid());
@@ -109,9 +109,9 @@ const conversation = new ConversationLog({
   opened: opened.value,
   clock: realClock,
   ids: realIds,
-  log,
+  logger: log,
 });
-const hearing = new Hearing({ ids: realIds, mend: () => conversation.mend() });
+const hearing = new Subscriptions({ ids: realIds, repair: () => conversation.repair() });
 const joined = hearing.join(conversation);
 const draft: NotificationDraft = {
   kind: { source: 'task', name: 'ended' },

@@ -4,7 +4,7 @@ import { collect } from '../../src/core/agent/delivery.ts';
 import { ConversationLog } from '../../src/core/conversation/log.ts';
 import { openOrFollow } from '../../src/core/conversation/opening.ts';
 import { enqueue, withdraw } from '../../src/core/notify/queue.ts';
-import { type Log } from '../../src/core/ports/ports.ts';
+import { type Logger } from '../../src/core/ports/ports.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
@@ -15,17 +15,30 @@ const [folder = '', id = '', run = ''] = process.argv.slice(2);
 const PRODUCERS = 16;
 const { settings } = readSettings(() => undefined);
 const say = (line: string) => writeSync(1, `${line}\n`);
-const log: Log = {
+const log: Logger = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
   error: (message) => say(`error ${message}`),
 };
 
-const storage = createStorage({ files: realFileSystem, folder, clock: realClock, ids: realIds, log, window: 'child' });
+const storage = createStorage({
+  files: realFileSystem,
+  folder,
+  clock: realClock,
+  ids: realIds,
+  logger: log,
+  window: 'child',
+});
 const opening = await openOrFollow(storage, id);
 if (!opening.ok) throw new Error(opening.failure.message);
-const conversation = new ConversationLog({ id, opened: opening.value.opened, clock: realClock, ids: realIds, log });
+const conversation = new ConversationLog({
+  id,
+  opened: opening.value.opened,
+  clock: realClock,
+  ids: realIds,
+  logger: log,
+});
 say(conversation.owned ? 'owned' : 'followed');
 if (conversation.state.turn.key === '') {
   await conversation.append({ type: 'conversation_started', key: realIds.key() });

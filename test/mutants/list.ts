@@ -94,8 +94,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'what was folded before a failed write stays',
     file: 'src/core/conversation/log.ts',
-    find: '    const read = await this.#file.mend();\n    this.#rebuild(read);\n',
-    replace: '    await this.#file.mend();\n',
+    find: '    const read = await this.#file.repair();\n    this.#rebuild(read);\n',
+    replace: '    await this.#file.repair();\n',
     tests: ['test/unit/storage/eventFile.test.ts'],
   },
   {

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore, toDisposable } from '../../src/base/disposable.ts';
-import { type Log } from '../../src/core/ports/ports.ts';
+import { type Logger } from '../../src/core/ports/ports.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { WatchedPaths } from '../../src/producers/files/diskWatch.ts';
 import { GitRepository } from '../../src/producers/git/gitRepository.ts';
@@ -50,10 +50,10 @@ export class Recorder implements Disposable {
     this.#disk = new Map(Object.entries(options.start));
     this.#write({ start: options.start });
     const { report } = options;
-    const log: Log = { debug: () => {}, info: () => {}, warn: report, error: (_what, error) => report(error) };
+    const log: Logger = { debug: () => {}, info: () => {}, warn: report, error: (_what, error) => report(error) };
     this.#held.add(createEditorFiles().onDidTouch(({ type, path }) => this.#touched('editor', type, path)));
     const watched = new WatchedPaths({
-      log,
+      logger: log,
       hasOther: false,
       touched: (path, type) => this.#touched('chokidar', type, path),
       broke: report,

@@ -3,12 +3,12 @@ import { DisposableStore } from '../../src/base/disposable.ts';
 import { Emitter } from '../../src/base/emitter.ts';
 import { failed, succeeded } from '../../src/base/errors.ts';
 import { guardWorkspace } from '../../src/core/consent/door.ts';
-import { type Clock, type Log, type Producer } from '../../src/core/ports/ports.ts';
+import { type Clock, type Logger, type Producer } from '../../src/core/ports/ports.ts';
 import {
   type Problem,
   type Problems,
   type ProblemsChange,
-  type ProblemTelling,
+  type ReportedProblems,
 } from '../../src/core/ports/problems.ts';
 import {
   type EditorBuffers,
@@ -37,16 +37,16 @@ const CHOKIDAR = { created: 'add', changed: 'change', deleted: 'unlink' } as con
 
 interface ReplayDeps {
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly snapshots: Snapshots;
 }
 
 export class Replay {
   readonly workspace: Workspace;
   readonly producers: readonly Producer[];
-  readonly problems: ProblemTelling;
+  readonly problems: ReportedProblems;
   readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #files: Map<string, string>;
   readonly #buffers = new Map<string, string>();
   readonly #found = new Map<string, { open: boolean; problems: readonly Problem[] }>();
@@ -63,7 +63,7 @@ export class Replay {
   #busy: PromiseWithResolvers<Passed> | undefined;
   #settling: Promise<void> = Promise.resolve();
 
-  constructor({ clock, log, snapshots }: ReplayDeps, start: Readonly<Record<string, string>>) {
+  constructor({ clock, logger: log, snapshots }: ReplayDeps, start: Readonly<Record<string, string>>) {
     this.#clock = clock;
     this.#log = log;
     this.#files = new Map(Object.entries(start));
@@ -76,7 +76,7 @@ export class Replay {
     this.#tasks = emitter();
     this.#reported = emitter();
     this.workspace = this.#createWorkspace();
-    const parts = { clock, log, snapshots, workspace: this.workspace, gate: new GitGate() };
+    const parts = { clock, logger: log, snapshots, workspace: this.workspace, gate: new GitGate() };
     const buffers: EditorBuffers = {
       unsaved: () => [...this.#buffers.keys()],
       onDidChange: this.#changed.event,

@@ -83,7 +83,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
   const plain = createFolderWorkspace(folder);
   plain.trusted = options.trusted ?? true;
   const workspace = editor ?? plain;
-  const parts = { clock: realClock, ids: realIds, log, window: 'headless' };
+  const parts = { clock: realClock, ids: realIds, logger: log, window: 'headless' };
   const { store, lock, snapshots, checkpoints } = createStorage({
     files: options.files ?? realFileSystem,
     folder: storage,
@@ -92,14 +92,14 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
   const { settings } = readSettings((name) => options.settings?.[name]);
   const { handles, supervision } = createTestHandles({
     storage,
-    log,
+    logger: log,
     clock: options.ports?.clock ?? realClock,
     ...(options.supervisors && { supervisors: options.supervisors }),
   });
   const ports: Ports = {
     clock: realClock,
     ids: realIds,
-    log,
+    logger: log,
     store,
     lock,
     snapshots,
@@ -113,10 +113,10 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
       ...[handleTool, awaitTool],
     ],
     producers: [
-      ...(options.producers?.({ clock: realClock, log, snapshots, workspace }) ?? [
-        (options.watchProducer ?? same)(createFilesProducer({ clock: realClock, log, snapshots, workspace })),
+      ...(options.producers?.({ clock: realClock, logger: log, snapshots, workspace }) ?? [
+        (options.watchProducer ?? same)(createFilesProducer({ clock: realClock, logger: log, snapshots, workspace })),
       ]),
-      createHandlesProducer({ handles, clock: realClock, log }),
+      createHandlesProducer({ handles, clock: realClock, logger: log }),
     ],
     handles,
     processes: processObserver,

@@ -158,7 +158,7 @@ export class LogWorld {
     await this.settle();
     this.files.faults = {};
     // The first may be one that was under way while the disk refused.
-    for (const { log } of this.conversations.values()) await log.mend().catch(() => log.mend());
+    for (const { log } of this.conversations.values()) await log.repair().catch(() => log.repair());
   }
 
   /** Everything that was not synced may be gone. The machine starts again, on what the disk has. */
@@ -233,7 +233,7 @@ export class LogWorld {
     const opening = await openOrFollow(owner, id);
     const following = await openOrFollow(other, id);
     if (!opening.ok || !following.ok) throw new Error('it opens');
-    const deps = { id, clock: stillClock, ids: this.ids, log: silentLog };
+    const deps = { id, clock: stillClock, ids: this.ids, logger: silentLog };
     const log = new ConversationLog({ ...deps, opened: opening.value.opened });
     const follower = new ConversationLog({ ...deps, opened: following.value.opened });
     expect([log.owned, follower.owned]).toEqual([true, false]);

@@ -19,11 +19,11 @@ export async function createMemoryLog(key = 'k7QdQ8vXw2Lm9ZtY4nBs1A'): Promise<M
   const clock = createManualClock();
   const file: EventFile = {
     append: async (event) => void written.push(event),
-    mend: async () => ({ events: written, nextSeq: written.length + 1, damage: [] }),
+    repair: async () => ({ events: written, nextSeq: written.length + 1, damage: [] }),
     close: async () => undefined,
   };
   const opened = { file, events: [], nextSeq: 1, damage: [] };
-  const log = new ConversationLog({ id: realIds.ulid(), opened, clock, ids: realIds, log: recordingLog([]) });
+  const log = new ConversationLog({ id: realIds.ulid(), opened, clock, ids: realIds, logger: recordingLog([]) });
   await log.append({ type: 'conversation_started', key });
   return { log, written, clock };
 }

@@ -2,7 +2,7 @@
 import { createUlids } from '../../src/base/ulid.ts';
 import { ConversationLog } from '../../src/core/conversation/log.ts';
 import { type Projections } from '../../src/core/conversation/projections/project.ts';
-import { type Clock, type Ids, type Log } from '../../src/core/ports/ports.ts';
+import { type Clock, type Ids, type Logger } from '../../src/core/ports/ports.ts';
 import { type TryLock } from '../../src/node/kernelLock.ts';
 import { type Notification, type NotificationDraft } from '../../src/protocol/notification.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
@@ -10,7 +10,7 @@ import { FaultyFileSystem } from './faultyFileSystem.ts';
 
 export const STORAGE = '/storage';
 
-export const silentLog: Log = {
+export const silentLog: Logger = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
@@ -48,17 +48,17 @@ export interface MemoryWindow {
 export function memoryWindow(
   files = new FaultyFileSystem(),
   ids = countingIds(),
-  options: { tryLock?: TryLock; window?: string; clock?: Clock; log?: Log; folder?: string } = {},
+  options: { tryLock?: TryLock; window?: string; clock?: Clock; log?: Logger; folder?: string } = {},
 ): MemoryWindow {
   const { tryLock = memoryLocks(), window = 'one', clock = stillClock, log = silentLog, folder = STORAGE } = options;
-  return { files, ids, storage: createStorage({ files, folder, clock, ids, log, window, tryLock }) };
+  return { files, ids, storage: createStorage({ files, folder, clock, ids, logger: log, window, tryLock }) };
 }
 
 /** As its owner, without a lock. */
 export async function openLog({ storage, ids }: MemoryWindow, id: string): Promise<ConversationLog> {
   const opened = await storage.store.open(id);
   if (!opened.ok) throw new Error(opened.failure.message);
-  return new ConversationLog({ id, opened: opened.value, clock: stillClock, ids, log: silentLog });
+  return new ConversationLog({ id, opened: opened.value, clock: stillClock, ids, logger: silentLog });
 }
 
 export function pathOf(id: string, name = 'events.jsonl'): string {

@@ -1,5 +1,5 @@
 // Prints what happened in a conversation so that two runs print the same: ids numbered, times and addresses left out.
-import { type Partial as Drawn } from '../../src/core/ports/ports.ts';
+import { type PartialAnswer as Drawn } from '../../src/core/ports/ports.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { type ReceivedRequest } from './scriptedServer.ts';
 

@@ -1,8 +1,8 @@
 // A log that keeps its errors: a test fails if there are any.
 import { describeError } from '../../src/base/errors.ts';
-import { type Log } from '../../src/core/ports/ports.ts';
+import { type Logger } from '../../src/core/ports/ports.ts';
 
-export function recordingLog(errors: string[]): Log {
+export function recordingLog(errors: string[]): Logger {
   return {
     debug: () => undefined,
     info: () => undefined,

@@ -1,7 +1,7 @@
 // Supervised commands for tests: real supervisors, as processes of their own where that matters, else beside the test.
 import { join, resolve } from 'node:path';
 import { type Clock } from '../../src/base/clock.ts';
-import { type Log } from '../../src/core/ports/ports.ts';
+import { type Logger } from '../../src/core/ports/ports.ts';
 import { type Supervision } from '../../src/core/ports/processes.ts';
 import { Handles } from '../../src/core/tools/handles.ts';
 import { realClock } from '../../src/node/realClock.ts';
@@ -45,7 +45,7 @@ async function launchHere(folder: string, env: NodeJS.ProcessEnv): Promise<void>
 
 export interface TestHandlesOptions {
   readonly storage: string;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly clock?: Clock;
   readonly supervisors?: {
     /** Each in a process of its own. */
@@ -54,7 +54,7 @@ export interface TestHandlesOptions {
   } & Pick<SupervisionDeps, 'graceMilliseconds'>;
 }
 
-export function createTestHandles({ storage, log, clock = realClock, supervisors = {} }: TestHandlesOptions): {
+export function createTestHandles({ storage, logger: log, clock = realClock, supervisors = {} }: TestHandlesOptions): {
   handles: Handles;
   supervision: Supervision;
 } {
@@ -68,5 +68,5 @@ export function createTestHandles({ storage, log, clock = realClock, supervisors
     unownedMilliseconds: () => unownedMilliseconds,
     ...limits,
   });
-  return { supervision, handles: new Handles({ supervision, clock, log }) };
+  return { supervision, handles: new Handles({ supervision, clock, logger: log }) };
 }

@@ -3,7 +3,7 @@ import { type QueuedText } from '../../src/core/conversation/projections/pending
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
-  type Partial as Drawn,
+  type PartialAnswer as Drawn,
   type Frontend,
   type InquiryAnswer,
   type InquiryRequest,

@@ -62,7 +62,7 @@ describe('problems', () => {
     announced = new Map();
     const workspace = createWorkspace();
     const log = recordingLog([]);
-    const producer = createDiagnosticsProducer({ clock, log, problems: source, workspace });
+    const producer = createDiagnosticsProducer({ clock, logger: log, problems: source, workspace });
     headless = await startHeadless({
       model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       settings: { 'approvals.mode': 'edits' },

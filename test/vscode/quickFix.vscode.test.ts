@@ -43,7 +43,7 @@ describe('quick fixes', function () {
     const workspace = createWorkspace();
     const log = recordingLog([]);
     problems = new DiagnosticsSource(log);
-    const telling = createDiagnosticsProducer({ clock: realClock, log, problems, workspace });
+    const telling = createDiagnosticsProducer({ clock: realClock, logger: log, problems, workspace });
     fixes = createQuickFixes({ clock: realClock, problems, telling });
     headless = await startHeadless({
       model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),

@@ -207,7 +207,7 @@ describe('the stale table', () => {
 
   before(async () => {
     storageFolder = await mkdtemp(join(tmpdir(), 'earshot-table-'));
-    const parts = { clock: realClock, ids: realIds, log: recordingLog([]), window: 'table' };
+    const parts = { clock: realClock, ids: realIds, logger: recordingLog([]), window: 'table' };
     storage = createStorage({ files: realFileSystem, folder: storageFolder, ...parts });
   });
 

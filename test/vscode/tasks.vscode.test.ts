@@ -83,7 +83,7 @@ describe('the tasks', function () {
       model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       ports: {
         tools: [createRunTaskTool({ tasks, clock: realClock })],
-        producers: [createTasksProducer({ tasks, clock: realClock, log })],
+        producers: [createTasksProducer({ tasks, clock: realClock, logger: log })],
       },
     });
     const opened = await headless.earshot.create();

@@ -69,7 +69,7 @@ describe('the answer', () => {
     const calls = ['npm -v', 'npm  "-v"', 'npm -v; touch made'];
     const answers = calls.map((command, index) => ({ calls: [run(`c${index}`, command)] }));
     const folder = await import('node:fs/promises').then(({ mkdtemp }) => mkdtemp('/tmp/earshot-rules-'));
-    const open = () => createPermissions({ files: realFileSystem, folder, log: recordingLog([]) });
+    const open = () => createPermissions({ files: realFileSystem, folder, logger: recordingLog([]) });
     const permissions = open();
     const walk = await beginWalk([...answers, hello], { ports: { permissions } });
     answering(walk, { action: 'approve', always: true }, { action: 'reject' });

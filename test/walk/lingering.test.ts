@@ -1,6 +1,6 @@
 // A conversation that nobody shows stays live while something runs in it, also over the window's end, and no longer.
 import { afterEach, expect, test } from 'vitest';
-import { Lingering } from '../../src/core/keepAlive.ts';
+import { KeepAlive } from '../../src/core/keepAlive.ts';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { type Headless, startHeadless } from '../support/headless.ts';
 import { createManualClock } from '../support/manualClock.ts';
@@ -8,7 +8,7 @@ import { type ScriptedServer, startScriptedServer } from '../support/scriptedSer
 
 let server: ScriptedServer;
 let window: Headless;
-let lingering: Lingering;
+let lingering: KeepAlive;
 const clock = createManualClock();
 
 afterEach(async () => {
@@ -40,7 +40,7 @@ async function begin(command: string): Promise<string> {
 function linger(): void {
   const { earshot, handles, supervision } = window;
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-  lingering = new Lingering({ earshot, handles, supervision, clock, log });
+  lingering = new KeepAlive({ earshot, handles, supervision, clock, logger: log });
 }
 
 test('it is closed when its last command has ended and was queued, not before', async () => {

@@ -58,7 +58,7 @@ async function replay(minutes: number): Promise<Told> {
   const errors: string[] = [];
   const log = recordingLog(errors);
   const { storage, ids } = memoryWindow(undefined, undefined, { clock });
-  const parts = { clock, log, snapshots: storage.snapshots };
+  const parts = { clock, logger: log, snapshots: storage.snapshots };
   const editor = new Replay(parts, start);
   const model = createOpenAiModel({ baseUrl: scripted.baseUrl, model: 'm', apiKey: async () => 'k' });
   const { workspace, producers, problems } = editor;

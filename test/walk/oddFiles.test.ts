@@ -47,7 +47,7 @@ async function withoutGit() {
     folder: root,
     snapshots,
     clock: realClock,
-    log: recordingLog([]),
+    logger: recordingLog([]),
     withoutGit: true,
   });
   atTestEnd(async () => {

@@ -2,7 +2,7 @@
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type HeldReason } from '../../protocol/webview.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type Activation, decideActivation, type Woken, wishOf } from '../notify/activation.ts';
+import { type Activation, decideActivation, type WakeHistory, wishOf } from '../notify/activation.ts';
 import { type Ports } from '../ports/ports.ts';
 
 export interface ActivatorDeps {
@@ -27,7 +27,7 @@ export class Activator implements Disposable {
   #userHasWritten = false;
   #inARow = 0;
   #lastAbort: number | undefined;
-  #woken = new Map<string, Woken>();
+  #woken = new Map<string, WakeHistory>();
   #held: HeldReason | undefined;
 
   constructor(deps: ActivatorDeps) {

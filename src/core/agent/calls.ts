@@ -47,7 +47,7 @@ async function sampleForResult(deps: TurnDeps, prompting: Prompting): Promise<vo
     await sampleAt(deps, prompting, 'result');
   } catch (error) {
     if (error instanceof FailureError) throw error;
-    deps.ports.log.error('what changed was not compared before a result', error);
+    deps.ports.logger.error('what changed was not compared before a result', error);
   }
 }
 
@@ -73,7 +73,7 @@ function collectOrNothing(deps: TurnDeps): ReturnType<typeof collectFor> | undef
   try {
     return collectFor(deps);
   } catch (error) {
-    deps.ports.log.error('a result was written without what is pending', error);
+    deps.ports.logger.error('a result was written without what is pending', error);
     return undefined;
   }
 }
@@ -133,7 +133,7 @@ async function waitingCalls(deps: TurnDeps): Promise<readonly CallRequest[]> {
     }
     return waiting;
   } catch (error) {
-    deps.ports.log.error('which calls still wait for an answer is not known', error);
+    deps.ports.logger.error('which calls still wait for an answer is not known', error);
     return [];
   }
 }
@@ -147,6 +147,14 @@ function runDeps({ log, registry, edits, ports, captures }: TurnDeps): ToolRunDe
   const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles, shell } = ports;
   const shared = { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles, shell };
   const { onDidChangeFiles } = ports;
-  const own = { log, registry, edits, output: ports.log, captures, slots: new Slots(MOST_RUNNING), onDidChangeFiles };
+  const own = {
+    log,
+    registry,
+    edits,
+    output: ports.logger,
+    captures,
+    slots: new Slots(MOST_RUNNING),
+    onDidChangeFiles,
+  };
   return { ...own, ...shared };
 }

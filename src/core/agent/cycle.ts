@@ -36,7 +36,7 @@ export type CycleOutcome =
     }
   | { readonly type: 'aborted' };
 
-interface Heard {
+interface ReceivedAnswer {
   text: string;
   reasoning: string;
   calls: Extract<ModelPart, { type: 'tool_call' }>[];
@@ -93,9 +93,14 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
   };
 }
 
-async function listen(deps: CycleDeps, request: ModelRequest, signal: AbortSignal, id: string): Promise<Heard> {
+async function listen(
+  deps: CycleDeps,
+  request: ModelRequest,
+  signal: AbortSignal,
+  id: string,
+): Promise<ReceivedAnswer> {
   const { frontend, log } = deps;
-  const heard: Heard = { text: '', reasoning: '', calls: [], finished: false, truncated: false };
+  const heard: ReceivedAnswer = { text: '', reasoning: '', calls: [], finished: false, truncated: false };
   const idle = watchIdle(deps.clock, deps.idleMilliseconds, signal);
   const fits = createAnswerBound();
   try {
@@ -127,7 +132,7 @@ async function listen(deps: CycleDeps, request: ModelRequest, signal: AbortSigna
   return heard;
 }
 
-function take(heard: Heard, part: ModelPart): void {
+function take(heard: ReceivedAnswer, part: ModelPart): void {
   switch (part.type) {
     case 'text':
     case 'reasoning':
@@ -150,7 +155,7 @@ function take(heard: Heard, part: ModelPart): void {
 }
 
 /** A stream that ended without saying so, or said nothing. */
-function whatIsMissing(heard: Heard, quietFor: number | undefined): Failure | undefined {
+function whatIsMissing(heard: ReceivedAnswer, quietFor: number | undefined): Failure | undefined {
   if (quietFor !== undefined) {
     return {
       code: 'idle',
@@ -173,13 +178,13 @@ function whatIsMissing(heard: Heard, quietFor: number | undefined): Failure | un
   };
 }
 
-function outcomeOf(heard: Heard, signal: AbortSignal): EventOf<'model_call'>['outcome'] {
+function outcomeOf(heard: ReceivedAnswer, signal: AbortSignal): EventOf<'model_call'>['outcome'] {
   if (signal.aborted) return 'aborted';
   return heard.failed === undefined ? 'succeeded' : 'failed';
 }
 
 /** An id that is missing or was used before would tie a result to the wrong call: such a call gets one of ours. */
-function requestsOf(calls: Heard['calls'], { log, ids }: CycleDeps): EventDraft[] {
+function requestsOf(calls: ReceivedAnswer['calls'], { log, ids }: CycleDeps): EventDraft[] {
   const taken = new Set<string>();
   return calls.map((call) => {
     const usable = call.id !== '' && !taken.has(call.id) && !log.state.turn.hasCall(call.id);

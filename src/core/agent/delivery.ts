@@ -4,7 +4,7 @@ import { type Settings } from '../../protocol/settings.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { estimateTokens } from '../conversation/tokens.ts';
 import { fileStatesOf } from '../files/fileState.ts';
-import { HARDLY } from '../files/seenPart.ts';
+import { SHOWN_IN_PART } from '../files/seenPart.ts';
 import { type FormatName } from '../notify/format/format.ts';
 import { formatBlock } from '../notify/format/formats.ts';
 import { type Outline, type Plan, planNotifications } from '../notify/plan.ts';
@@ -108,7 +108,7 @@ function movedBy(log: ConversationLog, plan: Plan): Moved {
       // A diff shows nothing of what the model never saw or no longer has.
       const before = log.state.seen.get(path);
       const hardly = before?.part !== undefined || before?.compacted === true;
-      return { path, hash, ...(hardly && { part: HARDLY }) };
+      return { path, hash, ...(hardly && { part: SHOWN_IN_PART }) };
     });
   });
 }

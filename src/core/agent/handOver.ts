@@ -7,7 +7,7 @@ import {
   type Frontend,
   type InquiryAnswer,
   type InquiryRequest,
-  type Partial,
+  type PartialAnswer,
 } from '../ports/ports.ts';
 
 export interface HandOverDeps {
@@ -58,7 +58,7 @@ export class HandOver implements Frontend {
     this.#giveUp();
   }
 
-  render(conversation: string, partial: Partial): void {
+  render(conversation: string, partial: PartialAnswer): void {
     this.#deps.frontend.render(conversation, partial);
   }
 

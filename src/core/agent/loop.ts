@@ -62,7 +62,7 @@ async function unlessBug<T>({ ports }: TurnDeps, action: () => Promise<T>): Prom
     return await action();
   } catch (error) {
     if (error instanceof FailureError) throw error;
-    ports.log.error('the turn failed unexpectedly', error);
+    ports.logger.error('the turn failed unexpectedly', error);
     const message = `Earshot failed unexpectedly: ${describeError(error)}`;
     return { outcome: 'error', failure: { code: 'bug', message, nextStep: 'The log has details: Earshot: Show Log.' } };
   }

@@ -6,10 +6,10 @@ import { type Ports } from '../ports/ports.ts';
 const MOST_KEPT = 1000;
 
 export class Refusals {
-  readonly #ports: Pick<Ports, 'log' | 'notice'>;
+  readonly #ports: Pick<Ports, 'logger' | 'notice'>;
   readonly #told = new Set<string>();
 
-  constructor(ports: Pick<Ports, 'log' | 'notice'>) {
+  constructor(ports: Pick<Ports, 'logger' | 'notice'>) {
     this.#ports = ports;
   }
 
@@ -20,7 +20,7 @@ export class Refusals {
     if (this.#told.size >= MOST_KEPT) this.#told.clear();
     this.#told.add(key);
     const text = `The instructions in ${printPath(path)} are not used: ${printPath(message)}`;
-    this.#ports.log.warn(text);
+    this.#ports.logger.warn(text);
     this.#ports.notice?.(text);
   }
 }

@@ -46,7 +46,7 @@ export async function sampleAt(deps: TurnDeps, prompting: Prompting, type: Deliv
   const timer = ports.clock.after(SAMPLED_WITHIN, () => late.resolve(undefined));
   try {
     const samples = await Promise.race([readSamples(deps, sampling, prompting, type), late.promise]);
-    if (samples === undefined) ports.log.warn('What changed since the last request could not be compared in time.');
+    if (samples === undefined) ports.logger.warn('What changed since the last request could not be compared in time.');
     for (const sample of samples ?? []) await take(deps, sample);
   } finally {
     timer.dispose();

@@ -9,7 +9,7 @@ import { effectOf } from '../tools/registry.ts';
 import { type ToolRunDeps } from '../tools/run.ts';
 import { judge, type Verdict } from './approvalPolicy.ts';
 import { type Hidden } from './ignoreFile.ts';
-import { OpenPreview } from './openPreview.ts';
+import { OpenPreview } from '../tools/openPreview.ts';
 import { shellSyntaxOf } from './shell/script.ts';
 
 type CallRequest = EventOf<'tool_call_request'>;

@@ -3,7 +3,7 @@ import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, findFault, type LogEvent } from '../../protocol/event.ts';
-import { type Clock, type Ids, type Log } from '../ports/ports.ts';
+import { type Clock, type Ids, type Logger } from '../ports/ports.ts';
 import { type EventFile, type FollowedLog, type OpenedLog, type ReadLog } from '../ports/storage.ts';
 import { type Folded, Projections } from './projections/project.ts';
 
@@ -13,7 +13,7 @@ export interface ConversationLogDeps {
   readonly opened: OpenedLog | FollowedLog;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 interface Drafted {
@@ -31,7 +31,7 @@ export class ConversationLog implements Disposable {
   readonly id: string;
   readonly #clock: Clock;
   readonly #ids: Ids;
-  readonly #output: Log;
+  readonly #output: Logger;
   readonly #onDidAppend: Emitter<Folded>;
   readonly #onDidReset: Emitter<void>;
   /** Absent in a window that follows. */
@@ -51,8 +51,8 @@ export class ConversationLog implements Disposable {
     this.id = deps.id;
     this.#clock = deps.clock;
     this.#ids = deps.ids;
-    this.#output = deps.log;
-    const report = (error: unknown) => deps.log.error('a listener of the log failed', error);
+    this.#output = deps.logger;
+    const report = (error: unknown) => deps.logger.error('a listener of the log failed', error);
     this.#onDidAppend = new Emitter(report);
     this.#onDidReset = new Emitter(report);
     this.#take(deps.opened);
@@ -123,7 +123,7 @@ export class ConversationLog implements Disposable {
    * failure while the disk refuses. Whoever decides by the state waits for this first, since what was folded before a
    * failed write is not true.
    */
-  async mend(): Promise<void> {
+  async repair(): Promise<void> {
     if (this.#broken === undefined) return;
     this.#mending ??= this.#mendNow().finally(() => {
       this.#mending = undefined;
@@ -236,12 +236,12 @@ export class ConversationLog implements Disposable {
   #failed(error: unknown): void {
     if (!(error instanceof FailureError) || error.failure.code !== 'storage' || this.#broken !== undefined) return;
     this.#broken = error;
-    void this.mend().catch((again: unknown) => this.#output.warn(`not mended yet: ${describeError(again)}`));
+    void this.repair().catch((again: unknown) => this.#output.warn(`not mended yet: ${describeError(again)}`));
   }
 
   async #mendNow(): Promise<void> {
     if (this.#file === undefined) return;
-    const read = await this.#file.mend();
+    const read = await this.#file.repair();
     this.#rebuild(read);
     this.#broken = undefined;
     this.#onDidReset.fire();

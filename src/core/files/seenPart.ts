@@ -2,7 +2,7 @@
 import { type SeenPart } from '../../protocol/event.ts';
 
 /** Of the bytes only what an edit or a diff showed of them. */
-export const HARDLY: SeenPart = { ranges: [], of: 0 };
+export const SHOWN_IN_PART: SeenPart = { ranges: [], of: 0 };
 
 /** Both together; undefined once every line was shown. */
 export function joinParts(one: SeenPart, other: SeenPart): SeenPart | undefined {

@@ -31,7 +31,7 @@ function isMention({ kind, scopes = [] }: Notification): boolean {
   return kind.source === 'message' && scopes.some((scope) => scope.startsWith(MENTION_SCOPE));
 }
 
-export interface Woken {
+export interface WakeHistory {
   readonly times: number;
   /** When it did so last. */
   readonly at: number;
@@ -50,7 +50,7 @@ export interface ActivationInput {
   readonly inARow: number;
   readonly lastAbort: number | undefined;
   /** By kind, since the user's last word. */
-  readonly woken: ReadonlyMap<string, Woken>;
+  readonly woken: ReadonlyMap<string, WakeHistory>;
   /** The model may be asked without the user's doing. */
   readonly mayAsk: boolean;
 }
@@ -94,7 +94,7 @@ function holding(input: ActivationInput, kinds: ReadonlySet<string>, streaming: 
 }
 
 /** When a kind that woke the model may do so again. */
-function freeAgain(woken: Woken | undefined): number {
+function freeAgain(woken: WakeHistory | undefined): number {
   if (woken === undefined) return 0;
   return woken.at + Math.min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2 ** (woken.times - 1));
 }

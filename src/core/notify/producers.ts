@@ -3,9 +3,9 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError, type Failure } from '../../base/errors.ts';
 import { type Settings } from '../../protocol/settings.ts';
-import { type Clock, type Log, type Producer, type SeenFiles } from '../ports/ports.ts';
+import { type Clock, type Logger, type Producer, type SeenFiles } from '../ports/ports.ts';
 import { type DeliveryPoint, type LiveConversations, type Sample } from '../ports/producers.ts';
-import { CalmPublisher, type Outlet } from './throttle.ts';
+import { ThrottledPublisher, type Outlet } from './throttle.ts';
 
 const FIRST_RESTART = 1000;
 const LAST_RESTART = 5 * 60_000;
@@ -17,7 +17,7 @@ const RECOVERED_AFTER = 10 * 60_000;
 export interface ProducersDeps {
   readonly producers: readonly Producer[];
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly outlet: Outlet;
   readonly seen: SeenFiles;
   readonly live: LiveConversations;
@@ -28,7 +28,7 @@ interface Run {
   readonly producer: Producer;
   /** Undefined while it is stopped. */
   held?: DisposableStore;
-  calm?: CalmPublisher;
+  calm?: ThrottledPublisher;
   /** Until it is started again, or has run long enough to count as recovered. */
   timer?: Disposable;
   breaks: number;
@@ -43,7 +43,7 @@ export class Producers implements Disposable {
 
   constructor(deps: ProducersDeps) {
     this.#deps = deps;
-    this.#onDidChange = new Emitter((error) => deps.log.error('a listener failed', error));
+    this.#onDidChange = new Emitter((error) => deps.logger.error('a listener failed', error));
     this.#runs = deps.producers.map((producer) => ({ producer, breaks: 0 }));
     this.refresh();
   }
@@ -97,7 +97,7 @@ export class Producers implements Disposable {
     const held = new DisposableStore();
     run.held = held;
     // Released in reverse order: the producer ends first, then what was still held back goes out.
-    const calm = held.add(new CalmPublisher({ clock, outlet }));
+    const calm = held.add(new ThrottledPublisher({ clock, outlet }));
     run.calm = calm;
     // What it says after it was stopped is an echo.
     const broke = (error: unknown) => run.held === held && this.#broke(run, error);
@@ -116,14 +116,14 @@ export class Producers implements Disposable {
   }
 
   #broke(run: Run, error: unknown): void {
-    const { log } = this.#deps;
+    const { logger } = this.#deps;
     const { name } = run.producer;
     this.#stop(run);
     run.breaks += 1;
     const wait = Math.min(LAST_RESTART, FIRST_RESTART * 2 ** (run.breaks - 1));
     // Once: that it breaks again while it is being tried is no news.
-    if (run.breaks === 1) log.error(`the producer ${name} broke and is started again in a while`, error);
-    else log.debug(`the producer ${name} broke again: ${describeError(error)}`);
+    if (run.breaks === 1) logger.error(`the producer ${name} broke and is started again in a while`, error);
+    else logger.debug(`the producer ${name} broke again: ${describeError(error)}`);
     this.#after(run, wait, () => {
       if (!this.#ended) this.#start(run);
     });
@@ -149,7 +149,7 @@ export class Producers implements Disposable {
     try {
       held?.dispose();
     } catch (error) {
-      this.#deps.log.error(`the producer ${run.producer.name} did not end well`, error);
+      this.#deps.logger.error(`the producer ${run.producer.name} did not end well`, error);
     }
   }
 

@@ -17,22 +17,22 @@ export function ownScope(conversation: string): string {
   return `conversation:${conversation}`;
 }
 
-export interface HearingDeps {
+export interface SubscriptionsDeps {
   readonly ids: Ids;
   /** Resolves once a log that could not be written can be written again; rejects while it cannot. */
-  mend(conversation: string): Promise<void>;
+  repair(conversation: string): Promise<void>;
   /** Whether a kind is heard only by those whose own acts subscribed them to what it is about. */
   onlyOwn?(kind: string): boolean;
   /** Whether the user wants to hear of a kind each time, also when it says again what was told. */
   eachTime?(kind: string): boolean;
 }
 
-export class Hearing implements Outlet {
-  readonly #deps: HearingDeps;
+export class Subscriptions implements Outlet {
+  readonly #deps: SubscriptionsDeps;
   readonly #dispatcher = new Dispatcher();
   readonly #logs = new Map<string, ConversationLog>();
 
-  constructor(deps: HearingDeps) {
+  constructor(deps: SubscriptionsDeps) {
     this.#deps = deps;
   }
 
@@ -73,7 +73,7 @@ export class Hearing implements Outlet {
   }
 
   deliver(draft: NotificationDraft, listener: string): Promise<unknown> {
-    const { ids, mend, eachTime } = this.#deps;
+    const { ids, repair: mend, eachTime } = this.#deps;
     const log = this.#logs.get(listener);
     if (log?.owned !== true) return Promise.resolve();
     const take = () => enqueue(log, ids, draft, draft.data !== undefined && eachTime?.(printKind(draft.kind)));
@@ -88,7 +88,7 @@ export class Hearing implements Outlet {
     const logs = [...this.#logs.values()].filter((log) => log.owned && (to === undefined || log.id === to));
     const withdrawn = await Promise.all(
       logs.map(async (log) => {
-        if (log.isBroken) await this.#deps.mend(log.id);
+        if (log.isBroken) await this.#deps.repair(log.id);
         return withdraw(log, kind, subject, reason);
       }),
     );

@@ -18,7 +18,7 @@ export interface Outlet extends Publisher {
   isPending(kind: Kind, subject: string, listener: string): boolean;
 }
 
-export interface CalmDeps {
+export interface ThrottleDeps {
   readonly clock: Clock;
   readonly outlet: Outlet;
 }
@@ -45,8 +45,8 @@ interface Resting {
 }
 
 /** One for each producer. What was taken is delivered, replaced by a newer one of its subject, or counted in a summary. */
-export class CalmPublisher implements Publisher, Disposable {
-  readonly #deps: CalmDeps;
+export class ThrottledPublisher implements Publisher, Disposable {
+  readonly #deps: ThrottleDeps;
   /** Subjects that spoke within the last 2 s, with what they have said since. */
   readonly #subjects = new Map<string, Resting>();
   /** When the last ones were let through, oldest first; at most 50. */
@@ -56,7 +56,7 @@ export class CalmPublisher implements Publisher, Disposable {
   #lastSummary = Number.NEGATIVE_INFINITY;
   #ended = false;
 
-  constructor(deps: CalmDeps) {
+  constructor(deps: ThrottleDeps) {
     this.#deps = deps;
     this.#excess = new Excess(deps.outlet);
   }

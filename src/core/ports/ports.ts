@@ -13,7 +13,7 @@ import { type ModelMessage } from '../conversation/projections/messages.ts';
 import { type QueuedText } from '../conversation/projections/pending.ts';
 import { type SeenState } from '../conversation/projections/seen.ts';
 import { type ConversationHandles, type Handles } from '../tools/handles.ts';
-import { type ProblemTelling } from './problems.ts';
+import { type ReportedProblems } from './problems.ts';
 import { type ObservedProcess, type ProcessObserver } from './processes.ts';
 import { type DeliveryPoint, type ProducerHost, type Sample } from './producers.ts';
 import { type Checkpoints, type Lock, type Snapshots, type Store } from './storage.ts';
@@ -22,7 +22,7 @@ import { type Buffers, type FilePath, type Workspace } from './workspace.ts';
 export type { Clock } from '../../base/clock.ts';
 
 /** For people who look for a fault: the output channel. Never the model, never the chat. */
-export interface Log {
+export interface Logger {
   debug(message: string): void;
   info(message: string): void;
   warn(message: string): void;
@@ -242,7 +242,7 @@ export interface InquiryAnswer {
 }
 
 /** What is drawn while it happens and is not (yet) in the log. */
-export type Partial =
+export type PartialAnswer =
   | { readonly type: 'answer_started'; readonly id: string }
   | { readonly type: 'answer_text'; readonly id: string; readonly field: 'text' | 'reasoning'; readonly text: string }
   /** The complete event follows, or nothing if nothing came. */
@@ -263,7 +263,7 @@ export type Partial =
 
 /** Something through which a person, or a program in their place, follows and answers. */
 export interface Frontend {
-  render(conversation: string, partial: Partial): void;
+  render(conversation: string, partial: PartialAnswer): void;
   /** Resolves with the first answer; rejects only when the signal is aborted. */
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
   /** Something about an open approval is another by now. One that is not open any more is passed over. */
@@ -325,7 +325,7 @@ export interface Producer {
 export interface Ports {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly store: Store;
   /** Absent: this window is the only one. */
   readonly lock?: Lock;
@@ -345,7 +345,7 @@ export interface Ports {
   readonly permissions?: Permissions;
   readonly userFiles?: UserFiles;
   /** Absent: nobody knows of problems. */
-  readonly problems?: ProblemTelling;
+  readonly problems?: ReportedProblems;
   /** Shows the user a sentence in the chat; the model is not told. Absent: only the log has it. */
   notice?(text: string): void;
   /** Files of the workspace, on disk or in a buffer, may have changed. Absent: nobody knows. */

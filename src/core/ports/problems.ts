@@ -46,7 +46,7 @@ export interface Problems {
 }
 
 /** What a conversation is told of problems: with the result of its own edit, or as a notification, never both, never neither. */
-export interface ProblemTelling {
+export interface ReportedProblems {
   /** From here on what the conversation would be told is held back, for the result. */
   beginEdit(conversation: string): EditWatch;
   /** Has the file looked at: it is opened as a document, and servers are given a while to speak of it. */

@@ -12,7 +12,7 @@ export interface EventFile {
    */
   append(event: LogEvent): Promise<void>;
   /** After a failed append: takes back what was half written and reads what is left. Rejects while the disk refuses. */
-  mend(): Promise<ReadLog>;
+  repair(): Promise<ReadLog>;
   /** What it is called now, for lists. Can always be worked out anew, so nobody waits for it. */
   titled?(title: string): void;
   close(): Promise<void>;

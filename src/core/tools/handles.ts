@@ -5,7 +5,7 @@ import { Emitter } from '../../base/emitter.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type KnownHandle } from '../conversation/projections/handleStates.ts';
-import { type Log } from '../ports/ports.ts';
+import { type Logger } from '../ports/ports.ts';
 import { type ObservedProcess, type SupervisedCommand, type Supervision } from '../ports/processes.ts';
 import { Handle, type HandleChange } from './handle.ts';
 import { describeState, handleSubject } from './handleWords.ts';
@@ -13,7 +13,7 @@ import { describeState, handleSubject } from './handleWords.ts';
 export interface HandlesDeps {
   readonly supervision: Supervision;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 interface HandleRequest {
@@ -61,7 +61,7 @@ export class Handles implements Disposable {
 
   constructor(deps: HandlesDeps) {
     this.#deps = deps;
-    this.#emitter = new Emitter((error) => deps.log.error('a listener of the handles failed', error));
+    this.#emitter = new Emitter((error) => deps.logger.error('a listener of the handles failed', error));
   }
 
   /** Any change of any of them; also of those that only their call knows. */
@@ -158,7 +158,7 @@ class Conversation implements ConversationHandles, Disposable {
     this.#deps = deps;
     this.#log = log;
     this.#announce = announce;
-    this.#onDidSettle = this.#held.add(new Emitter((error) => deps.log.error('a listener failed', error)));
+    this.#onDidSettle = this.#held.add(new Emitter((error) => deps.logger.error('a listener failed', error)));
     this.#held.add(log.onDidAppend(({ event }) => event.type === 'tool_call_response' && this.#onDidSettle.fire()));
   }
 
@@ -244,7 +244,7 @@ class Conversation implements ConversationHandles, Disposable {
       if (wentOn) await this.#withdraw(known.name, ['waiting'], 'it went on');
     }
     // A call that was interrupted is answered as that: what it started must not go on unheard.
-    const report = (error: unknown) => this.#deps.log.error('an interrupted command could not be ended', error);
+    const report = (error: unknown) => this.#deps.logger.error('an interrupted command could not be ended', error);
     for (const run of left) void this.#endInterrupted(run).catch(report);
     await this.#forgetOldest();
     for (const handle of this.all) this.#announce({ type: 'state', handle });
@@ -255,8 +255,8 @@ class Conversation implements ConversationHandles, Disposable {
   }
 
   #add(run: string, process: SupervisedCommand): Handle {
-    const { clock, log } = this.#deps;
-    const report = (error: unknown) => log.error('a command could not be followed', error);
+    const { clock, logger } = this.#deps;
+    const report = (error: unknown) => logger.error('a command could not be followed', error);
     const conversation = this.#log.id;
     const handle = this.#held.add(new Handle({ conversation, run, process, clock, report, changed: this.#announce }));
     this.#byRun.set(run, handle);

@@ -8,7 +8,7 @@ import { Activity } from './activity.ts';
 import { type OwnEdits } from './ownEdits.ts';
 import { type ToolRegistry } from './registry.ts';
 
-interface Listened {
+interface ObservedConversation {
   readonly log: ConversationLog;
   readonly activity: Activity;
   readonly edits: OwnEdits;
@@ -16,7 +16,7 @@ interface Listened {
 
 export class LiveViews implements Disposable {
   readonly #registry: ToolRegistry;
-  readonly #logs = new Map<string, Listened>();
+  readonly #logs = new Map<string, ObservedConversation>();
   readonly #onDidChangeSeen: Emitter<void>;
   readonly #onDidChange: Emitter<void>;
 

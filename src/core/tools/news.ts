@@ -8,7 +8,7 @@ import { isWanted, levelOf } from '../notify/wanted.ts';
 
 const WARNINGS_EVERY = 60_000;
 
-export interface NewsDeps {
+export interface WaitInterruptionsDeps {
   readonly log: ConversationLog;
   readonly clock: Clock;
   settings(): Settings;
@@ -18,7 +18,7 @@ export interface NewsDeps {
 const lastWarning = new WeakMap<ConversationLog, number>();
 
 /** Resolves with what it was, for the model; with nothing once the signal is aborted. What is pending already counts. */
-export function awaitNews(deps: NewsDeps, signal: AbortSignal): Promise<string> {
+export function awaitNews(deps: WaitInterruptionsDeps, signal: AbortSignal): Promise<string> {
   const { log, clock } = deps;
   const { promise, resolve } = Promise.withResolvers<string>();
   let later: Disposable | undefined;
@@ -47,14 +47,14 @@ export function awaitNews(deps: NewsDeps, signal: AbortSignal): Promise<string> 
   });
 }
 
-interface News {
+interface WaitInterruptions {
   readonly what: string;
   readonly warning: boolean;
   /** When it may end a wait. */
   readonly due: number;
 }
 
-function newsIn({ log, settings }: NewsDeps): News | undefined {
+function newsIn({ log, settings }: WaitInterruptionsDeps): WaitInterruptions | undefined {
   const { pending } = log.state;
   if (pending.texts.length > 0) return { what: 'the user wrote', warning: false, due: 0 };
   const wanted = pending.notifications.filter((notification) => isWanted(notification, settings()));

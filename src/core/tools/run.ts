@@ -20,13 +20,13 @@ import {
   type Clock,
   type Frontend,
   type Ids,
-  type Log,
+  type Logger,
   type Permissions,
   type Tool,
   type ToolContext,
   type ToolOutcome,
 } from '../ports/ports.ts';
-import { type ProblemTelling } from '../ports/problems.ts';
+import { type ReportedProblems } from '../ports/problems.ts';
 import { type Snapshots, type Store } from '../ports/storage.ts';
 import { type FilePath, type Workspace } from '../ports/workspace.ts';
 import { inTurn, keepViews, ownWorkspace, seenView } from './fileViews.ts';
@@ -45,13 +45,13 @@ export interface ToolRunDeps {
   readonly workspace: Workspace;
   readonly frontend: Frontend;
   readonly snapshots: Snapshots;
-  readonly output: Log;
+  readonly output: Logger;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly store: Store;
   readonly permissions?: Permissions | undefined;
   readonly captures?: Captures | undefined;
-  readonly problems?: ProblemTelling | undefined;
+  readonly problems?: ReportedProblems | undefined;
   readonly handles?: Handles | undefined;
   /** For calls of the same answer that run programs. */
   readonly slots: Slots;

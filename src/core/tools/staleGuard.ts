@@ -1,7 +1,7 @@
 // Decides whether a file may be changed by a model that has seen these bytes of it, and what it is told if not. Pure.
 import { type SeenPart } from '../../protocol/event.ts';
 import { type Difference, differenceOf } from '../files/difference.ts';
-import { HARDLY, printPart } from '../files/seenPart.ts';
+import { SHOWN_IN_PART, printPart } from '../files/seenPart.ts';
 
 /** A refusal may show more than a notification: the model asked. */
 const SHOWN = { lines: 200, characters: 8000 };
@@ -80,7 +80,7 @@ export function newsBeside(
 /** How much of a file the model knows after it was shown a difference to what it knew. */
 export function partAfter(seen: SeenOf | undefined, shown: boolean): SeenPart | undefined {
   const knewAll = seen !== undefined && seen.part === undefined && !seen.compacted && !seen.gone;
-  return knewAll && (seen.current || shown) ? undefined : HARDLY;
+  return knewAll && (seen.current || shown) ? undefined : SHOWN_IN_PART;
 }
 
 function changedSince(path: string, seen: SeenOf, now: string | undefined, done: string): Verdict {

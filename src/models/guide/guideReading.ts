@@ -28,12 +28,12 @@ export function userTextsIn(block: string | undefined): string[] {
   return elementsIn(block ?? '', 'user_message').map(({ body }) => body);
 }
 
-export interface HeardEntry {
+export interface NotifiedEntry {
   readonly kind: string;
   readonly body: string;
 }
 
-export function entriesIn(block: string): HeardEntry[] {
+export function entriesIn(block: string): NotifiedEntry[] {
   return elementsIn(block, 'notification').flatMap(({ attributes, body }) => {
     const [, source, name] = /^ source="([^"]*)" name="([^"]*)"/.exec(attributes) ?? [];
     return source === undefined || name === undefined ? [] : [{ kind: `${source}.${name}`, body }];

@@ -1,6 +1,6 @@
 // Decides the Guide's words: what it is, what it understands, what a step brought, and what it was told meanwhile.
 import { fenceAround } from '../../base/text.ts';
-import { entriesIn, exitCodeIn, type HeardEntry, moreIn, userTextsIn } from './guideReading.ts';
+import { entriesIn, exitCodeIn, type NotifiedEntry, moreIn, userTextsIn } from './guideReading.ts';
 
 const LONGEST_EXCERPT = 1500;
 
@@ -69,7 +69,7 @@ export function describeBlock(block: string | undefined): string {
   return [...wrote, ...told].join('\n\n');
 }
 
-function describeEntry({ kind, body }: HeardEntry): string {
+function describeEntry({ kind, body }: NotifiedEntry): string {
   const [first = '', ...rest] = body.split('\n');
   if (rest.length === 0) return `- \`${kind}\`: ${first}`;
   const isDiff =

@@ -3,7 +3,7 @@ import { type Model, type ModelPart, type ModelRequest } from '../../core/ports/
 import { type ModelOptions } from '../../protocol/settings.ts';
 import {
   createEndpointMemory,
-  type EndpointKnowledge,
+  type EndpointFacts,
   type EndpointMemory,
   type Lesson,
   lessonsIn,
@@ -72,7 +72,7 @@ async function* stream(options: Learning, request: ModelRequest, signal: AbortSi
 async function learn(
   options: OpenAiOptions,
   request: ModelRequest,
-  knowledge: EndpointKnowledge,
+  knowledge: EndpointFacts,
   error: unknown,
 ): Promise<Lesson | undefined> {
   const { readRefusal } = await import('../explain.ts');
@@ -80,7 +80,7 @@ async function learn(
   if (status !== 400 && status !== 422 && status !== 500) return undefined;
   const { requestBody } = await import('./openaiBody.ts');
   const images = await (await import('./images.ts')).loadImages(request);
-  const print = (known: EndpointKnowledge) => JSON.stringify(requestBody(options, request, known, images));
+  const print = (known: EndpointFacts) => JSON.stringify(requestBody(options, request, known, images));
   const refused = print(knowledge);
   // Another form that gives the same bytes would be refused again; a server's own fault is no reason to guess.
   return lessonsIn(knowledge, { text, parameter }).find(

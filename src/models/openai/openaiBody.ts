@@ -1,7 +1,7 @@
 // Decides the whole body of a request: messages by profile, tools, and the model's options the endpoint has not refused. Pure.
 import { type ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
 import { type ModelRequest } from '../../core/ports/ports.ts';
-import { type EndpointKnowledge, type OptionalParameter } from '../endpointMemory.ts';
+import { type EndpointFacts, type OptionalParameter } from '../endpointMemory.ts';
 import { endpointLabel } from '../profile.ts';
 import { type OpenAiOptions } from './openai.ts';
 import { type Images, toWireMessages, toWireTools } from './openaiWire.ts';
@@ -9,7 +9,7 @@ import { type Images, toWireMessages, toWireTools } from './openaiWire.ts';
 export function requestBody(
   { baseUrl, model, options = {} }: OpenAiOptions,
   request: ModelRequest,
-  { profile, without }: EndpointKnowledge,
+  { profile, without }: EndpointFacts,
   images: Images = new Map(),
 ): ChatCompletionCreateParamsStreaming {
   const tools = toWireTools(request);

@@ -2,7 +2,7 @@
 import OpenAI from 'openai';
 import { type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 import { describeBytes, discard, readStart, readWhole, TooLargeError } from '../../node/boundedBody.ts';
-import { type EndpointKnowledge } from '../endpointMemory.ts';
+import { type EndpointFacts } from '../endpointMemory.ts';
 import { StreamBrokenError, StreamError } from '../explain.ts';
 import { loadImages } from './images.ts';
 import { type OpenAiOptions } from './openai.ts';
@@ -22,7 +22,7 @@ const clients = new WeakMap<OpenAiOptions, { key: string; client: OpenAI }>();
 export async function* requestChunks(
   options: OpenAiOptions,
   request: ModelRequest,
-  knowledge: EndpointKnowledge,
+  knowledge: EndpointFacts,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart> {
   const client = clientFor(options, (await options.apiKey()) ?? 'none');

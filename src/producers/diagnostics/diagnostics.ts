@@ -10,13 +10,13 @@ import {
   RESOLVED,
   resolvedDraft,
 } from '../../core/notify/wording/problems.ts';
-import { type Clock, type Log, type Producer, type Publisher, type SeenFiles } from '../../core/ports/ports.ts';
-import { type EditWatch, type Problem, type Problems, type ProblemTelling } from '../../core/ports/problems.ts';
+import { type Clock, type Logger, type Producer, type Publisher, type SeenFiles } from '../../core/ports/ports.ts';
+import { type EditWatch, type Problem, type Problems, type ReportedProblems } from '../../core/ports/problems.ts';
 import { type LiveConversations } from '../../core/ports/producers.ts';
 import { type FilePath, type Workspace } from '../../core/ports/workspace.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { KnownFiles } from './knownFiles.ts';
-import { type ChangeTime, type Look, ObservedProblems } from './observedProblems.ts';
+import { type ChangeTime, type Observation, ObservedProblems } from './observedProblems.ts';
 import { OtherErrors } from './otherErrors.ts';
 
 /** How many documents are kept open at most, and of those only seen, how many of the newest. */
@@ -25,12 +25,12 @@ const NEWEST_SEEN = 100;
 
 export interface DiagnosticsDeps {
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly problems: Problems;
   readonly workspace: Workspace;
 }
 
-export function createDiagnosticsProducer(deps: DiagnosticsDeps): Producer & ProblemTelling {
+export function createDiagnosticsProducer(deps: DiagnosticsDeps): Producer & ReportedProblems {
   let running: DiagnosticsWatch | undefined;
   const nothing: EditWatch = { settle: async () => undefined, dispose: () => undefined };
   return {
@@ -153,7 +153,7 @@ class DiagnosticsWatch implements Disposable {
   }
 
   #report(error: unknown): void {
-    this.#deps.log.error('telling of problems failed', error);
+    this.#deps.logger.error('telling of problems failed', error);
   }
 
   #inTurn<T>(listener: Listener, action: () => Promise<T>): Promise<T> {
@@ -233,7 +233,7 @@ class DiagnosticsWatch implements Disposable {
     }
   }
 
-  #hear(conversation: string, look: Look): void {
+  #hear(conversation: string, look: Observation): void {
     const listener = this.#listener(conversation);
     const { path } = look.file;
     if (listener.editing > 0) {
@@ -245,7 +245,7 @@ class DiagnosticsWatch implements Disposable {
     void telling.catch((error: unknown) => this.#report(error));
   }
 
-  async #tell(conversation: string, listener: Listener, { file, problems }: Look): Promise<void> {
+  async #tell(conversation: string, listener: Listener, { file, problems }: Observation): Promise<void> {
     const last = listener.said.get(file.path);
     if (last !== undefined && isSame(compareProblems({ problems: last, sure: true }, problems))) return;
     // A problem quotes the file, which may lead elsewhere by now.
@@ -287,7 +287,7 @@ class DiagnosticsWatch implements Disposable {
   }
 
   /** What the model is shown now: from here on it is known. */
-  async #takeDelta(conversation: string, listener: Listener, { file, problems }: Look): Promise<ProblemDelta> {
+  async #takeDelta(conversation: string, listener: Listener, { file, problems }: Observation): Promise<ProblemDelta> {
     const known = await this.#takeBack(conversation, listener, file.path);
     listener.heldBack.delete(file.path);
     listener.known.set(file.path, problems, known.sure);

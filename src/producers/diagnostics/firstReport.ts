@@ -9,7 +9,7 @@ const ENOUGH = 3;
 const TOO_LATE = 5000;
 
 /** Servers say nothing when nothing changed for them, so how long silence means that cannot be asked, only learnt. */
-export class Patience {
+export class FirstReportWait {
   readonly #edited = new Map<string, number>();
   /** Milliseconds from an edit to the first word on it, by the file's ending; newest last. */
   readonly #answers = new Map<string, number[]>();

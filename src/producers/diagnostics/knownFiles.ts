@@ -4,7 +4,7 @@ import { compareProblems, type KnownProblems, type ProblemDelta } from '../../co
 import { type Clock } from '../../core/ports/ports.ts';
 import { type Problem } from '../../core/ports/problems.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
-import { type ChangeTime, type Look, type ObservedProblems, WARM_UP_MILLISECONDS } from './observedProblems.ts';
+import { type ChangeTime, type Observation, type ObservedProblems, WARM_UP_MILLISECONDS } from './observedProblems.ts';
 import { mayConcern } from './relatedChanges.ts';
 
 const NOT_LOOKED_AT: KnownProblems = { problems: [], sure: false };
@@ -74,7 +74,7 @@ export class KnownFiles {
   }
 
   /** False: what is said of the file was there all along, since nothing has changed since it was read; it is known then. */
-  isNews(look: Look): boolean {
+  isNews(look: Observation): boolean {
     const { path } = look.file;
     const now = this.#clock.now();
     const changed = this.#changedSinceRead(path) !== undefined;

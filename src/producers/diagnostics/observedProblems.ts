@@ -3,10 +3,10 @@ import { extname } from 'node:path';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { compareProblems } from '../../core/notify/wording/problems.ts';
-import { type Clock, type Log } from '../../core/ports/ports.ts';
+import { type Clock, type Logger } from '../../core/ports/ports.ts';
 import { type Problem, type Problems, type ProblemsChange } from '../../core/ports/problems.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
-import { Patience } from './firstReport.ts';
+import { FirstReportWait } from './firstReport.ts';
 import { RelatedChanges } from './relatedChanges.ts';
 
 const QUIET_MILLISECONDS = 300;
@@ -21,7 +21,7 @@ const WATCHER_LAG_MILLISECONDS = 1000;
 /** The watcher reports what was edited in the editor once more when it is saved. */
 const ECHO_MILLISECONDS = 3000;
 
-export interface Look {
+export interface Observation {
   readonly file: FilePath;
   readonly problems: readonly Problem[];
   /** Its server has just begun to look at it. */
@@ -50,14 +50,14 @@ export interface ObservedListener {
 
 export interface ObservedDeps {
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly problems: Problems;
 }
 
 export class ObservedProblems implements Disposable {
   readonly #deps: ObservedDeps;
   readonly #held = new DisposableStore();
-  readonly #patience = new Patience();
+  readonly #patience = new FirstReportWait();
   readonly #onDidReport: Emitter<void>;
   readonly #started: number;
   readonly #due = new Map<string, Due>();
@@ -79,7 +79,7 @@ export class ObservedProblems implements Disposable {
     this.#deps = deps;
     this.#listener = listener;
     this.#started = deps.clock.now();
-    this.#onDidReport = this.#held.add(new Emitter((error) => deps.log.error('a listener failed', error)));
+    this.#onDidReport = this.#held.add(new Emitter((error) => deps.logger.error('a listener failed', error)));
     for (const { file, problems } of deps.problems.all()) this.#observed.set(file.path, problems);
     this.#held.add(deps.problems.onDidChange((change) => this.#take(change)));
   }
@@ -113,7 +113,7 @@ export class ObservedProblems implements Disposable {
     this.#schedule(file, this.#deps.clock.now() + QUIET_MILLISECONDS);
   }
 
-  look(file: FilePath): Look {
+  look(file: FilePath): Observation {
     const { problems, open } = this.#deps.problems.of(file);
     const before = this.#observed.get(file.path) ?? [];
     const opened = this.openedAt(file.path);

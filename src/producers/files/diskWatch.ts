@@ -2,7 +2,7 @@
 import { type FSWatcher, watch } from 'chokidar';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeError } from '../../base/errors.ts';
-import { type Log } from '../../core/ports/ports.ts';
+import { type Logger } from '../../core/ports/ports.ts';
 import { type FileTouch } from '../../core/ports/sources.ts';
 
 /** The system's limits on how much can be watched. */
@@ -13,7 +13,7 @@ const ADDRESS = /^[a-z][a-z0-9+.-]+:/i;
 const EVENTS = { add: 'created', change: 'changed', unlink: 'deleted', unlinkDir: 'deleted' } as const;
 
 export interface DiskWatchDeps {
-  readonly log: Log;
+  readonly logger: Logger;
   /** There is the editor's watcher too: without room this one can end and the other goes on. */
   readonly hasOther: boolean;
   readonly watch?: typeof watch;
@@ -79,7 +79,7 @@ export class WatchedPaths implements Disposable {
     const watcher = this.#watcher;
     this.#watcher = undefined;
     if (watcher === undefined) return;
-    void watcher.close().catch((error: unknown) => this.#deps.log.error('a watcher did not end well', error));
+    void watcher.close().catch((error: unknown) => this.#deps.logger.error('a watcher did not end well', error));
   }
 
   #touched(absolute: string, type: FileTouch['type']): void {
@@ -124,7 +124,7 @@ export class WatchedPaths implements Disposable {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (NO_ROOM.has(code) && this.#deps.hasOther) {
       this.#close();
-      this.#deps.log.warn(
+      this.#deps.logger.warn(
         `the system cannot watch more files (${code}): from here on the editor’s own watcher is relied on, which leaves out what files.watcherExclude names. Raise fs.inotify.max_user_watches, or open a smaller folder`,
       );
       return;

@@ -3,7 +3,7 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { fileNoLongerUnsaved, fileRenamed, fileUnsaved } from '../../core/notify/wording/fileChange.ts';
 import {
   type Clock,
-  type Log,
+  type Logger,
   type Producer,
   type Publisher,
   type SeenFile,
@@ -15,7 +15,7 @@ import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { Authorship } from './authorship.ts';
-import { Looks } from './scheduledComparisons.ts';
+import { ScheduledComparisons } from './scheduledComparisons.ts';
 import { lookAtWithheld } from './withheld.ts';
 
 /** Whoever types is not interrupted after every letter. */
@@ -26,7 +26,7 @@ const MOVED_KEPT = 100;
 
 export interface EditorDeps {
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly snapshots: Snapshots;
   readonly workspace: Workspace;
   readonly buffers: EditorBuffers;
@@ -50,7 +50,7 @@ class EditorWatch implements Disposable {
   readonly #host: ProducerHost;
   readonly #held = new DisposableStore();
   readonly #authorship: Authorship;
-  readonly #looks: Looks;
+  readonly #looks: ScheduledComparisons;
   /** What was published and may still be held back, by conversation and path. */
   readonly #said = new Map<string, string>();
   /** Renames that were told and may not have been heard yet, by conversation. */
@@ -64,7 +64,7 @@ class EditorWatch implements Disposable {
     const { clock, buffers, snapshots } = deps;
     this.#authorship = this.#held.add(new Authorship({ clock, live: host.live, snapshots }));
     this.#looks = this.#held.add(
-      new Looks({
+      new ScheduledComparisons({
         clock,
         quietMilliseconds: QUIET_MILLISECONDS,
         look: (path) => this.#look(path),
@@ -89,7 +89,7 @@ class EditorWatch implements Disposable {
   }
 
   #report(error: unknown): void {
-    this.#deps.log.error('looking at an unsaved file failed', error);
+    this.#deps.logger.error('looking at an unsaved file failed', error);
   }
 
   #lookAtAll(): void {

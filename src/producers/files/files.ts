@@ -10,7 +10,7 @@ import {
 } from '../../core/notify/wording/fileChange.ts';
 import {
   type Clock,
-  type Log,
+  type Logger,
   type Producer,
   type Publisher,
   type SeenFile,
@@ -30,9 +30,9 @@ import { type GitGate } from '../git/gitGate.ts';
 import { Authorship, type Change } from './authorship.ts';
 import { type DiskWatchDeps, WatchedPaths } from './diskWatch.ts';
 import { createExclusions, type Exclusions } from './exclusions.ts';
-import { Newcomers } from './newFiles.ts';
+import { NewFiles } from './newFiles.ts';
 import { sampleOverwritten } from './overwritten.ts';
-import { Looks, observeTwice } from './scheduledComparisons.ts';
+import { ScheduledComparisons, observeTwice } from './scheduledComparisons.ts';
 import { knownOf } from './seenHashes.ts';
 import { isCutShort, type Sighting, Steadiness } from './steadiness.ts';
 import { WatchedGlobs } from './watchedGlobs.ts';
@@ -49,7 +49,7 @@ const LOOKED_AT_MILLISECONDS = { request: 2000, result: 1000 } as const;
 
 export interface FilesDeps {
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly snapshots: Snapshots;
   readonly workspace: Workspace;
   /** Absent where there is no editor. */
@@ -80,9 +80,9 @@ class FilesWatch implements Disposable {
   readonly #held = new DisposableStore();
   readonly #watched: WatchedPaths;
   readonly #authorship: Authorship;
-  readonly #looks: Looks;
+  readonly #looks: ScheduledComparisons;
   readonly #steadiness: Steadiness;
-  readonly #newcomers: Newcomers;
+  readonly #newcomers: NewFiles;
   readonly #exclusions: Exclusions;
   readonly #globs: WatchedGlobs;
   readonly counts: WorkspaceCounts;
@@ -104,16 +104,16 @@ class FilesWatch implements Disposable {
     this.#publisher = publisher;
     this.#seen = seen;
     this.#live = host.live;
-    const { clock, snapshots, workspace, log, editorFiles, buffers, watch } = deps;
+    const { clock, snapshots, workspace, logger, editorFiles, buffers, watch } = deps;
     const report = (error: unknown) => this.#report(error);
     this.#authorship = this.#held.add(
       new Authorship({ clock, live: host.live, snapshots, ...(buffers && { buffers }) }),
     );
     this.#exclusions = createExclusions(workspace);
-    this.#newcomers = new Newcomers({ clock, snapshots, workspace, report });
+    this.#newcomers = new NewFiles({ clock, snapshots, workspace, report });
     this.#steadiness = new Steadiness(clock);
     this.#looks = this.#held.add(
-      new Looks({
+      new ScheduledComparisons({
         clock,
         quietMilliseconds: QUIET_MILLISECONDS,
         mostMilliseconds: MOST_QUIET_MILLISECONDS,
@@ -123,7 +123,7 @@ class FilesWatch implements Disposable {
     );
     this.#watched = this.#held.add(
       new WatchedPaths({
-        log,
+        logger,
         broke: (error) => host.broke(error),
         touched: (path, type) => this.#touched(path, type),
         ...(watch && { watch }),
@@ -208,7 +208,7 @@ class FilesWatch implements Disposable {
   }
 
   #report(error: unknown): void {
-    this.#deps.log.error('looking at a changed file failed', error);
+    this.#deps.logger.error('looking at a changed file failed', error);
   }
 
   /** Watches what is seen now, and looks at once at every file whose view moved: it may have changed before the watch. */

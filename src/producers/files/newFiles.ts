@@ -9,7 +9,7 @@ const MOST = 200;
 const MOST_READ = 20;
 const MOST_DEEP = 8;
 
-export interface NewcomersDeps {
+export interface NewFilesDeps {
   readonly clock: Clock;
   readonly snapshots: Snapshots;
   readonly workspace: Workspace;
@@ -25,12 +25,12 @@ interface Sought {
   reads: number;
 }
 
-export class Newcomers {
-  readonly #deps: NewcomersDeps;
+export class NewFiles {
+  readonly #deps: NewFilesDeps;
   readonly #appeared = new Map<string, number>();
   readonly #sought = new Set<Sought>();
 
-  constructor(deps: NewcomersDeps) {
+  constructor(deps: NewFilesDeps) {
     this.#deps = deps;
   }
 

@@ -4,7 +4,7 @@ import { type Clock } from '../../core/ports/ports.ts';
 import { elapsed } from './seenHashes.ts';
 import { type Steadiness } from './steadiness.ts';
 
-export interface LooksDeps {
+export interface ScheduledComparisonsDeps {
   readonly clock: Clock;
   /** Writers often write in several steps: a file is looked at once it was quiet for this long. */
   readonly quietMilliseconds: number;
@@ -21,13 +21,13 @@ interface Waiting {
   readonly since: number;
 }
 
-export class Looks implements Disposable {
-  readonly #deps: LooksDeps;
+export class ScheduledComparisons implements Disposable {
+  readonly #deps: ScheduledComparisonsDeps;
   readonly #waiting = new Map<string, Waiting>();
   readonly #looking = new Map<string, Promise<void>>();
   #ended = false;
 
-  constructor(deps: LooksDeps) {
+  constructor(deps: ScheduledComparisonsDeps) {
     this.#deps = deps;
   }
 
@@ -90,7 +90,7 @@ export class Looks implements Disposable {
 /** Looks again at those in which the first look found something else. What keeps changing is left for a later time. */
 export async function observeTwice(
   clock: Clock,
-  looks: Looks,
+  looks: ScheduledComparisons,
   steadiness: Steadiness,
   paths: readonly string[],
 ): Promise<void> {

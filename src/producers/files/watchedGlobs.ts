@@ -12,7 +12,7 @@ import { type GitGate } from '../git/gitGate.ts';
 import { type Authorship } from './authorship.ts';
 import { type WatchedPaths } from './diskWatch.ts';
 import { type Exclusions } from './exclusions.ts';
-import { Looks } from './scheduledComparisons.ts';
+import { ScheduledComparisons } from './scheduledComparisons.ts';
 
 const QUIET_MILLISECONDS = 300;
 const HASHES_KEPT = 5000;
@@ -60,7 +60,7 @@ interface Glob {
 export class WatchedGlobs implements Disposable {
   readonly #deps: WatchedGlobsDeps;
   readonly #held = new DisposableStore();
-  readonly #looks: Looks;
+  readonly #looks: ScheduledComparisons;
   readonly #globs = new Map<string, Glob>();
   /** Folders that we watch: ours → the machine's. */
   readonly #folders = new Map<string, string>();
@@ -72,7 +72,7 @@ export class WatchedGlobs implements Disposable {
     this.#deps = deps;
     const { clock, report, live } = deps;
     this.#looks = this.#held.add(
-      new Looks({
+      new ScheduledComparisons({
         clock,
         quietMilliseconds: QUIET_MILLISECONDS,
         look: (path, touched) => this.#look(path, touched),

@@ -6,7 +6,7 @@ import { type Author } from '../../core/notify/wording/author.ts';
 import { GIT_KIND, type GitHead, type GitOperation, gitHeadChanged } from '../../core/notify/wording/gitChange.ts';
 import {
   type Clock,
-  type Log,
+  type Logger,
   type Producer,
   type Publisher,
   type SeenFile,
@@ -23,7 +23,7 @@ import { findGitFolder } from './gitState.ts';
 
 export interface GitDeps {
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly snapshots: Snapshots;
   readonly workspace: Workspace;
   readonly gate: GitGate;
@@ -95,7 +95,7 @@ class GitWatch implements Disposable {
   }
 
   async #open(): Promise<void> {
-    const { workspace, clock, log } = this.#deps;
+    const { workspace, clock, logger } = this.#deps;
     const found = await Promise.all(
       workspace.folders.map(({ absolute }) => (this.#deps.find ?? findGitFolder)(absolute)),
     );
@@ -106,7 +106,7 @@ class GitWatch implements Disposable {
         clock,
         trusted: workspace.trusted,
         settled: (settled) => this.#settled(folder.tree, settled),
-        report: (error) => log.error('looking at what git did failed', error),
+        report: (error) => logger.error('looking at what git did failed', error),
         broke: (error) => this.#host.broke(error),
       });
       // It may have been stopped meanwhile: then this ends at once too.

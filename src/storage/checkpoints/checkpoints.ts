@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { type Clock } from '../../base/clock.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
-import { type Log } from '../../core/ports/ports.ts';
+import { type Logger } from '../../core/ports/ports.ts';
 import { type CheckpointDifference, type Checkpoints, type Snapshots } from '../../core/ports/storage.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
 import { type FileSystem } from '../../node/fileSystem.ts';
@@ -28,7 +28,7 @@ export interface CheckpointsDeps {
   readonly folder: string;
   readonly snapshots: Snapshots;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   /** Without git, as on a machine that has none. */
   readonly withoutGit?: boolean;
 }
@@ -54,7 +54,7 @@ const manifestSchema = z.strictObject({
 type Manifest = z.infer<typeof manifestSchema>;
 
 export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
-  const { files, clock, log } = deps;
+  const { files, clock, logger } = deps;
   const root = join(deps.folder, 'checkpoints');
   const folders = new Map<string, Promise<CheckpointFolder>>();
   /** Those of this window's life; those that are not kept are nowhere else. */
@@ -63,7 +63,7 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
   const openFolder = async (absolute: string): Promise<CheckpointFolder> => {
     if (deps.withoutGit !== true) {
       const report = (error: unknown) =>
-        log.warn(`a checkpoint’s objects were not taken over: ${describeError(error)}`);
+        logger.warn(`a checkpoint’s objects were not taken over: ${describeError(error)}`);
       const { openGitFolder } = await import('./checkpointGit.ts');
       const signal = new AbortController().signal;
       const opened = await openGitFolder({ storage: root, folder: absolute, signal, report });
@@ -182,7 +182,7 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
       const trees = new Set([...kept, ...manifests.values()].flatMap((one) => one.folders.map(({ tree }) => tree)));
       const { cleanWalks } = await import('./checkpointWalk.ts');
       await cleanWalks(root, trees);
-      if (removed > 0) log.info(`${removed} old checkpoints in ${root} were removed`);
+      if (removed > 0) logger.info(`${removed} old checkpoints in ${root} were removed`);
       return removed;
     },
     close: async () => {

@@ -2,7 +2,7 @@
 
 import { printPath } from '../../base/printPath.ts';
 import { differenceOf } from '../../core/files/difference.ts';
-import { HARDLY } from '../../core/files/seenPart.ts';
+import { SHOWN_IN_PART } from '../../core/files/seenPart.ts';
 import { type ChangedFile, type ShownFile, type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type AppliedEdit, type FilePath } from '../../core/ports/workspace.ts';
 import { type SeenPart } from '../../protocol/event.ts';
@@ -39,7 +39,7 @@ export async function editOutcome(
     }
     const beyond = await beyondEdit(workspace, file, text, after?.after);
     if (beyond !== undefined) notes.push(beyond.note);
-    const known = beyond?.shown === false ? HARDLY : part;
+    const known = beyond?.shown === false ? SHOWN_IN_PART : part;
     seen.push({ file, ...(after?.after && { bytes: after.after }), ...(known && { part: known }) });
   }
   return { ...answer(notes.join('\n')), seen, changes };

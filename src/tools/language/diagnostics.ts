@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
 import { printProblem } from '../../core/notify/wording/problems.ts';
 import { type Tool } from '../../core/ports/ports.ts';
-import { type FileProblems, type Problem, type Problems, type ProblemTelling } from '../../core/ports/problems.ts';
+import { type FileProblems, type Problem, type Problems, type ReportedProblems } from '../../core/ports/problems.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
 import { printPath } from '../searching/searchQuery.ts';
@@ -14,7 +14,7 @@ const SEVERITIES = ['error', 'warning', 'info'] as const;
 
 export interface DiagnosticsToolDeps {
   readonly problems: Problems;
-  readonly telling: ProblemTelling;
+  readonly telling: ReportedProblems;
 }
 
 export function createDiagnosticsTool({ problems, telling }: DiagnosticsToolDeps): Tool {

@@ -1,6 +1,6 @@
 // Decides what the page is told of background commands, and what each of its buttons for them does.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
-import { type Clock, type Log } from '../../core/ports/ports.ts';
+import { type Clock, type Logger } from '../../core/ports/ports.ts';
 import { type Handle } from '../../core/tools/handle.ts';
 import { type Handles } from '../../core/tools/handles.ts';
 import { BY_USER, describeState, isSuccess } from '../../core/tools/handleWords.ts';
@@ -14,7 +14,7 @@ export interface HandlesControllerDeps {
   readonly mirrors: TerminalMirrors;
   readonly frontend: ChatFrontend;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   /** The conversation that the chat shows. */
   shown(): string | undefined;
   /** As if the user had written it. */
@@ -97,7 +97,7 @@ export class HandlesController implements Disposable {
     const due = this.#deps.clock.now() + milliseconds;
     if (this.#timer !== undefined && this.#timer.due <= due) return;
     this.#timer?.timer.dispose();
-    const report = (error: unknown) => this.#deps.log.error('background commands could not be shown', error);
+    const report = (error: unknown) => this.#deps.logger.error('background commands could not be shown', error);
     const timer = this.#deps.clock.after(milliseconds, () => {
       this.#timer = undefined;
       this.#drawing = this.#drawing.then(() => this.#draw()).catch(report);

@@ -6,9 +6,9 @@ import { countDeliverable } from '../../core/agent/delivery.ts';
 import { nameOf } from '../../core/conversation/attachments.ts';
 import { worse } from '../../core/conversation/projections/transcript.ts';
 import { type Earshot } from '../../core/earshot.ts';
-import { type Lingering } from '../../core/keepAlive.ts';
+import { type KeepAlive } from '../../core/keepAlive.ts';
 import { type LiveConversation } from '../../core/live.ts';
-import { type Clock, type Ids, type Log, type Model } from '../../core/ports/ports.ts';
+import { type Clock, type Ids, type Logger, type Model } from '../../core/ports/ports.ts';
 import { type Store } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type FileDiff } from '../../protocol/diffView.ts';
@@ -33,14 +33,14 @@ const TAKE_UP_EVERY = 300;
 export interface ChatDeps {
   readonly clock: Clock;
   readonly earshot: Earshot;
-  readonly lingering: Lingering;
+  readonly lingering: KeepAlive;
   readonly frontend: ChatFrontend;
   readonly store: Store;
   readonly workspace: Workspace;
   readonly settings: SettingsReader;
   readonly ids: Ids;
   readonly composing: Composing;
-  readonly log: Log & { show(): void };
+  readonly logger: Logger & { show(): void };
   /** What a call did to files, for its card. */
   readDiffs(changes: CallChanges): Promise<readonly FileDiff[]>;
   model(): Model;
@@ -55,7 +55,7 @@ export class Chat implements Disposable {
   readonly #wakeOffer = new WakeOffer({
     show: (message, action) => vscode.window.showInformationMessage(message, action),
     deliver: () => this.deliverNow(),
-    report: (error) => this.#deps.log.error('the offer to tell the model failed', error),
+    report: (error) => this.#deps.logger.error('the offer to tell the model failed', error),
   });
   /** Why conversations cannot be kept, if so. */
   #storage: Failure | undefined;
@@ -93,7 +93,7 @@ export class Chat implements Disposable {
     this.refresh();
     if (newest !== undefined) this.#takeUp(newest, TAKE_UP_ATTEMPTS);
     const others = listed.ok ? listed.value.slice(1).map(({ id }) => id) : [];
-    const report = (error: unknown) => this.#deps.log.error('background commands could not be taken up', error);
+    const report = (error: unknown) => this.#deps.logger.error('background commands could not be taken up', error);
     void this.#deps.lingering.takeUp(others).catch(report);
   }
 
@@ -116,7 +116,7 @@ export class Chat implements Disposable {
       this.refresh();
       this.#takeUp(id, attempts - 1);
     };
-    const report = (error: unknown) => this.#deps.log.error('the conversation could not be taken up', error);
+    const report = (error: unknown) => this.#deps.logger.error('the conversation could not be taken up', error);
     const waiting = this.#held.add(
       this.#deps.clock.after(TAKE_UP_EVERY, () => {
         this.#held.release(waiting);
@@ -195,11 +195,11 @@ export class Chat implements Disposable {
       const changes = (item?.type === 'tool' ? item.changes : undefined) ?? [];
       this.#deps.frontend.showDiff(call, await this.#deps.readDiffs(changes));
     },
-    show_log: () => this.#deps.log.show(),
+    show_log: () => this.#deps.logger.show(),
     continue_here: () => this.#continueHere(),
     manage_trust: async () => vscode.commands.executeCommand('workbench.trust.manage'),
     open_folder: async () => vscode.commands.executeCommand('workbench.action.files.openFolder'),
-    failed: ({ message }) => this.#deps.log.error(`the page failed: ${message}`),
+    failed: ({ message }) => this.#deps.logger.error(`the page failed: ${message}`),
   };
 
   refresh(): void {
@@ -239,7 +239,7 @@ export class Chat implements Disposable {
 
   #change(action: () => Promise<void>): Promise<void> {
     const next = this.#changing.then(action);
-    this.#changing = next.catch((error: unknown) => this.#deps.log.error('changing the conversation failed', error));
+    this.#changing = next.catch((error: unknown) => this.#deps.logger.error('changing the conversation failed', error));
     return next;
   }
 

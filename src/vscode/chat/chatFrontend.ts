@@ -7,7 +7,7 @@ import { type Folded } from '../../core/conversation/projections/project.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
-  type Partial as Drawn,
+  type PartialAnswer as Drawn,
   type Frontend,
   type InquiryAnswer,
   type InquiryRequest,

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
-import { type Log } from '../../core/ports/ports.ts';
+import { type Logger } from '../../core/ports/ports.ts';
 import { describeIssue } from '../../protocol/event.ts';
 import { type FromPage, type FromPageHandlers, fromPageSchema } from '../../protocol/webview.ts';
 import { CHAT_VIEW } from '../commands.ts';
@@ -14,7 +14,7 @@ export interface ChatViewDeps {
   readonly handlers: Omit<FromPageHandlers, 'ready'>;
   /** The page has its snapshot and nothing else. */
   onFreshPage(): void;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 export class ChatView implements vscode.WebviewViewProvider, Disposable {
@@ -42,7 +42,7 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
-    const { extension, frontend, log } = this.#deps;
+    const { extension, frontend, logger } = this.#deps;
     this.#held?.dispose();
     const held = new DisposableStore();
     this.#held = held;
@@ -53,12 +53,12 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
     };
     const post = (message: unknown) =>
       void Promise.resolve(view.webview.postMessage(message)).catch((error: unknown) =>
-        log.error('the page cannot be reached', error),
+        logger.error('the page cannot be reached', error),
       );
     held.add(
       view.webview.onDidReceiveMessage((message: unknown) => {
         const parsed = fromPageSchema.safeParse(message);
-        if (!parsed.success) log.warn(`the page said what nobody understands: ${describeIssue(parsed.error)}`);
+        if (!parsed.success) logger.warn(`the page said what nobody understands: ${describeIssue(parsed.error)}`);
         else if (parsed.data.type === 'ready') {
           frontend.attach(post);
           if (parsed.data.fresh) this.#deps.onFreshPage();
@@ -85,7 +85,7 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
   #handle(message: Exclude<FromPage, { type: 'ready' }>): void {
     // Each handler takes the message of its own name: the mapped type holds it, the compiler cannot follow it here.
     const handler = this.#deps.handlers[message.type] as (message: FromPage) => Promise<void> | void;
-    const report = (error: unknown) => this.#deps.log.error(`the page's ${message.type} failed`, error);
+    const report = (error: unknown) => this.#deps.logger.error(`the page's ${message.type} failed`, error);
     void Promise.resolve(handler(message)).catch(report);
   }
 }

@@ -4,7 +4,7 @@ import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
 import { nameOf } from '../../core/conversation/attachments.ts';
 import { type QueuedText } from '../../core/conversation/projections/pending.ts';
-import { type Log } from '../../core/ports/ports.ts';
+import { type Logger } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Attachment } from '../../protocol/event.ts';
 import { type AttachmentView, type FromPage } from '../../protocol/webview.ts';
@@ -30,7 +30,7 @@ export interface ComposingDeps {
   readonly drafts: Drafts;
   readonly snapshots: Snapshots;
   readonly frontend: Pick<ChatFrontend, 'setHead' | 'restoreDraft'>;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 export class Composing {
@@ -51,7 +51,7 @@ export class Composing {
     try {
       await this.#set(keptSchema.parse(JSON.parse(text)));
     } catch {
-      this.#deps.log.warn('what was attached to the draft cannot be read, and is left out');
+      this.#deps.logger.warn('what was attached to the draft cannot be read, and is left out');
     }
   }
 
@@ -92,7 +92,7 @@ export class Composing {
   }
 
   #keepQuietly(kept: readonly Kept[]): void {
-    const report = (error: unknown) => this.#deps.log.error('what is attached cannot be kept', error);
+    const report = (error: unknown) => this.#deps.logger.error('what is attached cannot be kept', error);
     void this.#set(kept).catch(report);
   }
 
@@ -131,7 +131,7 @@ export class Composing {
     try {
       if (text !== '') await this.#setReturned(returnedSchema.parse(JSON.parse(text)));
     } catch {
-      this.#deps.log.warn('which queued messages came back cannot be read');
+      this.#deps.logger.warn('which queued messages came back cannot be read');
     }
   }
 

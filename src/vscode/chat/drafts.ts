@@ -1,6 +1,6 @@
 // Keeps what is typed or attached and not yet sent in files: the editor's own memory lives in the browser and may be a reload behind.
 import { join } from 'node:path';
-import { type Log } from '../../core/ports/ports.ts';
+import { type Logger } from '../../core/ports/ports.ts';
 import { type FileSystem } from '../../node/fileSystem.ts';
 
 export interface Drafts {
@@ -18,7 +18,7 @@ export interface Drafts {
 interface DraftDeps {
   readonly files: FileSystem;
   readonly folder: string;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 export function createDrafts(deps: DraftDeps): Drafts {
@@ -35,7 +35,7 @@ export function createDrafts(deps: DraftDeps): Drafts {
   };
 }
 
-function keepFile({ files, folder, log }: DraftDeps, name: string): Pick<Drafts, 'read' | 'write'> {
+function keepFile({ files, folder, logger }: DraftDeps, name: string): Pick<Drafts, 'read' | 'write'> {
   const path = join(folder, name);
   let newest: string | undefined;
   let writing: Promise<void> | undefined;
@@ -47,7 +47,7 @@ function keepFile({ files, folder, log }: DraftDeps, name: string): Pick<Drafts,
         await files.makeFolder(folder);
         await files.writeWhole(path, Buffer.from(text));
       } catch (error) {
-        log.error('the draft cannot be kept', error);
+        logger.error('the draft cannot be kept', error);
       }
     }
     writing = undefined;
@@ -58,7 +58,7 @@ function keepFile({ files, folder, log }: DraftDeps, name: string): Pick<Drafts,
         await writing;
         return Buffer.from((await files.read(path)) ?? []).toString('utf8');
       } catch (error) {
-        log.error('the draft cannot be read', error);
+        logger.error('the draft cannot be read', error);
         return '';
       }
     },

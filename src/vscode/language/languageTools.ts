@@ -1,8 +1,8 @@
 // Joins what the agent can find out in this window: text, problems, symbols, pages; and its own list of what is to be done.
 import { lookup } from 'node:dns/promises';
 import { type Disposable } from '../../base/disposable.ts';
-import { type Clock, type Log, type Producer, type Tool } from '../../core/ports/ports.ts';
-import { type ProblemTelling } from '../../core/ports/problems.ts';
+import { type Clock, type Logger, type Producer, type Tool } from '../../core/ports/ports.ts';
+import { type ReportedProblems } from '../../core/ports/problems.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { createDiagnosticsProducer } from '../../producers/diagnostics/diagnostics.ts';
 import { createFetchUrlTool } from '../../tools/fetchUrl.ts';
@@ -16,18 +16,18 @@ import { findRipgrep } from '../workspace/ripgrep.ts';
 import { createLanguages } from './languages.ts';
 import { createQuickFixes } from './quickFixes.ts';
 
-export interface Knowledge extends Disposable {
+export interface LanguageTools extends Disposable {
   readonly tools: readonly Tool[];
   readonly producer: Producer;
-  readonly problems: ProblemTelling;
+  readonly problems: ReportedProblems;
 }
 
-export function createKnowledge(deps: {
+export function createLanguageTools(deps: {
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly workspace: Workspace;
-}): Knowledge {
-  const problems = new DiagnosticsSource(deps.log);
+}): LanguageTools {
+  const problems = new DiagnosticsSource(deps.logger);
   const diagnostics = createDiagnosticsProducer({ ...deps, problems });
   const fixes = createQuickFixes({ clock: deps.clock, problems, telling: diagnostics });
   return {

@@ -4,7 +4,7 @@ import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type FixableProblem, type FixedText, type OfferedFix, type QuickFixes } from '../../core/ports/fixes.ts';
-import { type Problems, type ProblemTelling } from '../../core/ports/problems.ts';
+import { type Problems, type ReportedProblems } from '../../core/ports/problems.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
 import { absoluteOf, contentUri } from '../workspace/fileUris.ts';
 
@@ -22,7 +22,7 @@ const MOST_RESOLVED = 30;
 export interface QuickFixDeps {
   readonly clock: Clock;
   readonly problems: Problems;
-  readonly telling: ProblemTelling;
+  readonly telling: ReportedProblems;
 }
 
 export function createQuickFixes(deps: QuickFixDeps): QuickFixes & Disposable {

@@ -3,16 +3,16 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { failed, succeeded } from '../../base/errors.ts';
-import { type Log } from '../../core/ports/ports.ts';
+import { type Logger } from '../../core/ports/ports.ts';
 import { type Buffers, type FileEdit, type FilePath, STALE, type Workspace } from '../../core/ports/workspace.ts';
 import { bytesOf, isSame } from '../workspace/fileEncoding.ts';
 import { attempt } from '../workspace/fileFailures.ts';
 import { guardPlaces, pinOnDisk } from '../workspace/filePlaces.ts';
 import { absoluteOf, contentUri } from '../workspace/fileUris.ts';
 
-export function createBuffers(workspace: Workspace, log: Log): Buffers & Disposable {
+export function createBuffers(workspace: Workspace, logger: Logger): Buffers & Disposable {
   const held = new DisposableStore();
-  const report = (error: unknown) => log.error('a saved file was not noticed', error);
+  const report = (error: unknown) => logger.error('a saved file was not noticed', error);
   const onDidSave = held.add(new Emitter<{ file: FilePath; bytes: Uint8Array }>(report));
   const pathOf = async (document: vscode.TextDocument): Promise<FilePath | undefined> => {
     const file = await workspace.resolve(absoluteOf(document.uri));

@@ -6,7 +6,7 @@ import { type RestoreDeps } from '../../core/checkpoints/restore.ts';
 import { type Review, type Reviewed, type ReviewedFile } from '../../core/checkpoints/review.ts';
 import { type ChangeList } from '../../core/conversation/projections/changes.ts';
 import { type Earshot } from '../../core/earshot.ts';
-import { type Clock, type Log } from '../../core/ports/ports.ts';
+import { type Clock, type Logger } from '../../core/ports/ports.ts';
 import { type Checkpoints, type Snapshots } from '../../core/ports/storage.ts';
 import { type Buffers, type DiskEntries, type Workspace } from '../../core/ports/workspace.ts';
 import { type FromPageHandlers } from '../../protocol/webview.ts';
@@ -24,7 +24,7 @@ export interface ReviewControllerDeps {
   readonly snapshots: Snapshots;
   readonly checkpoints: Checkpoints;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   /** The conversation that the chat shows. */
   shown(): string | undefined;
 }
@@ -91,7 +91,7 @@ export class ReviewController implements Disposable {
       this.#deps.clock.after(SOON_MILLISECONDS, () => {
         if (this.#waiting !== undefined) this.#held.release(this.#waiting);
         this.#waiting = undefined;
-        const report = (error: unknown) => this.#deps.log.error('the changes could not be compared', error);
+        const report = (error: unknown) => this.#deps.logger.error('the changes could not be compared', error);
         this.#looking = this.#looking.then(() => this.#refresh()).catch(report);
       }),
     );
@@ -158,7 +158,7 @@ export class ReviewController implements Disposable {
     const live = () => this.#live();
     const captures = () => {
       const log = live()?.log;
-      return log && new Captures({ ...this.#deps, log, output: this.#deps.log });
+      return log && new Captures({ ...this.#deps, log, output: this.#deps.logger });
     };
     return { ...this.#deps, live, captures };
   }

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError } from '../../base/errors.ts';
-import { type Log } from '../../core/ports/ports.ts';
+import { type Logger } from '../../core/ports/ports.ts';
 import {
   type FileProblems,
   type Problem,
@@ -31,7 +31,7 @@ const SEVERITIES: Readonly<Partial<Record<vscode.DiagnosticSeverity, Severity>>>
 };
 
 export class DiagnosticsSource implements Problems, Disposable {
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #held = new DisposableStore();
   readonly #onDidChange: Emitter<ProblemsChange>;
   readonly #typescript: TypescriptPull;
@@ -41,10 +41,10 @@ export class DiagnosticsSource implements Problems, Disposable {
   /** By the document's address. */
   #kept: ReadonlyMap<string, vscode.Uri> = new Map();
 
-  constructor(log: Log) {
-    this.#log = log;
-    this.#onDidChange = this.#held.add(new Emitter((error) => log.error('a listener failed', error)));
-    this.#typescript = this.#held.add(new TypescriptPull(log, (uri) => this.#fire('reported', [uri])));
+  constructor(logger: Logger) {
+    this.#log = logger;
+    this.#onDidChange = this.#held.add(new Emitter((error) => logger.error('a listener failed', error)));
+    this.#typescript = this.#held.add(new TypescriptPull(logger, (uri) => this.#fire('reported', [uri])));
     const { workspace } = vscode;
     this.#held.add(vscode.languages.onDidChangeDiagnostics(({ uris }) => this.#fire('reported', uris)));
     this.#held.add(

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeError } from '../../base/errors.ts';
-import { type Log } from '../../core/ports/ports.ts';
+import { type Logger } from '../../core/ports/ports.ts';
 import { type Problem } from '../../core/ports/problems.ts';
 import { realClock } from '../../node/realClock.ts';
 
@@ -28,7 +28,7 @@ interface Answer {
 }
 
 export class TypescriptPull implements Disposable {
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #answered: (uri: vscode.Uri) => void;
   readonly #problems = new Map<string, readonly Problem[]>();
   #timer: Disposable | undefined;
@@ -44,8 +44,8 @@ export class TypescriptPull implements Disposable {
   #retry = FIRST_RETRY_MILLISECONDS;
 
   /** `answered` is called for each document that was asked for, whether its problems changed or not. */
-  constructor(log: Log, answered: (uri: vscode.Uri) => void) {
-    this.#log = log;
+  constructor(logger: Logger, answered: (uri: vscode.Uri) => void) {
+    this.#log = logger;
     this.#answered = answered;
   }
 

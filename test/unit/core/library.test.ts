@@ -15,7 +15,7 @@ let library: Library;
 
 beforeEach(async () => {
   window = await startHeadless({ model: createGuideModel() });
-  const parts = { clock: realClock, ids: realIds, log: silentLog, window: 'test' };
+  const parts = { clock: realClock, ids: realIds, logger: silentLog, window: 'test' };
   storage = createStorage({ files: realFileSystem, folder: window.storage, ...parts });
   library = new Library({ ...storage, clock: realClock, ids: realIds }, window.earshot);
 });

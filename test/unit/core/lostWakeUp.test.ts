@@ -60,7 +60,7 @@ function slowFile(clock: ManualClock, delay: () => number, written: LogEvent[]):
         });
       });
     },
-    mend: async () => ({ events: written, nextSeq: written.length + 1, damage: [] }),
+    repair: async () => ({ events: written, nextSeq: written.length + 1, damage: [] }),
     close: async () => undefined,
   };
 }
@@ -100,7 +100,7 @@ async function play(schedule: Schedule): Promise<readonly LogEvent[]> {
   const ports: Ports = {
     clock,
     ids: countingIds(),
-    log: recordingLog(errors),
+    logger: recordingLog(errors),
     store: {
       open: async () => ({ ok: true, value: opened }),
       follow: unused,

@@ -239,7 +239,7 @@ describe('what was learnt', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   test('is there again in the next window', async () => {
-    const open = () => openEndpointMemory({ files: realFileSystem, folder, log: recordingLog([]) });
+    const open = () => openEndpointMemory({ files: realFileSystem, folder, logger: recordingLog([]) });
     await (await open()).learn('http://a/v1', 'm', { profile: CAREFUL, without: ['stream_options'] });
     expect((await open()).get('http://a/v1', 'm')).toEqual({ profile: CAREFUL, without: ['stream_options'] });
     expect((await open()).get('http://a/v1', 'other').profile).toEqual(shippedProfile('http://a/v1'));
@@ -247,7 +247,7 @@ describe('what was learnt', () => {
 
   test('is learnt again if its file is damaged', async () => {
     await writeFile(join(folder, 'endpoints.json'), '{"v":1,"endpoints":{"x":7}}');
-    const memory = await openEndpointMemory({ files: realFileSystem, folder, log: recordingLog([]) });
+    const memory = await openEndpointMemory({ files: realFileSystem, folder, logger: recordingLog([]) });
     expect(memory.get('http://a/v1', 'm').profile).toEqual(shippedProfile('http://a/v1'));
     await memory.learn('http://a/v1', 'm', { profile: CAREFUL, without: [] });
     expect(await readFile(join(folder, 'endpoints.json'), 'utf8')).toContain('"alternation":"strict"');

@@ -5,7 +5,7 @@ import { type Disposable } from '../../../src/base/disposable.ts';
 import { Emitter } from '../../../src/base/emitter.ts';
 import { succeeded } from '../../../src/base/errors.ts';
 import { type Producer } from '../../../src/core/ports/ports.ts';
-import { type Problem, type ProblemsChange, type ProblemTelling } from '../../../src/core/ports/problems.ts';
+import { type Problem, type ProblemsChange, type ReportedProblems } from '../../../src/core/ports/problems.ts';
 import { type FilePath } from '../../../src/core/ports/workspace.ts';
 import { createDiagnosticsProducer } from '../../../src/producers/diagnostics/diagnostics.ts';
 import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
@@ -27,7 +27,7 @@ let seen: string[];
 let changes: Emitter<ProblemsChange>;
 let read: Emitter<void>;
 let publisher: MemoryPublisher;
-let producer: Producer & ProblemTelling;
+let producer: Producer & ReportedProblems;
 let watching: Disposable;
 let errors: string[];
 
@@ -45,7 +45,7 @@ beforeEach(() => {
   publisher = createMemoryPublisher(() => host.conversations);
   producer = createDiagnosticsProducer({
     clock,
-    log: recordingLog(errors),
+    logger: recordingLog(errors),
     workspace: Object.assign(createFolderWorkspace('/shop'), {
       resolve: async (path: string) => succeeded(fileOf(path)),
       mayShow: async () => true,

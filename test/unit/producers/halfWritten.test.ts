@@ -47,7 +47,7 @@ beforeEach(async () => {
   const watcher = { on: () => watcher, add: () => watcher, unwatch: () => watcher, close: async () => undefined };
   producer = createFilesProducer({
     clock,
-    log: recordingLog(errors),
+    logger: recordingLog(errors),
     // Bytes are their own hash.
     snapshots: {
       hash: (bytes) => Buffer.from(bytes).toString(),

@@ -25,7 +25,7 @@ test('a problem that only moves is told once; another one, and that it is gone, 
   const nobody = () => Promise.reject(new Error('nobody asks'));
   const watching = createTasksProducer({
     clock: createManualClock(),
-    log: recordingLog(errors),
+    logger: recordingLog(errors),
     tasks: { list: nobody, run: nobody, onDidEnd: ended.event },
   }).start(publisher, { all: () => [], get: () => undefined, onDidChange: host.changed.event }, host);
   const round = async (...problems: TaskProblem[]) => {

@@ -17,7 +17,11 @@ beforeEach(() => {
   happened = [];
   ended = new Emitter((error) => happened.push(String(error)));
   const log = recordingLog(happened);
-  const producer = createTerminalsProducer({ clock: createManualClock(), log, terminals: { onDidEnd: ended.event } });
+  const producer = createTerminalsProducer({
+    clock: createManualClock(),
+    logger: log,
+    terminals: { onDidEnd: ended.event },
+  });
   running = producer.start(
     {
       publish: async ({ message }) => void happened.push(message),

@@ -152,13 +152,13 @@ test.each(['append:before', 'append:half', 'append:after', 'sync:before', 'sync:
       expect(result).toMatchObject({ status: 'rejected', reason: expect.any(FailureError) as unknown });
     }
     expect(log.isBroken).toBe(true);
-    await expect(log.mend()).rejects.toMatchObject({
+    await expect(log.repair()).rejects.toMatchObject({
       failure: { code: 'storage', nextStep: expect.stringContaining('disk space') as unknown },
     });
     await expect(enqueue(log, window.ids, draftOf('refused'))).rejects.toBeInstanceOf(FailureError);
 
     files.faults = {};
-    await log.mend();
+    await log.repair();
     expect(describeState(log.state)).toEqual(before);
     await enqueue(log, window.ids, draftOf('after'));
     const state = describeState(log.state);

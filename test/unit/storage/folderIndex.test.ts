@@ -25,7 +25,7 @@ async function list({ folder, globalFolder, workspaceFolders }: ReturnType<typeo
   const quiet = () => undefined;
   const log = { debug: quiet, info: quiet, warn: quiet, error: (...of: unknown[]) => void errors.push(of) };
   const index = { folder: globalFolder, workspaceFolders: () => workspaceFolders };
-  await createPlaces({ files: realFileSystem, folder, index, log }).storages();
+  await createPlaces({ files: realFileSystem, folder, index, logger: log }).storages();
   expect(errors).toEqual([]);
 }
 

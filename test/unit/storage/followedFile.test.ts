@@ -25,7 +25,7 @@ async function start() {
   await log.append({ type: 'conversation_started', key: 'key-of-a-conversation' });
   const followed = await window.storage.store.follow(ID);
   if (!followed.ok) throw new Error(followed.failure.message);
-  const deps = { id: ID, clock: stillClock, ids: window.ids, log: silentLog };
+  const deps = { id: ID, clock: stillClock, ids: window.ids, logger: silentLog };
   const follower = new ConversationLog({ ...deps, opened: followed.value });
   opened.push(log, follower);
   return { window, log, follower };
@@ -81,7 +81,7 @@ test('bytes that were taken back and written anew are read anew', async () => {
   await expect(enqueue(log, window.ids, draftOf('b'))).rejects.toThrow();
   await idle();
   window.files.faults = {};
-  await log.mend();
+  await log.repair();
   expect(window.files.peek(pathOf(ID))).toEqual(before);
   await enqueue(log, window.ids, draftOf('c'));
   await idle();

@@ -68,7 +68,7 @@ async function runAndKill(folder: string, id: string, run: number): Promise<stri
 }
 
 async function check(folder: string, id: string, acknowledged: readonly string[]): Promise<void> {
-  const parts = { clock: realClock, ids: realIds, log: silentLog, window: 'parent' };
+  const parts = { clock: realClock, ids: realIds, logger: silentLog, window: 'parent' };
   const storage = createStorage({ files: realFileSystem, folder, ...parts });
   const opening = await openOrFollow(storage, id);
   if (!opening.ok) throw new Error(opening.failure.message);

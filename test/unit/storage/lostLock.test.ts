@@ -37,7 +37,7 @@ function windowHere(): Storage {
     folder,
     clock: realClock,
     ids: realIds,
-    log: silentLog,
+    logger: silentLog,
     window: 'here',
   });
 }
@@ -54,7 +54,7 @@ async function ownElsewhere(): Promise<ChildProcess> {
     const { realIds } = await import(${source('node/realIds.ts')});
     const quiet = () => undefined;
     const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
-    const parts = { files: realFileSystem, clock: realClock, ids: realIds, log, window: 'elsewhere' };
+    const parts = { files: realFileSystem, clock: realClock, ids: realIds, logger: log, window: 'elsewhere' };
     const { lock } = createStorage({ ...parts, folder: ${JSON.stringify(folder)} });
     const held = await lock.acquire(${JSON.stringify(ID)});
     held?.onDidLose(() => console.log('lost'));
@@ -129,7 +129,7 @@ test('two owners who do not know of each other: what either acknowledged is read
       await log.append(title(text));
       acknowledged.push(text);
     } catch {
-      await log.mend();
+      await log.repair();
     }
   };
   for (let round = 0; round < 60; round++) {

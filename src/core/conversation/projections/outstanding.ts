@@ -3,7 +3,7 @@ import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type Notification } from '../../../protocol/notification.ts';
 import { fileStatesOf } from '../../files/fileState.ts';
 
-export interface StandingFact {
+export interface OutstandingProblem {
   readonly notification: Notification;
   /** The carrier that told it. */
   readonly seq: number;
@@ -11,12 +11,12 @@ export interface StandingFact {
 
 type Carrier = EventOf<'chat_request' | 'tool_call_response'>;
 
-export class Standing {
+export class Outstanding {
   /** By source and subject: a later name of the same source (`resolved` after `introduced`) replaces an earlier one. */
-  readonly #facts = new Map<string, StandingFact>();
+  readonly #facts = new Map<string, OutstandingProblem>();
 
   /** In the order in which they were first told. */
-  get facts(): readonly StandingFact[] {
+  get facts(): readonly OutstandingProblem[] {
     return [...this.#facts.values()];
   }
 

@@ -6,7 +6,7 @@ import { HandleStates } from './handleStates.ts';
 import { Lookalikes } from './lookalike.ts';
 import { Losses } from './losses.ts';
 import { Messages } from './messages.ts';
-import { Standing } from './outstanding.ts';
+import { Outstanding } from './outstanding.ts';
 import { Pending } from './pending.ts';
 import { Repeats } from './repeats.ts';
 import { Sampled } from './sampled.ts';
@@ -15,7 +15,7 @@ import { Summary } from './summary.ts';
 import { Todo } from './todo.ts';
 import { Transcript } from './transcript.ts';
 import { TurnState } from './turnState.ts';
-import { Spent } from './usage.ts';
+import { UsageTotal } from './usage.ts';
 import { Watches } from './watches.ts';
 
 export class Projections {
@@ -24,8 +24,8 @@ export class Projections {
   readonly pending = new Pending();
   readonly seen = new Seen();
   readonly turn = new TurnState();
-  readonly spent = new Spent();
-  readonly standing = new Standing();
+  readonly spent = new UsageTotal();
+  readonly standing = new Outstanding();
   readonly summary = new Summary();
   readonly losses = new Losses();
   readonly repeats = new Repeats();

@@ -22,12 +22,12 @@ interface File extends SeenState {
   readonly carried?: { readonly told?: string; readonly unsaved?: string };
 }
 
-type Told = { readonly path: string; readonly hash: string; readonly as: 'told' | 'unsaved' };
+type Announced = { readonly path: string; readonly hash: string; readonly as: 'told' | 'unsaved' };
 
 export class Seen {
   readonly #files = new Map<string, File>();
   /** Pending notifications by id, to forget what they told when they are withdrawn. */
-  readonly #tellers = new Map<string, readonly Told[]>();
+  readonly #tellers = new Map<string, readonly Announced[]>();
 
   get(path: string): SeenState | undefined {
     const file = this.#files.get(path);
@@ -72,7 +72,7 @@ export class Seen {
 
   #told(notification: Notification): void {
     const as = notification.kind.name === 'unsaved' ? 'unsaved' : 'told';
-    const told = fileStatesOf(notification).flatMap(({ path, hash }): Told[] => {
+    const told = fileStatesOf(notification).flatMap(({ path, hash }): Announced[] => {
       const file = this.#files.get(path);
       if (file === undefined) return [];
       this.#files.set(path, { ...file, [as]: hash });

@@ -36,7 +36,7 @@ class Estimate {
   }
 }
 
-export class Spent {
+export class UsageTotal {
   readonly #byModel = new Map<string, Tokens>();
   /** What the model had read and said at the endpoint's last count. */
   #counted: number | undefined;

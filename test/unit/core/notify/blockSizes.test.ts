@@ -88,7 +88,7 @@ async function taskFailed(): Promise<NotificationDraft> {
   const { promise, resolve } = Promise.withResolvers<NotificationDraft>();
   const producer = createTasksProducer({
     clock: createManualClock(Date.parse(AT)),
-    log: recordingLog(errors),
+    logger: recordingLog(errors),
     tasks: { list: nobody, run: nobody, onDidEnd: ended.event },
   });
   const publisher = { publish: async (draft: NotificationDraft) => resolve(draft), withdraw: async () => false };

@@ -40,7 +40,7 @@ function begin(): void {
   producers = new Producers({
     producers: [terminals],
     clock,
-    log: recordingLog(errors),
+    logger: recordingLog(errors),
     outlet: {
       publish: async ({ message }) => void happened.push(message),
       withdraw: async () => false,

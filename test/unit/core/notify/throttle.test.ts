@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  CalmPublisher,
+  ThrottledPublisher,
   MINUTE_MILLISECONDS,
   MOST_A_MINUTE,
   type Outlet,
@@ -31,7 +31,7 @@ function setUp() {
     withdraw: async () => false,
     isPending: () => false,
   };
-  return { clock, delivered, calm: new CalmPublisher({ clock, outlet }) };
+  return { clock, delivered, calm: new ThrottledPublisher({ clock, outlet }) };
 }
 
 let number = 0;
@@ -202,7 +202,7 @@ function setUpQueue() {
     },
     isPending: (kind, subject, to) => queued.some((one) => isAlike(one, kind, subject, to)),
   };
-  const calm = new CalmPublisher({ clock, outlet });
+  const calm = new ThrottledPublisher({ clock, outlet });
   const changed = (name: string, hash = 'h') => {
     const published = { ...draft(`file:${name}`), data: { path: name, hash, complete: true } };
     void calm.publish(published, first).catch(() => undefined);
@@ -314,7 +314,7 @@ test('a failure to queue reaches everybody whose notification it was', async () 
     withdraw: async () => false,
     isPending: () => false,
   };
-  const calm = new CalmPublisher({ clock, outlet });
+  const calm = new ThrottledPublisher({ clock, outlet });
   await expect(calm.publish(draft('file:x'))).rejects.toThrow('disk full');
   const held = [calm.publish(draft('file:x')), calm.publish(draft('file:x'))];
   clock.advance(SUBJECT_MILLISECONDS);

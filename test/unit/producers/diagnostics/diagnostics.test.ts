@@ -24,7 +24,7 @@ test('one that was closed and comes again is told of what is new since then, and
   const by = () => host.conversations.map((conversation) => ({ conversation, hash: 'h' }));
   const producer = createDiagnosticsProducer({
     clock,
-    log: recordingLog(errors),
+    logger: recordingLog(errors),
     workspace: Object.assign(createFolderWorkspace('/shop'), {
       resolve: async (path: string) => succeeded(fileOf(path)),
     }),

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type FSWatcher } from 'chokidar';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
-import { type Log } from '../../../../src/core/ports/ports.ts';
+import { type Logger } from '../../../../src/core/ports/ports.ts';
 import { WatchedPaths } from '../../../../src/producers/files/diskWatch.ts';
 import { recordingLog } from '../../../support/recordingLog.ts';
 
@@ -26,9 +26,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function begin(more: { watch?: () => FSWatcher; hasOther?: boolean; log?: Log } = {}): WatchedPaths {
+function begin(more: { watch?: () => FSWatcher; hasOther?: boolean; logger?: Logger } = {}): WatchedPaths {
   const watched = new WatchedPaths({
-    log: recordingLog(happened),
+    logger: recordingLog(happened),
     hasOther: false,
     ...(more as object),
     touched: (path, type) => heard.fire(`${type} ${path}`),
@@ -92,7 +92,7 @@ test('where the system can watch no more, the editor’s watcher is relied on, a
   });
   const warned: string[] = [];
   const log = { ...recordingLog(happened), warn: (message: string) => void warned.push(message) };
-  const watched = begin({ watch: () => watcher as unknown as FSWatcher, hasOther: true, log });
+  const watched = begin({ watch: () => watcher as unknown as FSWatcher, hasOther: true, logger: log });
   watched.add('a.txt', '/a.txt');
   const noRoom = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
   for (let times = 0; times < 3; times += 1) watcher.emit('error', noRoom);

@@ -33,7 +33,7 @@ beforeEach(() => {
   const never = host.changed.event as never;
   watching = createEditorProducer({
     clock: createManualClock(),
-    log: recordingLog(errors),
+    logger: recordingLog(errors),
     snapshots: {} as never,
     workspace: createFolderWorkspace('/shop'),
     buffers: { unsaved: () => [], onDidChange: never, onDidSave: never, onDidRename: renamed.event },

@@ -45,7 +45,7 @@ beforeEach(async () => {
   const log = recordingLog(errors);
   const producer = createFilesProducer({
     clock: realClock,
-    log,
+    logger: log,
     snapshots,
     workspace: createFolderWorkspace(join(root, 'work')),
     editorFiles: { onDidTouch: touched.event },

@@ -65,7 +65,7 @@ beforeEach(async () => {
   const opened = Promise.withResolvers<RepositoryDeps>();
   producer = createGitProducer({
     clock: hastyClock(),
-    log: recordingLog(errors),
+    logger: recordingLog(errors),
     snapshots,
     workspace,
     gate: new GitGate(),

@@ -37,7 +37,7 @@ function open(withoutGit = false, now = () => realClock.now()): StoredCheckpoint
   const log = { ...recordingLog(logged), warn: (message: string) => logged.push(message) };
   const clock = { ...realClock, now };
   const snapshots = createSnapshots({ files, folder: join(root, 'storage') });
-  return createCheckpoints({ files, folder: join(root, 'storage'), snapshots, clock, log, withoutGit });
+  return createCheckpoints({ files, folder: join(root, 'storage'), snapshots, clock, logger: log, withoutGit });
 }
 
 const git = (...args: string[]) =>

@@ -45,7 +45,7 @@ function begin(answers: readonly ScriptedAnswer[], settings: Record<string, unkn
     ports: {
       clock,
       tools: [createRunTaskTool({ tasks, clock })],
-      producers: [createTasksProducer({ tasks, clock, log: recordingLog([]) })],
+      producers: [createTasksProducer({ tasks, clock, logger: recordingLog([]) })],
     },
   });
   return { walk, clock, ended, acts, started: started.promise };

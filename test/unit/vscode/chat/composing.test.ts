@@ -25,7 +25,7 @@ afterEach(async () => {
 /** A window's composer on the same folder. */
 function open() {
   const log = recordingLog(errors);
-  const drafts = createDrafts({ files: realFileSystem, folder, log });
+  const drafts = createDrafts({ files: realFileSystem, folder, logger: log });
   opened.push(drafts);
   const snapshots = createSnapshots({ files: realFileSystem, folder: join(folder, 'snapshots') });
   let attachments: readonly AttachmentView[] = [];
@@ -38,7 +38,7 @@ function open() {
     },
     restoreDraft: (text: string) => void restored.push(text),
   };
-  const composing = new Composing({ drafts, snapshots, frontend, log });
+  const composing = new Composing({ drafts, snapshots, frontend, logger: log });
   return { composing, drafts, snapshots, restored, attachments: () => attachments, returned: () => returned };
 }
 

@@ -1,11 +1,11 @@
 // What a conversation used: the endpoint's count is the truth, our estimate between counts is scaled by it.
 import { describe, expect, test } from 'vitest';
-import { costOf, Spent } from '../../../../../src/core/conversation/projections/usage.ts';
+import { costOf, UsageTotal } from '../../../../../src/core/conversation/projections/usage.ts';
 import { estimateTokens } from '../../../../../src/core/conversation/tokens.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../../../src/protocol/event.ts';
 
-function fold(...drafts: EventDraft[]): Spent {
-  const spent = new Spent();
+function fold(...drafts: EventDraft[]): UsageTotal {
+  const spent = new UsageTotal();
   for (const [index, draft] of drafts.entries()) {
     const envelope = { v: EVENT_VERSION, seq: index + 1, event_id: String(index), timestamp: '2026-01-01T00:00:00Z' };
     spent.fold({ ...envelope, ...draft } as LogEvent);

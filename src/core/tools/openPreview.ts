@@ -1,9 +1,9 @@
 // Keeps the preview of an open approval true: what the call would do to the files as they are now.
 import { type CallPreview } from '../../protocol/diffView.ts';
 import { type ApprovalAnswer, type ApprovalRequest, type Tool, type ToolContext } from '../ports/ports.ts';
-import { holdsStill, isSamePlan, type PlannedCall, planCall, previewOf } from '../tools/preview.ts';
-import { effectOf } from '../tools/registry.ts';
-import { type ToolRunDeps } from '../tools/run.ts';
+import { holdsStill, isSamePlan, type PlannedCall, planCall, previewOf } from './preview.ts';
+import { effectOf } from './registry.ts';
+import { type ToolRunDeps } from './run.ts';
 
 /** A language server may never answer; then the arguments are all that can be shown. */
 const LONGEST_WAIT = 10_000;
