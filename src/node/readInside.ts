@@ -21,7 +21,7 @@ interface Content {
 
 export interface JudgedRead {
   /** Why the file is not read; undefined: it is. */
-  judge(place: Located): Failure | undefined;
+  judge(place: Located): Failure | undefined | Promise<Failure | undefined>;
   /** Bytes. */
   readonly atMost: number;
   /** What holds in the place of the disk: a buffer with unsaved changes, by the name itself or by where it leads. */
@@ -43,7 +43,7 @@ export async function readJudged(folders: readonly Place[], file: Place, how: Ju
   for (let tries = 0; tries < TRIES; tries += 1) {
     const located = await locate(folders, file);
     if (!located.ok) return located;
-    const refused = how.judge(located.value);
+    const refused = await how.judge(located.value);
     if (refused !== undefined) return { ok: false, failure: refused };
     const instead = await how.instead?.(located.value);
     if (instead !== undefined) return succeeded(instead);

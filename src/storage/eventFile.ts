@@ -157,7 +157,7 @@ class GroupCommitFile implements EventFile {
         this.#attempt = bytes;
         await this.#file.append(bytes);
         await this.#file.sync();
-        await this.#checkAlone(bytes.length);
+        this.#checkAlone(bytes.length);
         this.#durableLength += bytes.length;
         group.lines.clear();
         this.#spare.push(group.lines);
@@ -176,10 +176,9 @@ class GroupCommitFile implements EventFile {
    * Before anything is acknowledged: the file has our bytes behind those that we know, and nothing else. Of two writers
    * that do not know of each other, whoever was first finds this true; the other's lines are never acknowledged.
    */
-  async #checkAlone(added: number): Promise<void> {
+  #checkAlone(added: number): void {
     const { files, path } = this.#deps;
-    const found = await files.stat(path);
-    if (found?.size !== this.#durableLength + added) throw foreignError();
+    if (files.sizeNow(path) !== this.#durableLength + added) throw foreignError();
   }
 
   #rejectWaiting(error: FailureError): void {

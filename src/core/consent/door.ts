@@ -35,10 +35,8 @@ export function guardWorkspace(disk: WorkspaceDisk): Workspace {
       return disk.trusted;
     },
     resolve: (path, options) => disk.resolve(path, options),
-    read: async (file, options) => {
-      const rules = await hidden();
-      return disk.readJudged(file, (place) => whyNotForModel(place, rules), options);
-    },
+    // The rules are read only for a file that is there: at every delivery point several are asked for that are not.
+    read: (file, options) => disk.readJudged(file, async (place) => whyNotForModel(place, await hidden()), options),
     readLocally,
     fingerprint: async (file, by) => {
       const content = await readLocally(file);
@@ -81,7 +79,7 @@ function admit(disk: WorkspaceDisk, guarded: Workspace, { letIn, names, hidden }
   view.read = (file, options) => disk.readJudged(file, judgeFor(file), options);
   view.mayShow = async (file) => {
     const place = await disk.locate(file);
-    return place.ok && judgeFor(file)(place.value) === undefined;
+    return place.ok && (await judgeFor(file)(place.value)) === undefined;
   };
   view.list = (folder) =>
     listJudged(disk, folder, (place) =>
@@ -92,7 +90,7 @@ function admit(disk: WorkspaceDisk, guarded: Workspace, { letIn, names, hidden }
 
 async function listJudged(disk: WorkspaceDisk, folder: FilePath, judge: PlaceJudge) {
   const place = await disk.locate(folder);
-  const refused = place.ok ? judge(place.value) : place.failure;
+  const refused = place.ok ? await judge(place.value) : place.failure;
   return refused === undefined ? disk.listUnjudged(folder) : { ok: false as const, failure: refused };
 }
 
