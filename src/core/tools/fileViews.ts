@@ -1,5 +1,7 @@
 // Decides what a running call knows of files and leaves behind: what its conversation has seen, bytes kept before they are overwritten, views for the log.
+
 import { type EventOf } from '../../protocol/event.ts';
+import { fileScope } from '../../protocol/scopes.ts';
 import { type Effect } from '../../protocol/tool.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { fileStatesOf, GONE } from '../files/fileState.ts';
@@ -113,7 +115,7 @@ async function withdrawShown(log: ConversationLog, seen: Views, changes: Changes
       ...changes.flatMap((change) => (change.path === path ? (change.before ?? GONE) : [])),
     ]);
     return ['changed', 'deleted']
-      .flatMap((name) => log.state.pending.idsOf({ source: 'file', name }, `file:${path}`))
+      .flatMap((name) => log.state.pending.idsOf({ source: 'file', name }, fileScope(path)))
       .filter((id) => {
         const pending = log.state.pending.newest(id);
         // Of those that a newer one replaced nothing is shown anyway.

@@ -1,6 +1,7 @@
 // What the page is told of approvals, questions and retries, which are not in the log.
 import { expect, test } from 'vitest';
-import { type Change, type ChatHead, type ToPage, type TranscriptItem } from '../../../src/protocol/webview.ts';
+import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
+import { type Change, type ChatHead, type ToPage } from '../../../src/protocol/webview.ts';
 import { ChatFrontend } from '../../../src/vscode/chat/chatFrontend.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 
