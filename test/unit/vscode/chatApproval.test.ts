@@ -46,7 +46,7 @@ function begin() {
 
 test('a retry is a notice that says when, and is gone when it is sent', () => {
   const { frontend, changes } = begin();
-  const failure = { code: 'x', message: 'It is busy.' };
+  const failure = { code: 'rate_limited', message: 'It is busy.' } as const;
   frontend.render('c', { type: 'retrying', id: 'r', seconds: 4, failure });
   expect(changes()).toEqual([
     {
