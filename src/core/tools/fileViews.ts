@@ -3,6 +3,7 @@
 import { type EventOf } from '../../protocol/event.ts';
 import { fileScope } from '../../protocol/scopes.ts';
 import { type Effect } from '../../protocol/tool.ts';
+import { delegateWorkspace } from '../consent/delegateWorkspace.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { fileStatesOf, GONE } from '../files/fileState.ts';
 import { type SeenView, type ToolOutcome } from '../ports/ports.ts';
@@ -37,13 +38,13 @@ export async function seenView({ log, snapshots, edits }: FileViewDeps, file: Fi
 
 /** The workspace as a call sees it: what it overwrites is kept first, and is not told to it as news. */
 export function ownWorkspace(workspace: Workspace, { snapshots, edits }: FileViewDeps, call: string): Workspace {
-  const own = Object.create(workspace) as { -readonly [K in keyof Workspace]: Workspace[K] };
-  own.apply = async (list, options) => {
-    await Promise.all(list.flatMap(({ from }) => (from === undefined ? [] : [snapshots.put(from)])));
-    edits.begin(call, list.flatMap(touchedBy));
-    return workspace.apply(list, options);
-  };
-  return own;
+  return delegateWorkspace(workspace, {
+    apply: async (list, options) => {
+      await Promise.all(list.flatMap(({ from }) => (from === undefined ? [] : [snapshots.put(from)])));
+      edits.begin(call, list.flatMap(touchedBy));
+      return workspace.apply(list, options);
+    },
+  });
 }
 
 function touchedBy(edit: FileEdit): string[] {

@@ -1,12 +1,12 @@
 // Decides how a handle's state is said: to the model in results and notifications, truly and in few words.
 
+import { type CommandEnd } from '../../base/commandEnd.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type ShownHandle } from '../../protocol/event.ts';
 import { KINDS, type ShippedKind } from '../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { scopeOf } from '../../protocol/scopes.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type CommandEnd } from '../ports/processes.ts';
 import { type Handle } from './handle.ts';
 
 export const BY_USER = 'by the user';
