@@ -1,10 +1,12 @@
 // Tells of tasks that ended, and of a background task's round when that changed its problems.
+
 import { type Disposable } from '../base/disposable.ts';
 import { printPath } from '../base/printPath.ts';
 import { type Clock, type Logger, type Producer, type Publisher } from '../core/ports/ports.ts';
 import { type LiveConversations } from '../core/ports/producers.ts';
 import { type TaskEnd, type TaskProblem, type Tasks } from '../core/ports/tasks.ts';
 import { type Level, type NotificationDraft } from '../protocol/notification.ts';
+import { scopeOf } from '../protocol/scopes.ts';
 
 const KIND = { source: 'task', name: 'ended' } as const;
 const PROBLEMS_SHOWN = 3;
@@ -123,7 +125,7 @@ function keyOf(conversation: string, end: TaskEnd): string {
 }
 
 function subjectOf(end: TaskEnd): string {
-  return `task:${nameOf(end)}`;
+  return scopeOf('task', nameOf(end));
 }
 
 function nameOf({ task: { name, folder } }: TaskEnd): string {
@@ -146,7 +148,7 @@ function describe(end: TaskEnd): Omit<NotificationDraft, 'at'> {
     level: levelOf(end),
     message: lines.join('\n'),
     subject: subjectOf(end),
-    scopes: [...new Set(calledNames(end.task.name))].map((one) => `task:${one}`),
+    scopes: [...new Set(calledNames(end.task.name))].map((one) => scopeOf('task', one)),
     origin: 'process',
     // Each failure is one of its own; that it succeeds again is not.
     ...(succeeded(end) && { data: { state: 'succeeded' } }),

@@ -1,6 +1,7 @@
 // The settings, their defaults and their reading: package.json's `contributes.configuration` says the same, held by a test.
 import * as z from 'zod';
-import { describeIssue, FORMATS } from './event.ts';
+import { describeIssue } from './describeIssue.ts';
+import { FORMATS } from './event.ts';
 import { levelSchema } from './notification.ts';
 
 const switchesSchema = z.record(z.string(), z.boolean());

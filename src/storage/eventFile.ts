@@ -1,6 +1,8 @@
 // Decides how a log is kept on disk: one append-only file, syncs shared by all who wait, a torn end cut off and kept.
+
 import { basename, dirname, join } from 'node:path';
 import { type Failure, FailureError } from '../base/errors.ts';
+import { type StorageCode } from '../base/failureCodes.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type EventFile, type OpenedLog, type ReadLog } from '../core/ports/storage.ts';
 import { type AppendFile, type FileSystem } from '../node/fileSystem.ts';
@@ -63,7 +65,7 @@ async function keepTorn(files: FileSystem, path: string, torn: Uint8Array): Prom
   return kept;
 }
 
-function tornLines(everything: boolean, kept: string): Failure {
+function tornLines(everything: boolean, kept: string): Failure<StorageCode> {
   return {
     code: 'log_damaged',
     message: everything

@@ -20,7 +20,7 @@ const pure = ['base', 'protocol', 'core'];
 
 const LAYERS: Readonly<Record<string, Layer>> = {
   base: { folders: ['base'], packages: [] },
-  node: { folders: ['base', 'node'], packages: [], node: true },
+  node: { folders: ['base', 'node'], packages: ['zod'], node: true },
   protocol: { folders: ['base', 'protocol'], packages: ['zod'] },
   core: { folders: pure, packages: ['zod', 'diff', 'node-diff3', 'tokenx'] },
   models: { folders: [...pure, 'node', 'models'], packages: ['openai', 'zod'], node: true },

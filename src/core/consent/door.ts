@@ -1,4 +1,5 @@
 // The one door through which files of the workspace are read: judges a name and where it leads in the same step as the file is read.
+
 import { type Failure, failed, succeeded } from '../../base/errors.ts';
 import {
   type Consent,
@@ -9,6 +10,7 @@ import {
   type Workspace,
   type WorkspaceDisk,
 } from '../ports/workspace.ts';
+import { delegateWorkspace } from './delegateWorkspace.ts';
 import { readHidden, whyHidden } from './ignoreFile.ts';
 import { whyProtected } from './protectedFiles.ts';
 
@@ -61,7 +63,6 @@ function admit(disk: WorkspaceDisk, guarded: Workspace, { letIn, names, hidden }
   const opened = new Set<string>();
   const admitted = new Set(names);
   const isAllowed = (name: string) => !hidden.hides(name) && whyProtected(name, true) === undefined;
-  const view = Object.create(guarded) as { -readonly [K in keyof Workspace]: Workspace[K] };
   const judgeFor =
     (file: FilePath): PlaceJudge =>
     (place) => {
@@ -69,23 +70,24 @@ function admit(disk: WorkspaceDisk, guarded: Workspace, { letIn, names, hidden }
       const allowed = namesOf(place).every((name) => isAllowed(name) || isBelowAny(admitted, name));
       return allowed ? undefined : whyNotForModel(place, hidden);
     };
-  view.resolve = async (path) => {
-    const file = await disk.resolve(path, { anywhere: letIn.has(path) });
-    if (!file.ok || !letIn.has(path)) return file;
-    opened.add(file.value.absolute);
-    for (const name of namesOf({ ...file.value, outside: false })) admitted.add(name);
-    return file;
-  };
-  view.read = (file, options) => disk.readJudged(file, judgeFor(file), options);
-  view.mayShow = async (file) => {
-    const place = await disk.locate(file);
-    return place.ok && (await judgeFor(file)(place.value)) === undefined;
-  };
-  view.list = (folder) =>
-    listJudged(disk, folder, (place) =>
-      place.outside && !isBelowAny(opened, folder.absolute) ? whyOutside(place) : undefined,
-    );
-  return view;
+  return delegateWorkspace(guarded, {
+    resolve: async (path) => {
+      const file = await disk.resolve(path, { anywhere: letIn.has(path) });
+      if (!file.ok || !letIn.has(path)) return file;
+      opened.add(file.value.absolute);
+      for (const name of namesOf({ ...file.value, outside: false })) admitted.add(name);
+      return file;
+    },
+    read: (file, options) => disk.readJudged(file, judgeFor(file), options),
+    mayShow: async (file) => {
+      const place = await disk.locate(file);
+      return place.ok && (await judgeFor(file)(place.value)) === undefined;
+    },
+    list: (folder) =>
+      listJudged(disk, folder, (place) =>
+        place.outside && !isBelowAny(opened, folder.absolute) ? whyOutside(place) : undefined,
+      ),
+  });
 }
 
 async function listJudged(disk: WorkspaceDisk, folder: FilePath, judge: PlaceJudge) {

@@ -1,4 +1,5 @@
 // Watches what language servers say, and tells each conversation what came and went since it last heard of a file.
+
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import {
   compareProblems,
@@ -15,6 +16,7 @@ import { type EditWatch, type Problem, type Problems, type ReportedProblems } fr
 import { type LiveConversations } from '../../core/ports/producers.ts';
 import { type FilePath, type Workspace } from '../../core/ports/workspace.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
+import { fileScope } from '../../protocol/scopes.ts';
 import { KnownFiles } from './knownFiles.ts';
 import { type ChangeTime, type Observation, ObservedProblems } from './observedProblems.ts';
 import { OtherErrors } from './otherErrors.ts';
@@ -279,7 +281,7 @@ class DiagnosticsWatch implements Disposable {
       said.delete(path);
       const pending = [];
       for (const kind of [INTRODUCED, RESOLVED]) {
-        pending.push(await this.#publisher.withdraw(kind, `file:${path}`, 'it is no longer so', conversation));
+        pending.push(await this.#publisher.withdraw(kind, fileScope(path), 'it is no longer so', conversation));
       }
       if (!pending.includes(true)) known.set(path, last, true);
     }

@@ -1,8 +1,9 @@
 // Decides what a conversation is told of files that it has not seen: one count of new errors, replaced as it changes.
-import { ownScope } from '../../core/notify/publishing.ts';
+
 import { INTRODUCED, type MoreErrors, OTHERS, othersDraft } from '../../core/notify/wording/problems.ts';
 import { type Publisher } from '../../core/ports/ports.ts';
 import { type Problem } from '../../core/ports/problems.ts';
+import { scopeOf } from '../../protocol/scopes.ts';
 
 type Counts = ReadonlyMap<string, number>;
 
@@ -40,11 +41,11 @@ export class OtherErrors {
   async tell(conversation: string, unseen: (path: string) => boolean, at: string): Promise<void> {
     const known = this.#known.get(conversation);
     if (known === undefined) return;
-    const draft = { ...othersDraft(this.#more(known, unseen), [ownScope(conversation)]), at };
+    const draft = { ...othersDraft(this.#more(known, unseen), [scopeOf('conversation', conversation)]), at };
     if (known.said?.text === draft.message) return;
     const more = await this.take(conversation, unseen, false);
     if (more.length === 0) return;
-    const told = { ...othersDraft(more, [ownScope(conversation)]), at };
+    const told = { ...othersDraft(more, [scopeOf('conversation', conversation)]), at };
     known.said = { text: told.message, counts: this.#now() };
     // Not waited for: it may be held back, and must be replaceable then.
     void this.#publisher.publish(told, conversation).catch(() => undefined);

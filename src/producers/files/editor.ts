@@ -1,4 +1,5 @@
 // Tells of what a person does with seen files in the editor before it is on disk: unsaved changes, and other names.
+
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { fileNoLongerUnsaved, fileRenamed, fileUnsaved } from '../../core/notify/wording/fileChange.ts';
 import {
@@ -14,6 +15,7 @@ import { type EditorBuffers, type Renamed } from '../../core/ports/sources.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
+import { fileScope } from '../../protocol/scopes.ts';
 import { Authorship } from './authorship.ts';
 import { ScheduledComparisons } from './scheduledComparisons.ts';
 import { lookAtWithheld } from './withheld.ts';
@@ -130,7 +132,7 @@ class EditorWatch implements Disposable {
   /** It was saved, or is as the model knows it. */
   async #takeBack(path: string, { conversation }: View, hash: string): Promise<void> {
     this.#said.delete(keyOf(conversation, path));
-    await this.#publisher.withdraw(UNSAVED, `file:${path}`, 'there are no unsaved changes any more', conversation);
+    await this.#publisher.withdraw(UNSAVED, fileScope(path), 'there are no unsaved changes any more', conversation);
     const view = this.#seen.get(path)?.by.find((one) => one.conversation === conversation);
     // If it was saved otherwise, that it changed is told by whoever watches the disk.
     if (view?.unsaved === undefined || view.unsaved === hash || view.hash !== hash) return;
@@ -177,7 +179,7 @@ class EditorWatch implements Disposable {
       (this.#moved.get(conversation) ?? []).filter((one) => !before.includes(one)),
     );
     for (const one of before) {
-      if (!(await this.#publisher.withdraw(RENAMED, `file:${one.from}`, 'it was renamed again', conversation)))
+      if (!(await this.#publisher.withdraw(RENAMED, fileScope(one.from), 'it was renamed again', conversation)))
         continue;
       const moved = {
         from: one.from,

@@ -1,4 +1,5 @@
 // Watches the files that live conversations have seen, and tells each of them when its view is out of date.
+
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { CHANGING, GONE } from '../../core/files/fileState.ts';
 import {
@@ -26,13 +27,14 @@ import { type EditorBuffers, type EditorFiles } from '../../core/ports/sources.t
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
+import { fileScope } from '../../protocol/scopes.ts';
 import { type GitGate } from '../git/gitGate.ts';
 import { Authorship, type Change } from './authorship.ts';
 import { type DiskWatchDeps, WatchedPaths } from './diskWatch.ts';
 import { createExclusions, type Exclusions } from './exclusions.ts';
 import { NewFiles } from './newFiles.ts';
 import { sampleOverwritten } from './overwritten.ts';
-import { ScheduledComparisons, observeTwice } from './scheduledComparisons.ts';
+import { observeTwice, ScheduledComparisons } from './scheduledComparisons.ts';
 import { knownOf } from './seenHashes.ts';
 import { isCutShort, type Sighting, Steadiness } from './steadiness.ts';
 import { WatchedGlobs } from './watchedGlobs.ts';
@@ -338,7 +340,7 @@ class FilesWatch implements Disposable {
     const now = change.hash ?? GONE;
     const at = new Date(this.#deps.clock.now()).toISOString();
     const withdraw = (name: string, reason: string) =>
-      this.#publisher.withdraw({ source: 'file', name }, `file:${path}`, reason, conversation);
+      this.#publisher.withdraw({ source: 'file', name }, fileScope(path), reason, conversation);
     const said = this.#said.get(keyOf(conversation, path)) ?? view.told;
     if (now === said) return;
     if (now === hash) {

@@ -4,7 +4,6 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { describeFailure, type Failure } from '../../base/errors.ts';
 import { countDeliverable } from '../../core/agent/delivery.ts';
 import { nameOf } from '../../core/conversation/attachments.ts';
-import { worse } from '../../core/conversation/projections/transcript.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
 import { type LiveConversation } from '../../core/live.ts';
@@ -12,7 +11,7 @@ import { type Clock, type Ids, type Logger, type Model } from '../../core/ports/
 import { type Store } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type FileDiff } from '../../protocol/diffView.ts';
-import { type Level } from '../../protocol/notification.ts';
+import { type Level, worseLevel } from '../../protocol/notification.ts';
 import { type FromPageHandlers } from '../../protocol/webview.ts';
 import { type ReviewController } from '../review/reviewController.ts';
 import { type SettingsReader } from '../settings.ts';
@@ -329,7 +328,7 @@ export class Chat implements Disposable {
     if (live === undefined) return { count: 0, worst: null, newest: [] };
     const options = { settings: this.#deps.settings.current, contextWindow: model.contextWindow };
     const plan = countDeliverable(live.log, options);
-    const worst = plan.entries.reduce<Level | null>((level, entry) => worse(level ?? 'info', entry.level), null);
+    const worst = plan.entries.reduce<Level | null>((level, entry) => worseLevel(level ?? 'info', entry.level), null);
     const newest = plan.entries.slice(0, 5).map((entry) => (entry.message.split('\n')[0] ?? '').replace(/:$/, ''));
     return { count: plan.shown.length + plan.counted.length, worst, newest };
   }

@@ -13,13 +13,8 @@ import {
   type InquiryRequest,
 } from '../../core/ports/ports.ts';
 import { type FileDiff } from '../../protocol/diffView.ts';
-import {
-  type Change,
-  type ChatHead,
-  type ChatState,
-  type ToPage,
-  type TranscriptItem,
-} from '../../protocol/webview.ts';
+import { type TranscriptItem } from '../../protocol/transcript.ts';
+import { type Change, type ChatHead, type ChatState, type ToPage } from '../../protocol/webview.ts';
 import { OpenRequests } from './openRequests.ts';
 
 /** What is drawn in between goes out together. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Logger } from '../../core/ports/ports.ts';
-import { describeIssue } from '../../protocol/event.ts';
+import { describeIssue } from '../../protocol/describeIssue.ts';
 import { type FromPage, type FromPageHandlers, fromPageSchema } from '../../protocol/webview.ts';
 import { CHAT_VIEW } from '../commands.ts';
 import { type ChatFrontend } from './chatFrontend.ts';

@@ -50,7 +50,7 @@ function byWords(label: string, said: string, characters: number): FailedPart {
     });
   }
   if (RATE.test(said)) {
-    const failure = { code: 'rate_limited', message: `${label} asks to slow down (${said}).` };
+    const failure = { code: 'rate_limited', message: `${label} asks to slow down (${said}).` } as const;
     return { ...failed({ ...failure, nextStep: 'Wait a little, then send again.' }), retry: {} };
   }
   if (QUOTA.test(said)) return noQuota(label, said);

@@ -1,6 +1,7 @@
 // What the page is told of approvals, questions and retries, which are not in the log.
 import { expect, test } from 'vitest';
-import { type Change, type ChatHead, type ToPage, type TranscriptItem } from '../../../src/protocol/webview.ts';
+import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
+import { type Change, type ChatHead, type ToPage } from '../../../src/protocol/webview.ts';
 import { ChatFrontend } from '../../../src/vscode/chat/chatFrontend.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 
@@ -45,7 +46,7 @@ function begin() {
 
 test('a retry is a notice that says when, and is gone when it is sent', () => {
   const { frontend, changes } = begin();
-  const failure = { code: 'x', message: 'It is busy.' };
+  const failure = { code: 'rate_limited', message: 'It is busy.' } as const;
   frontend.render('c', { type: 'retrying', id: 'r', seconds: 4, failure });
   expect(changes()).toEqual([
     {
