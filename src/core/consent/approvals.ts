@@ -4,12 +4,12 @@ import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
 import { type CallPreview } from '../../protocol/diffView.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
 import { type ApprovalAnswer, type ApprovalRequest, type Tool, type ToolContext } from '../ports/ports.ts';
+import { OpenPreview } from '../tools/openPreview.ts';
 import { type PlannedCall } from '../tools/preview.ts';
 import { effectOf } from '../tools/registry.ts';
 import { type ToolRunDeps } from '../tools/run.ts';
 import { judge, type Verdict } from './approvalPolicy.ts';
 import { type Hidden } from './ignoreFile.ts';
-import { OpenPreview } from '../tools/openPreview.ts';
 import { shellSyntaxOf } from './shell/script.ts';
 
 type CallRequest = EventOf<'tool_call_request'>;
