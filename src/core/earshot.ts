@@ -7,26 +7,20 @@ import { type NotificationDraft } from '../protocol/notification.ts';
 import { HandOver } from './agent/handOver.ts';
 import { type AcceptedText, acceptText, type GivenAttachment } from './agent/userText.ts';
 import { Captures } from './checkpoints/captures.ts';
+import { type ConversationChange, type LiveConversation, storageFailure } from './conversation/liveConversation.ts';
 import { ConversationLog } from './conversation/log.ts';
 import { type Opening, openOrFollow } from './conversation/opening.ts';
-import { type QueuedText } from './conversation/projections/pending.ts';
 import { type Folded } from './conversation/projections/project.ts';
-import {
-  type ConversationChange,
-  isBetweenCycles,
-  type Live,
-  type LiveConversation,
-  storageFailure,
-  viewLive,
-} from './live.ts';
+import { isBetweenCycles, type Live, viewLive } from './live.ts';
 import { type Subscription } from './notify/dispatcher.ts';
 import { Producers } from './notify/producers.ts';
 import { Subscriptions } from './notify/publishing.ts';
 import { Ownership, unsubscribe } from './ownership.ts';
-import { type Ports, type Publisher } from './ports/ports.ts';
+import { type Publisher, type QueuedText } from './ports/ports.ts';
 import { LiveViews } from './tools/liveViews.ts';
 import { OwnEdits } from './tools/ownEdits.ts';
 import { ToolRegistry } from './tools/registry.ts';
+import { type Services } from './tools/services.ts';
 import { type Taken, Turns } from './turns.ts';
 
 interface Attached {
@@ -41,7 +35,7 @@ interface Sent extends Attached {
 const TASK_ENDED = 'task.ended' satisfies ShippedKind;
 
 export class Earshot implements Disposable, Publisher {
-  readonly #ports: Ports;
+  readonly #ports: Services;
   readonly #hearing: Subscriptions;
   readonly #turns: Turns;
   readonly #ownership: Ownership;
@@ -51,7 +45,7 @@ export class Earshot implements Disposable, Publisher {
   readonly #views: LiveViews;
   readonly producers: Producers;
 
-  constructor(ports: Ports) {
+  constructor(ports: Services) {
     this.#ports = ports;
     this.#hearing = new Subscriptions({
       ids: ports.ids,

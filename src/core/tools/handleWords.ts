@@ -4,8 +4,8 @@ import { type ShownHandle } from '../../protocol/event.ts';
 import { KINDS, type ShippedKind } from '../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { type Handle } from '../ports/handles.ts';
 import { type CommandEnd } from '../ports/processes.ts';
-import { type Handle } from './handle.ts';
 
 export const BY_USER = 'by the user';
 export const TURN_ENDED = 'its turn ended';

@@ -1,5 +1,5 @@
 // Decides which tools there are and what the model is told of them.
-import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
+import { type ToolDescription } from '../../protocol/tool.ts';
 import { type Tool } from '../ports/ports.ts';
 
 export class ToolRegistry {
@@ -26,9 +26,4 @@ export class ToolRegistry {
     const reading = [...this.#tools.values()].filter((tool) => tool.effect === 'read' || tool.effectFor !== undefined);
     return reading.map((tool) => tool.description);
   }
-}
-
-/** `args` as the tool's own `parse` let them through. */
-export function effectOf(tool: Tool, args: unknown): Effect {
-  return tool.effectFor?.(args) ?? tool.effect;
 }

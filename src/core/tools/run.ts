@@ -7,9 +7,11 @@ import { wholeCharacters } from '../../base/text.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Captures } from '../checkpoints/captures.ts';
+import { effectOf } from '../consent/approvalPolicy.ts';
 import { permit } from '../consent/approvals.ts';
 import { readHidden, viewFor } from '../consent/ignoreFile.ts';
 import { inquire } from '../consent/inquiries.ts';
+import { heldToPlan } from '../consent/preview.ts';
 import { whyProtected } from '../consent/protectedFiles.ts';
 import { maskKey } from '../conversation/key.ts';
 import { type ConversationLog } from '../conversation/log.ts';
@@ -33,8 +35,7 @@ import { inTurn, keepViews, ownWorkspace, seenView } from './fileViews.ts';
 import { type Handles } from './handles.ts';
 import { awaitNews } from './news.ts';
 import { type OwnEdits } from './ownEdits.ts';
-import { heldToPlan } from './preview.ts';
-import { effectOf, type ToolRegistry } from './registry.ts';
+import { type ToolRegistry } from './registry.ts';
 import { withProblems } from './settling.ts';
 
 export interface ToolRunDeps {
