@@ -44,6 +44,8 @@ export class Earshot implements Disposable, Publisher {
   readonly #onDidChange: Emitter<ConversationChange>;
   readonly #views: LiveViews;
   readonly producers: Producers;
+  /** Tools can be added and removed at any time. */
+  readonly tools: ToolRegistry;
 
   constructor(ports: Services) {
     this.#ports = ports;
@@ -56,9 +58,9 @@ export class Earshot implements Disposable, Publisher {
     const report = (error: unknown) => ports.logger.error('a listener failed', error);
     this.#onDidChange = this.#held.add(new Emitter(report));
     const changed = (change: ConversationChange) => this.#onDidChange.fire(change);
-    const registry = new ToolRegistry(ports.tools);
-    this.#views = this.#held.add(new LiveViews(registry, report));
-    this.#turns = new Turns({ ports, registry, changed, sample: (point) => this.producers.sample(point) });
+    this.tools = this.#held.add(new ToolRegistry(ports.tools, report));
+    this.#views = this.#held.add(new LiveViews(this.tools, report));
+    this.#turns = new Turns({ ports, registry: this.tools, changed, sample: (point) => this.producers.sample(point) });
     this.#ownership = new Ownership({
       ports,
       join: (live) => this.#hear(live),

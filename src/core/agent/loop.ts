@@ -88,7 +88,8 @@ function triesOf(deps: TurnDeps, control: TurnControl, prompting: Prompting): Tr
         if (!(await appendInterruption(deps, wanted))) control.stop();
       }
       // Only now: what has changed is told by what comes before this call.
-      await deps.sampling?.used.use(deps.log, prompting.config());
+      const config = prompting.offerTools();
+      await deps.sampling?.used.use(deps.log, config);
       return control.enter('answering');
     },
     wait: () => control.enter('waiting'),

@@ -62,6 +62,7 @@ export class InstructionsInForce {
 export class Prompting {
   readonly #deps: PromptingDeps;
   readonly #inForce: InstructionsInForce;
+  #offered: readonly ToolDescription[] | undefined;
 
   constructor(deps: PromptingDeps) {
     this.#deps = deps;
@@ -89,12 +90,18 @@ export class Prompting {
     };
   }
 
+  /** Fixes the tools of the next request and returns its configuration: what comes or goes now counts from the one after it. */
+  offerTools(): RequestConfig {
+    this.#offered = this.#tools();
+    return this.config();
+  }
+
   request(): ModelRequest {
     const { schema } = this.#deps.log.state.turn;
     return {
       system: this.#system(),
       messages: this.#deps.log.state.messages.all,
-      tools: this.#tools(),
+      tools: this.#offered ?? this.#tools(),
       image: (hash) => this.#deps.ports.snapshots.get(hash),
       ...(schema !== undefined && { schema }),
     };

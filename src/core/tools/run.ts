@@ -121,7 +121,7 @@ function markOverwritten(
   { name, arguments: args }: EventOf<'tool_call_request'>,
   changes: NonNullable<ToolResponse['changes']>,
 ): NonNullable<ToolResponse['changes']> {
-  const tool = registry.get(name);
+  const tool = registry.known(name);
   const parsed = changes.length === 0 ? undefined : tool?.parse(args);
   const command = parsed?.ok === true ? tool?.touches?.(parsed.value).command : undefined;
   if (command === undefined) return changes;
@@ -142,7 +142,7 @@ async function execute(
 ): Promise<ToolOutcome> {
   const tool = deps.registry.get(request.name);
   if (tool === undefined) {
-    return refusal(`There is no tool ${request.name}. The tools are: ${deps.registry.names.join(', ')}.`);
+    return refusal(whyNoTool(deps.registry, request.name));
   }
   if (request.arguments_text !== undefined) return refusal(whyUnreadable(request.name, request.arguments_text));
   const parsed = tool.parse(request.arguments);
@@ -177,6 +177,8 @@ async function execute(
     const permission = await permit(deps, tool, { ...asked, again }, signal);
     if (permission.type === 'refused') return refusal(permission.reason);
     if (signal.aborted) return refusal(CANCELLED);
+    // Consent was for this very tool: it may have been removed, or replaced by another, while a person was asked.
+    if (deps.registry.get(request.name) !== tool) return refusal(whyNoTool(deps.registry, request.name));
     /** Each time it would have made other changes than were shown. */
     const refused: true[] = [];
     const context = contextFor(permission.letIn, permission.names);
@@ -237,6 +239,15 @@ async function tellOfLookalike(
   const draft = lookalikeIn(output, name, args);
   if (draft?.subject === undefined || log.state.lookalikes.has(draft.subject)) return;
   await enqueue(log, ids, { ...draft, at: new Date(clock.now()).toISOString() });
+}
+
+function whyNoTool(registry: ToolRegistry, name: string): string {
+  if (registry.get(name) !== undefined) {
+    return `${name} was not run: another tool has this name since the call. Call it again.`;
+  }
+  const problem =
+    registry.known(name) === undefined ? `There is no tool ${name}.` : `${name} was not run: this tool was removed.`;
+  return `${problem} The tools are: ${registry.names.join(', ')}.`;
 }
 
 function whyUnreadable(name: string, text: string): string {
