@@ -1,16 +1,17 @@
 // Passes conversations between windows: taken here, released to another that said *Continue here*.
 import { type Disposable } from '../base/disposable.ts';
 import { failed, type Result, succeeded } from '../base/errors.ts';
-import { type ConversationChange, type Live, storageFailure } from './live.ts';
-import { type Ports } from './ports/ports.ts';
+import { type ConversationChange, storageFailure } from './conversation/liveConversation.ts';
+import { type Live } from './live.ts';
 import { type HeldLock } from './ports/storage.ts';
+import { type Services } from './tools/services.ts';
 import { type Turns } from './turns.ts';
 
 /** Nothing that is broken off needs this long, unless it waits for an editor that is gone. */
 const ENDED_WITHIN = 2000;
 
 export interface OwnershipDeps {
-  readonly ports: Ports;
+  readonly ports: Services;
   readonly turns: Turns;
   changed(change: ConversationChange): void;
   /** From here on it hears, and what it has seen is watched, until it is disposed. */

@@ -387,7 +387,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a call that does what was not shown',
-    file: 'src/core/tools/preview.ts',
+    file: 'src/core/consent/preview.ts',
     find: 'if (areSameChanges(edits, plan.edits, isOwn)) return workspace.apply(edits, options);',
     replace: 'if (edits.length >= 0) return workspace.apply(edits, options);',
     tests: ['test/unit/core/agent/preview.test.ts'],

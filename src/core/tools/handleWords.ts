@@ -7,7 +7,7 @@ import { KINDS, type ShippedKind } from '../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { scopeOf } from '../../protocol/scopes.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type Handle } from './handle.ts';
+import { type Handle } from '../ports/handles.ts';
 
 export const BY_USER = 'by the user';
 export const TURN_ENDED = 'its turn ended';

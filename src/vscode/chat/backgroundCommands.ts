@@ -1,7 +1,7 @@
 // Decides what the page is told of background commands, and what each of its buttons for them does.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { type Handle } from '../../core/ports/handles.ts';
 import { type Clock, type Logger } from '../../core/ports/ports.ts';
-import { type Handle } from '../../core/tools/handle.ts';
 import { type Handles } from '../../core/tools/handles.ts';
 import { BY_USER, describeState, isSuccess } from '../../core/tools/handleWords.ts';
 import { type HandleView } from '../../protocol/handlesView.ts';

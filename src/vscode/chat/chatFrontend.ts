@@ -2,7 +2,6 @@
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
-import { type QueuedText } from '../../core/conversation/projections/pending.ts';
 import { type Folded } from '../../core/conversation/projections/project.ts';
 import {
   type ApprovalAnswer,
@@ -11,6 +10,7 @@ import {
   type Frontend,
   type InquiryAnswer,
   type InquiryRequest,
+  type QueuedText,
 } from '../../core/ports/ports.ts';
 import { type FileDiff } from '../../protocol/diffView.ts';
 import { type TranscriptItem } from '../../protocol/transcript.ts';

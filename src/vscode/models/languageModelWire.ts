@@ -1,6 +1,6 @@
 // Decides how a request looks to a model of VS Code's, whose API knows users and assistants only.
 import * as vscode from 'vscode';
-import { type ImageReference } from '../../core/conversation/attachments.ts';
+import { type ImageReference } from '../../core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
 import { arrange, type WireCall, type WireMessage } from '../../models/openai/wireMessages.ts';
 

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { setDisposableTracker } from '../../../src/base/disposable.ts';
 import { Earshot } from '../../../src/core/earshot.ts';
-import { type Model, type Ports } from '../../../src/core/ports/ports.ts';
+import { type Model } from '../../../src/core/ports/ports.ts';
 import { type EventFile } from '../../../src/core/ports/storage.ts';
+import { type Services } from '../../../src/core/tools/services.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../src/protocol/notification.ts';
 import { scopeOf } from '../../../src/protocol/scopes.ts';
@@ -97,7 +98,7 @@ async function play(schedule: Schedule): Promise<readonly LogEvent[]> {
   const file = slowFile(clock, cycle(schedule.disk), written);
   const model = slowModel(clock, cycle(schedule.model));
   const opened = { file, events: [], nextSeq: 1, damage: [] };
-  const ports: Ports = {
+  const ports: Services = {
     clock,
     ids: countingIds(),
     logger: recordingLog(errors),
