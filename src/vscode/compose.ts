@@ -29,7 +29,7 @@ import { readNotificationsTool } from '../tools/readNotifications.ts';
 import { watchTool } from '../tools/watch.ts';
 import { HandlesController } from './chat/backgroundCommands.ts';
 import { Chat } from './chat/chatController.ts';
-import { ChatFrontend } from './chat/chatFrontend.ts';
+import { ChatFrontend } from '../core/frontend/chatFrontend.ts';
 import { ChatView } from './chat/chatView.ts';
 import { Composing } from './chat/composing.ts';
 import { conversationCommands } from './chat/conversationCommands.ts';

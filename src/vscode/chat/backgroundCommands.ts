@@ -6,7 +6,7 @@ import { type Handles } from '../../core/tools/handles.ts';
 import { BY_USER, describeState, isSuccess } from '../../core/tools/handleWords.ts';
 import { type HandleView } from '../../protocol/handlesView.ts';
 import { type FromPageHandlers } from '../../protocol/webview.ts';
-import { type ChatFrontend } from './chatFrontend.ts';
+import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type TerminalMirrors } from './terminalMirror.ts';
 
 export interface HandlesControllerDeps {

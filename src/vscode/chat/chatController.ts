@@ -20,7 +20,7 @@ import { type StatusBarState } from '../statusBar.ts';
 import { toUri } from '../workspace/fileUris.ts';
 import { type HandlesController } from './backgroundCommands.ts';
 import { type CallChanges } from './callDiffs.ts';
-import { type ChatFrontend } from './chatFrontend.ts';
+import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Composing } from './composing.ts';
 import { readMeter } from './meter.ts';
 import { obstaclesOf } from './obstacles.ts';

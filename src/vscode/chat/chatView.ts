@@ -6,7 +6,7 @@ import { type Logger } from '../../core/ports/ports.ts';
 import { describeIssue } from '../../protocol/event.ts';
 import { type FromPage, type FromPageHandlers, fromPageSchema } from '../../protocol/webview.ts';
 import { CHAT_VIEW } from '../commands.ts';
-import { type ChatFrontend } from './chatFrontend.ts';
+import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 
 export interface ChatViewDeps {
   readonly extension: vscode.Uri;

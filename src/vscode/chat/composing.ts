@@ -8,7 +8,7 @@ import { type Logger } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Attachment } from '../../protocol/event.ts';
 import { type AttachmentView, type FromPage } from '../../protocol/webview.ts';
-import { type ChatFrontend } from './chatFrontend.ts';
+import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Drafts } from './drafts.ts';
 
 const LARGEST_IMAGE = 10_000_000;

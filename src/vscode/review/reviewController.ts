@@ -10,7 +10,7 @@ import { type Clock, type Logger } from '../../core/ports/ports.ts';
 import { type Checkpoints, type Snapshots } from '../../core/ports/storage.ts';
 import { type Buffers, type DiskEntries, type Workspace } from '../../core/ports/workspace.ts';
 import { type FromPageHandlers } from '../../protocol/webview.ts';
-import { type ChatFrontend } from '../chat/chatFrontend.ts';
+import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { absoluteOf, toUri } from '../workspace/fileUris.ts';
 import { beforeUri, goneUri, nowUri, ReviewContent } from './reviewContent.ts';

@@ -2,8 +2,8 @@
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
-import { type QueuedText } from '../../core/conversation/projections/pending.ts';
-import { type Folded } from '../../core/conversation/projections/project.ts';
+import { type QueuedText } from '../conversation/projections/pending.ts';
+import { type Folded } from '../conversation/projections/project.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -11,7 +11,7 @@ import {
   type Frontend,
   type InquiryAnswer,
   type InquiryRequest,
-} from '../../core/ports/ports.ts';
+} from '../ports/ports.ts';
 import { type FileDiff } from '../../protocol/diffView.ts';
 import {
   type Change,

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Clock } from '../../../../src/base/clock.ts';
 import { toDisposable } from '../../../../src/base/disposable.ts';
 import { type ChatHead, type ToPage, type TranscriptItem } from '../../../../src/protocol/webview.ts';
-import { ChatFrontend } from '../../../../src/vscode/chat/chatFrontend.ts';
+import { ChatFrontend } from '../../../../src/core/frontend/chatFrontend.ts';
 import { wholeText } from '../../../../src/webview/growing.ts';
 import { initialState, type PageItem, type PageState, reduce } from '../../../../src/webview/state.ts';
 

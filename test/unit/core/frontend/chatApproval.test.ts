@@ -1,8 +1,8 @@
 // What the page is told of approvals, questions and retries, which are not in the log.
 import { expect, test } from 'vitest';
-import { type Change, type ChatHead, type ToPage, type TranscriptItem } from '../../../src/protocol/webview.ts';
-import { ChatFrontend } from '../../../src/vscode/chat/chatFrontend.ts';
-import { createManualClock } from '../../support/manualClock.ts';
+import { type Change, type ChatHead, type ToPage, type TranscriptItem } from '../../../../src/protocol/webview.ts';
+import { ChatFrontend } from '../../../../src/core/frontend/chatFrontend.ts';
+import { createManualClock } from '../../../support/manualClock.ts';
 
 const head: ChatHead = {
   version: '1',
