@@ -30,6 +30,7 @@ import { watchTool } from '../tools/watch.ts';
 import { HandlesController } from './chat/backgroundCommands.ts';
 import { Chat } from './chat/chatController.ts';
 import { ChatFrontend } from '../core/frontend/chatFrontend.ts';
+import { Frontends } from '../core/frontend/frontends.ts';
 import { ChatView } from './chat/chatView.ts';
 import { Composing } from './chat/composing.ts';
 import { conversationCommands } from './chat/conversationCommands.ts';
@@ -114,6 +115,8 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
   };
   const tasks = held.add(new EditorTasks(realClock, report('a task could not be followed')));
   const frontend = held.add(new ChatFrontend(realClock, head, (error) => logger.error('a listener failed', error)));
+  const frontends = new Frontends({ clock: realClock, logger });
+  held.add(frontends.add(frontend));
   const supervision = createSupervision({
     launch: (place, env) => launchSupervisor(context.asAbsolutePath('dist/supervisor.cjs'), place, env),
     clock: realClock,
@@ -134,7 +137,7 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
     checkpoints,
     workspace,
     buffers,
-    frontend,
+    frontend: frontends,
     problems: knowledge.problems,
     tools: [
       ...fileTools,

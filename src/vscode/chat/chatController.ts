@@ -76,11 +76,11 @@ export class Chat implements Disposable {
       }),
     );
     this.#held.add(settings.onDidChange(() => this.refresh()));
-    frontend.returnTo(deps.composing);
+    frontend.setComposer(deps.composing);
     this.#held.add(earshot.producers.onDidChange(() => this.refresh()));
     this.#held.add(vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()));
     this.#held.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()));
-    this.#held.add(frontend.onDidChangeApprovals(() => this.refresh()));
+    this.#held.add(frontend.onDidChangeRequests(() => this.refresh()));
     this.refresh();
   }
 
