@@ -1,10 +1,11 @@
 // Two front ends on one conversation, end to end: the chat and another one, as a plugin is. The first answer wins.
 import { expect, test } from 'vitest';
 import { ChatFrontend } from '../../src/core/frontend/chatFrontend.ts';
+import { emptyChatHead } from '../../src/core/frontend/chatHead.ts';
 import { type AnsweredRequest, type AttachedFrontend, Frontends } from '../../src/core/frontend/frontends.ts';
 import { type ApprovalAnswer, type InquiryAnswer } from '../../src/core/ports/ports.ts';
 import { realClock } from '../../src/node/realClock.ts';
-import { type ChatHead, type ToPage, type TranscriptItem } from '../../src/protocol/webview.ts';
+import { type ToPage, type TranscriptItem } from '../../src/protocol/webview.ts';
 import { atTestEnd } from '../support/endings.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { type ScriptedAnswer } from '../support/scriptedServer.ts';
@@ -14,22 +15,7 @@ const done: ScriptedAnswer = { text: ['Done.'] };
 const command: ScriptedAnswer = { calls: [{ id: 'a', name: 'run_command', arguments: { command: 'echo one' } }] };
 const question: ScriptedAnswer = { calls: [{ id: 'a', name: 'ask_user', arguments: { question: 'Which tea?' } }] };
 
-const head: ChatHead = {
-  version: '1',
-  hostVersion: '1',
-  model: { label: 'm', detail: 'd' },
-  title: '',
-  running: true,
-  canSend: true,
-  pending: { count: 0, worst: null },
-  heldBack: null,
-  queued: [],
-  attachments: [],
-  meter: null,
-  obstacles: [],
-  todo: [],
-  handles: [],
-};
+const head = emptyChatHead({ version: '1', hostVersion: '2' }, { label: 'm', detail: 'd' });
 
 /** A plugin that answers when the test does. */
 function createPlugin() {

@@ -6,11 +6,11 @@ import { type RestoreDeps } from '../../core/checkpoints/restore.ts';
 import { type Review, type Reviewed, type ReviewedFile } from '../../core/checkpoints/review.ts';
 import { type ChangeList } from '../../core/conversation/projections/changes.ts';
 import { type Earshot } from '../../core/earshot.ts';
+import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Clock, type Logger } from '../../core/ports/ports.ts';
 import { type Checkpoints, type Snapshots } from '../../core/ports/storage.ts';
 import { type Buffers, type DiskEntries, type Workspace } from '../../core/ports/workspace.ts';
-import { type FromPageHandlers } from '../../protocol/webview.ts';
-import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
+import { type ReviewHandlers, type ShownChat } from '../chat/pageHandlers.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { absoluteOf, toUri } from '../workspace/fileUris.ts';
 import { beforeUri, goneUri, nowUri, ReviewContent } from './reviewContent.ts';
@@ -25,11 +25,9 @@ export interface ReviewControllerDeps {
   readonly checkpoints: Checkpoints;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The conversation that the chat shows. */
-  shown(): string | undefined;
+  readonly chat: ShownChat;
 }
 
-type ReviewMessage = 'review_changes' | 'keep_changes' | 'undo_changes' | 'undo_meanwhile' | 'restore' | 'bring_back';
 type ReviewCommand =
   | 'earshot.reviewChanges'
   | 'earshot.keepChanges'
@@ -63,8 +61,13 @@ export class ReviewController implements Disposable {
     );
     this.#held.add(
       deps.earshot.onDidChange(({ conversation, folded }) => {
-        if (conversation !== deps.shown()) return;
+        if (conversation !== deps.chat.shown) return;
         if (folded === undefined || folded.changesMoved) this.refreshSoon();
+      }),
+    );
+    this.#held.add(
+      deps.chat.onDidRefresh(() => {
+        if (deps.chat.shown !== this.#shown) this.refreshSoon();
       }),
     );
     const touched = (uri: vscode.Uri) => {
@@ -81,11 +84,6 @@ export class ReviewController implements Disposable {
     );
   }
 
-  /** The chat may show another conversation by now. */
-  chatChanged(): void {
-    if (this.#deps.shown() !== this.#shown) this.refreshSoon();
-  }
-
   refreshSoon(): void {
     this.#waiting ??= this.#held.add(
       this.#deps.clock.after(SOON_MILLISECONDS, () => {
@@ -97,7 +95,7 @@ export class ReviewController implements Disposable {
     );
   }
 
-  readonly handlers: Pick<FromPageHandlers, ReviewMessage> = {
+  readonly handlers: ReviewHandlers = {
     review_changes: ({ path, line, meanwhile }) =>
       path === undefined ? this.#showAll() : this.#showOne(path, line, listOf(meanwhile)),
     keep_changes: async ({ path, hunk, meanwhile }) => {
@@ -144,7 +142,7 @@ export class ReviewController implements Disposable {
   }
 
   #live() {
-    const shown = this.#deps.shown();
+    const shown = this.#deps.chat.shown;
     return shown === undefined ? undefined : this.#deps.earshot.get(shown);
   }
 
@@ -168,7 +166,7 @@ export class ReviewController implements Disposable {
   }
 
   async #refresh(): Promise<void> {
-    this.#shown = this.#deps.shown();
+    this.#shown = this.#deps.chat.shown;
     const changes = this.#live()?.log.state.changes;
     const isEmpty = (changes?.open.size ?? 0) + (changes?.meanwhile.size ?? 0) === 0;
     if (isEmpty && this.#listed.size === 0) {
