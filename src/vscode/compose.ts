@@ -15,6 +15,7 @@ import { composeModels } from './compose/models.ts';
 import { composeStorage } from './compose/storage.ts';
 import { composeTools } from './compose/tools.ts';
 import { type Window } from './compose/window.ts';
+import { COMMANDS } from './ids.ts';
 import { createLanguageTools } from './language/languageTools.ts';
 import { type Output } from './output.ts';
 import { createProducers } from './producers.ts';
@@ -100,7 +101,7 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
     ready: chatting.restore(),
     earshot,
     commands: {
-      'earshot.showLog': () => logger.show(),
+      [COMMANDS.showLog]: () => logger.show(),
       ...page.commands,
       ...models.commands,
       ...review.commands,

@@ -5,7 +5,7 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { describeIssue } from '../../protocol/event.ts';
 import { type FromPage, type FromPageHandlers, fromPageSchema } from '../../protocol/webview.ts';
-import { CHAT_VIEW } from '../commands.ts';
+import { CHAT_VIEW } from '../ids.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 
 export interface ChatViewDeps {

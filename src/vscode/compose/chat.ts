@@ -17,6 +17,7 @@ import { Composing } from '../chat/composing.ts';
 import { conversationCommands } from '../chat/conversationCommands.ts';
 import { type ReviewHandlers } from '../chat/pageHandlers.ts';
 import { TerminalMirrors } from '../chat/terminalMirror.ts';
+import { COMMANDS } from '../ids.ts';
 import { type StatusBar } from '../statusBar.ts';
 import { type composeHandles } from './handles.ts';
 import { type composeStorage } from './storage.ts';
@@ -93,12 +94,12 @@ export function composeView(
   );
   const reveal = () => view.reveal();
   const commands = {
-    'earshot.openChat': reveal,
-    'earshot.newChat': async () => {
+    [COMMANDS.openChat]: reveal,
+    [COMMANDS.newChat]: async () => {
       await Promise.all([reveal(), chat.newChat()]);
     },
-    'earshot.stop': () => chat.stop(),
-    'earshot.deliverNow': () => chat.deliverNow(),
+    [COMMANDS.stop]: () => chat.stop(),
+    [COMMANDS.deliverNow]: () => chat.deliverNow(),
     ...conversationCommands({ ...deps, chat, reveal, library: new Library(deps, earshot) }),
   };
   return { view, commands };

@@ -2,6 +2,7 @@
 import { openEndpointMemory } from '../../models/endpointMemory.ts';
 import { realFileSystem } from '../../node/fileSystem.ts';
 import { type CommandHandlers } from '../commands.ts';
+import { COMMANDS } from '../ids.ts';
 import { LanguageModels } from '../models/languageModels.ts';
 import { createModelChooser } from '../models/modelChooser.ts';
 import { createApiKeys } from '../models/secrets.ts';
@@ -15,10 +16,10 @@ export function composeModels({ context, logger, settings, held, report }: Windo
   );
   const current = () => settings.current;
   const deps = { settings: current, keys, languageModels, report: report('a message could not be shown') };
-  const commands: Pick<CommandHandlers, 'earshot.chooseModel' | 'earshot.setApiKey'> = {
-    'earshot.chooseModel': async () => (await import('../models/modelCommands.ts')).chooseModel(deps),
-    'earshot.setApiKey': async () => (await import('../models/modelCommands.ts')).setApiKey(deps),
-  };
+  const commands = {
+    [COMMANDS.chooseModel]: async () => (await import('../models/modelCommands.ts')).chooseModel(deps),
+    [COMMANDS.setApiKey]: async () => (await import('../models/modelCommands.ts')).setApiKey(deps),
+  } satisfies Partial<CommandHandlers>;
   return {
     model: createModelChooser({ settings: current, keys, memory, languageModels }),
     onDidChangeModels: languageModels.onDidChange,

@@ -12,6 +12,7 @@ import { type Checkpoints, type Snapshots } from '../../core/ports/storage.ts';
 import { type Buffers, type DiskEntries, type Workspace } from '../../core/ports/workspace.ts';
 import { type ReviewHandlers, type ShownChat } from '../chat/pageHandlers.ts';
 import { type CommandHandlers } from '../commands.ts';
+import { CHANGED_FILES, COMMANDS } from '../ids.ts';
 import { absoluteOf, toUri } from '../workspace/fileUris.ts';
 import { beforeUri, goneUri, nowUri, ReviewContent } from './reviewContent.ts';
 
@@ -28,18 +29,7 @@ export interface ReviewControllerDeps {
   readonly chat: ShownChat;
 }
 
-type ReviewCommand =
-  | 'earshot.reviewChanges'
-  | 'earshot.keepChanges'
-  | 'earshot.undoChanges'
-  | 'earshot.keepFile'
-  | 'earshot.undoFile'
-  | 'earshot.keepChange'
-  | 'earshot.undoChange'
-  | 'earshot.restore';
-
 const SOON_MILLISECONDS = 150;
-const CONTEXT = 'earshot.changedFiles';
 
 export class ReviewController implements Disposable {
   readonly #deps: ReviewControllerDeps;
@@ -124,18 +114,18 @@ export class ReviewController implements Disposable {
     },
   };
 
-  readonly commands: Pick<CommandHandlers, ReviewCommand> = {
-    'earshot.reviewChanges': () => this.#showAll(),
-    'earshot.keepChanges': async () => this.#tell(await (await this.#review()).keep()),
-    'earshot.undoChanges': () => this.#undoAll(),
-    'earshot.keepFile': () => this.#onActive(async (review, { path }) => this.#tell(await review.keep([path]))),
-    'earshot.undoFile': () => this.#onActive((review, file) => this.#undo(review, [file])),
-    'earshot.keepChange': () =>
+  readonly commands = {
+    [COMMANDS.reviewChanges]: () => this.#showAll(),
+    [COMMANDS.keepChanges]: async () => this.#tell(await (await this.#review()).keep()),
+    [COMMANDS.undoChanges]: () => this.#undoAll(),
+    [COMMANDS.keepFile]: () => this.#onActive(async (review, { path }) => this.#tell(await review.keep([path]))),
+    [COMMANDS.undoFile]: () => this.#onActive((review, file) => this.#undo(review, [file])),
+    [COMMANDS.keepChange]: () =>
       this.#onHunk((review, { path, version }, index) => review.keepHunk(path, version, index)),
-    'earshot.undoChange': () =>
+    [COMMANDS.undoChange]: () =>
       this.#onHunk((review, { path, version }, index) => review.undoHunk(path, version, index)),
-    'earshot.restore': async () => (await import('./reviewRestore.ts')).chooseTurn(await this.#restoring()),
-  };
+    [COMMANDS.restore]: async () => (await import('./reviewRestore.ts')).chooseTurn(await this.#restoring()),
+  } satisfies Partial<CommandHandlers>;
 
   dispose(): void {
     this.#held.dispose();
@@ -183,7 +173,7 @@ export class ReviewController implements Disposable {
     this.#content.refresh();
     await vscode.commands.executeCommand(
       'setContext',
-      CONTEXT,
+      CHANGED_FILES,
       uris.flatMap((uri) => uri?.fsPath ?? []),
     );
   }
