@@ -88,6 +88,8 @@ export type TranscriptItem =
       readonly approval?: ApprovalView;
       /** In the state `question` it can be answered here. */
       readonly question?: QuestionView;
+      /** The front end other than the chat that answered the approval or the question: `plugin:<name>`. */
+      readonly answeredBy?: string;
     }
   | {
       /** Something the user should know: an error with its next step, a stopped turn, a cut log. */

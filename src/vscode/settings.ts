@@ -1,9 +1,8 @@
 // Reads the settings through their schemas and says when they change.
 import * as vscode from 'vscode';
 import { type Disposable } from '../base/disposable.ts';
-import { readSettings, type SettingProblem, type Settings } from '../protocol/settings.ts';
-
-const SECTION = 'earshot';
+import { readSettings, type SettingName, type SettingProblem, type Settings } from '../protocol/settings.ts';
+import { SETTINGS_SECTION } from './ids.ts';
 
 export class SettingsReader implements Disposable {
   readonly #onDidChange = new vscode.EventEmitter<void>();
@@ -14,7 +13,7 @@ export class SettingsReader implements Disposable {
   constructor() {
     ({ settings: this.#settings, problems: this.#problems } = read());
     this.#listening = vscode.workspace.onDidChangeConfiguration((event) => {
-      if (!event.affectsConfiguration(SECTION)) return;
+      if (!event.affectsConfiguration(SETTINGS_SECTION)) return;
       ({ settings: this.#settings, problems: this.#problems } = read());
       this.#onDidChange.fire();
     });
@@ -38,6 +37,12 @@ export class SettingsReader implements Disposable {
 }
 
 function read() {
-  const configuration = vscode.workspace.getConfiguration(SECTION);
+  const configuration = vscode.workspace.getConfiguration(SETTINGS_SECTION);
   return readSettings((name) => configuration.get(name));
+}
+
+/** Writes to the user settings; undefined removes the value. */
+export async function updateSetting<N extends SettingName>(name: N, value: Settings[N] | undefined): Promise<void> {
+  const configuration = vscode.workspace.getConfiguration(SETTINGS_SECTION);
+  await configuration.update(name, value, vscode.ConfigurationTarget.Global);
 }

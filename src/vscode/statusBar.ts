@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { type Disposable } from '../base/disposable.ts';
 import { type Level } from '../protocol/notification.ts';
-import { type CommandId } from './commands.ts';
+import { COMMANDS } from './ids.ts';
 
 export interface StatusBarState {
   readonly approvals: number;
@@ -23,7 +23,7 @@ export class StatusBar implements Disposable {
   constructor() {
     this.#item = vscode.window.createStatusBarItem('earshot.status', vscode.StatusBarAlignment.Right, 100);
     this.#item.name = 'Earshot';
-    this.#item.command = 'earshot.openChat' satisfies CommandId;
+    this.#item.command = COMMANDS.openChat;
     this.update({ approvals: 0, questions: 0, running: false, pending: { count: 0, worst: null, newest: [] } });
     this.#item.show();
   }

@@ -178,6 +178,7 @@ export const strings = {
   modifyNotObject: 'This is not a JSON object.',
   approvalBecause: (reason: string) => `Asked because ${reason}`,
   approvalProblem: (problem: string) => `Your change could not be taken: ${problem}`,
+  answeredBy: (by: string) => `Answered by ${by.replace(/^plugin:/, 'plugin ')}`,
   rejectReason: 'Reason for rejecting (optional)',
   questionLabel: (text: string) => `Question: ${text}`,
   questionProblem: (problem: string) => `The answer could not be taken: ${problem}`,

@@ -66,6 +66,11 @@ const commands = {
     help: 'npm run test:mutants [-- NAME]: breaks the code on purpose and sees the tests find it.',
     check: async () => ['dependencies'],
   },
+  contributions: {
+    stage: 'contributions.ts',
+    help: 'npm run contributions: writes commands, menus, settings and views to package.json.',
+    check: async () => ['dependencies'],
+  },
   package: { stage: 'package.ts', help: 'npm run package: builds earshot.vsix.', check: async () => ['dependencies'] },
   // What test/host/vscode calls: VS Code with the command line of a desktop one.
   vscode: { stage: 'vscodeExecutable.ts', help: '', check: async () => ['dependencies', 'vscode', 'chromium'] },

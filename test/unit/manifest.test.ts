@@ -1,18 +1,18 @@
 // package.json and the code say the same of commands, settings and views, both ways; the lock file has no addresses.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { settingSchemas } from '../../src/protocol/settings.ts';
 import { askUserTool } from '../../src/tools/askUser.ts';
 import { awaitTool } from '../../src/tools/commands/await.ts';
 import { handleTool } from '../../src/tools/commands/handle.ts';
 import { runCommandTool } from '../../src/tools/commands/runCommand.ts';
-import { listFilesTool } from '../../src/tools/files/listFiles.ts';
-import { readFileTool } from '../../src/tools/files/readFile.ts';
+import { fileTools } from '../../src/tools/files/fileTools.ts';
 import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
 import { watchTool } from '../../src/tools/watch.ts';
-import { kindProperties, levelProperties, toolProperties } from '../support/settingsSchema.ts';
+import { withContributions } from '../../src/vscode/contributions/manifest.ts';
+import { kindProperties, levelProperties, toolProperties } from '../../src/vscode/contributions/settingProperties.ts';
+import { CHAT_VIEW, COMMANDS, VIEW_CONTAINER } from '../../src/vscode/ids.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -42,23 +42,12 @@ const read = (path: string) => readFileSync(resolve(root, path), 'utf8');
 const manifest = JSON.parse(read('package.json')) as Manifest;
 const { commands, configuration, views, menus } = manifest.contributes;
 
-/** Read from the source, because that file imports `vscode`, which only an extension host has. */
-function stringsOf(path: string, name: string): string[] {
-  const parsed = ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest, true);
-  const found: string[] = [];
-  const collect = (node: ts.Node): void => {
-    if (ts.isStringLiteral(node)) found.push(node.text);
-    ts.forEachChild(node, collect);
-  };
-  ts.forEachChild(parsed, function visit(node): void {
-    if (ts.isVariableDeclaration(node) && node.name.getText() === name && node.initializer) collect(node.initializer);
-    else ts.forEachChild(node, visit);
-  });
-  return found;
-}
+test('package.json is what `npm run contributions` writes', () => {
+  expect(read('package.json')).toBe(withContributions(read('package.json')));
+});
 
 test('every command of package.json is registered, and every registered one is in package.json', () => {
-  expect(commands.map(({ command }) => command)).toEqual(stringsOf('src/vscode/commands.ts', 'COMMAND_IDS'));
+  expect(commands.map(({ command }) => command)).toEqual(Object.values(COMMANDS));
   expect(commands.filter(({ category, title }) => category !== 'Earshot' || title === '')).toEqual([]);
 });
 
@@ -109,18 +98,10 @@ test('the kinds, their levels and what each tool can emit are those of the code'
   const properties = (name: string) => configuration.properties[name]?.properties;
   expect(properties('earshot.notifications.kinds')).toEqual(kindProperties());
   expect(properties('earshot.notifications.levels')).toEqual(levelProperties());
-  expect(properties('earshot.tools')).toEqual(
-    toolProperties([
-      readFileTool,
-      listFilesTool,
-      runCommandTool,
-      handleTool,
-      awaitTool,
-      watchTool,
-      readNotificationsTool,
-      askUserTool,
-    ]),
-  );
+  expect(properties('earshot.tools')).toEqual(toolProperties());
+  const tools = [...fileTools, runCommandTool, handleTool, awaitTool, watchTool, readNotificationsTool, askUserTool];
+  const notifying = tools.filter(({ emits }) => emits.length > 0).map(({ description }) => description.name);
+  expect(Object.keys(toolProperties())).toEqual(notifying);
 });
 
 test('endpoints are set for a machine and not by an untrusted workspace', () => {
@@ -129,7 +110,7 @@ test('endpoints are set for a machine and not by an untrusted workspace', () => 
 });
 
 test('the chat view is the one that the code provides', () => {
-  expect(views['earshot']?.map(({ id }) => id)).toEqual(stringsOf('src/vscode/commands.ts', 'CHAT_VIEW'));
+  expect(views[VIEW_CONTAINER]?.map(({ id }) => id)).toEqual([CHAT_VIEW]);
 });
 
 test('the lock file names no download address', () => {

@@ -1,12 +1,12 @@
 // Decides what the page is told of background commands, and what each of its buttons for them does.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Handle } from '../../core/ports/handles.ts';
 import { type Clock, type Logger } from '../../core/ports/ports.ts';
 import { type Handles } from '../../core/tools/handles.ts';
 import { BY_USER, describeState, isSuccess } from '../../core/tools/handleWords.ts';
 import { type HandleView } from '../../protocol/handlesView.ts';
-import { type FromPageHandlers } from '../../protocol/webview.ts';
-import { type ChatFrontend } from './chatFrontend.ts';
+import { type HandlesHandlers, type ShownChat } from './pageHandlers.ts';
 import { type TerminalMirrors } from './terminalMirror.ts';
 
 export interface HandlesControllerDeps {
@@ -15,14 +15,11 @@ export interface HandlesControllerDeps {
   readonly frontend: ChatFrontend;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The conversation that the chat shows. */
-  shown(): string | undefined;
+  readonly chat: ShownChat;
   /** As if the user had written it. */
   send(text: string): Promise<void> | void;
   notice(text: string): void;
 }
-
-type HandlesMessage = 'move_to_background' | 'show_terminal' | 'stop_handle' | 'tell_of_handle' | 'hide_handle';
 
 /** Commands print in bursts, and nobody reads faster. */
 const REFRESH_AFTER = 200;
@@ -46,19 +43,19 @@ export class HandlesController implements Disposable {
     this.#deps = deps;
     this.#held.add(
       deps.handles.onDidChange(({ handle }) => {
-        if (handle.conversation === deps.shown() && handle.name !== undefined) this.#refreshIn(REFRESH_AFTER);
+        if (handle.conversation === deps.chat.shown && handle.name !== undefined) this.#refreshIn(REFRESH_AFTER);
+      }),
+    );
+    this.#held.add(
+      deps.chat.onDidRefresh(() => {
+        if (deps.chat.shown !== this.#shown) this.#refreshIn(0);
       }),
     );
   }
 
-  /** The chat may show another conversation by now. */
-  chatChanged(): void {
-    if (this.#deps.shown() !== this.#shown) this.#refreshIn(0);
-  }
-
-  readonly handlers: Pick<FromPageHandlers, HandlesMessage> = {
+  readonly handlers: HandlesHandlers = {
     move_to_background: ({ call }) => {
-      const shown = this.#deps.shown();
+      const shown = this.#deps.chat.shown;
       if (shown === undefined || !this.#deps.handles.moveToBackground(shown, call)) this.#gone();
     },
     show_terminal: ({ call }) => this.#with(call, (handle) => void this.#deps.mirrors.show(handle)),
@@ -77,7 +74,7 @@ export class HandlesController implements Disposable {
   }
 
   async #with(call: string, action: (handle: Handle) => Promise<void> | void): Promise<void> {
-    const shown = this.#deps.shown();
+    const shown = this.#deps.chat.shown;
     const handle = shown === undefined ? undefined : this.#deps.handles.byRun(shown, call);
     if (handle === undefined) this.#gone();
     else await action(handle);
@@ -107,12 +104,12 @@ export class HandlesController implements Disposable {
 
   async #draw(): Promise<void> {
     const { handles, frontend } = this.#deps;
-    const shown = this.#deps.shown();
+    const shown = this.#deps.chat.shown;
     const all = shown === undefined ? [] : handles.list(shown);
     const listed = all.filter((handle) => isListed(handle) && !this.#hidden.has(handle)).slice(-MOST);
     const views = await Promise.all(listed.map(view));
     // Meanwhile another one may be shown: it is drawn in a moment.
-    if (this.#deps.shown() !== shown) return;
+    if (this.#deps.chat.shown !== shown) return;
     this.#shown = shown;
     const drawn = JSON.stringify(views);
     if (drawn !== this.#drawn) frontend.setHead({ handles: views });

@@ -1,28 +1,24 @@
 // Decides what the window's chat does: which conversation it shows, what stands in its way, what each message of the page means.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { Emitter } from '../../base/emitter.ts';
 import { describeFailure, type Failure } from '../../base/errors.ts';
-import { countDeliverable } from '../../core/agent/delivery.ts';
-import { nameOf } from '../../core/conversation/attachments.ts';
 import { type LiveConversation } from '../../core/conversation/liveConversation.ts';
 import { type Earshot } from '../../core/earshot.ts';
+import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
+import { conversationHead, summarizePending } from '../../core/frontend/chatHead.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
 import { type Clock, type Ids, type Logger, type Model } from '../../core/ports/ports.ts';
 import { type Store } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type FileDiff } from '../../protocol/diffView.ts';
-import { type Level, worseLevel } from '../../protocol/notification.ts';
-import { type FromPageHandlers } from '../../protocol/webview.ts';
-import { type ReviewController } from '../review/reviewController.ts';
 import { type SettingsReader } from '../settings.ts';
-import { type StatusBarState } from '../statusBar.ts';
+import { type StatusBar } from '../statusBar.ts';
 import { toUri } from '../workspace/fileUris.ts';
-import { type HandlesController } from './backgroundCommands.ts';
 import { type CallChanges } from './callDiffs.ts';
-import { type ChatFrontend } from './chatFrontend.ts';
 import { type Composing } from './composing.ts';
-import { readMeter } from './meter.ts';
 import { obstaclesOf } from './obstacles.ts';
+import { type ChatHandlers, type ShownChat } from './pageHandlers.ts';
 import { WakeOffer } from './wakeOffer.ts';
 
 const REFRESH_AFTER = 30;
@@ -32,7 +28,7 @@ const TAKE_UP_EVERY = 300;
 export interface ChatDeps {
   readonly clock: Clock;
   readonly earshot: Earshot;
-  readonly lingering: KeepAlive;
+  readonly keepAlive: KeepAlive;
   readonly frontend: ChatFrontend;
   readonly store: Store;
   readonly workspace: Workspace;
@@ -43,12 +39,13 @@ export interface ChatDeps {
   /** What a call did to files, for its card. */
   readDiffs(changes: CallChanges): Promise<readonly FileDiff[]>;
   model(): Model;
-  onStatus(state: StatusBarState): void;
+  readonly statusBar: Pick<StatusBar, 'update'>;
 }
 
-export class Chat implements Disposable {
+export class Chat implements ShownChat, Disposable {
   readonly #deps: ChatDeps;
   readonly #held = new DisposableStore();
+  readonly #onDidRefresh: Emitter<void>;
   #shown: string | undefined;
   #refreshing: Disposable | undefined;
   readonly #wakeOffer = new WakeOffer({
@@ -63,7 +60,8 @@ export class Chat implements Disposable {
 
   constructor(deps: ChatDeps) {
     this.#deps = deps;
-    const { earshot, frontend, settings } = deps;
+    const { earshot, frontend, settings, logger } = deps;
+    this.#onDidRefresh = this.#held.add(new Emitter((error) => logger.error('a listener failed', error)));
     this.#held.add(
       earshot.onDidChange(({ conversation, folded, failure, reset }) => {
         if (reset === true && conversation === this.#shown) this.#redraw();
@@ -75,11 +73,11 @@ export class Chat implements Disposable {
       }),
     );
     this.#held.add(settings.onDidChange(() => this.refresh()));
-    frontend.returnTo(deps.composing);
+    frontend.setComposer(deps.composing);
     this.#held.add(earshot.producers.onDidChange(() => this.refresh()));
     this.#held.add(vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()));
     this.#held.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()));
-    this.#held.add(frontend.onDidChangeApprovals(() => this.refresh()));
+    this.#held.add(frontend.onDidChangeRequests(() => this.refresh()));
     this.refresh();
   }
 
@@ -93,7 +91,7 @@ export class Chat implements Disposable {
     if (newest !== undefined) this.#takeUp(newest, TAKE_UP_ATTEMPTS);
     const others = listed.ok ? listed.value.slice(1).map(({ id }) => id) : [];
     const report = (error: unknown) => this.#deps.logger.error('background commands could not be taken up', error);
-    void this.#deps.lingering.takeUp(others).catch(report);
+    void this.#deps.keepAlive.takeUp(others).catch(report);
   }
 
   /** Counting what is pending costs more the more there is, and events come in crowds. */
@@ -133,7 +131,7 @@ export class Chat implements Disposable {
     await this.#change(async () => {
       const before = this.#shown;
       if (before === id) return;
-      if (before !== undefined) await this.#deps.lingering.leave(before);
+      if (before !== undefined) await this.#deps.keepAlive.leave(before);
       await this.#show(id);
     });
     this.refresh();
@@ -148,7 +146,7 @@ export class Chat implements Disposable {
       this.#deps.frontend.show(undefined, []);
       // At once: closing takes a while, and whoever is elsewhere by then must not be torn away.
       this.#deps.frontend.focusComposer();
-      if (before !== undefined) await this.#deps.lingering.leave(before);
+      if (before !== undefined) await this.#deps.keepAlive.leave(before);
     });
     this.refresh();
   }
@@ -157,10 +155,7 @@ export class Chat implements Disposable {
     if (this.#shown !== undefined) await this.#deps.earshot.stop(this.#shown);
   }
 
-  readonly handlers: Omit<
-    FromPageHandlers,
-    'ready' | keyof ReviewController['handlers'] | keyof HandlesController['handlers']
-  > = {
+  readonly handlers: ChatHandlers = {
     draft: ({ text }) => this.#deps.composing.typed(text),
     send: ({ text }) => this.#say(text, 'queue'),
     interrupt: ({ text }) => this.#say(text, 'interrupt'),
@@ -201,31 +196,31 @@ export class Chat implements Disposable {
     failed: ({ message }) => this.#deps.logger.error(`the page failed: ${message}`),
   };
 
+  /** Fires after each update of the head; the shown conversation may be another one. */
+  get onDidRefresh(): Emitter<void>['event'] {
+    return this.#onDidRefresh.event;
+  }
+
   refresh(): void {
     const { frontend, workspace, earshot, settings } = this.#deps;
     const model = this.#deps.model();
     const live = this.#live();
-    const pending = this.#pending(live, model);
-    const running = live?.running ?? false;
-    frontend.setHead({
-      model: { label: model.label, detail: model.detail },
-      running,
-      // A failed write may succeed now; what could not even be opened cannot be written.
-      canSend: live === undefined ? this.#storage === undefined : live.owned,
-      pending: { count: pending.count, worst: pending.worst },
-      heldBack: live?.heldBack ?? null,
-      queued: (live?.log.state.pending.texts ?? []).map(({ id, content: text, attachments = [] }) => ({
-        id,
-        text,
-        attachments: attachments.map(nameOf),
-      })),
-      meter: live === undefined ? null : readMeter(live.log.state, model, settings.current),
-      obstacles: obstaclesOf({ storage: this.#storage, workspace, live, earshot, settings }),
-      todo: live?.log.state.todo.items ?? [],
-    });
+    const pending = summarizePending(live, model, settings.current);
+    frontend.setHead(
+      conversationHead({
+        live,
+        model,
+        settings: settings.current,
+        pending,
+        // A failed write may succeed next time; a conversation that could not be opened cannot be written.
+        canSend: live === undefined ? this.#storage === undefined : live.owned,
+        obstacles: obstaclesOf({ storage: this.#storage, workspace, live, earshot, settings }),
+      }),
+    );
     const { openApprovals: approvals, openQuestions: questions } = frontend;
-    this.#deps.onStatus({ approvals, questions, running, pending });
+    this.#deps.statusBar.update({ approvals, questions, running: live?.running ?? false, pending });
     this.#wakeOffer.update(live?.heldBack, model.label);
+    this.#onDidRefresh.fire();
   }
 
   dispose(): void {
@@ -247,7 +242,7 @@ export class Chat implements Disposable {
     // Recovery may ask for an approval while it opens: the chat must be listening to this conversation by then.
     const target = id ?? this.#deps.ids.ulid();
     this.#shown = target;
-    this.#deps.lingering.rejoin(target);
+    this.#deps.keepAlive.rejoin(target);
     frontend.show(target, []);
     const opened = await earshot.open(target);
     if (!opened.ok) {
@@ -322,14 +317,5 @@ export class Chat implements Disposable {
     }
     const selection = line > 0 && new vscode.Range(line - 1, 0, line - 1, 0);
     await vscode.window.showTextDocument(toUri(file.value), { preview: true, ...(selection && { selection }) });
-  }
-
-  #pending(live: LiveConversation | undefined, model: Model): StatusBarState['pending'] {
-    if (live === undefined) return { count: 0, worst: null, newest: [] };
-    const options = { settings: this.#deps.settings.current, contextWindow: model.contextWindow };
-    const plan = countDeliverable(live.log, options);
-    const worst = plan.entries.reduce<Level | null>((level, entry) => worseLevel(level ?? 'info', entry.level), null);
-    const newest = plan.entries.slice(0, 5).map((entry) => (entry.message.split('\n')[0] ?? '').replace(/:$/, ''));
-    return { count: plan.shown.length + plan.counted.length, worst, newest };
   }
 }

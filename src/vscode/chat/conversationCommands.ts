@@ -5,6 +5,7 @@ import { type ExportFormat, type Library } from '../../core/library.ts';
 import { type Clock } from '../../core/ports/ports.ts';
 import { type ConversationSummary, type Store } from '../../core/ports/storage.ts';
 import { type CommandHandlers } from '../commands.ts';
+import { COMMANDS } from '../ids.ts';
 
 export interface ConversationCommandDeps {
   readonly library: Library;
@@ -15,21 +16,14 @@ export interface ConversationCommandDeps {
   reveal(): Promise<void>;
 }
 
-type ConversationCommand =
-  | 'earshot.openConversation'
-  | 'earshot.renameConversation'
-  | 'earshot.forkConversation'
-  | 'earshot.exportConversation'
-  | 'earshot.deleteConversation';
-
-export function conversationCommands(deps: ConversationCommandDeps): Pick<CommandHandlers, ConversationCommand> {
+export function conversationCommands(deps: ConversationCommandDeps) {
   const { library, chat } = deps;
   return {
-    'earshot.openConversation': async () => {
+    [COMMANDS.openConversation]: async () => {
       const chosen = await choose(deps, 'Open which conversation?', { withShown: false });
       if (chosen !== undefined) await Promise.all([deps.reveal(), chat.open(chosen.id)]);
     },
-    'earshot.renameConversation': async () => {
+    [COMMANDS.renameConversation]: async () => {
       const chosen = await shownOrChosen(deps, 'Rename which conversation?');
       if (chosen === undefined) return;
       const title = await vscode.window.showInputBox({
@@ -39,12 +33,12 @@ export function conversationCommands(deps: ConversationCommandDeps): Pick<Comman
       });
       if (title !== undefined) await told(library.rename(chosen.id, title));
     },
-    'earshot.forkConversation': async () => {
+    [COMMANDS.forkConversation]: async () => {
       const chosen = await shownOrChosen(deps, 'Fork which conversation?');
       const fork = chosen && (await told(library.fork(chosen.id)));
       if (fork !== undefined) await Promise.all([deps.reveal(), chat.open(fork)]);
     },
-    'earshot.exportConversation': async () => {
+    [COMMANDS.exportConversation]: async () => {
       const chosen = await shownOrChosen(deps, 'Export which conversation?');
       const format = chosen && (await chooseFormat());
       const text = format && (await told(library.export(chosen.id, format)));
@@ -53,7 +47,7 @@ export function conversationCommands(deps: ConversationCommandDeps): Pick<Comman
       // Where it is saved, if at all, is the user's choice.
       await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language, content: text }));
     },
-    'earshot.deleteConversation': async () => {
+    [COMMANDS.deleteConversation]: async () => {
       const chosen = await choose(deps, 'Delete which conversation?', { withShown: true });
       if (chosen === undefined) return;
       const question = `Delete “${nameOf(chosen)}”? It cannot be brought back.`;
@@ -62,7 +56,7 @@ export function conversationCommands(deps: ConversationCommandDeps): Pick<Comman
       if (chosen.id === chat.shown) await chat.newChat();
       await told(library.remove(chosen.id));
     },
-  };
+  } satisfies Partial<CommandHandlers>;
 }
 
 /** The value, or undefined after the user was told why there is none. */

@@ -4,6 +4,7 @@ import { describeFailure } from '../../base/errors.ts';
 import { type FoundEndpoint, findLocalEndpoints, type ListedModel, listModels } from '../../models/endpoints.ts';
 import { endpointLabel } from '../../models/profile.ts';
 import { type Settings } from '../../protocol/settings.ts';
+import { updateSetting } from '../settings.ts';
 import { type LanguageModels, languageModelName } from './languageModels.ts';
 import { type ApiKeys } from './secrets.ts';
 
@@ -140,10 +141,8 @@ async function typeName(baseUrl: string): Promise<void> {
 }
 
 async function save(baseUrl: string, model: string): Promise<void> {
-  const configuration = vscode.workspace.getConfiguration('earshot');
-  const target = vscode.ConfigurationTarget.Global;
-  await configuration.update('baseUrl', baseUrl === '' ? undefined : baseUrl, target);
-  await configuration.update('model', model === '' ? undefined : model, target);
+  await updateSetting('baseUrl', baseUrl === '' ? undefined : baseUrl);
+  await updateSetting('model', model === '' ? undefined : model);
 }
 
 export async function setApiKey(deps: ModelCommandDeps): Promise<void> {

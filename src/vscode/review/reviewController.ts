@@ -6,12 +6,13 @@ import { type RestoreDeps } from '../../core/checkpoints/restore.ts';
 import { type Review, type Reviewed, type ReviewedFile } from '../../core/checkpoints/review.ts';
 import { type ChangeList } from '../../core/conversation/projections/changes.ts';
 import { type Earshot } from '../../core/earshot.ts';
+import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Clock, type Logger } from '../../core/ports/ports.ts';
 import { type Checkpoints, type Snapshots } from '../../core/ports/storage.ts';
 import { type Buffers, type DiskEntries, type Workspace } from '../../core/ports/workspace.ts';
-import { type FromPageHandlers } from '../../protocol/webview.ts';
-import { type ChatFrontend } from '../chat/chatFrontend.ts';
+import { type ReviewHandlers, type ShownChat } from '../chat/pageHandlers.ts';
 import { type CommandHandlers } from '../commands.ts';
+import { CHANGED_FILES, COMMANDS } from '../ids.ts';
 import { absoluteOf, toUri } from '../workspace/fileUris.ts';
 import { beforeUri, goneUri, nowUri, ReviewContent } from './reviewContent.ts';
 
@@ -25,23 +26,10 @@ export interface ReviewControllerDeps {
   readonly checkpoints: Checkpoints;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The conversation that the chat shows. */
-  shown(): string | undefined;
+  readonly chat: ShownChat;
 }
 
-type ReviewMessage = 'review_changes' | 'keep_changes' | 'undo_changes' | 'undo_meanwhile' | 'restore' | 'bring_back';
-type ReviewCommand =
-  | 'earshot.reviewChanges'
-  | 'earshot.keepChanges'
-  | 'earshot.undoChanges'
-  | 'earshot.keepFile'
-  | 'earshot.undoFile'
-  | 'earshot.keepChange'
-  | 'earshot.undoChange'
-  | 'earshot.restore';
-
 const SOON_MILLISECONDS = 150;
-const CONTEXT = 'earshot.changedFiles';
 
 export class ReviewController implements Disposable {
   readonly #deps: ReviewControllerDeps;
@@ -63,8 +51,13 @@ export class ReviewController implements Disposable {
     );
     this.#held.add(
       deps.earshot.onDidChange(({ conversation, folded }) => {
-        if (conversation !== deps.shown()) return;
+        if (conversation !== deps.chat.shown) return;
         if (folded === undefined || folded.changesMoved) this.refreshSoon();
+      }),
+    );
+    this.#held.add(
+      deps.chat.onDidRefresh(() => {
+        if (deps.chat.shown !== this.#shown) this.refreshSoon();
       }),
     );
     const touched = (uri: vscode.Uri) => {
@@ -81,11 +74,6 @@ export class ReviewController implements Disposable {
     );
   }
 
-  /** The chat may show another conversation by now. */
-  chatChanged(): void {
-    if (this.#deps.shown() !== this.#shown) this.refreshSoon();
-  }
-
   refreshSoon(): void {
     this.#waiting ??= this.#held.add(
       this.#deps.clock.after(SOON_MILLISECONDS, () => {
@@ -97,7 +85,7 @@ export class ReviewController implements Disposable {
     );
   }
 
-  readonly handlers: Pick<FromPageHandlers, ReviewMessage> = {
+  readonly handlers: ReviewHandlers = {
     review_changes: ({ path, line, meanwhile }) =>
       path === undefined ? this.#showAll() : this.#showOne(path, line, listOf(meanwhile)),
     keep_changes: async ({ path, hunk, meanwhile }) => {
@@ -126,25 +114,25 @@ export class ReviewController implements Disposable {
     },
   };
 
-  readonly commands: Pick<CommandHandlers, ReviewCommand> = {
-    'earshot.reviewChanges': () => this.#showAll(),
-    'earshot.keepChanges': async () => this.#tell(await (await this.#review()).keep()),
-    'earshot.undoChanges': () => this.#undoAll(),
-    'earshot.keepFile': () => this.#onActive(async (review, { path }) => this.#tell(await review.keep([path]))),
-    'earshot.undoFile': () => this.#onActive((review, file) => this.#undo(review, [file])),
-    'earshot.keepChange': () =>
+  readonly commands = {
+    [COMMANDS.reviewChanges]: () => this.#showAll(),
+    [COMMANDS.keepChanges]: async () => this.#tell(await (await this.#review()).keep()),
+    [COMMANDS.undoChanges]: () => this.#undoAll(),
+    [COMMANDS.keepFile]: () => this.#onActive(async (review, { path }) => this.#tell(await review.keep([path]))),
+    [COMMANDS.undoFile]: () => this.#onActive((review, file) => this.#undo(review, [file])),
+    [COMMANDS.keepChange]: () =>
       this.#onHunk((review, { path, version }, index) => review.keepHunk(path, version, index)),
-    'earshot.undoChange': () =>
+    [COMMANDS.undoChange]: () =>
       this.#onHunk((review, { path, version }, index) => review.undoHunk(path, version, index)),
-    'earshot.restore': async () => (await import('./reviewRestore.ts')).chooseTurn(await this.#restoring()),
-  };
+    [COMMANDS.restore]: async () => (await import('./reviewRestore.ts')).chooseTurn(await this.#restoring()),
+  } satisfies Partial<CommandHandlers>;
 
   dispose(): void {
     this.#held.dispose();
   }
 
   #live() {
-    const shown = this.#deps.shown();
+    const shown = this.#deps.chat.shown;
     return shown === undefined ? undefined : this.#deps.earshot.get(shown);
   }
 
@@ -168,7 +156,7 @@ export class ReviewController implements Disposable {
   }
 
   async #refresh(): Promise<void> {
-    this.#shown = this.#deps.shown();
+    this.#shown = this.#deps.chat.shown;
     const changes = this.#live()?.log.state.changes;
     const isEmpty = (changes?.open.size ?? 0) + (changes?.meanwhile.size ?? 0) === 0;
     if (isEmpty && this.#listed.size === 0) {
@@ -185,7 +173,7 @@ export class ReviewController implements Disposable {
     this.#content.refresh();
     await vscode.commands.executeCommand(
       'setContext',
-      CONTEXT,
+      CHANGED_FILES,
       uris.flatMap((uri) => uri?.fsPath ?? []),
     );
   }

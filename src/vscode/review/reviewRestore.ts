@@ -10,6 +10,7 @@ import {
   restore,
 } from '../../core/checkpoints/restore.ts';
 import { type Reviewed } from '../../core/checkpoints/review.ts';
+import { CHAT_VIEW } from '../ids.ts';
 import { toUri } from '../workspace/fileUris.ts';
 import { beforeUri } from './reviewContent.ts';
 
@@ -46,7 +47,7 @@ export async function chooseTurn(restoring: Restoring): Promise<void> {
 
 /** Says what it would do, lets the person choose, and does it. */
 export async function restoreTo(restoring: Restoring, request: string): Promise<void> {
-  const location = { viewId: 'earshot.chat' };
+  const location = { viewId: CHAT_VIEW };
   const planned = await vscode.window.withProgress({ location }, () => planRestore(restoring.deps, request));
   if (!planned.ok) {
     await vscode.window.showWarningMessage(describeFailure(planned.failure));

@@ -62,6 +62,7 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
           <span>{strings.states[item.state]}</span>
         </span>
       </button>
+      {item.answeredBy !== undefined && <p class="quiet">{strings.answeredBy(visibleText(item.answeredBy))}</p>}
       <div id={id} class="tool-body" hidden={!open}>
         {item.state === 'approval' && <Approval key={item.id} item={item} />}
         {asks && item.question !== undefined && <Question key={item.question.id} question={item.question} />}

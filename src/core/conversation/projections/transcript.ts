@@ -84,7 +84,7 @@ export class Transcript {
     const tool = this.#tool(event.tool_call_id);
     if (tool === undefined) return [];
     const state: ToolState = event.action === 'reject' ? 'rejected' : 'running';
-    return [this.#set({ ...tool, state, arguments: event.arguments ?? tool.arguments })];
+    return [this.#set({ ...tool, state, arguments: event.arguments ?? tool.arguments, ...answeredBy(event) })];
   }
 
   #question(event: EventOf<'inquiry_request'>): readonly TranscriptItem[] {
@@ -99,7 +99,7 @@ export class Transcript {
     const tools = [...this.#running].flatMap((id) => this.#tool(id) ?? []);
     const tool = tools.find(({ question }) => question?.id === event.id);
     if (tool?.question === undefined) return [];
-    return [this.#set({ ...tool, question: { ...tool.question, answer: event.answer } })];
+    return [this.#set({ ...tool, question: { ...tool.question, answer: event.answer }, ...answeredBy(event) })];
   }
 
   #response(event: EventOf<'tool_call_response'>, pending: PendingLookup): readonly TranscriptItem[] {
@@ -204,6 +204,11 @@ const LISTED = 3;
 function listed(names: readonly string[]): string {
   const more = names.length - LISTED;
   return more > 0 ? `${names.slice(0, LISTED).join(', ')} and ${more} more` : names.join(', ');
+}
+
+/** Set where another front end than the chat answered. */
+function answeredBy({ by }: { readonly by: string }): { readonly answeredBy?: string } {
+  return by === 'user' || by === 'policy' ? {} : { answeredBy: by };
 }
 
 /** Whether a call waits for an approval is not in the log: the frontend that is asked knows. */

@@ -1,26 +1,12 @@
 // What the page is told of approvals, questions and retries, which are not in the log.
 import { expect, test } from 'vitest';
-import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
-import { type Change, type ChatHead, type ToPage } from '../../../src/protocol/webview.ts';
-import { ChatFrontend } from '../../../src/vscode/chat/chatFrontend.ts';
-import { createManualClock } from '../../support/manualClock.ts';
+import { ChatFrontend } from '../../../../src/core/frontend/chatFrontend.ts';
+import { emptyChatHead } from '../../../../src/core/frontend/chatHead.ts';
+import { type TranscriptItem } from '../../../../src/protocol/transcript.ts';
+import { type Change, type ToPage } from '../../../../src/protocol/webview.ts';
+import { createManualClock } from '../../../support/manualClock.ts';
 
-const head: ChatHead = {
-  version: '1',
-  hostVersion: '1',
-  model: { label: 'm', detail: 'd' },
-  title: '',
-  running: true,
-  canSend: true,
-  pending: { count: 0, worst: null },
-  heldBack: null,
-  queued: [],
-  attachments: [],
-  meter: null,
-  obstacles: [],
-  todo: [],
-  handles: [],
-};
+const head = emptyChatHead({ version: '1', hostVersion: '2' }, { label: 'm', detail: 'd' });
 
 function begin() {
   const clock = createManualClock();

@@ -3,28 +3,14 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Clock } from '../../../../src/base/clock.ts';
 import { toDisposable } from '../../../../src/base/disposable.ts';
+import { ChatFrontend } from '../../../../src/core/frontend/chatFrontend.ts';
+import { emptyChatHead } from '../../../../src/core/frontend/chatHead.ts';
 import { type TranscriptItem } from '../../../../src/protocol/transcript.ts';
-import { type ChatHead, type ToPage } from '../../../../src/protocol/webview.ts';
-import { ChatFrontend } from '../../../../src/vscode/chat/chatFrontend.ts';
+import { type ToPage } from '../../../../src/protocol/webview.ts';
 import { wholeText } from '../../../../src/webview/growing.ts';
 import { initialState, type PageItem, type PageState, reduce } from '../../../../src/webview/state.ts';
 
-const head: ChatHead = {
-  version: '1',
-  hostVersion: '2',
-  model: { label: 'm', detail: 'd' },
-  title: '',
-  running: false,
-  canSend: true,
-  pending: { count: 0, worst: null },
-  heldBack: null,
-  queued: [],
-  attachments: [],
-  meter: null,
-  obstacles: [],
-  todo: [],
-  handles: [],
-};
+const head = emptyChatHead({ version: '1', hostVersion: '2' }, { label: 'm', detail: 'd' });
 
 let timers: (() => void)[];
 let frontend: ChatFrontend;

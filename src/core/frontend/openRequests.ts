@@ -1,4 +1,4 @@
-// Decides who waits for the user: what was asked and not yet answered, each answered once, by the first who does.
+// Requests to the user that are open in one front end: each is answered once, by the first answer.
 
 interface Open<Request, Answer> {
   readonly request: Request;
@@ -9,7 +9,7 @@ export class OpenRequests<Request, Answer> {
   readonly #open = new Map<string, Open<Request, Answer>>();
   readonly #changed: (request: Request) => void;
 
-  /** `changed` is called when one was opened, answered or given up. */
+  /** `changed` is called when a request was opened, changed, answered or cancelled. */
   constructor(changed: (request: Request) => void) {
     this.#changed = changed;
   }
@@ -43,7 +43,7 @@ export class OpenRequests<Request, Answer> {
     return this.#open.get(id)?.request;
   }
 
-  /** Replaces what was asked; passed over if it is not open. */
+  /** Replaces an open request; ignored if it is not open. */
   change(id: string, request: Request): void {
     const open = this.#open.get(id);
     if (open === undefined) return;

@@ -1,11 +1,11 @@
-// Decides what the chat shows of tokens and money.
-import { usedBy } from '../../core/agent/limits.ts';
-import { type Projections } from '../../core/conversation/projections/project.ts';
-import { type Model } from '../../core/ports/ports.ts';
+// The meter of tokens and cost in the chat.
 import { type Settings } from '../../protocol/settings.ts';
 import { type Meter } from '../../protocol/webview.ts';
+import { usedBy } from '../agent/limits.ts';
+import { type Projections } from '../conversation/projections/project.ts';
+import { type Model } from '../ports/ports.ts';
 
-/** Null until an endpoint has counted anything. */
+/** Null until an endpoint has reported usage. */
 export function readMeter({ spent, messages }: Projections, model: Model, settings: Settings): Meter | null {
   const { tokens, cost } = usedBy(spent, settings);
   if (tokens === 0) return null;

@@ -1,0 +1,189 @@
+// The front end behind a chat page: posts a snapshot when the page is ready, then numbered deltas. Knows no webview.
+import { type Clock } from '../../base/clock.ts';
+import { type Disposable } from '../../base/disposable.ts';
+import { Emitter } from '../../base/emitter.ts';
+import { type FileDiff } from '../../protocol/diffView.ts';
+import { type TranscriptItem } from '../../protocol/transcript.ts';
+import { type Change, type ChatHead, type ChatState, type ToPage } from '../../protocol/webview.ts';
+import { type Folded } from '../conversation/projections/project.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Frontend,
+  type InquiryAnswer,
+  type InquiryRequest,
+  type PartialAnswer,
+  type QueuedText,
+} from '../ports/ports.ts';
+import { LiveTranscript } from './liveTranscript.ts';
+
+/** Changes within this time are posted together. */
+const FLUSH_MILLISECONDS = 16;
+
+type Post = (message: ToPage) => void;
+
+export interface Composer {
+  /** Resolves once the messages are kept. */
+  giveBack(texts: readonly QueuedText[]): Promise<void>;
+  /** Whether the composer has kept these before. */
+  has(texts: readonly QueuedText[]): boolean;
+}
+
+export class ChatFrontend implements Frontend, Disposable {
+  readonly #clock: Clock;
+  #post: Post | undefined;
+  /** The next page gives its composer the focus. */
+  #focusWanted = false;
+  #number = 0;
+  #head: ChatHead;
+  readonly #transcript: LiveTranscript;
+  #changes: Change[] = [];
+  #flushing: Disposable | undefined;
+  #composer: Composer | undefined;
+  readonly #onDidChangeRequests: Emitter<void>;
+
+  constructor(clock: Clock, head: ChatHead, report: (error: unknown) => void) {
+    this.#clock = clock;
+    this.#head = head;
+    this.#onDidChangeRequests = new Emitter(report);
+    this.#transcript = new LiveTranscript({
+      onChange: (change) => this.#change(change),
+      onRequestsChange: () => this.#onDidChangeRequests.fire(),
+    });
+  }
+
+  /** Fires when an approval or a question was opened, changed, answered or cancelled. */
+  get onDidChangeRequests(): Emitter<void>['event'] {
+    return this.#onDidChangeRequests.event;
+  }
+
+  /** The page is ready: it gets a snapshot first. */
+  attach(post: Post): void {
+    this.#post = post;
+    this.#snapshot();
+    if (this.#focusWanted) this.focusComposer();
+    this.#focusWanted = false;
+  }
+
+  detach(): void {
+    this.#post = undefined;
+    this.#changes = [];
+  }
+
+  /** Shows another conversation, or none. */
+  show(conversation: string | undefined, items: readonly TranscriptItem[]): void {
+    this.#transcript.show(conversation, items);
+    this.#snapshot();
+  }
+
+  setHead(head: Partial<ChatHead>): void {
+    this.#head = { ...this.#head, ...head };
+    this.#change({ type: 'head', head });
+  }
+
+  focusComposer(): void {
+    if (this.#post === undefined) this.focusNextPage();
+    else this.#post({ type: 'focus_composer' });
+  }
+
+  /** Gives the composer the focus as soon as a new page is ready. */
+  focusNextPage(): void {
+    this.#focusWanted = true;
+  }
+
+  /** Puts text that was not accepted back into the composer. */
+  restoreDraft(text: string): void {
+    this.#post?.({ type: 'restore_draft', text });
+  }
+
+  showDiff(call: string, files: readonly FileDiff[]): void {
+    this.#post?.({ type: 'diff', call, files });
+  }
+
+  /** Shows what is not in the log, such as why a request was refused. */
+  notice(item: Extract<TranscriptItem, { type: 'notice' }>): void {
+    this.#transcript.set(item);
+  }
+
+  appended(conversation: string, folded: Folded): void {
+    this.#transcript.appended(conversation, folded);
+  }
+
+  render(conversation: string, partial: PartialAnswer): void {
+    this.#transcript.render(conversation, partial);
+  }
+
+  approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    return this.#transcript.approve(request, signal);
+  }
+
+  approvalChanged(request: ApprovalRequest): void {
+    this.#transcript.approvalChanged(request);
+  }
+
+  ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
+    return this.#transcript.ask(request, signal);
+  }
+
+  /** The composer takes the messages of the shown conversation; those of others stay queued until they are shown. */
+  async giveBack(conversation: string, texts: readonly QueuedText[]): Promise<boolean> {
+    const composer = this.#composer;
+    if (composer?.has(texts) === true) return true;
+    if (conversation !== this.#transcript.conversation || composer === undefined) return false;
+    await composer.giveBack(texts);
+    return true;
+  }
+
+  setComposer(composer: Composer): void {
+    this.#composer = composer;
+  }
+
+  /** False if no approval of this call is open. */
+  answerApproval(call: string, answer: ApprovalAnswer): boolean {
+    return this.#transcript.answerApproval(call, answer);
+  }
+
+  answerQuestion(question: string, answer: InquiryAnswer): boolean {
+    return this.#transcript.answerQuestion(question, answer);
+  }
+
+  get openApprovals(): number {
+    return this.#transcript.openApprovals;
+  }
+
+  get openQuestions(): number {
+    return this.#transcript.openQuestions;
+  }
+
+  dispose(): void {
+    this.#flushing?.dispose();
+    this.#onDidChangeRequests.dispose();
+    this.detach();
+  }
+
+  #change(change: Change): void {
+    if (this.#post === undefined) return;
+    const last = this.#changes.at(-1);
+    if (change.type === 'text' && last?.type === 'text' && last.id === change.id && last.field === change.field) {
+      this.#changes[this.#changes.length - 1] = { ...last, text: last.text + change.text };
+      return;
+    }
+    this.#changes.push(change);
+    this.#flushing ??= this.#clock.after(FLUSH_MILLISECONDS, () => {
+      this.#flushing = undefined;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    const changes = this.#changes;
+    this.#changes = [];
+    if (changes.length > 0) this.#post?.({ type: 'delta', number: ++this.#number, changes });
+  }
+
+  #snapshot(): void {
+    this.#changes = [];
+    const state: ChatState = { ...this.#head, items: this.#transcript.items };
+    this.#post?.({ type: 'snapshot', number: ++this.#number, state });
+  }
+}

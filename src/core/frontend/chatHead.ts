@@ -1,0 +1,87 @@
+// The head of the chat: everything a page shows besides the transcript.
+import { type Level, worseLevel } from '../../protocol/notification.ts';
+import { type Settings } from '../../protocol/settings.ts';
+import { type ChatHead, type HeldReason, type Obstacle } from '../../protocol/webview.ts';
+import { countDeliverable } from '../agent/delivery.ts';
+import { nameOf } from '../conversation/attachments.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { type Model } from '../ports/ports.ts';
+import { readMeter } from './meter.ts';
+
+/** First lines of notifications that the status bar lists. */
+const NEWEST = 5;
+
+export interface PendingSummary {
+  readonly count: number;
+  readonly worst: Level | null;
+  /** The first line of the newest ones. */
+  readonly newest: readonly string[];
+}
+
+interface ShownConversation {
+  readonly log: ConversationLog;
+  readonly running: boolean;
+  readonly heldBack?: HeldReason;
+}
+
+/** Before any conversation is shown. */
+export function emptyChatHead(
+  versions: Pick<ChatHead, 'version' | 'hostVersion'>,
+  { label, detail }: Pick<Model, 'label' | 'detail'>,
+): ChatHead {
+  return {
+    ...versions,
+    model: { label, detail },
+    title: '',
+    running: false,
+    canSend: true,
+    pending: { count: 0, worst: null },
+    heldBack: null,
+    queued: [],
+    attachments: [],
+    meter: null,
+    obstacles: [],
+    todo: [],
+    handles: [],
+  };
+}
+
+/** The parts that depend on the shown conversation and the model; the others have an owner of their own. */
+export function conversationHead(shown: {
+  readonly live: ShownConversation | undefined;
+  readonly model: Model;
+  readonly settings: Settings;
+  readonly pending: PendingSummary;
+  readonly canSend: boolean;
+  readonly obstacles: readonly Obstacle[];
+}): Partial<ChatHead> {
+  const { live, model, settings, pending, canSend, obstacles } = shown;
+  return {
+    model: { label: model.label, detail: model.detail },
+    running: live?.running ?? false,
+    canSend,
+    pending: { count: pending.count, worst: pending.worst },
+    heldBack: live?.heldBack ?? null,
+    queued: (live?.log.state.pending.texts ?? []).map(({ id, content: text, attachments = [] }) => ({
+      id,
+      text,
+      attachments: attachments.map(nameOf),
+    })),
+    meter: live === undefined ? null : readMeter(live.log.state, model, settings),
+    obstacles,
+    todo: live?.log.state.todo.items ?? [],
+  };
+}
+
+/** The notifications that would be delivered to the conversation now. */
+export function summarizePending(
+  live: ShownConversation | undefined,
+  { contextWindow }: Model,
+  settings: Settings,
+): PendingSummary {
+  if (live === undefined) return { count: 0, worst: null, newest: [] };
+  const plan = countDeliverable(live.log, { settings, contextWindow });
+  const worst = plan.entries.reduce<Level | null>((level, entry) => worseLevel(level ?? 'info', entry.level), null);
+  const newest = plan.entries.slice(0, NEWEST).map(({ message }) => (message.split('\n')[0] ?? '').replace(/:$/, ''));
+  return { count: plan.shown.length + plan.counted.length, worst, newest };
+}

@@ -1,0 +1,111 @@
+// Composes the chat: its front end, its view, its commands, and the list of background commands on its page.
+import * as vscode from 'vscode';
+import { type Earshot } from '../../core/earshot.ts';
+import { ChatFrontend } from '../../core/frontend/chatFrontend.ts';
+import { emptyChatHead } from '../../core/frontend/chatHead.ts';
+import { Frontends } from '../../core/frontend/frontends.ts';
+import { KeepAlive } from '../../core/keepAlive.ts';
+import { Library } from '../../core/library.ts';
+import { type Model } from '../../core/ports/ports.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+import { realClock } from '../../node/realClock.ts';
+import { realIds } from '../../node/realIds.ts';
+import { HandlesController } from '../chat/backgroundCommands.ts';
+import { Chat } from '../chat/chatController.ts';
+import { ChatView } from '../chat/chatView.ts';
+import { Composing } from '../chat/composing.ts';
+import { conversationCommands } from '../chat/conversationCommands.ts';
+import { type ReviewHandlers } from '../chat/pageHandlers.ts';
+import { TerminalMirrors } from '../chat/terminalMirror.ts';
+import { COMMANDS } from '../ids.ts';
+import { type StatusBar } from '../statusBar.ts';
+import { type composeHandles } from './handles.ts';
+import { type composeStorage } from './storage.ts';
+import { type Window } from './window.ts';
+
+/** The fan-out over all front ends, with the chat as the first of them. */
+export function composeFrontends({ context, logger, held, report }: Window, model: () => Model) {
+  const versions = { version: versionOf(context), hostVersion: vscode.version };
+  const chat = held.add(new ChatFrontend(realClock, emptyChatHead(versions, model()), report('a listener failed')));
+  const all = new Frontends({ clock: realClock, logger });
+  held.add(all.add(chat));
+  const notice = (level: 'info' | 'warning', text: string) =>
+    chat.notice({ type: 'notice', id: realIds.ulid(), level, text });
+  return { all, chat, notice };
+}
+
+interface ChatParts {
+  readonly earshot: Earshot;
+  readonly frontends: ReturnType<typeof composeFrontends>;
+  readonly storage: ReturnType<typeof composeStorage>;
+  readonly commands: ReturnType<typeof composeHandles>;
+  readonly workspace: Workspace;
+  readonly statusBar: StatusBar;
+  model(): Model;
+}
+
+export function composeChat({ logger, settings, held, report }: Window, parts: ChatParts) {
+  const { earshot, workspace, statusBar, model } = parts;
+  const { store, lock, snapshots, drafts } = parts.storage;
+  const { handles, supervision } = parts.commands;
+  const { chat: frontend, notice } = parts.frontends;
+  const deps = { clock: realClock, ids: realIds, logger, store, lock, snapshots, workspace, handles, frontend };
+  const composing = new Composing({ ...deps, drafts });
+  const chat = held.add(
+    new Chat({
+      ...deps,
+      earshot,
+      settings,
+      composing,
+      statusBar,
+      model,
+      keepAlive: held.add(new KeepAlive({ ...deps, earshot, supervision })),
+      readDiffs: async (changes) => (await import('../chat/callDiffs.ts')).readDiffs(snapshots, changes),
+    }),
+  );
+  const background = held.add(
+    new HandlesController({
+      ...deps,
+      chat,
+      mirrors: held.add(new TerminalMirrors(report('a terminal could not be filled'))),
+      send: (text) => chat.handlers.send({ type: 'send', text }),
+      notice: (text) => notice('info', text),
+    }),
+  );
+  /** Resolves once the newest conversation is shown. */
+  const restore = () => composing.restore().then(() => chat.restore());
+  return { ...deps, earshot, chat, composing, background, restore };
+}
+
+/** The view with its page, which also shows the review of changes, and the commands on conversations. */
+export function composeView(
+  { context, logger, held, report }: Window,
+  { chat, composing, background, frontend, earshot, ...deps }: ReturnType<typeof composeChat>,
+  review: ReviewHandlers,
+) {
+  const view = held.add(
+    new ChatView({
+      extension: context.extensionUri,
+      frontend,
+      handlers: { ...chat.handlers, ...review, ...background.handlers },
+      logger,
+      onFreshPage: () => void composing.restoreText().catch(report('the draft could not be restored')),
+    }),
+  );
+  const reveal = () => view.reveal();
+  const commands = {
+    [COMMANDS.openChat]: reveal,
+    [COMMANDS.newChat]: async () => {
+      await Promise.all([reveal(), chat.newChat()]);
+    },
+    [COMMANDS.stop]: () => chat.stop(),
+    [COMMANDS.deliverNow]: () => chat.deliverNow(),
+    ...conversationCommands({ ...deps, chat, reveal, library: new Library(deps, earshot) }),
+  };
+  return { view, commands };
+}
+
+function versionOf(context: vscode.ExtensionContext): string {
+  const { version } = context.extension.packageJSON as { version?: unknown };
+  return typeof version === 'string' ? version : '';
+}

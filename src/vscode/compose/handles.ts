@@ -1,0 +1,21 @@
+// Composes commands: their supervisors, and the handles of those in the background.
+import { Handles } from '../../core/tools/handles.ts';
+import { realClock } from '../../node/realClock.ts';
+import { createSupervision, launchSupervisor } from '../../node/supervision.ts';
+import { userShell } from '../tasks/shell.ts';
+import { type Window } from './window.ts';
+
+export function composeHandles(
+  { context, logger, settings, held }: Window,
+  folderOf: (conversation: string) => Promise<string>,
+) {
+  const supervision = createSupervision({
+    launch: (place, env) => launchSupervisor(context.asAbsolutePath('dist/supervisor.cjs'), place, env),
+    clock: realClock,
+    report: (what, error) => logger.error(what, error),
+    folderOf,
+    userShell,
+    unownedMilliseconds: () => settings.current['handles.ownerTimeout'] * 1000,
+  });
+  return { supervision, handles: held.add(new Handles({ supervision, clock: realClock, logger })) };
+}

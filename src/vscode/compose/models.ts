@@ -1,0 +1,28 @@
+// Composes the models: the one that answers, and the commands that choose it.
+import { openEndpointMemory } from '../../models/endpointMemory.ts';
+import { realFileSystem } from '../../node/fileSystem.ts';
+import { type CommandHandlers } from '../commands.ts';
+import { COMMANDS } from '../ids.ts';
+import { LanguageModels } from '../models/languageModels.ts';
+import { createModelChooser } from '../models/modelChooser.ts';
+import { createApiKeys } from '../models/secrets.ts';
+import { type Window } from './window.ts';
+
+export function composeModels({ context, logger, settings, held, report }: Window) {
+  const keys = createApiKeys(context.secrets);
+  const memory = openEndpointMemory({ files: realFileSystem, folder: context.globalStorageUri.fsPath, logger });
+  const languageModels = held.add(
+    new LanguageModels(context.languageModelAccessInformation, report('the models of VS Code could not be listed')),
+  );
+  const current = () => settings.current;
+  const deps = { settings: current, keys, languageModels, report: report('a message could not be shown') };
+  const commands = {
+    [COMMANDS.chooseModel]: async () => (await import('../models/modelCommands.ts')).chooseModel(deps),
+    [COMMANDS.setApiKey]: async () => (await import('../models/modelCommands.ts')).setApiKey(deps),
+  } satisfies Partial<CommandHandlers>;
+  return {
+    model: createModelChooser({ settings: current, keys, memory, languageModels }),
+    onDidChangeModels: languageModels.onDidChange,
+    commands,
+  };
+}

@@ -1,0 +1,40 @@
+// Composes storage: conversations, snapshots, checkpoints, permissions, drafts and the user's own files.
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { type Workspace } from '../../core/ports/workspace.ts';
+import { realFileSystem } from '../../node/fileSystem.ts';
+import { realClock } from '../../node/realClock.ts';
+import { realIds } from '../../node/realIds.ts';
+import { createPermissions } from '../../storage/permissions.ts';
+import { createStorage } from '../../storage/storage.ts';
+import { createUserFiles } from '../../storage/userFiles.ts';
+import { createDrafts } from '../chat/drafts.ts';
+import { type Window } from './window.ts';
+
+const CLEAN_UP_AFTER = 5 * 60_000;
+
+export function composeStorage({ context, logger, held, report }: Window, workspace: Workspace) {
+  // With no folder open there is no workspace storage.
+  const folder = (context.storageUri ?? context.globalStorageUri).fsPath;
+  const { cleanUp, ...storage } = createStorage({
+    files: realFileSystem,
+    folder,
+    index: {
+      folder: context.globalStorageUri.fsPath,
+      workspaceFolders: () => workspace.folders.map(({ absolute }) => absolute),
+    },
+    clock: realClock,
+    ids: realIds,
+    logger,
+    window: vscode.workspace.name ?? 'no folder',
+  });
+  // Late, so that it does not slow down the start.
+  held.add(realClock.after(CLEAN_UP_AFTER, () => void cleanUp().catch(report('the clean-up failed'))));
+  return {
+    ...storage,
+    permissions: createPermissions({ files: realFileSystem, folder, logger }),
+    userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),
+    drafts: createDrafts({ files: realFileSystem, folder, logger }),
+  };
+}

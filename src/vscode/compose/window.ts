@@ -1,0 +1,15 @@
+// What every composing function gets: the window that the extension runs in.
+import type * as vscode from 'vscode';
+import { type DisposableStore } from '../../base/disposable.ts';
+import { type Output } from '../output.ts';
+import { type SettingsReader } from '../settings.ts';
+
+export interface Window {
+  readonly context: vscode.ExtensionContext;
+  readonly logger: Output;
+  readonly settings: SettingsReader;
+  /** Disposed with the window. */
+  readonly held: DisposableStore;
+  /** Logs the failure of a promise that nobody awaits. */
+  report(what: string): (error: unknown) => void;
+}

@@ -1,0 +1,62 @@
+// The commands and menus that package.json contributes.
+import { CHANGED_FILES, CHAT_VIEW, COMMANDS, type CommandId } from '../ids.ts';
+
+interface CommandContribution {
+  readonly title: string;
+  readonly icon?: string;
+}
+
+/** A command without a title does not compile. */
+const CONTRIBUTIONS: Readonly<Record<CommandId, CommandContribution>> = {
+  [COMMANDS.openChat]: { title: 'Open Chat', icon: 'comment-discussion' },
+  [COMMANDS.newChat]: { title: 'New Chat', icon: 'add' },
+  [COMMANDS.stop]: { title: 'Stop', icon: 'debug-stop' },
+  [COMMANDS.deliverNow]: { title: 'Deliver Notifications Now', icon: 'bell-dot' },
+  [COMMANDS.showLog]: { title: 'Show Log', icon: 'output' },
+  [COMMANDS.chooseModel]: { title: 'Choose Model' },
+  [COMMANDS.setApiKey]: { title: 'Set API Key' },
+  [COMMANDS.openConversation]: { title: 'Open Conversation…', icon: 'history' },
+  [COMMANDS.renameConversation]: { title: 'Rename Conversation…', icon: 'edit' },
+  [COMMANDS.forkConversation]: { title: 'Fork Conversation', icon: 'repo-forked' },
+  [COMMANDS.exportConversation]: { title: 'Export Conversation…', icon: 'export' },
+  [COMMANDS.deleteConversation]: { title: 'Delete Conversation…', icon: 'trash' },
+  [COMMANDS.reviewChanges]: { title: 'Review Changes', icon: 'diff-multiple' },
+  [COMMANDS.keepChanges]: { title: 'Keep All Changes', icon: 'check-all' },
+  [COMMANDS.undoChanges]: { title: 'Undo All Changes…', icon: 'discard' },
+  [COMMANDS.keepFile]: { title: 'Keep Changes in This File', icon: 'check' },
+  [COMMANDS.undoFile]: { title: 'Undo Changes in This File', icon: 'discard' },
+  [COMMANDS.keepChange]: { title: 'Keep Change at Cursor' },
+  [COMMANDS.undoChange]: { title: 'Undo Change at Cursor' },
+  [COMMANDS.restore]: { title: 'Restore to Before a Turn…', icon: 'history' },
+};
+
+const inChat = `view == ${CHAT_VIEW}`;
+const hasChanges = `resourcePath in ${CHANGED_FILES}`;
+
+interface MenuItem {
+  readonly command: CommandId;
+  readonly when: string;
+  readonly group: string;
+}
+
+export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
+  'view/title': [
+    { command: COMMANDS.newChat, when: inChat, group: 'navigation@1' },
+    { command: COMMANDS.restore, when: inChat, group: '1_changes@1' },
+  ],
+  'editor/title': [
+    { command: COMMANDS.keepFile, when: hasChanges, group: 'navigation@1' },
+    { command: COMMANDS.undoFile, when: hasChanges, group: 'navigation@2' },
+  ],
+  'editor/context': [
+    { command: COMMANDS.keepChange, when: hasChanges, group: 'z_earshot@1' },
+    { command: COMMANDS.undoChange, when: hasChanges, group: 'z_earshot@2' },
+  ],
+};
+
+export function contributedCommands(): readonly object[] {
+  return Object.values(COMMANDS).map((command) => {
+    const { title, icon } = CONTRIBUTIONS[command];
+    return { command, title, category: 'Earshot', ...(icon !== undefined && { icon: `$(${icon})` }) };
+  });
+}

@@ -1,0 +1,34 @@
+// package.json with everything that is generated from the code: commands, menus, settings and views.
+import { CHAT_VIEW, VIEW_CONTAINER } from '../ids.ts';
+import { contributedCommands, menus } from './commands.ts';
+import { contributedSettings, restrictedSettings } from './settings.ts';
+
+interface Manifest {
+  readonly capabilities: { readonly untrustedWorkspaces: object };
+}
+
+/** The text of package.json, with the generated parts replaced. */
+export function withContributions(text: string): string {
+  const manifest = JSON.parse(text) as Manifest;
+  const { capabilities } = manifest;
+  const generated = {
+    ...manifest,
+    capabilities: {
+      ...capabilities,
+      untrustedWorkspaces: { ...capabilities.untrustedWorkspaces, restrictedConfigurations: restrictedSettings() },
+    },
+    contributes: contributions(),
+  };
+  return `${JSON.stringify(generated, undefined, 2)}\n`;
+}
+
+function contributions(): object {
+  const icon = 'media/earshot.svg';
+  return {
+    viewsContainers: { activitybar: [{ id: VIEW_CONTAINER, title: 'Earshot', icon }] },
+    views: { [VIEW_CONTAINER]: [{ id: CHAT_VIEW, name: 'Chat', type: 'webview', icon }] },
+    commands: contributedCommands(),
+    configuration: { title: 'Earshot', properties: contributedSettings() },
+    menus,
+  };
+}

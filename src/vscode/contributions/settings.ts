@@ -1,0 +1,200 @@
+// The settings that package.json contributes: types, defaults and limits from their schemas, texts from the table here.
+import * as z from 'zod';
+import { type SettingName, settingSchemas } from '../../protocol/settings.ts';
+import { SETTINGS_SECTION } from '../ids.ts';
+import { kindProperties, levelProperties, producerProperties, toolProperties } from './settingProperties.ts';
+
+interface SettingContribution {
+  readonly scope: 'machine' | 'window' | 'resource';
+  /** Not read from an untrusted workspace. */
+  readonly restricted?: true;
+  readonly markdownDescription: string;
+  /** For each choice. */
+  readonly enumDescriptions?: readonly string[];
+  /** What the schema cannot say. */
+  readonly schema?: object;
+}
+
+/** In the order of the Settings editor. A setting without an entry does not compile. */
+const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
+  model: {
+    scope: 'window',
+    markdownDescription:
+      'Model that answers: a name that the endpoint in `#earshot.baseUrl#` knows, or `vscode:vendor/id` for a model of VS Code. Empty: the built-in **Guide**, which works offline and uses no AI.',
+  },
+  baseUrl: {
+    scope: 'machine',
+    restricted: true,
+    markdownDescription:
+      'Address of an OpenAI-compatible endpoint, for example `http://127.0.0.1:11434/v1`. *Earshot: Choose Model* sets it. Set the API key with *Earshot: Set API Key* or in the environment variable `EARSHOT_API_KEY` (for OpenAI also `OPENAI_API_KEY`); it is never read from the settings.',
+    schema: { type: 'string' },
+  },
+  models: {
+    scope: 'window',
+    markdownDescription:
+      'Options for each model, by its name: `{"gpt-5.1": {"reasoningEffort": "low", "contextWindow": 400000, "prices": {"input": 1.25, "output": 10, "cached": 0.125}}}`. Prices are per million tokens.',
+  },
+  mode: {
+    scope: 'window',
+    markdownDescription: 'Which tools the agent may use.',
+    enumDescriptions: ['All tools.', 'Only tools that read: the model investigates and proposes.'],
+  },
+  idleTimeout: {
+    scope: 'window',
+    markdownDescription:
+      'Seconds without any data from the endpoint after which a request is aborted. A local model may need long for its first token.',
+  },
+  'approvals.mode': {
+    scope: 'machine',
+    restricted: true,
+    markdownDescription:
+      'Which tool calls run without approval. Files outside the workspace and protected files (`.git`, `.vscode`, `.env`, keys, files listed in `.earshotignore`) need approval in every mode, and so does a command line whose effects Earshot cannot determine. Earshot cannot see aliases, shell functions or what programs do internally.',
+    enumDescriptions: [
+      'Every tool call needs approval.',
+      'Changes and commands need approval; reading does not.',
+      'Commands need approval; reading and editing files of the workspace does not.',
+      'Only files outside the workspace and protected files need approval.',
+    ],
+  },
+  'approvals.commands': {
+    scope: 'machine',
+    restricted: true,
+    markdownDescription:
+      'Commands that run without approval, compared word by word: `git status` allows exactly that, `npm test *` also allows more arguments. Command lines are parsed for the shell that runs them (sh, bash, zsh, fish, PowerShell, cmd). A line with several commands, substitutions or redirections always needs approval, and so does every line for any other shell.',
+  },
+  'limits.tokens': {
+    scope: 'window',
+    markdownDescription:
+      'Asks before a conversation continues each time it has used this many tokens, as counted by the endpoint. 0: no limit.',
+  },
+  'limits.cost': {
+    scope: 'window',
+    markdownDescription:
+      'Asks before a conversation continues each time it has cost this much, in the currency of the prices in `#earshot.models#`. 0: no limit.',
+  },
+  'notifications.enable': {
+    scope: 'resource',
+    markdownDescription:
+      "Notifies the model of what happens while it works. Off: notifications are still recorded in the conversation's log.",
+  },
+  'notifications.kinds': {
+    scope: 'resource',
+    markdownDescription:
+      'Turns kinds of notifications off, by source and name: `{"mcp": {"reconnected": false}, "terminal": {"enable": false}}`. Notifications that are off are not delivered, but still recorded in the conversation\'s log.',
+    schema: { properties: kindProperties() },
+  },
+  'notifications.levels': {
+    scope: 'resource',
+    markdownDescription:
+      'Changes the level of a kind of notification: `{"task.ended": "critical"}`. A critical notification interrupts the model.',
+    schema: { properties: levelProperties() },
+  },
+  'notifications.ignoredPaths': {
+    scope: 'resource',
+    markdownDescription:
+      'Files and folders whose changes and problems are not reported to the model, as glob patterns relative to the workspace: `["dist", "**/*.snap"]`. A folder includes everything in it.',
+  },
+  'notifications.activation': {
+    scope: 'resource',
+    markdownDescription:
+      'What a notification may do besides being delivered with the next tool result or your next message.',
+    enumDescriptions: [
+      'Critical notifications interrupt the model; mentions and the end of its background commands wake it when it is idle.',
+      'Nothing interrupts the model; critical notifications, mentions and the end of its background commands wake it when it is idle.',
+      'Notifications never start a turn: they are delivered with the next tool result or your next message.',
+    ],
+  },
+  'notifications.format': {
+    scope: 'resource',
+    markdownDescription: 'Format of notifications for the model.',
+    enumDescriptions: [
+      'The format that suits the model best; currently the same as xml.',
+      "An XML block in the tool result or before the user's message.",
+      'The same block as a developer message.',
+      'A Markdown list grouped by level.',
+      'A synthetic tool call and its result; models may learn to call it.',
+    ],
+  },
+  'notifications.cap': {
+    scope: 'resource',
+    markdownDescription: 'Maximum number of notifications that are shown at once; the rest is counted.',
+  },
+  'notifications.tokenBudget': {
+    scope: 'resource',
+    markdownDescription:
+      "Approximate maximum of tokens for the notifications that are shown at once. Never more than 2 % of the model's context window, but at least 300. The most severe notification is always shown, shortened if necessary.",
+  },
+  'notifications.producers': {
+    scope: 'resource',
+    markdownDescription:
+      'Turns sources of notifications off immediately: with `{"terminals": false}` terminals are not watched. Nothing of a source that is off is recorded; to record notifications without delivering them, use `#earshot.notifications.kinds#`.',
+    schema: { properties: producerProperties() },
+  },
+  'notifications.tasks': {
+    scope: 'resource',
+    markdownDescription: 'Which tasks a conversation is notified of when they end.',
+    enumDescriptions: ['Every task, whoever started it.', 'Only tasks that the conversation has run before.'],
+  },
+  tools: {
+    scope: 'resource',
+    markdownDescription:
+      'Options for each tool. `notifications` turns off notifications that the tool causes later: `{"run_command": {"notifications": {"waiting": false}}}`.',
+    schema: { properties: toolProperties() },
+  },
+  'handles.afterTurn': {
+    scope: 'window',
+    markdownDescription:
+      'What happens to background commands when the model has answered. They always end with the window that owns them.',
+    enumDescriptions: [
+      'They keep running. The model is notified when one ends or seems to wait for input.',
+      'The turn continues until they have ended, and the model is notified.',
+      'They are stopped.',
+    ],
+  },
+  'handles.ownerTimeout': {
+    scope: 'window',
+    markdownDescription:
+      'Seconds for which background commands keep running when their window is gone. After a reload or a crash the window reattaches to them; otherwise they are stopped with all their child processes.',
+  },
+};
+
+const NAMES = Object.keys(CONTRIBUTIONS) as readonly SettingName[];
+
+/** `contributes.configuration.properties`. */
+export function contributedSettings(): Readonly<Record<string, object>> {
+  return Object.fromEntries(
+    NAMES.map((name, index) => {
+      const { restricted: _restricted, schema, ...texts } = CONTRIBUTIONS[name];
+      return [settingKey(name), { ...schemaOf(name), ...schema, order: index + 1, ...texts }];
+    }),
+  );
+}
+
+/** `capabilities.untrustedWorkspaces.restrictedConfigurations`. */
+export function restrictedSettings(): readonly string[] {
+  return NAMES.filter((name) => CONTRIBUTIONS[name].restricted === true).map(settingKey);
+}
+
+function settingKey(name: SettingName): string {
+  return `${SETTINGS_SECTION}.${name}`;
+}
+
+/** JSON Schema as VS Code understands it. */
+function schemaOf(name: SettingName): object {
+  const {
+    $schema: _,
+    anyOf: __,
+    ...schema
+  } = z.toJSONSchema(settingSchemas[name], {
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      // Names of a fixed set are contributed as properties.
+      if (jsonSchema.propertyNames !== undefined && typeof jsonSchema.propertyNames === 'object') {
+        if (jsonSchema.propertyNames.enum !== undefined) jsonSchema.additionalProperties = false;
+        delete jsonSchema.propertyNames;
+      }
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return schema;
+}

@@ -1,0 +1,32 @@
+// The ids that package.json and the code share. `npm run contributions` writes them to package.json.
+
+export const COMMANDS = {
+  openChat: 'earshot.openChat',
+  newChat: 'earshot.newChat',
+  stop: 'earshot.stop',
+  deliverNow: 'earshot.deliverNow',
+  showLog: 'earshot.showLog',
+  chooseModel: 'earshot.chooseModel',
+  setApiKey: 'earshot.setApiKey',
+  openConversation: 'earshot.openConversation',
+  renameConversation: 'earshot.renameConversation',
+  forkConversation: 'earshot.forkConversation',
+  exportConversation: 'earshot.exportConversation',
+  deleteConversation: 'earshot.deleteConversation',
+  reviewChanges: 'earshot.reviewChanges',
+  keepChanges: 'earshot.keepChanges',
+  undoChanges: 'earshot.undoChanges',
+  keepFile: 'earshot.keepFile',
+  undoFile: 'earshot.undoFile',
+  keepChange: 'earshot.keepChange',
+  undoChange: 'earshot.undoChange',
+  restore: 'earshot.restore',
+} as const;
+export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
+
+export const VIEW_CONTAINER = 'earshot';
+export const CHAT_VIEW = 'earshot.chat';
+/** The context key with the files that have changes to review. */
+export const CHANGED_FILES = 'earshot.changedFiles';
+/** Every setting is in this section; its key within is a `SettingName`. */
+export const SETTINGS_SECTION = 'earshot';
