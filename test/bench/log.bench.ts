@@ -13,7 +13,7 @@ import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../src/protoco
 import { type NotificationDraft } from '../../src/protocol/notification.ts';
 import { readSettings } from '../../src/protocol/settings.ts';
 import { createStorage } from '../../src/storage/storage.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/recordingLogger.ts';
 import { measure } from './measure.ts';
 
 const { settings } = readSettings(() => undefined);

@@ -15,7 +15,7 @@ import { realIds } from '../../src/node/realIds.ts';
 import { type Notification, type NotificationDraft } from '../../src/protocol/notification.ts';
 import { readSettings } from '../../src/protocol/settings.ts';
 import { createStorage } from '../../src/storage/storage.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/recordingLogger.ts';
 import { measure } from './measure.ts';
 
 const { settings } = readSettings(() => undefined);

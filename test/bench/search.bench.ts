@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ToolContext, type ToolOutcome } from '../../src/core/ports/ports.ts';
 import { createSearchTool } from '../../src/tools/searching/search.ts';
-import { createFolderWorkspace } from '../support/folderWorkspace.ts';
-import { shippedRipgrep } from '../support/ripgrep.ts';
+import { createFolderWorkspace } from '../support/workspace/folderWorkspace.ts';
+import { shippedRipgrep } from '../support/tools/ripgrep.ts';
 import { measure } from './measure.ts';
 
 const FILES = 100_000;

@@ -7,7 +7,7 @@ import { type ChatCompletionMessageParam } from 'openai/resources/chat/completio
 import { type ModelRequest, type Tool } from '../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { toWireTools } from '../../src/models/openai/openaiWire.ts';
-import { startHeadless } from '../support/headless.ts';
+import { startHeadless } from '../support/walk/headless.ts';
 import { CYCLES, startLoopbackModel } from './loopbackModel.ts';
 import { measure } from './measure.ts';
 

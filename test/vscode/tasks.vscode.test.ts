@@ -8,11 +8,11 @@ import { createTasksProducer } from '../../src/producers/tasks.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { createRunTaskTool } from '../../src/tools/commands/runTask.ts';
 import { EditorTasks } from '../../src/vscode/tasks/editorTasks.ts';
-import { readElements } from '../support/elements.ts';
-import { type Headless, startHeadless } from '../support/headless.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { readElements } from '../support/notify/readBlock.ts';
+import { type Headless, startHeadless } from '../support/walk/headless.ts';
+import { recordingLog } from '../support/recordingLogger.ts';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
+import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
 
 const matcher = {
   owner: 'tea',

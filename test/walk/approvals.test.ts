@@ -7,9 +7,9 @@ import { type ApprovalAnswer } from '../../src/core/ports/ports.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { createPermissions } from '../../src/storage/permissions.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { type ScriptedAnswer } from '../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+import { recordingLog } from '../support/recordingLogger.ts';
+import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const hello: ScriptedAnswer = { text: ['Done.'] };
 const run = (id: string, command: string) => ({ id, name: 'run_command', arguments: { command } });

@@ -1,8 +1,8 @@
 // Waiting for background commands: for any, for all, and ended early by what should not wait.
 import { expect, test } from 'vitest';
 import { type NotificationDraft } from '../../src/protocol/notification.ts';
-import { background, begin, call, done, nextEvent, responses, told } from '../support/handleWalks.ts';
-import { type Walked, type WalkOptions } from '../support/walking.ts';
+import { background, begin, call, done, nextEvent, responses, told } from '../support/walk/handleWalks.ts';
+import { type Walked, type WalkOptions } from '../support/walk/walking.ts';
 
 test('await returns the end of a handle that the same answer starts, and that is told by nothing else', async () => {
   const walk = await begin([

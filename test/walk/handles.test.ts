@@ -14,7 +14,7 @@ import {
   queued,
   responses,
   told,
-} from '../support/handleWalks.ts';
+} from '../support/walk/handleWalks.ts';
 
 describe('a handle', () => {
   test('that ends while nothing runs is told with the next request, once, with code, duration and last lines', async () => {

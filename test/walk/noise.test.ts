@@ -12,10 +12,10 @@ import { READ, type Recorded } from '../noise/recorded.ts';
 import { Replay } from '../noise/replay.ts';
 import { printTable, type Step, shownIn, type Told, tokensIn } from '../noise/table.ts';
 import { createManualClock, type ManualClock } from '../support/manualClock.ts';
-import { memoryWindow } from '../support/memoryStorage.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { TestFrontend } from '../support/testFrontend.ts';
+import { memoryWindow } from '../support/log/memoryStorage.ts';
+import { recordingLog } from '../support/recordingLogger.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
+import { TestFrontend } from '../support/walk/testFrontend.ts';
 
 const [first = '', ...lines] = readFileSync(join(import.meta.dirname, '../noise/recording.jsonl'), 'utf8')
   .trimEnd()

@@ -14,9 +14,9 @@ import {
   occurrences,
   publish,
   streamed,
-} from '../support/delivering.ts';
-import { startScriptedServer } from '../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+} from '../support/walk/deliveryWalks.ts';
+import { startScriptedServer } from '../support/models/scriptedServer.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const golden = (name: string) => `./delivery/${name}.golden.txt`;
 const live = ({ headless, id }: Walked) => headless.earshot.get(id);

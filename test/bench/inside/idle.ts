@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Listening, startScripted } from '../../support/listening.ts';
+import { Listening, startScripted } from '../../support/vscode/listeningConversation.ts';
 import { handBack, ordered } from './report.ts';
 
 export interface IdleOrder {

@@ -4,8 +4,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import * as vscode from 'vscode';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { PRODUCER_NAMES } from '../../../src/protocol/settings.ts';
-import { call, inFolder, Listening, setting, startScripted } from '../../support/listening.ts';
-import { eventually } from '../../support/vscodeApi.ts';
+import { call, inFolder, Listening, setting, startScripted } from '../../support/vscode/listeningConversation.ts';
+import { eventually } from '../../support/vscode/startedExtension.ts';
 import { handBack, ordered } from './report.ts';
 
 export interface StormOrder {

@@ -27,7 +27,7 @@ import { readEvents } from '../../../src/storage/readEvents.ts';
 import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
 import { FoundLines, wantsPath } from '../../../src/tools/searching/searchQuery.ts';
 import { printedByLastCommand } from '../../../src/vscode/sources/lastCommand.ts';
-import { createFolderWorkspace } from '../folderWorkspace.ts';
+import { createFolderWorkspace } from '../workspace/folderWorkspace.ts';
 import { type GrowthCases, inPieces, over } from './cases.ts';
 
 const encoder = new TextEncoder();

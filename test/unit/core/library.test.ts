@@ -6,8 +6,8 @@ import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { createStorage, type Storage } from '../../../src/storage/storage.ts';
-import { type Headless, startHeadless } from '../../support/headless.ts';
-import { silentLog } from '../../support/memoryStorage.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
+import { silentLog } from '../../support/log/memoryStorage.ts';
 
 let window: Headless;
 let storage: Storage;

@@ -9,11 +9,11 @@ import { type EventFile } from '../../../src/core/ports/storage.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../src/protocol/notification.ts';
 import { readSettings } from '../../../src/protocol/settings.ts';
-import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
+import { createFolderWorkspace } from '../../support/workspace/folderWorkspace.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
-import { countingIds } from '../../support/memoryStorage.ts';
-import { recordingLog } from '../../support/recordingLog.ts';
-import { TestFrontend } from '../../support/testFrontend.ts';
+import { countingIds } from '../../support/log/memoryStorage.ts';
+import { recordingLog } from '../../support/recordingLogger.ts';
+import { TestFrontend } from '../../support/walk/testFrontend.ts';
 
 const RUNS = 10_000;
 /** Simulated milliseconds in which everything is said; the last answer may end later. */

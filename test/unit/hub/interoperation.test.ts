@@ -7,7 +7,7 @@ import { JSONRPCClient } from 'json-rpc-2.0';
 import { expect, test } from 'vitest';
 import { createMessageConnection, type Message, ReadableStreamMessageReader } from 'vscode-jsonrpc/node';
 import { WebSocket } from 'ws';
-import { type TestHub, withHub } from '../../support/hubs.ts';
+import { type TestHub, withHub } from '../../support/testHub.ts';
 
 const run = promisify(execFile);
 

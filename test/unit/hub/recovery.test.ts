@@ -8,8 +8,8 @@ import { JsonRpcPeer } from '../../../src/base/jsonRpc.ts';
 import { Hub } from '../../../src/hub/hub.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { realIds } from '../../../src/node/realIds.ts';
-import { FaultyFileSystem } from '../../support/faultyFileSystem.ts';
-import { type Answer, type TestHub, withHub } from '../../support/hubs.ts';
+import { FaultyFileSystem } from '../../support/log/faultyFileSystem.ts';
+import { type Answer, type TestHub, withHub } from '../../support/testHub.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 
 async function fill(hub: TestHub): Promise<void> {

@@ -1,6 +1,6 @@
 // The acceptance list of the hub's subscriptions and pushes (WIRE B), over real sockets.
 import { expect, test } from 'vitest';
-import { withHub } from '../../support/hubs.ts';
+import { withHub } from '../../support/testHub.ts';
 
 const auth = { type: 'module', value: 'auth' };
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { type TestClient, type TestHub, unixClient, withHub } from '../../support/hubs.ts';
+import { type TestClient, type TestHub, unixClient, withHub } from '../../support/testHub.ts';
 
 /** The same session on both transports. */
 async function onBoth(hub: TestHub): Promise<{ unix: TestClient; web: TestClient }> {

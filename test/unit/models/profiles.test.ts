@@ -8,8 +8,8 @@ import { createEndpointMemory, type EndpointMemory, openEndpointMemory } from '.
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../src/models/profile.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
-import { recordingLog } from '../../support/recordingLog.ts';
-import { type Refusal, type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+import { recordingLog } from '../../support/recordingLogger.ts';
+import { type Refusal, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 
 interface Body {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];

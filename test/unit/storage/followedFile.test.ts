@@ -10,7 +10,7 @@ import {
   pathOf,
   silentLog,
   stillClock,
-} from '../../support/memoryStorage.ts';
+} from '../../support/log/memoryStorage.ts';
 
 const ID = '01J00000000000000000000000';
 const opened: ConversationLog[] = [];

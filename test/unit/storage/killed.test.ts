@@ -12,8 +12,8 @@ import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { createStorage } from '../../../src/storage/storage.ts';
-import { parseLines, settle } from '../../support/logOracle.ts';
-import { silentLog } from '../../support/memoryStorage.ts';
+import { parseLines, settle } from '../../support/log/logOracle.ts';
+import { silentLog } from '../../support/log/memoryStorage.ts';
 
 const child = resolve(import.meta.dirname, '../../crash/child.ts');
 /** `npm run test:crash` asks for 500. */

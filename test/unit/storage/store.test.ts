@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { type EventDraft } from '../../../src/protocol/event.ts';
 import { createStorage } from '../../../src/storage/storage.ts';
-import { numbered, request, started } from '../../support/events.ts';
-import { FaultyFileSystem } from '../../support/faultyFileSystem.ts';
+import { numbered, request, started } from '../../support/log/events.ts';
+import { FaultyFileSystem } from '../../support/log/faultyFileSystem.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import {
   countingIds,
@@ -14,7 +14,7 @@ import {
   pathOf,
   STORAGE,
   silentLog,
-} from '../../support/memoryStorage.ts';
+} from '../../support/log/memoryStorage.ts';
 
 const A = '01J0000000000000000000000A';
 const B = '01J0000000000000000000000B';

@@ -1,6 +1,6 @@
 // Which command lines run, and which are asked for: by list, by mode, by shell.
 import { describe, expect, test } from 'vitest';
-import { useJudgedFolder } from '../../../support/judging.ts';
+import { useJudgedFolder } from '../../../support/tools/approvalPolicyFolder.ts';
 
 const verdict = useJudgedFolder();
 

@@ -10,8 +10,8 @@ import { realIds } from '../../../../src/node/realIds.ts';
 import { FORMATS } from '../../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
 import { type Settings } from '../../../../src/protocol/settings.ts';
-import { defaultSettings, pending, settings, text } from '../../../support/arbitraryNotifications.ts';
-import { createMemoryLog } from '../../../support/memoryLog.ts';
+import { defaultSettings, pending, settings, text } from '../../../support/notify/arbitraryNotifications.ts';
+import { createMemoryLog } from '../../../support/log/memoryLog.ts';
 
 const held: ConversationLog[] = [];
 

@@ -19,8 +19,8 @@ import {
   createFolderWorkspace,
   type FolderDisk,
   type FolderWorkspace,
-} from '../../../support/folderWorkspace.ts';
-import { createToolBench, type ToolBench } from '../../../support/toolBench.ts';
+} from '../../../support/workspace/folderWorkspace.ts';
+import { createToolBench, type ToolBench } from '../../../support/tools/toolBench.ts';
 
 let root: string;
 let workspace: FolderWorkspace;

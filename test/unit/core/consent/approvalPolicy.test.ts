@@ -1,6 +1,6 @@
 // What runs, what is asked for and what is refused: by mode, effect, path, link, command and trust.
 import { describe, expect, test } from 'vitest';
-import { useJudgedFolder } from '../../../support/judging.ts';
+import { useJudgedFolder } from '../../../support/tools/approvalPolicyFolder.ts';
 
 const verdict = useJudgedFolder();
 

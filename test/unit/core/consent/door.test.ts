@@ -10,7 +10,7 @@ import { parseIgnore, readHidden, viewFor } from '../../../../src/core/consent/i
 import { type FilePath, type Workspace } from '../../../../src/core/ports/workspace.ts';
 import { readInstructions } from '../../../../src/core/prompt/instructions.ts';
 import { expandPrompt } from '../../../../src/core/prompt/promptFiles.ts';
-import { createFolderDisk, createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+import { createFolderDisk, createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 
 const SECRET = 'BEGIN PRIVATE KEY';
 let root: string;

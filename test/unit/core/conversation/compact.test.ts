@@ -13,8 +13,8 @@ import {
   started,
   succeededCall,
   turnStarted,
-} from '../../../support/events.ts';
-import { notificationOf } from '../../../support/memoryStorage.ts';
+} from '../../../support/log/events.ts';
+import { notificationOf } from '../../../support/log/memoryStorage.ts';
 
 const about = (source: string, name: string, level: NotificationDraft['level'], subject: string, message: string) => ({
   kind: { source, name },

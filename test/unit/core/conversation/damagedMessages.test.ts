@@ -23,8 +23,8 @@ import {
   started,
   succeededCall,
   turnStarted,
-} from '../../../support/events.ts';
-import { refusals } from '../../../support/strictEndpoint.ts';
+} from '../../../support/log/events.ts';
+import { refusals } from '../../../support/models/strictEndpoint.ts';
 
 const profiles: readonly (readonly [EndpointProfile, boolean])[] = [
   [shippedProfile('https://api.openai.com/v1'), false],

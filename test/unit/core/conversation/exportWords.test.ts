@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { exportMarkdown } from '../../../../src/core/conversation/export.ts';
 import { type EventDraft } from '../../../../src/protocol/event.ts';
-import { numbered, request, started, turnStarted } from '../../../support/events.ts';
+import { numbered, request, started, turnStarted } from '../../../support/log/events.ts';
 
 const queuedText = (content: string): EventDraft => ({ type: 'user_text_queued', content });
 

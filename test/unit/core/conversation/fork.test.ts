@@ -12,8 +12,8 @@ import {
   started,
   succeededCall,
   turnStarted,
-} from '../../../support/events.ts';
-import { notificationOf } from '../../../support/memoryStorage.ts';
+} from '../../../support/log/events.ts';
+import { notificationOf } from '../../../support/log/memoryStorage.ts';
 
 const events = numbered(
   started,

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { beforeEach, test } from 'vitest';
 import { setDisposableTracker } from '../../../../src/base/disposable.ts';
 import { LEVELS } from '../../../../src/protocol/notification.ts';
-import { settings } from '../../../support/arbitraryNotifications.ts';
-import { LogWorld } from '../../../support/logWorld.ts';
+import { settings } from '../../../support/notify/arbitraryNotifications.ts';
+import { LogWorld } from '../../../support/log/logWorld.ts';
 
 // A program that lost power disposes of nothing.
 beforeEach(() => setDisposableTracker(undefined));

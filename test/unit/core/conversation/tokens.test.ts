@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { estimateTokenCount } from 'tokenx';
 import { expect, test } from 'vitest';
 import { estimateTokens } from '../../../../src/core/conversation/tokens.ts';
-import { NASTY } from '../../../support/arbitraryNotifications.ts';
+import { NASTY } from '../../../support/notify/arbitraryNotifications.ts';
 
 const piece = fc.oneof(
   fc.string({ maxLength: 12 }),

@@ -8,7 +8,7 @@ import {
   MOST_IN_A_ROW,
 } from '../../../../src/core/notify/activation.ts';
 import { type Notification } from '../../../../src/protocol/notification.ts';
-import { defaultSettings } from '../../../support/arbitraryNotifications.ts';
+import { defaultSettings } from '../../../support/notify/arbitraryNotifications.ts';
 
 const of = (source: string, name: string, more: Partial<Notification> = {}): Notification => ({
   id: `${source}.${name}`,

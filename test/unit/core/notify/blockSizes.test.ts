@@ -12,10 +12,10 @@ import { realIds } from '../../../../src/node/realIds.ts';
 import { createTasksProducer } from '../../../../src/producers/tasks.ts';
 import { type FORMATS } from '../../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
-import { defaultSettings } from '../../../support/arbitraryNotifications.ts';
+import { defaultSettings } from '../../../support/notify/arbitraryNotifications.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
-import { createTestHost } from '../../../support/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { createTestHost } from '../../../support/notify/producerHost.ts';
+import { recordingLog } from '../../../support/recordingLogger.ts';
 
 const AT = '2026-01-01T12:03:04.000Z';
 /** As long as those of conversations, and the same in every run. */

@@ -13,8 +13,8 @@ import {
   pending,
   settings,
   text,
-} from '../../../support/arbitraryNotifications.ts';
-import { readXml } from '../../../support/elements.ts';
+} from '../../../support/notify/arbitraryNotifications.ts';
+import { readXml } from '../../../support/notify/readBlock.ts';
 
 const FORBIDDEN = /[\p{Cc}\p{Cs}\ufffe\uffff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 

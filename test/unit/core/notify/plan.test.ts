@@ -7,7 +7,7 @@ import { type Outline, type Plan, planNotifications, tokenBudget } from '../../.
 import { FORMATS } from '../../../../src/protocol/event.ts';
 import { LEVELS, type Notification } from '../../../../src/protocol/notification.ts';
 import { type Settings } from '../../../../src/protocol/settings.ts';
-import { contextWindow, defaultSettings, pending, settings } from '../../../support/arbitraryNotifications.ts';
+import { contextWindow, defaultSettings, pending, settings } from '../../../support/notify/arbitraryNotifications.ts';
 
 const key = 'k7QdQ8vXw2Lm9ZtY4nBs1A';
 /** All of them are old by then: their times are printed. */

@@ -6,8 +6,8 @@ import { type Producer, type Publisher } from '../../../../src/core/ports/ports.
 import { type ProducerHost } from '../../../../src/core/ports/producers.ts';
 import { readSettings } from '../../../../src/protocol/settings.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
-import { createTestHost } from '../../../support/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { createTestHost } from '../../../support/notify/producerHost.ts';
+import { recordingLog } from '../../../support/recordingLogger.ts';
 
 let clock: ReturnType<typeof createManualClock>;
 let errors: string[];

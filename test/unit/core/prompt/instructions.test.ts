@@ -10,7 +10,7 @@ import { readInstructions } from '../../../../src/core/prompt/instructions.ts';
 import { expandPrompt, listPrompts, readPrompt } from '../../../../src/core/prompt/promptFiles.ts';
 import { realFileSystem } from '../../../../src/node/fileSystem.ts';
 import { createUserFiles } from '../../../../src/storage/userFiles.ts';
-import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 
 let root: string;
 let workspace: Workspace;

@@ -1,7 +1,7 @@
 // The system prompt explains the blocks in at most six lines, and its last line has the key.
 import { expect, test } from 'vitest';
 import { systemPrompt } from '../../../../src/core/prompt/systemPrompt.ts';
-import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 
 test('six lines at most, the key in the last one only', () => {
   const lines = systemPrompt(createFolderWorkspace('/work'), 'the-key', ['an instruction\nof two lines']).split('\n');

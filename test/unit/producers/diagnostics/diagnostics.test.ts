@@ -5,11 +5,11 @@ import { succeeded } from '../../../../src/base/errors.ts';
 import { type Problem, type ProblemsChange } from '../../../../src/core/ports/problems.ts';
 import { type FilePath } from '../../../../src/core/ports/workspace.ts';
 import { createDiagnosticsProducer } from '../../../../src/producers/diagnostics/diagnostics.ts';
-import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
-import { createMemoryPublisher } from '../../../support/memoryPublisher.ts';
-import { createTestHost } from '../../../support/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { createMemoryPublisher } from '../../../support/notify/memoryPublisher.ts';
+import { createTestHost } from '../../../support/notify/producerHost.ts';
+import { recordingLog } from '../../../support/recordingLogger.ts';
 
 const error: Problem = { severity: 'error', message: 'Too bitter.', line: 1, column: 1 };
 const fileOf = (path: string): FilePath => ({ path, absolute: `/shop/${path}` });

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
 import { type Logger } from '../../../../src/core/ports/ports.ts';
 import { WatchedPaths } from '../../../../src/producers/files/diskWatch.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { recordingLog } from '../../../support/recordingLogger.ts';
 
 let folder: string;
 let happened: string[];

@@ -5,11 +5,11 @@ import { Emitter } from '../../../../src/base/emitter.ts';
 import { type SeenFiles } from '../../../../src/core/ports/ports.ts';
 import { type Renamed } from '../../../../src/core/ports/sources.ts';
 import { createEditorProducer } from '../../../../src/producers/files/editor.ts';
-import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
-import { createMemoryPublisher, type MemoryPublisher } from '../../../support/memoryPublisher.ts';
-import { createTestHost, type TestHost } from '../../../support/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { createMemoryPublisher, type MemoryPublisher } from '../../../support/notify/memoryPublisher.ts';
+import { createTestHost, type TestHost } from '../../../support/notify/producerHost.ts';
+import { recordingLog } from '../../../support/recordingLogger.ts';
 
 let seen: Set<string>;
 let renamed: Emitter<readonly Renamed[]>;

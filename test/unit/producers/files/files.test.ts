@@ -11,9 +11,9 @@ import { realFileSystem } from '../../../../src/node/fileSystem.ts';
 import { realClock } from '../../../../src/node/realClock.ts';
 import { createFilesProducer } from '../../../../src/producers/files/files.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
-import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
-import { createTestHost } from '../../../support/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
+import { createTestHost } from '../../../support/notify/producerHost.ts';
+import { recordingLog } from '../../../support/recordingLogger.ts';
 
 const PATH = 'src/a.txt';
 let root: string;

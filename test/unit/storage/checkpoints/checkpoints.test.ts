@@ -11,7 +11,7 @@ import { realFileSystem } from '../../../../src/node/fileSystem.ts';
 import { realClock } from '../../../../src/node/realClock.ts';
 import { createCheckpoints, type StoredCheckpoints } from '../../../../src/storage/checkpoints/checkpoints.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { recordingLog } from '../../../support/recordingLogger.ts';
 
 let root: string;
 let folder: string;

@@ -7,9 +7,9 @@ import { createTasksProducer } from '../../../../src/producers/tasks.ts';
 import { type LogEvent } from '../../../../src/protocol/event.ts';
 import { createRunTaskTool } from '../../../../src/tools/commands/runTask.ts';
 import { createManualClock, type ManualClock } from '../../../support/manualClock.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
-import { type ScriptedAnswer } from '../../../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../../../support/walking.ts';
+import { recordingLog } from '../../../support/recordingLogger.ts';
+import { type ScriptedAnswer } from '../../../support/models/scriptedServer.ts';
+import { beginWalk, type Walked } from '../../../support/walk/walking.ts';
 
 const watch: TaskInfo = { name: 'npm: watch', background: true };
 const slow: TaskInfo = { name: 'slow', background: false };

@@ -8,7 +8,7 @@ import { type AttachmentView, type ChatHead } from '../../../../src/protocol/web
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
 import { Composing } from '../../../../src/vscode/chat/composing.ts';
 import { createDrafts, type Drafts } from '../../../../src/vscode/chat/drafts.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { recordingLog } from '../../../support/recordingLogger.ts';
 
 let folder: string;
 const errors: string[] = [];

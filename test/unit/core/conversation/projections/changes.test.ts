@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { forkEvents } from '../../../../../src/core/conversation/fork.ts';
 import { type Changes } from '../../../../../src/core/conversation/projections/changes.ts';
 import { type EventDraft, type EventOf } from '../../../../../src/protocol/event.ts';
-import { call, folded, numbered, request, started, turnStarted } from '../../../../support/events.ts';
+import { call, folded, numbered, request, started, turnStarted } from '../../../../support/log/events.ts';
 
 type Change = NonNullable<EventOf<'tool_call_response'>['changes']>[number];
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { type EventDraft } from '../../../../../src/protocol/event.ts';
 import { type Notification } from '../../../../../src/protocol/notification.ts';
-import { call, folded, numbered, queued, result } from '../../../../support/events.ts';
+import { call, folded, numbered, queued, result } from '../../../../support/log/events.ts';
 
 const good = (id: string, name = 'build'): Notification => ({
   id,

@@ -1,7 +1,7 @@
 // A disk in memory that can lose power, tear writes, fail and stop the program at any named point: storage's file port for tests.
 import { dirname } from 'node:path';
-import { type Disposable, toDisposable } from '../../src/base/disposable.ts';
-import { type AppendFile, type FileSystem } from '../../src/node/fileSystem.ts';
+import { type Disposable, toDisposable } from '../../../src/base/disposable.ts';
+import { type AppendFile, type FileSystem } from '../../../src/node/fileSystem.ts';
 
 interface Content {
   /** What programs see. */

@@ -1,7 +1,7 @@
 // Prints what happened in a conversation so that two runs print the same: ids numbered, times and addresses left out.
-import { type PartialAnswer as Drawn } from '../../src/core/ports/ports.ts';
-import { type LogEvent } from '../../src/protocol/event.ts';
-import { type ReceivedRequest } from './scriptedServer.ts';
+import { type PartialAnswer as Drawn } from '../../../src/core/ports/ports.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { type ReceivedRequest } from '../models/scriptedServer.ts';
 
 export interface Walk {
   /** The lines of events.jsonl. */

@@ -3,11 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { ownScope } from '../../src/core/notify/publishing.ts';
-import { type ApprovalAnswer } from '../../src/core/ports/ports.ts';
-import { type LogEvent } from '../../src/protocol/event.ts';
-import { type NotificationDraft } from '../../src/protocol/notification.ts';
-import { type ScriptedAnswer } from './scriptedServer.ts';
+import { ownScope } from '../../../src/core/notify/publishing.ts';
+import { type ApprovalAnswer } from '../../../src/core/ports/ports.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { type NotificationDraft } from '../../../src/protocol/notification.ts';
+import { type ScriptedAnswer } from '../models/scriptedServer.ts';
 import { type Walked } from './walking.ts';
 
 export const done: ScriptedAnswer = { text: ['Done.'] };

@@ -1,12 +1,12 @@
 // The review of a walked conversation's changes, with the real parts: workspace, snapshots, checkpoints.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Result } from '../../src/base/errors.ts';
-import { Captures } from '../../src/core/checkpoints/captures.ts';
-import { type RestoreDeps } from '../../src/core/checkpoints/restore.ts';
-import { Review } from '../../src/core/checkpoints/review.ts';
-import { type Ports } from '../../src/core/ports/ports.ts';
-import { createDiskEntries } from '../../src/storage/checkpoints/diskEntries.ts';
+import { type Result } from '../../../src/base/errors.ts';
+import { Captures } from '../../../src/core/checkpoints/captures.ts';
+import { type RestoreDeps } from '../../../src/core/checkpoints/restore.ts';
+import { Review } from '../../../src/core/checkpoints/review.ts';
+import { type Ports } from '../../../src/core/ports/ports.ts';
+import { createDiskEntries } from '../../../src/storage/checkpoints/diskEntries.ts';
 import { type Headless } from './headless.ts';
 
 export interface Reviewing {

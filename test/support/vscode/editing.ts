@@ -3,7 +3,7 @@ import * as assert from 'node:assert/strict';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { type FilePath, type Workspace } from '../../src/core/ports/workspace.ts';
+import { type FilePath, type Workspace } from '../../../src/core/ports/workspace.ts';
 
 /** Another one for each test: the editor remembers a file for a while after it is gone. */
 export let folder = 'editing/0';

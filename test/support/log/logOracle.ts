@@ -1,8 +1,8 @@
 // What must hold of a conversation's log, worked out from its bytes alone, without any of our projections.
 import { expect } from 'vitest';
-import { Projections } from '../../src/core/conversation/projections/project.ts';
-import { type Store } from '../../src/core/ports/storage.ts';
-import { type Carried, type LogEvent } from '../../src/protocol/event.ts';
+import { Projections } from '../../../src/core/conversation/projections/project.ts';
+import { type Store } from '../../../src/core/ports/storage.ts';
+import { type Carried, type LogEvent } from '../../../src/protocol/event.ts';
 import { type FaultyFileSystem } from './faultyFileSystem.ts';
 import { type Kept, markOf } from './logWorld.ts';
 import { describeState, pathOf } from './memoryStorage.ts';

@@ -1,7 +1,7 @@
 // An OpenAI-compatible server whose answers are data and whose received requests can be asserted, byte for byte.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { TITLE_PROMPT } from '../../src/core/agent/titles.ts';
+import { TITLE_PROMPT } from '../../../src/core/agent/titles.ts';
 
 export interface Refusal {
   readonly status: number;

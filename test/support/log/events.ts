@@ -1,7 +1,7 @@
 // Events by hand: a log as a test writes it down, numbered, and folded.
-import { Projections } from '../../src/core/conversation/projections/project.ts';
-import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../src/protocol/event.ts';
-import { type Notification } from '../../src/protocol/notification.ts';
+import { Projections } from '../../../src/core/conversation/projections/project.ts';
+import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../src/protocol/event.ts';
+import { type Notification } from '../../../src/protocol/notification.ts';
 
 export function numbered(...drafts: EventDraft[]): LogEvent[] {
   return drafts.map((draft, index) => {

@@ -1,10 +1,10 @@
 // A conversation's log whose file is a list in memory, for tests of what is decided and not of how it is kept.
-import { ConversationLog } from '../../src/core/conversation/log.ts';
-import { type EventFile } from '../../src/core/ports/storage.ts';
-import { realIds } from '../../src/node/realIds.ts';
-import { type LogEvent } from '../../src/protocol/event.ts';
-import { createManualClock, type ManualClock } from './manualClock.ts';
-import { recordingLog } from './recordingLog.ts';
+import { ConversationLog } from '../../../src/core/conversation/log.ts';
+import { type EventFile } from '../../../src/core/ports/storage.ts';
+import { realIds } from '../../../src/node/realIds.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { createManualClock, type ManualClock } from '../manualClock.ts';
+import { recordingLog } from '../recordingLogger.ts';
 
 export interface MemoryLog {
   readonly log: ConversationLog;

@@ -1,20 +1,20 @@
 // Windows, conversations and a disk, driven by any sequence of steps; knows what was acknowledged and checks what became of it.
 import { expect } from 'vitest';
-import { collect } from '../../src/core/agent/delivery.ts';
-import { compactionDraft, safeCompactionPoint } from '../../src/core/conversation/compact.ts';
-import { forkEvents, forkPoints } from '../../src/core/conversation/fork.ts';
-import { ConversationLog } from '../../src/core/conversation/log.ts';
-import { openOrFollow } from '../../src/core/conversation/opening.ts';
-import { enqueue, withdraw } from '../../src/core/notify/queue.ts';
-import { type Ids } from '../../src/core/ports/ports.ts';
-import { type HeldLock } from '../../src/core/ports/storage.ts';
-import { type LogEvent } from '../../src/protocol/event.ts';
-import { type Level } from '../../src/protocol/notification.ts';
-import { readSettings, type Settings } from '../../src/protocol/settings.ts';
-import { type Storage } from '../../src/storage/storage.ts';
+import { collect } from '../../../src/core/agent/delivery.ts';
+import { compactionDraft, safeCompactionPoint } from '../../../src/core/conversation/compact.ts';
+import { forkEvents, forkPoints } from '../../../src/core/conversation/fork.ts';
+import { ConversationLog } from '../../../src/core/conversation/log.ts';
+import { openOrFollow } from '../../../src/core/conversation/opening.ts';
+import { enqueue, withdraw } from '../../../src/core/notify/queue.ts';
+import { type Ids } from '../../../src/core/ports/ports.ts';
+import { type HeldLock } from '../../../src/core/ports/storage.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { type Level } from '../../../src/protocol/notification.ts';
+import { readSettings, type Settings } from '../../../src/protocol/settings.ts';
+import { type Storage } from '../../../src/storage/storage.ts';
 import { FaultyFileSystem } from './faultyFileSystem.ts';
 import { checkConversation } from './logOracle.ts';
-import { createManualClock } from './manualClock.ts';
+import { createManualClock } from '../manualClock.ts';
 import { countingIds, draftOf, memoryLocks, memoryWindow, silentLog, stillClock } from './memoryStorage.ts';
 
 export interface Kept {

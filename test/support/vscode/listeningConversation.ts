@@ -5,11 +5,11 @@ import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
-import { type ConversationLog } from '../../src/core/conversation/log.ts';
-import { type Earshot } from '../../src/core/earshot.ts';
-import { type Notification } from '../../src/protocol/notification.ts';
-import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from './scriptedServer.ts';
-import { eventually, startedExtension } from './vscodeApi.ts';
+import { type ConversationLog } from '../../../src/core/conversation/log.ts';
+import { type Earshot } from '../../../src/core/earshot.ts';
+import { type Notification } from '../../../src/protocol/notification.ts';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../models/scriptedServer.ts';
+import { eventually, startedExtension } from './startedExtension.ts';
 
 const DONE: ScriptedAnswer = { text: ['Done.'] };
 

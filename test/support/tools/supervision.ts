@@ -1,13 +1,13 @@
 // Supervised commands for tests: real supervisors, as processes of their own where that matters, else beside the test.
 import { join, resolve } from 'node:path';
-import { type Clock } from '../../src/base/clock.ts';
-import { type Logger } from '../../src/core/ports/ports.ts';
-import { type Supervision } from '../../src/core/ports/processes.ts';
-import { Handles } from '../../src/core/tools/handles.ts';
-import { realClock } from '../../src/node/realClock.ts';
-import { shellProgram, userEnvironment } from '../../src/node/shellProgram.ts';
-import { createSupervision, launchSupervisor, type SupervisionDeps } from '../../src/node/supervision.ts';
-import { createSupervisor } from '../../src/node/supervisor.ts';
+import { type Clock } from '../../../src/base/clock.ts';
+import { type Logger } from '../../../src/core/ports/ports.ts';
+import { type Supervision } from '../../../src/core/ports/processes.ts';
+import { Handles } from '../../../src/core/tools/handles.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { shellProgram, userEnvironment } from '../../../src/node/shellProgram.ts';
+import { createSupervision, launchSupervisor, type SupervisionDeps } from '../../../src/node/supervision.ts';
+import { createSupervisor } from '../../../src/node/supervisor.ts';
 
 let program: Promise<string> | undefined;
 
@@ -20,7 +20,7 @@ export async function launchProcess(folder: string, env: NodeJS.ProcessEnv): Pro
 /** Only here, so that suites inside the extension host, which are bundled, can use the rest. */
 async function buildProgram(): Promise<string> {
   const { buildSync } = await import('esbuild');
-  const root = resolve(import.meta.dirname, '../..');
+  const root = resolve(import.meta.dirname, '../../..');
   const outfile = join(root, '.build', 'test', `supervisor-${process.pid}.cjs`);
   buildSync({
     absWorkingDir: root,

@@ -1,16 +1,16 @@
 // The folder workspace with an editor's buffers above it: what a person types and has not saved.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Emitter } from '../../src/base/emitter.ts';
-import { failed, succeeded } from '../../src/base/errors.ts';
-import { guardWorkspace } from '../../src/core/consent/door.ts';
+import { Emitter } from '../../../src/base/emitter.ts';
+import { failed, succeeded } from '../../../src/base/errors.ts';
+import { guardWorkspace } from '../../../src/core/consent/door.ts';
 import {
   type AppliedEdit,
   type Buffers,
   type FilePath,
   type Workspace,
   type WorkspaceDisk,
-} from '../../src/core/ports/workspace.ts';
+} from '../../../src/core/ports/workspace.ts';
 import { createFolderDisk } from './folderWorkspace.ts';
 
 export interface BufferedWorkspace extends Workspace, Buffers {

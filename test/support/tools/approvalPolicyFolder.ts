@@ -3,13 +3,13 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
-import { judge, type Verdict } from '../../src/core/consent/approvalPolicy.ts';
-import { readHidden } from '../../src/core/consent/ignoreFile.ts';
-import { type ShellSyntax } from '../../src/core/consent/shell/script.ts';
-import { type Tool, type Touched } from '../../src/core/ports/ports.ts';
-import { readSettings, type Settings } from '../../src/protocol/settings.ts';
-import { type Effect } from '../../src/protocol/tool.ts';
-import { createFolderWorkspace } from './folderWorkspace.ts';
+import { judge, type Verdict } from '../../../src/core/consent/approvalPolicy.ts';
+import { readHidden } from '../../../src/core/consent/ignoreFile.ts';
+import { type ShellSyntax } from '../../../src/core/consent/shell/script.ts';
+import { type Tool, type Touched } from '../../../src/core/ports/ports.ts';
+import { readSettings, type Settings } from '../../../src/protocol/settings.ts';
+import { type Effect } from '../../../src/protocol/tool.ts';
+import { createFolderWorkspace } from '../workspace/folderWorkspace.ts';
 
 /** A folder for each test of the file; returns what the policy says to a call there. */
 export function useJudgedFolder() {

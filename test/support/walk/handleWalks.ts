@@ -1,6 +1,6 @@
 // What walks with background commands share: calls, the log's events, and what the model was told.
-import { type LogEvent } from '../../src/protocol/event.ts';
-import { type ScriptedAnswer } from './scriptedServer.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { type ScriptedAnswer } from '../models/scriptedServer.ts';
 import { beginWalk, type Walked, type WalkOptions } from './walking.ts';
 
 export const done: ScriptedAnswer = { text: ['Done.'] };

@@ -1,6 +1,6 @@
 // What a producer that is tested alone is given of the conversations: nothing runs, nothing is watched for, unless a test says so.
-import { Emitter } from '../../src/base/emitter.ts';
-import { type ActiveCall, type ProducerHost } from '../../src/core/ports/producers.ts';
+import { Emitter } from '../../../src/base/emitter.ts';
+import { type ActiveCall, type ProducerHost } from '../../../src/core/ports/producers.ts';
 
 export interface TestHost extends ProducerHost {
   readonly broken: unknown[];

@@ -1,6 +1,6 @@
 // A publisher that keeps what waits for each conversation, until a test says that it was carried.
-import { type Publisher } from '../../src/core/ports/ports.ts';
-import { type NotificationDraft, printKind } from '../../src/protocol/notification.ts';
+import { type Publisher } from '../../../src/core/ports/ports.ts';
+import { type NotificationDraft, printKind } from '../../../src/protocol/notification.ts';
 
 export interface MemoryPublisher extends Publisher {
   /** By kind and first line. */

@@ -2,9 +2,9 @@
 import { type Dirent } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { decodeBytes, encodeText } from '../../src/base/encodings.ts';
-import { failed, type Result, succeeded } from '../../src/base/errors.ts';
-import { guardWorkspace } from '../../src/core/consent/door.ts';
+import { decodeBytes, encodeText } from '../../../src/base/encodings.ts';
+import { failed, type Result, succeeded } from '../../../src/base/errors.ts';
+import { guardWorkspace } from '../../../src/core/consent/door.ts';
 import {
   type AppliedEdit,
   type FileEdit,
@@ -12,10 +12,10 @@ import {
   type FolderEntry,
   type Workspace,
   type WorkspaceDisk,
-} from '../../src/core/ports/workspace.ts';
-import { pinPlace } from '../../src/node/pinnedPlace.ts';
-import { locate, readJudged } from '../../src/node/readInside.ts';
-import { resolveInside } from '../../src/node/resolvePath.ts';
+} from '../../../src/core/ports/workspace.ts';
+import { pinPlace } from '../../../src/node/pinnedPlace.ts';
+import { locate, readJudged } from '../../../src/node/readInside.ts';
+import { resolveInside } from '../../../src/node/resolvePath.ts';
 
 interface Settings {
   trusted: boolean;

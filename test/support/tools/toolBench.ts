@@ -1,21 +1,21 @@
 // Calls of tools as a conversation makes them, one at a time or side by side: the real life of a call and a real log, without a model.
 
-import { type Event } from '../../src/base/emitter.ts';
-import { Slots } from '../../src/base/slots.ts';
-import { Captures } from '../../src/core/checkpoints/captures.ts';
-import { type ConversationLog } from '../../src/core/conversation/log.ts';
-import { type Tool } from '../../src/core/ports/ports.ts';
-import { type Checkpoints, type Snapshots, type Store } from '../../src/core/ports/storage.ts';
-import { type Workspace } from '../../src/core/ports/workspace.ts';
-import { OwnEdits } from '../../src/core/tools/ownEdits.ts';
-import { ToolRegistry } from '../../src/core/tools/registry.ts';
-import { runTool, type ToolResponse } from '../../src/core/tools/run.ts';
-import { realIds } from '../../src/node/realIds.ts';
-import { readSettings } from '../../src/protocol/settings.ts';
-import { fileTools } from '../../src/tools/files/fileTools.ts';
-import { createMemoryLog } from './memoryLog.ts';
-import { recordingLog } from './recordingLog.ts';
-import { TestFrontend } from './testFrontend.ts';
+import { type Event } from '../../../src/base/emitter.ts';
+import { Slots } from '../../../src/base/slots.ts';
+import { Captures } from '../../../src/core/checkpoints/captures.ts';
+import { type ConversationLog } from '../../../src/core/conversation/log.ts';
+import { type Tool } from '../../../src/core/ports/ports.ts';
+import { type Checkpoints, type Snapshots, type Store } from '../../../src/core/ports/storage.ts';
+import { type Workspace } from '../../../src/core/ports/workspace.ts';
+import { OwnEdits } from '../../../src/core/tools/ownEdits.ts';
+import { ToolRegistry } from '../../../src/core/tools/registry.ts';
+import { runTool, type ToolResponse } from '../../../src/core/tools/run.ts';
+import { realIds } from '../../../src/node/realIds.ts';
+import { readSettings } from '../../../src/protocol/settings.ts';
+import { fileTools } from '../../../src/tools/files/fileTools.ts';
+import { createMemoryLog } from '../log/memoryLog.ts';
+import { recordingLog } from '../recordingLogger.ts';
+import { TestFrontend } from '../walk/testFrontend.ts';
 
 export interface ToolBench {
   readonly log: ConversationLog;

@@ -1,19 +1,19 @@
 // A conversation with a scripted endpoint, time turned by hand, and its golden transcript beside the test.
 import { expect } from 'vitest';
-import { type ConversationLog } from '../../src/core/conversation/log.ts';
-import { type Model, type Ports } from '../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../src/models/openai/openai.ts';
-import { type ModelOptions, type SettingName } from '../../src/protocol/settings.ts';
-import { atTestEnd } from './endings.ts';
+import { type ConversationLog } from '../../../src/core/conversation/log.ts';
+import { type Model, type Ports } from '../../../src/core/ports/ports.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { type ModelOptions, type SettingName } from '../../../src/protocol/settings.ts';
+import { atTestEnd } from '../endings.ts';
 import { type Headless, type HeadlessOptions, startHeadless } from './headless.ts';
-import { createManualClock, type ManualClock } from './manualClock.ts';
+import { createManualClock, type ManualClock } from '../manualClock.ts';
 import { printWalk } from './printWalk.ts';
 import {
   type ReceivedRequest,
   type ScriptedAnswer,
   type ScriptedServer,
   startScriptedServer,
-} from './scriptedServer.ts';
+} from '../models/scriptedServer.ts';
 
 export interface Walked {
   readonly headless: Headless;

@@ -1,5 +1,5 @@
 // A Frontend that answers approvals as a test says and remembers what was drawn.
-import { type QueuedText } from '../../src/core/conversation/projections/pending.ts';
+import { type QueuedText } from '../../../src/core/conversation/projections/pending.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -7,7 +7,7 @@ import {
   type Frontend,
   type InquiryAnswer,
   type InquiryRequest,
-} from '../../src/core/ports/ports.ts';
+} from '../../../src/core/ports/ports.ts';
 
 export class TestFrontend implements Frontend {
   readonly drawn: Drawn[] = [];

@@ -1,7 +1,7 @@
 // What the suites inside the extension host share: the started extension, and a check that a suite leaves nothing behind.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { type TestApi } from '../../src/vscode/extension.ts';
+import { type TestApi } from '../../../src/vscode/extension.ts';
 
 export async function startedExtension(): Promise<TestApi> {
   const extension = vscode.extensions.getExtension<TestApi | undefined>('earshot.earshot');

@@ -1,7 +1,7 @@
 // Any notifications, settings and budgets, with the nastiest texts there are; for properties of plan and formats.
 import fc from 'fast-check';
-import { LEVELS, type Notification, ORIGINS } from '../../src/protocol/notification.ts';
-import { readSettings, type Settings } from '../../src/protocol/settings.ts';
+import { LEVELS, type Notification, ORIGINS } from '../../../src/protocol/notification.ts';
+import { readSettings, type Settings } from '../../../src/protocol/settings.ts';
 
 export const NASTY = [
   ']]>',

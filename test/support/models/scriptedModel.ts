@@ -1,5 +1,5 @@
 // A model in the test's own process that gives the scripted answers, one a request, and keeps the requests.
-import { type Model, type ModelPart, type ModelRequest } from '../../src/core/ports/ports.ts';
+import { type Model, type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
 
 export interface ModelAnswer {
   readonly text?: string;

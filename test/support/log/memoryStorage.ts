@@ -1,11 +1,11 @@
 // Conversations on a faulty disk in memory: real storage and real logs, with a clock and ids that a test can repeat.
-import { createUlids } from '../../src/base/ulid.ts';
-import { ConversationLog } from '../../src/core/conversation/log.ts';
-import { type Projections } from '../../src/core/conversation/projections/project.ts';
-import { type Clock, type Ids, type Logger } from '../../src/core/ports/ports.ts';
-import { type TryLock } from '../../src/node/kernelLock.ts';
-import { type Notification, type NotificationDraft } from '../../src/protocol/notification.ts';
-import { createStorage, type Storage } from '../../src/storage/storage.ts';
+import { createUlids } from '../../../src/base/ulid.ts';
+import { ConversationLog } from '../../../src/core/conversation/log.ts';
+import { type Projections } from '../../../src/core/conversation/projections/project.ts';
+import { type Clock, type Ids, type Logger } from '../../../src/core/ports/ports.ts';
+import { type TryLock } from '../../../src/node/kernelLock.ts';
+import { type Notification, type NotificationDraft } from '../../../src/protocol/notification.ts';
+import { createStorage, type Storage } from '../../../src/storage/storage.ts';
 import { FaultyFileSystem } from './faultyFileSystem.ts';
 
 export const STORAGE = '/storage';

@@ -1,6 +1,6 @@
 // The ripgrep of the VS Code that the tests run in.
 import { join } from 'node:path';
-import { setUp } from '../host/setup.mjs';
+import { setUp } from '../../host/setup.mjs';
 
 export async function shippedRipgrep(): Promise<string> {
   const { vscode } = await setUp(['vscode']);
