@@ -1,4 +1,4 @@
-// Conversations as wholes: renamed, forked, exported and deleted, open or not, and not while another window has them.
+// Renaming, forking, exporting and deleting conversations, open or closed, and refusing it while another window owns them.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Library } from '../../../src/core/library.ts';
 import { createGuideModel } from '../../../src/models/guide/guide.ts';
@@ -36,7 +36,7 @@ async function titles(): Promise<string[]> {
   return listed.ok ? listed.value.map(({ title }) => title).sort() : [];
 }
 
-test.each(['open', 'closed'])('renames one that is %s', async (how) => {
+test.each(['open', 'closed'])('renames a conversation that is %s', async (how) => {
   const id = await talk();
   if (how === 'closed') await window.earshot.close(id);
   expect(await library.rename(id, '  Another\n name ')).toMatchObject({ ok: true });
@@ -45,7 +45,7 @@ test.each(['open', 'closed'])('renames one that is %s', async (how) => {
   expect(await library.rename(id, ' \n ')).toMatchObject({ ok: false, failure: { code: 'no_title' } });
 });
 
-test('forks at the last cycle’s end, and both go on by themselves', async () => {
+test('a fork at the end of the last cycle and its original continue independently', async () => {
   const id = await talk();
   const forked = await library.fork(id);
   if (!forked.ok) throw new Error(forked.failure.message);
@@ -60,7 +60,7 @@ test('forks at the last cycle’s end, and both go on by themselves', async () =
   expect(await titles()).toEqual(['list the files', 'list the files (fork)']);
 });
 
-test('exports without the key', async () => {
+test('exports a conversation without its key', async () => {
   const id = await talk();
   const key = window.earshot.get(id)?.log.state.turn.key ?? '';
   for (const format of ['markdown', 'json'] as const) {
@@ -74,14 +74,14 @@ test('exports without the key', async () => {
   });
 });
 
-test('deletes one that is open here', async () => {
+test('deletes a conversation that is open in this window', async () => {
   const id = await talk();
   expect(await library.remove(id)).toMatchObject({ ok: true });
   expect(await titles()).toEqual([]);
   expect(window.earshot.get(id)).toBeUndefined();
 });
 
-test('neither renames nor deletes what another window has', async () => {
+test('refuses to rename or delete a conversation that another window owns', async () => {
   const id = await talk();
   const other = await window.second();
   const elsewhere = new Library({ ...storage, clock: realClock, ids: realIds }, other.earshot);

@@ -1,4 +1,4 @@
-// Clients that others wrote, and one in shell, on the real sockets of a hub.
+// Third-party clients and a shell client on the real sockets of a hub.
 import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -58,7 +58,7 @@ test('vscode-jsonrpc sends requests and gets pushes over the Unix socket, framed
     socket.destroy();
   }));
 
-/** Its reader takes headers; ours are lines. */
+/** The reader of vscode-jsonrpc expects headers; the hub sends lines. */
 function lineReader(socket: ReturnType<typeof connect>): ReadableStreamMessageReader {
   const reader = new ReadableStreamMessageReader({
     onData: () => ({ dispose: () => undefined }),

@@ -1,4 +1,4 @@
-// Every JSON example of the seed `subscriptions-and-notifications.md`, with ids, times and elided texts put in.
+// Every JSON example of the seed `subscriptions-and-notifications.md`, with ids, times and elided texts filled in.
 import { expect, test } from 'vitest';
 import { type TestClient, type TestHub, withHub } from '../../support/testHub.ts';
 

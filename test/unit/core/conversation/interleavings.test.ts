@@ -1,4 +1,4 @@
-// For any interleaving of everything that can happen to a log: nothing acknowledged is lost, nothing is told twice.
+// For any interleaving of log operations: no acknowledged notification is lost or delivered twice.
 import fc from 'fast-check';
 import { beforeEach, test } from 'vitest';
 import { setDisposableTracker } from '../../../../src/base/disposable.ts';
@@ -6,7 +6,7 @@ import { LEVELS } from '../../../../src/protocol/notification.ts';
 import { settings } from '../../../support/notify/arbitraryNotifications.ts';
 import { LogWorld } from '../../../support/log/logWorld.ts';
 
-// A program that lost power disposes of nothing.
+// A program that loses power disposes of nothing.
 beforeEach(() => setDisposableTracker(undefined));
 
 type Step = (world: LogWorld) => Promise<void> | void;

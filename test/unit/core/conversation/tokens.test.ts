@@ -1,4 +1,4 @@
-// Our one pass says exactly what tokenx says, of any text.
+// The single-pass token estimate equals tokenx for any text.
 import fc from 'fast-check';
 import { estimateTokenCount } from 'tokenx';
 import { expect, test } from 'vitest';
@@ -26,7 +26,7 @@ const piece = fc.oneof(
   fc.constantFrom('漢字。', 'かな', '한국어', '\u00a0', '\u3000', 'é', 'Ω', '…', '’s', '❤️'),
 );
 
-test('estimates what tokenx estimates', () => {
+test('for any text the estimate equals that of tokenx', () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
       const text = pieces.join('');

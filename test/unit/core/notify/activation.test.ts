@@ -1,4 +1,4 @@
-// What may wake or interrupt the model, and every limit, as one table.
+// Activation: which notifications wake or interrupt the model, and the limits.
 import { describe, expect, test } from 'vitest';
 import {
   ABORT_EVERY,
@@ -38,7 +38,7 @@ const decide = (pending: readonly Notification[], more: Partial<ActivationInput>
     ...more,
   });
 
-describe('by kind', () => {
+describe('activation by kind', () => {
   test.each([
     ['tool.stopped', stopped, 'wake'],
     ['tool.failed', of('tool', 'failed', { level: 'error' }), 'wake'],
@@ -50,11 +50,11 @@ describe('by kind', () => {
     ['a message', of('message', 'received', { scopes: ['room:all'] }), 'wait'],
     ['a mention of another source', of('plugin', 'said', { scopes: ['mention:me'] }), 'wait'],
     ['a critical one', critical, 'wake'],
-  ])('%s, idle', (_name, notification, expected) => {
+  ])('%s in an idle conversation', (_name, notification, expected) => {
     expect(decide([notification]).type).toBe(expected);
   });
 
-  test('streaming, only what is critical interrupts; with tools running nothing does', () => {
+  test('only a critical notification interrupts an answer; nothing interrupts running tools', () => {
     expect(decide([stopped], { doing: 'answering' })).toEqual({ type: 'wait' });
     expect(decide([critical], { doing: 'answering' })).toEqual({
       type: 'interrupt',
@@ -63,14 +63,14 @@ describe('by kind', () => {
     expect(decide([critical, stopped], { doing: 'busy' })).toEqual({ type: 'wait' });
   });
 
-  test('the setting turns it down: `wake` interrupts nothing, `passive` does nothing at all', () => {
+  test('with activation `wake` nothing interrupts; with `passive` nothing wakes or interrupts', () => {
     const settings = (allowed: 'wake' | 'passive') => ({ ...defaultSettings, 'notifications.activation': allowed });
     expect(decide([critical], { doing: 'answering', settings: settings('wake') }).type).toBe('wait');
     expect(decide([critical], { settings: settings('wake') }).type).toBe('wake');
     expect(decide([critical, stopped], { settings: settings('passive') })).toEqual({ type: 'wait' });
   });
 
-  test('a level from the settings counts, also downwards; what is filtered does nothing', () => {
+  test('a level from the settings can raise or lower activation; filtered kinds never activate', () => {
     const levels = (level: 'critical' | 'info') => ({ 'notifications.levels': { 'git.head_changed': level } });
     const quiet = { ...critical, level: 'info' as const };
     const settings = { ...defaultSettings, ...levels('critical') };
@@ -88,24 +88,24 @@ describe('limits', () => {
     ['error', { outcome: 'error' }],
     ['model', { mayAsk: false }],
     ['in_a_row', { inARow: MOST_IN_A_ROW }],
-  ] as const)('%s holds what would wake, until the user does something', (reason, more) => {
+  ] as const)('%s holds notifications that would wake', (reason, more) => {
     expect(decide([stopped], more)).toEqual({ type: 'held', reason });
     expect(decide([critical], more)).toEqual({ type: 'held', reason });
     expect(decide([of('file', 'changed')], more)).toEqual({ type: 'wait' });
   });
 
-  test('while a turn of the user’s runs, how the one before it ended does not hold', () => {
+  test('a stopped earlier turn does not hold an interruption of the running turn', () => {
     expect(decide([critical], { doing: 'answering', outcome: 'stopped' }).type).toBe('interrupt');
   });
 
-  test('one abort in 30 s, and never a moment before', () => {
+  test('a second interruption is held until 30 s after the first', () => {
     const at = (now: number) => decide([critical], { doing: 'answering', lastAbort: NOW, now });
     expect(at(NOW + ABORT_EVERY - 1)).toEqual({ type: 'held', reason: 'aborted_lately', until: NOW + ABORT_EVERY });
     expect(at(NOW + ABORT_EVERY).type).toBe('interrupt');
     expect(decide([critical], { lastAbort: NOW - 1 }).type).toBe('wake');
   });
 
-  test('each kind waits twice as long as before, up to ten minutes; another kind is free', () => {
+  test('the back-off of a kind doubles up to ten minutes and does not affect other kinds', () => {
     const woken = (times: number) => new Map([['tool.stopped', { times, at: NOW }]]);
     const until = (times: number) => {
       const held = decide([stopped], { woken: woken(times) });

@@ -1,4 +1,4 @@
-// What the user wrote during a turn stands in an export once: where it was said, or not at all if it was taken back.
+// Queued messages in an export: once each, where they were delivered; withdrawn ones are left out.
 import { expect, test } from 'vitest';
 import { exportMarkdown } from '../../../../src/core/conversation/export.ts';
 import { type EventDraft } from '../../../../src/protocol/event.ts';
@@ -6,7 +6,7 @@ import { numbered, request, started, turnStarted } from '../../../support/log/ev
 
 const queuedText = (content: string): EventDraft => ({ type: 'user_text_queued', content });
 
-/** A request made of the words with these ids; or with them in its block. */
+/** A request that consists of the queued messages with these ids, or has them in its block. */
 const carrying = (content: string, user_text: string[], text = ''): EventDraft => ({
   type: 'chat_request',
   content,
@@ -14,7 +14,7 @@ const carrying = (content: string, user_text: string[], text = ''): EventDraft =
   notifications: { format: 'xml', text, through: 0, user_text, shown: [], merged: [], counted: [], filtered: [] },
 });
 
-test('as a request of its own, in a block, or taken back', () => {
+test('an export has each delivered queued message once and no withdrawn one', () => {
   const events = numbered(
     started,
     turnStarted,
