@@ -1,4 +1,4 @@
-// Decides where set-up keeps what every clone shares, and that a folder there is either whole or not there at all.
+// The cache folder that all clones share; a folder in it is either complete or absent.
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Decides what each step of `npm test` runs and from where its result is read.
+// The steps of `npm test`: what each runs and where its result is read from.
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';

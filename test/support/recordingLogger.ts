@@ -1,8 +1,8 @@
-// A log that keeps its errors: a test fails if there are any.
+// A logger that collects errors, so that a test can assert that there were none.
 import { describeError } from '../../src/base/errors.ts';
 import { type Logger } from '../../src/core/ports/ports.ts';
 
-export function recordingLog(errors: string[]): Logger {
+export function recordingLogger(errors: string[]): Logger {
   return {
     debug: () => undefined,
     info: () => undefined,

@@ -1,4 +1,4 @@
-// What package.json must say of kinds and tools, made from the tables in the code, so that the two cannot drift.
+// The settings schema of kinds and tools, generated from the tables in the code and compared with package.json.
 import { type Tool } from '../../src/core/ports/ports.ts';
 import { KINDS, SHIPPED_KINDS } from '../../src/protocol/kinds.ts';
 import { LEVELS } from '../../src/protocol/notification.ts';

@@ -1,4 +1,4 @@
-// A real hub in a temporary folder, and clients that speak to it over its real sockets.
+// A real hub in a temporary folder, and clients on its real sockets.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ export interface TestClient {
   readonly pushes: readonly Pushed[];
   /** Resolves once this many pushes of the method have arrived. */
   pushed(method: string, count?: number): Promise<readonly Pushed[]>;
-  /** Sends text as it is; `frames` has whatever comes back. */
+  /** Sends raw text; `frames` has whatever comes back. */
   raw(text: string): void;
   readonly frames: readonly string[];
   frame(count?: number): Promise<readonly string[]>;
@@ -44,7 +44,7 @@ export interface TestHub {
   readonly reports: readonly string[];
   unix(): Promise<TestClient>;
   webSocket(): Promise<TestClient>;
-  /** A client with a registered agent and a session of its own. */
+  /** A client with a registered agent and its own session. */
   agent(name: string, options?: { role?: string; module?: string; kind?: 'unix' | 'webSocket' }): Promise<TestClient>;
   stop(): Promise<void>;
   restart(): Promise<void>;

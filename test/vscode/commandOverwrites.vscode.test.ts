@@ -11,7 +11,7 @@ import { createBuffers } from '../../src/vscode/review/reviewBuffers.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
 import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../support/vscode/editing.ts';
 import { type Headless, startHeadless } from '../support/walk/headless.ts';
-import { recordingLog } from '../support/recordingLogger.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
 import { reviewing } from '../support/walk/reviewing.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
@@ -32,7 +32,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
 
   before(async () => {
     server = await startScriptedServer();
-    buffers = createBuffers(workspace, recordingLog(errors));
+    buffers = createBuffers(workspace, recordingLogger(errors));
     headless = await startHeadless({
       model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       settings: { 'approvals.mode': 'all' },

@@ -14,7 +14,7 @@ import { cleanUpAfterEach, folder, onDisk, put } from '../support/vscode/editing
 import { readElements } from '../support/notify/readBlock.ts';
 import { type Headless, startHeadless } from '../support/walk/headless.ts';
 import { createManualClock, type ManualClock } from '../support/manualClock.ts';
-import { recordingLog } from '../support/recordingLogger.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
 
@@ -58,10 +58,10 @@ describe('problems', () => {
     clock = createManualClock();
     servers = [];
     server = await startScriptedServer();
-    source = new DiagnosticsSource(recordingLog([]));
+    source = new DiagnosticsSource(recordingLogger([]));
     announced = new Map();
     const workspace = createWorkspace();
-    const log = recordingLog([]);
+    const log = recordingLogger([]);
     const producer = createDiagnosticsProducer({ clock, logger: log, problems: source, workspace });
     headless = await startHeadless({
       model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),

@@ -30,8 +30,8 @@ describe('early problems', function () {
   const breakShape = () => write('shape.ts', 'export const size: string = "1";\n');
 
   async function hearsOfUser(): Promise<void> {
-    await agent.hears(new RegExp(`^diagnostics.introduced ${folder}/user.ts has 1 (new )?problem`));
-    assert.equal(agent.waiting.filter((one) => one.includes(`${folder}/user.ts`)).length, 1);
+    await agent.waitForPending(new RegExp(`^diagnostics.introduced ${folder}/user.ts has 1 (new )?problem`));
+    assert.equal(agent.pendingLines.filter((one) => one.includes(`${folder}/user.ts`)).length, 1);
   }
 
   it('no tab is open and another file changes right after the read: told', async () => {

@@ -10,7 +10,7 @@ import { createQuickFixes } from '../../src/vscode/language/quickFixes.ts';
 import { DiagnosticsSource } from '../../src/vscode/sources/diagnostics.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
 import { type Headless, startHeadless } from '../support/walk/headless.ts';
-import { recordingLog } from '../support/recordingLogger.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
 
@@ -41,7 +41,7 @@ describe('quick fixes', function () {
     await vscode.workspace.fs.writeFile(file, new TextEncoder().encode(BROKEN));
     server = await startScriptedServer();
     const workspace = createWorkspace();
-    const log = recordingLog([]);
+    const log = recordingLogger([]);
     problems = new DiagnosticsSource(log);
     const telling = createDiagnosticsProducer({ clock: realClock, logger: log, problems, workspace });
     fixes = createQuickFixes({ clock: realClock, problems, telling });

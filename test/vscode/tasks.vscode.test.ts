@@ -10,7 +10,7 @@ import { createRunTaskTool } from '../../src/tools/commands/runTask.ts';
 import { EditorTasks } from '../../src/vscode/tasks/editorTasks.ts';
 import { readElements } from '../support/notify/readBlock.ts';
 import { type Headless, startHeadless } from '../support/walk/headless.ts';
-import { recordingLog } from '../support/recordingLogger.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
 
@@ -76,7 +76,7 @@ describe('the tasks', function () {
   });
 
   beforeEach(async () => {
-    const log = recordingLog(errors);
+    const log = recordingLogger(errors);
     tasks = new EditorTasks(realClock, (error) => log.error('a task', error));
     server = await startScriptedServer();
     headless = await startHeadless({

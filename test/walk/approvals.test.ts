@@ -7,7 +7,7 @@ import { type ApprovalAnswer } from '../../src/core/ports/ports.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { createPermissions } from '../../src/storage/permissions.ts';
-import { recordingLog } from '../support/recordingLogger.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
 import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
 import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
@@ -69,7 +69,7 @@ describe('the answer', () => {
     const calls = ['npm -v', 'npm  "-v"', 'npm -v; touch made'];
     const answers = calls.map((command, index) => ({ calls: [run(`c${index}`, command)] }));
     const folder = await import('node:fs/promises').then(({ mkdtemp }) => mkdtemp('/tmp/earshot-rules-'));
-    const open = () => createPermissions({ files: realFileSystem, folder, logger: recordingLog([]) });
+    const open = () => createPermissions({ files: realFileSystem, folder, logger: recordingLogger([]) });
     const permissions = open();
     const walk = await beginWalk([...answers, hello], { ports: { permissions } });
     answering(walk, { action: 'approve', always: true }, { action: 'reject' });

@@ -13,7 +13,7 @@ import { Replay } from '../noise/replay.ts';
 import { printTable, type Step, shownIn, type Told, tokensIn } from '../noise/table.ts';
 import { createManualClock, type ManualClock } from '../support/manualClock.ts';
 import { memoryWindow } from '../support/log/memoryStorage.ts';
-import { recordingLog } from '../support/recordingLogger.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { TestFrontend } from '../support/walk/testFrontend.ts';
 
@@ -56,7 +56,7 @@ async function replay(minutes: number): Promise<Told> {
   server = scripted;
   const clock = createManualClock();
   const errors: string[] = [];
-  const log = recordingLog(errors);
+  const log = recordingLogger(errors);
   const { storage, ids } = memoryWindow(undefined, undefined, { clock });
   const parts = { clock, logger: log, snapshots: storage.snapshots };
   const editor = new Replay(parts, start);

@@ -10,7 +10,7 @@ import { realClock } from '../../src/node/realClock.ts';
 import { createCheckpoints } from '../../src/storage/checkpoints/checkpoints.ts';
 import { createSnapshots } from '../../src/storage/snapshots.ts';
 import { atTestEnd } from '../support/endings.ts';
-import { recordingLog } from '../support/recordingLogger.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
 import { reviewing, value } from '../support/walk/reviewing.ts';
 import { beginWalk } from '../support/walk/walking.ts';
 
@@ -47,7 +47,7 @@ async function withoutGit() {
     folder: root,
     snapshots,
     clock: realClock,
-    logger: recordingLog([]),
+    logger: recordingLogger([]),
     withoutGit: true,
   });
   atTestEnd(async () => {

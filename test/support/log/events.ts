@@ -1,4 +1,4 @@
-// Events by hand: a log as a test writes it down, numbered, and folded.
+// Builds logs from event drafts: numbered, and folded into projections.
 import { Projections } from '../../../src/core/conversation/projections/project.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../src/protocol/event.ts';
 import { type Notification } from '../../../src/protocol/notification.ts';
@@ -33,7 +33,7 @@ export function queued(notification: Notification): EventDraft {
   return { type: 'notification_queued', notification };
 }
 
-/** A result that carries these, shown. */
+/** A tool response that delivers these notifications. */
 export function result(id: string, through = 0, shown: string[] = [], more: object = {}): EventDraft {
   const lists = { user_text: [], shown, merged: [], counted: [], filtered: [], ...more };
   const notifications = { format: 'xml', text: `<block of ${shown.join()}>`, through, ...lists } as const;

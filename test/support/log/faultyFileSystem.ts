@@ -1,25 +1,25 @@
-// A disk in memory that can lose power, tear writes, fail and stop the program at any named point: storage's file port for tests.
+// An in-memory file system that can lose power, tear writes, fail or stop the program at any named point.
 import { dirname } from 'node:path';
 import { type Disposable, toDisposable } from '../../../src/base/disposable.ts';
 import { type AppendFile, type FileSystem } from '../../../src/node/fileSystem.ts';
 
 interface Content {
-  /** What programs see. */
+  /** The bytes that programs read. */
   now: Buffer;
-  /** What survives a power loss for sure. */
+  /** The bytes that certainly survive a power loss. */
   durable: Buffer;
   modified: number;
 }
 
-/** A moment inside a call: what stands before it has happened, nothing after it. */
+/** A point inside a call: everything before it has happened, nothing after it. */
 export interface Point {
   readonly number: number;
-  /** Such as `append:half events.jsonl`. */
+  /** For example `append:half events.jsonl`. */
   readonly name: string;
 }
 
 export interface Faults {
-  /** Called at each point; a code makes the call fail with it, `stop` ends the program there. */
+  /** Called at each point; an error code makes the call fail, `stop` stops the program there. */
   at?: (point: Point) => 'stop' | 'EIO' | 'ENOSPC' | undefined;
 }
 
@@ -35,7 +35,7 @@ export class FaultyFileSystem implements FileSystem {
   #stopped = false;
   #ended = false;
 
-  /** The program has stopped: no call returns any more. */
+  /** Once the program has stopped, no call returns. */
   get stopped(): boolean {
     return this.#stopped;
   }
@@ -124,8 +124,8 @@ export class FaultyFileSystem implements FileSystem {
   }
 
   /**
-   * What the disk has after the power was lost: of what was not synced any part may be there, cut at any byte, and what
-   * lies behind the cut may be zeros. `choose(n)` gives a number from 0 to n. This disk itself is of no use any more.
+   * The disk after a power loss: any prefix of the unsynced bytes may be there, and the bytes after it may be zeros.
+   * `choose(n)` gives a number from 0 to n. The original object must not be used afterwards.
    */
   losePower(choose: (most: number) => number): FaultyFileSystem {
     const after = new FaultyFileSystem();
@@ -139,7 +139,7 @@ export class FaultyFileSystem implements FileSystem {
     return after;
   }
 
-  /** The bytes of a file, and a way to spoil them, behind the program's back. */
+  /** Reads a file without the program's knowledge; `poke` writes it. */
   peek(path: string): Buffer {
     return this.#files.get(path)?.now ?? Buffer.alloc(0);
   }
@@ -221,7 +221,7 @@ export class FaultyFileSystem implements FileSystem {
 }
 
 function survive(now: Buffer, durable: Buffer, choose: (most: number) => number): Buffer {
-  // A truncation that was not synced may have happened or not.
+  // An unsynced truncation may or may not have happened.
   const kept = now.length >= durable.length && now.subarray(0, durable.length).equals(durable);
   if (!kept && choose(1) === 0) return durable;
   const least = kept ? durable.length : Math.min(now.length, durable.length);

@@ -1,13 +1,18 @@
-// What must hold of a conversation's log, worked out from its bytes alone, without any of our projections.
+// Checks the invariants of a conversation's log from its bytes alone, without the projections.
 import { expect } from 'vitest';
 import { Projections } from '../../../src/core/conversation/projections/project.ts';
 import { type Store } from '../../../src/core/ports/storage.ts';
 import { type Carried, type LogEvent } from '../../../src/protocol/event.ts';
 import { type FaultyFileSystem } from './faultyFileSystem.ts';
-import { type Kept, markOf } from './logWorld.ts';
+import { type KeptConversation, markOf } from './logWorld.ts';
 import { describeState, pathOf } from './memoryStorage.ts';
 
-export async function checkConversation(store: Store, files: FaultyFileSystem, id: string, kept: Kept): Promise<void> {
+export async function checkConversation(
+  store: Store,
+  files: FaultyFileSystem,
+  id: string,
+  kept: KeptConversation,
+): Promise<void> {
   const events = parseLines(files.peek(pathOf(id)).toString());
   expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
 
@@ -19,7 +24,7 @@ export async function checkConversation(store: Store, files: FaultyFileSystem, i
   expect(kept.log.state.pending.notifications.map((notification) => notification.id)).toEqual(pending);
   expect(kept.log.state.pending.count).toBe(pending.length);
 
-  // Kept step by step, read again as a whole, and followed by another window: all the same.
+  // The state folded step by step, read at once and followed by another window must be equal.
   const read = await store.read(id);
   if (!read.ok) throw new Error(read.failure.message);
   const rebuilt = new Projections();
@@ -41,14 +46,14 @@ export function parseLines(text: string): LogEvent[] {
 
 type State = 'pending' | 'shown' | 'merged' | 'counted' | 'filtered' | 'withdrawn';
 
-/** Every queued id with every state it is in; and that the counts of each carrier add up. */
+/** The states of every queued id. Also checks that the counts of each carrier add up. */
 export function settle(events: readonly LogEvent[]): { states: ReadonlyMap<string, readonly State[]> } {
   const states = new Map<string, State[]>();
-  const waiting = new Set<string>();
+  const pending = new Set<string>();
   let through = 0;
   const note = (id: string, state: State) => {
     states.get(id)?.push(state);
-    waiting.delete(id);
+    pending.delete(id);
   };
   const carry = (carried: Carried | undefined, seq: number) => {
     if (carried === undefined) return;
@@ -58,13 +63,13 @@ export function settle(events: readonly LogEvent[]): { states: ReadonlyMap<strin
       counted: carried.counted,
       filtered: carried.filtered,
     };
-    expect(Object.values(lists).flat().sort()).toEqual([...waiting].sort());
+    expect(Object.values(lists).flat().sort()).toEqual([...pending].sort());
     expect(carried.through).toBe(seq - 1);
     for (const [state, ids] of Object.entries(lists)) for (const id of ids) note(id, state as State);
     const total = /<notifications shown="(\d+)" total="(\d+)"/.exec(carried.text);
     if (total !== null) {
-      const told = carried.shown.length + carried.merged.length + carried.counted.length;
-      expect([Number(total[1]), Number(total[2])]).toEqual([carried.shown.length, told]);
+      const delivered = carried.shown.length + carried.merged.length + carried.counted.length;
+      expect([Number(total[1]), Number(total[2])]).toEqual([carried.shown.length, delivered]);
     }
     ({ through } = carried);
   };
@@ -72,11 +77,11 @@ export function settle(events: readonly LogEvent[]): { states: ReadonlyMap<strin
     if (event.type === 'notification_queued') {
       expect(event.seq).toBeGreaterThan(through);
       states.set(event.notification.id, []);
-      waiting.add(event.notification.id);
+      pending.add(event.notification.id);
     }
     if (event.type === 'notification_withdrawn') for (const id of event.ids) note(id, 'withdrawn');
     if (event.type === 'chat_request' || event.type === 'tool_call_response') carry(event.notifications, event.seq);
   }
-  for (const id of [...waiting]) note(id, 'pending');
+  for (const id of [...pending]) note(id, 'pending');
   return { states };
 }

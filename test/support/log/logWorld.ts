@@ -1,4 +1,4 @@
-// Windows, conversations and a disk, driven by any sequence of steps; knows what was acknowledged and checks what became of it.
+// Runs any sequence of steps on two windows, conversations and a faulty disk, and checks what was acknowledged.
 import { expect } from 'vitest';
 import { collect } from '../../../src/core/agent/delivery.ts';
 import { compactionDraft, safeCompactionPoint } from '../../../src/core/conversation/compact.ts';
@@ -15,12 +15,12 @@ import { type Storage } from '../../../src/storage/storage.ts';
 import { FaultyFileSystem } from './faultyFileSystem.ts';
 import { checkConversation } from './logOracle.ts';
 import { createManualClock } from '../manualClock.ts';
-import { countingIds, draftOf, memoryLocks, memoryWindow, silentLog, stillClock } from './memoryStorage.ts';
+import { countingIds, draftOf, memoryLocks, memoryWindow, silentLogger, stillClock } from './memoryStorage.ts';
 
-export interface Kept {
+export interface KeptConversation {
   log: ConversationLog;
   lock: HeldLock | undefined;
-  /** The other window, which follows. */
+  /** The log in the other window, which follows. */
   follower: ConversationLog | undefined;
   /** Marks in the messages of acknowledged notifications. */
   readonly acknowledged: Set<string>;
@@ -38,20 +38,20 @@ export class LogWorld {
   readonly ids: Ids = countingIds();
   readonly #clock = createManualClock();
   settings: Settings = readSettings(() => undefined).settings;
-  readonly conversations = new Map<string, Kept>();
+  readonly conversations = new Map<string, KeptConversation>();
   #windows: Storage[] = [];
   #current = '';
   #number = 0;
-  #underWay: Promise<unknown>[] = [];
+  #running: Promise<unknown>[] = [];
 
   async start(): Promise<void> {
     this.#openWindows();
     await this.#add(this.ids.ulid());
   }
 
-  get #kept(): Kept {
+  get #kept(): KeptConversation {
     const kept = this.conversations.get(this.#current);
-    if (kept === undefined) throw new Error('there is a conversation');
+    if (kept === undefined) throw new Error('no conversation');
     return kept;
   }
 
@@ -59,50 +59,50 @@ export class LogWorld {
     return this.#kept.log;
   }
 
-  /** Not awaited: the next step comes while it is being written. */
+  /** Not awaited: the next step runs while this one is being written. */
   publish(kind: number, subject: number, level: Level): void {
     const { acknowledged } = this.#kept;
     const mark = `mark-${this.#number++};`;
     const [source, name] = KINDS[kind % KINDS.length] ?? KINDS[0];
     const draft = draftOf(`s${subject}`, { kind: { source, name }, level, message: `${mark} s${subject}` });
     const queued = enqueue(this.#log, this.ids, draft).then(() => acknowledged.add(mark));
-    this.#goOn(queued);
+    this.#track(queued);
   }
 
   withdraw(kind: number, subject: number): void {
     const [source, name] = KINDS[kind % KINDS.length] ?? KINDS[0];
-    this.#goOn(withdraw(this.#log, { source, name }, `file:s${subject}`, 'no longer so'));
+    this.#track(withdraw(this.#log, { source, name }, `file:s${subject}`, 'no longer so'));
   }
 
-  say(content: string): void {
-    this.#goOn(this.#log.append({ type: 'user_text_queued', content }));
+  queueMessage(content: string): void {
+    this.#track(this.#log.append({ type: 'user_text_queued', content }));
   }
 
-  /** A request of the user's, with what is pending. */
+  /** A request of the user that delivers everything pending. */
   request(content: string): void {
     if (this.#log.isBroken || this.#log.state.turn.unanswered.length > 0) return;
-    if (!this.#log.state.turn.isOpen) this.#goOn(this.#log.append({ type: 'turn_started', source: 'user' }));
-    this.#goOn(this.#log.append({ type: 'chat_request', content, source: 'user', ...this.#carrying() }));
+    if (!this.#log.state.turn.isOpen) this.#track(this.#log.append({ type: 'turn_started', source: 'user' }));
+    this.#track(this.#log.append({ type: 'chat_request', content, source: 'user', ...this.#carrying() }));
   }
 
-  /** What the model says: an answer that ends the turn, or calls. */
+  /** An answer of the model: a final one without calls, or one with calls. */
   answer(calls: number): void {
     const { turn } = this.#log.state;
     if (!turn.isOpen || turn.unanswered.length > 0) return;
-    this.#goOn(this.#log.append({ type: 'chat_response', message: 'hm' }));
+    this.#track(this.#log.append({ type: 'chat_response', message: 'hm' }));
     for (let call = 0; call < calls; call++) {
       const id = `call-${this.#number++}`;
-      this.#goOn(this.#log.append({ type: 'tool_call_request', id, name: 'read_file', arguments: {} }));
+      this.#track(this.#log.append({ type: 'tool_call_request', id, name: 'read_file', arguments: {} }));
     }
-    this.#goOn(this.#log.append({ type: 'model_call', model: 'm', outcome: 'succeeded' }));
-    if (calls === 0) this.#goOn(this.#log.append({ type: 'turn_ended', outcome: 'done' }));
+    this.#track(this.#log.append({ type: 'model_call', model: 'm', outcome: 'succeeded' }));
+    if (calls === 0) this.#track(this.#log.append({ type: 'turn_ended', outcome: 'done' }));
   }
 
   abortedRequest(): void {
-    this.#goOn(this.#log.append({ type: 'model_call', model: 'm', outcome: 'aborted' }));
+    this.#track(this.#log.append({ type: 'model_call', model: 'm', outcome: 'aborted' }));
   }
 
-  /** A tool's result; the last of a batch is a carrier. */
+  /** A tool result; the last of a batch is a carrier. */
   respond(read: number): void {
     const { unanswered } = this.#log.state.turn;
     const id = unanswered[0]?.request.id;
@@ -113,13 +113,13 @@ export class LogWorld {
       ...(carrying?.seen ?? []),
     ];
     const response = { type: 'tool_call_response', id, content: 'done', is_error: false } as const;
-    this.#goOn(this.#log.append({ ...response, ...carrying, ...(seen.length > 0 && { seen }) }));
+    this.#track(this.#log.append({ ...response, ...carrying, ...(seen.length > 0 && { seen }) }));
   }
 
   compact(keep: number): void {
     const { state } = this.#log;
     const through = safeCompactionPoint(state, keep);
-    if (through !== undefined) this.#goOn(this.#log.append(compactionDraft(state, 'What happened.', through)));
+    if (through !== undefined) this.#track(this.#log.append(compactionDraft(state, 'What happened.', through)));
   }
 
   async fork(which: number): Promise<void> {
@@ -140,7 +140,7 @@ export class LogWorld {
     await this.#add(id, before);
   }
 
-  /** The window that followed goes on, and the other follows. */
+  /** Swaps owner and follower. */
   async changeOwner(): Promise<void> {
     await this.settle();
     const kept = this.#kept;
@@ -151,24 +151,24 @@ export class LogWorld {
     Object.assign(kept, await this.#open(this.#current));
   }
 
-  /** The disk refuses the n-th call from now, and works again after. */
+  /** The n-th call from now fails; later ones succeed. */
   async failDisk(calls: number, code: 'EIO' | 'ENOSPC'): Promise<void> {
     const at = this.files.points.length + calls;
     this.files.faults.at = (point) => (point.number >= at && point.number < at + 2 ? code : undefined);
     await this.settle();
     this.files.faults = {};
-    // The first may be one that was under way while the disk refused.
+    // The first repair may meet a call that was running while the disk failed.
     for (const { log } of this.conversations.values()) await log.repair().catch(() => log.repair());
   }
 
-  /** Everything that was not synced may be gone. The machine starts again, on what the disk has. */
+  /** Unsynced bytes may be lost. The windows start again from the disk. */
   async losePower(choose: (most: number) => number, settled: boolean): Promise<void> {
     if (settled) await this.settle();
     for (const { log, follower } of this.conversations.values()) {
       log.dispose();
       follower?.dispose();
     }
-    this.#underWay = [];
+    this.#running = [];
     this.files = this.files.losePower(choose);
     this.#openWindows();
     for (const id of this.conversations.keys()) {
@@ -182,14 +182,14 @@ export class LogWorld {
   }
 
   async settle(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
-    this.#underWay = [];
+    await Promise.allSettled(this.#running);
+    this.#running = [];
   }
 
-  /** What must hold whatever happened. */
+  /** Checks all invariants and closes everything. */
   async check(): Promise<void> {
     await this.settle();
-    // A follower whose reading failed looks again after a while.
+    // A follower retries a failed read after a while.
     this.#clock.advance(5000);
     for (const [id, kept] of this.conversations) await checkConversation(this.#store, this.files, id, kept);
     for (const { log, follower, lock } of this.conversations.values()) {
@@ -209,7 +209,7 @@ export class LogWorld {
 
   get #store() {
     const storage = this.#windows[0];
-    if (storage === undefined) throw new Error('there is a window');
+    if (storage === undefined) throw new Error('no window');
     return storage.store;
   }
 
@@ -227,21 +227,21 @@ export class LogWorld {
     }
   }
 
-  async #open(id: string): Promise<Omit<Kept, 'acknowledged'>> {
+  async #open(id: string): Promise<Omit<KeptConversation, 'acknowledged'>> {
     const [owner, other] = this.#windows;
-    if (owner === undefined || other === undefined) throw new Error('there are two windows');
+    if (owner === undefined || other === undefined) throw new Error('fewer than two windows');
     const opening = await openOrFollow(owner, id);
     const following = await openOrFollow(other, id);
-    if (!opening.ok || !following.ok) throw new Error('it opens');
-    const deps = { id, clock: stillClock, ids: this.ids, logger: silentLog };
+    if (!opening.ok || !following.ok) throw new Error('the conversation could not be opened');
+    const deps = { id, clock: stillClock, ids: this.ids, logger: silentLogger };
     const log = new ConversationLog({ ...deps, opened: opening.value.opened });
     const follower = new ConversationLog({ ...deps, opened: following.value.opened });
     expect([log.owned, follower.owned]).toEqual([true, false]);
     return { log, lock: opening.value.lock, follower };
   }
 
-  #goOn(step: Promise<unknown>): void {
-    this.#underWay.push(step.catch(() => undefined));
+  #track(step: Promise<unknown>): void {
+    this.#running.push(step.catch(() => undefined));
   }
 }
 

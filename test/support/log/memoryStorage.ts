@@ -1,4 +1,4 @@
-// Conversations on a faulty disk in memory: real storage and real logs, with a clock and ids that a test can repeat.
+// Real storage and real logs on a faulty in-memory disk, with a repeatable clock and ids.
 import { createUlids } from '../../../src/base/ulid.ts';
 import { ConversationLog } from '../../../src/core/conversation/log.ts';
 import { type Projections } from '../../../src/core/conversation/projections/project.ts';
@@ -10,14 +10,14 @@ import { FaultyFileSystem } from './faultyFileSystem.ts';
 
 export const STORAGE = '/storage';
 
-export const silentLog: Logger = {
+export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
   error: () => undefined,
 };
 
-/** Stands still; whoever waits for time to pass waits for ever. */
+/** A stopped clock: timers never fire. */
 export const stillClock: Clock = { now: () => 1_700_000_000_000, after: () => ({ dispose: () => undefined }) };
 
 export function countingIds(): Ids {
@@ -29,7 +29,7 @@ export function countingIds(): Ids {
   return { ulid, key: () => 'key-of-a-conversation' };
 }
 
-/** Locks among the windows of one test. */
+/** Locks shared by the windows of one test. */
 export function memoryLocks(): TryLock {
   const held = new Set<string>();
   return (path) => {
@@ -50,15 +50,15 @@ export function memoryWindow(
   ids = countingIds(),
   options: { tryLock?: TryLock; window?: string; clock?: Clock; log?: Logger; folder?: string } = {},
 ): MemoryWindow {
-  const { tryLock = memoryLocks(), window = 'one', clock = stillClock, log = silentLog, folder = STORAGE } = options;
+  const { tryLock = memoryLocks(), window = 'one', clock = stillClock, log = silentLogger, folder = STORAGE } = options;
   return { files, ids, storage: createStorage({ files, folder, clock, ids, logger: log, window, tryLock }) };
 }
 
-/** As its owner, without a lock. */
+/** Opens a log as its owner, without a lock. */
 export async function openLog({ storage, ids }: MemoryWindow, id: string): Promise<ConversationLog> {
   const opened = await storage.store.open(id);
   if (!opened.ok) throw new Error(opened.failure.message);
-  return new ConversationLog({ id, opened: opened.value, clock: stillClock, ids, logger: silentLog });
+  return new ConversationLog({ id, opened: opened.value, clock: stillClock, ids, logger: silentLogger });
 }
 
 export function pathOf(id: string, name = 'events.jsonl'): string {
@@ -81,7 +81,7 @@ export function notificationOf(id: string, subject: string, more: Partial<Notifi
   return { ...draftOf(subject, more), id };
 }
 
-/** Everything that the projections say, as plain data that can be compared. */
+/** The projections as plain data that can be compared. */
 export function describeState(state: Projections): unknown {
   return {
     messages: state.messages.all,

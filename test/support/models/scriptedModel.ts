@@ -1,4 +1,4 @@
-// A model in the test's own process that gives the scripted answers, one a request, and keeps the requests.
+// A model in the test's own process that gives scripted answers, one for each request, and records the requests.
 import { type Model, type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
 
 export interface ModelAnswer {
@@ -11,7 +11,7 @@ export interface ScriptedModel extends Model {
   script(...answers: readonly ModelAnswer[]): void;
 }
 
-/** Says “Done.” when the script is over. */
+/** Answers “Done.” after the end of the script. */
 export function createScriptedModel(...answers: readonly ModelAnswer[]): ScriptedModel {
   const requests: ModelRequest[] = [];
   let script = [...answers];

@@ -1,4 +1,4 @@
-// An OpenAI-compatible server whose answers are data and whose received requests can be asserted, byte for byte.
+// An OpenAI-compatible server with scripted answers that records requests byte for byte.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { TITLE_PROMPT } from '../../../src/core/agent/titles.ts';
@@ -10,15 +10,15 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One answer: reasoning, then text in the given pieces, then calls. The rest are faults and peculiarities. */
+/** One answer: reasoning, then text in the given chunks, then calls. The other fields are faults and peculiarities. */
 export interface ScriptedAnswer {
   readonly reasoning?: readonly string[];
   readonly text?: readonly string[];
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly arguments: unknown }[];
-  /** Each call in a chunk of its own, its arguments in two, with indexes as some servers send them. */
+  /** Each call in its own chunk, its arguments in two, with indexes as some servers send them. */
   readonly indexes?: 'missing' | 'all_zero' | 'from_one';
   readonly finish?: string;
-  /** Null: none is sent. */
+  /** Null: no usage is sent. */
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number } | null;
   /** Answers with this status and error message instead. */
   readonly refuse?: Refusal;
@@ -28,11 +28,11 @@ export interface ScriptedAnswer {
   readonly broken?: boolean;
   /** Breaks the connection before any answer. */
   readonly reset?: boolean;
-  /** Keeps the connection open after the text until the client goes, or until `release`. */
+  /** Keeps the connection open after the text until the client disconnects or `release` is called. */
   readonly hang?: boolean;
-  /** Sent after the text as it is. */
+  /** Sent unchanged after the text. */
   readonly raw?: string;
-  /** The whole answer in one piece, as by a server that cannot stream. */
+  /** The whole answer at once, as from a server that cannot stream. */
   readonly unstreamed?: boolean;
 }
 
@@ -45,24 +45,24 @@ export interface ReceivedRequest {
 export interface ScriptedServer {
   readonly baseUrl: string;
   readonly requests: readonly ReceivedRequest[];
-  /** Requests for a title are answered apart from the script: they come beside whatever a test is about. */
+  /** Title requests are not answered from the script, because they arrive at any time. */
   readonly titleRequests: readonly ReceivedRequest[];
-  /** Resolves with the request that has this number, counted from 0, once it is there. */
+  /** Resolves with the request of this number, counted from 0, once it has arrived. */
   request(number: number): Promise<ReceivedRequest>;
   /** Adds to the script. */
   script(...answers: ScriptedAnswer[]): void;
-  /** Forgets what is left of the script and begins this one. */
+  /** Replaces the rest of the script. */
   restart(...answers: ScriptedAnswer[]): void;
-  /** Asked for every request before the script: what the endpoint does not take. */
+  /** Refuses requests by this rule before the script is used. */
   refuseIf(rule: (body: Readonly<Record<string, unknown>>) => Refusal | undefined): void;
-  /** What its list of models has, and the key it wants for it; any key will do for the rest. */
+  /** The models to list, and the key required for the list; other requests accept any key. */
   offer(models: readonly string[], key?: string): void;
-  /** Lets the answer that hangs go on to its end. */
+  /** Lets the hanging answer continue to its end. */
   release(): void;
   stop(): Promise<void>;
 }
 
-/** A request beyond the script's end is refused with 400 and says so. */
+/** A request beyond the end of the script is refused with 400 and this reason. */
 export async function startScriptedServer(...script: ScriptedAnswer[]): Promise<ScriptedServer> {
   const answers = [...script];
   const requests: ReceivedRequest[] = [];
@@ -134,7 +134,7 @@ function play(response: ServerResponse, answer: ScriptedAnswer, hanging: (() => 
   for (const text of answer.reasoning ?? []) send(response, { delta: { reasoning_content: text } });
   for (const content of answer.text ?? []) send(response, { delta: { content }, finish_reason: null });
   if (answer.raw !== undefined) response.write(answer.raw);
-  // An answer without a word still has its head sent, so that the client knows that it has begun.
+  // Headers are sent even for an empty answer, so that the client knows that it has begun.
   response.flushHeaders();
   if (answer.hang === true) return void hanging.push(() => finish(response, answer));
   if (answer.broken === true) return void response.write(': sent\n\n', () => response.destroy());

@@ -1,4 +1,4 @@
-// What an endpoint that takes nothing but the documented form says of a request's messages. Knows nothing of our code.
+// The objections of an endpoint that accepts only the documented message format. Independent of our code.
 
 interface WireMessage {
   readonly role: string;
@@ -11,54 +11,55 @@ interface WireCall {
   readonly id: string;
 }
 
-/** Every rule that is broken, in words; empty for a valid request. `alternating`: users and assistants take turns. */
+/** Every broken rule as text; empty for a valid request. `alternating`: user and assistant must alternate. */
 export function refusals(messages: readonly unknown[], alternating = false): string[] {
   const found: string[] = [];
   let awaited = new Set<string>();
-  const say = (index: number, what: string) => found.push(`messages[${index}]: ${what}`);
+  const object = (index: number, what: string) => found.push(`messages[${index}]: ${what}`);
   for (const [index, value] of messages.entries()) {
     const message = value as WireMessage;
     if (message.role === 'tool') {
       const id = String(message.tool_call_id);
-      if (!awaited.delete(id)) say(index, `a result for ${id}, which no assistant message just before asked for`);
-      if (!hasContent(message.content)) say(index, 'a result without content');
+      if (!awaited.delete(id)) object(index, `a result for ${id}, which no assistant message just before asked for`);
+      if (!hasContent(message.content)) object(index, 'a result without content');
       continue;
     }
-    if (awaited.size > 0) say(index, `results are missing for ${[...awaited].join(', ')}`);
+    if (awaited.size > 0) object(index, `results are missing for ${[...awaited].join(', ')}`);
     awaited = new Set();
     switch (message.role) {
       case 'system':
       case 'developer':
       case 'user':
-        if (!hasContent(message.content)) say(index, `${message.role} without content`);
+        if (!hasContent(message.content)) object(index, `${message.role} without content`);
         break;
       case 'assistant': {
-        const calls = callsOf(message, (what) => say(index, what));
-        if (calls.length === 0 && !hasContent(message.content)) say(index, 'assistant with neither content nor calls');
+        const calls = callsOf(message, (what) => object(index, what));
+        if (calls.length === 0 && !hasContent(message.content))
+          object(index, 'assistant with neither content nor calls');
         awaited = new Set(calls.map(({ id }) => id));
-        if (awaited.size !== calls.length) say(index, 'two calls with one id');
+        if (awaited.size !== calls.length) object(index, 'two calls with one id');
         break;
       }
       default:
-        say(index, `there is no role ${message.role}`);
+        object(index, `there is no role ${message.role}`);
     }
   }
-  if (awaited.size > 0) say(messages.length, `results are missing for ${[...awaited].join(', ')}`);
+  if (awaited.size > 0) object(messages.length, `results are missing for ${[...awaited].join(', ')}`);
   return alternating ? [...found, ...turnsOf(messages as readonly WireMessage[])] : found;
 }
 
-function callsOf(message: WireMessage, say: (what: string) => void): WireCall[] {
+function callsOf(message: WireMessage, object: (what: string) => void): WireCall[] {
   if (message.tool_calls === undefined) return [];
   if (!Array.isArray(message.tool_calls) || message.tool_calls.length === 0) {
-    say('tool_calls is not a list of calls');
+    object('tool_calls is not a list of calls');
     return [];
   }
   return message.tool_calls.map((value: unknown) => {
     const call = value as { id?: unknown; type?: unknown; function?: { name?: unknown; arguments?: unknown } };
     const id = typeof call.id === 'string' ? call.id : '';
-    if (id === '') say('a call without an id');
-    if (call.type !== 'function' || typeof call.function?.name !== 'string') say(`${id} is no function`);
-    if (!isObjectText(call.function?.arguments)) say(`the arguments of ${id} are no JSON object`);
+    if (id === '') object('a call without an id');
+    if (call.type !== 'function' || typeof call.function?.name !== 'string') object(`${id} is no function`);
+    if (!isObjectText(call.function?.arguments)) object(`the arguments of ${id} are no JSON object`);
     return { id };
   });
 }

@@ -1,4 +1,4 @@
-// The test extension's chat model, as suites inside the extension host use it.
+// The chat model of the test extension, for suites inside the extension host.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 
@@ -7,7 +7,7 @@ interface TeaAnswer {
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly input: object }[];
   readonly fail?: { readonly code?: string; readonly message: string };
   readonly hang?: true;
-  /** Waits for `release` between the text and what comes then. */
+  /** Waits for `release` after the text. */
   readonly hold?: true;
 }
 
@@ -21,16 +21,16 @@ interface Provider {
   offer(models?: readonly unknown[]): void;
 }
 
-/** A request in few words: the role, then each part. */
+/** A request in short form: for each message the role, then each part. */
 interface TeaRequest {
   readonly messages: readonly (readonly string[])[];
   readonly options: { readonly tools: readonly string[] };
 }
 
 export interface TeaModel {
-  /** Forgets what was scripted and asked before. */
+  /** Clears the script and the recorded requests. */
   script(...answers: readonly TeaAnswer[]): void;
-  /** Without models: the usual one. */
+  /** Without models: the default one. */
   offer(models?: readonly unknown[]): void;
   release(): void;
   readonly requests: number;
@@ -57,10 +57,10 @@ export async function provideTea(): Promise<TeaModel> {
     },
     lastRequest: () => {
       const request = state.requests.at(-1);
-      assert.ok(request, 'it was asked');
+      assert.ok(request, 'no request was made');
       const { messages, options } = request;
       return {
-        messages: messages.map(({ role, content }) => [ROLES[role], ...content.map(print)]),
+        messages: messages.map(({ role, content }) => [ROLES[role], ...content.map(printPart)]),
         options: { tools: (options.tools ?? []).map(({ name }) => name) },
       };
     },
@@ -72,12 +72,12 @@ const ROLES = {
   [vscode.LanguageModelChatMessageRole.Assistant]: 'assistant',
 };
 
-function print(part: unknown): string {
+function printPart(part: unknown): string {
   if (part instanceof vscode.LanguageModelTextPart) return part.value;
   if (part instanceof vscode.LanguageModelToolCallPart)
     return `${part.callId} ${part.name} ${JSON.stringify(part.input)}`;
   if (part instanceof vscode.LanguageModelToolResultPart)
-    return `${part.callId} = ${part.content.map(print).join('|')}`;
+    return `${part.callId} = ${part.content.map(printPart).join('|')}`;
   if (part instanceof vscode.LanguageModelDataPart) return `${part.mimeType} ${[...part.data].join()}`;
   return JSON.stringify(part);
 }

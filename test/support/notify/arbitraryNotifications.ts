@@ -1,4 +1,4 @@
-// Any notifications, settings and budgets, with the nastiest texts there are; for properties of plan and formats.
+// Generates notifications, settings and budgets with adversarial texts, for property tests of plan and formats.
 import fc from 'fast-check';
 import { LEVELS, type Notification, ORIGINS } from '../../../src/protocol/notification.ts';
 import { readSettings, type Settings } from '../../../src/protocol/settings.ts';
@@ -84,7 +84,7 @@ const draft = fc.record({
   at,
 });
 
-/** With ids of their own, oldest first. */
+/** With unique ids, oldest first. */
 export const pending = (maxLength: number): fc.Arbitrary<Notification[]> =>
   fc.array(draft, { maxLength, size: 'max' }).map((drafts) =>
     drafts.map(({ subject: one, scopes, data, ...rest }, index) => ({
@@ -96,7 +96,7 @@ export const pending = (maxLength: number): fc.Arbitrary<Notification[]> =>
     })),
   );
 
-/** Any that the schemas take. */
+/** Any settings that the schemas accept. */
 export const settings: fc.Arbitrary<Settings> = fc
   .record({
     'notifications.enable': fc.oneof(

@@ -1,4 +1,4 @@
-// What a producer that is tested alone is given of the conversations: nothing runs, nothing is watched for, unless a test says so.
+// A ProducerHost for tests of one producer: no calls, globs or conversations unless a test sets them.
 import { Emitter } from '../../../src/base/emitter.ts';
 import { type ActiveCall, type ProducerHost } from '../../../src/core/ports/producers.ts';
 

@@ -1,4 +1,4 @@
-// What a strict parser, not ours, reads in a block of notifications: which elements, each with its attributes and its text.
+// Reads a notification block with a strict third-party XML parser.
 import { SaxesParser } from 'saxes';
 
 interface ReadElement {
@@ -8,7 +8,7 @@ interface ReadElement {
   readonly children: ReadElement[];
 }
 
-/** Throws where it is not well-formed, has more than one element at the top, or anything but elements and text. */
+/** Throws unless the text is well-formed with one root element and contains only elements and text. */
 export function readXml(xml: string): ReadElement {
   const root: ReadElement = { name: '', attributes: {}, text: '', children: [] };
   const open = [root];
@@ -39,14 +39,14 @@ export function readXml(xml: string): ReadElement {
   return only;
 }
 
-/** Several elements in one that has the key, or one that has it itself. No text can contain what closes it. */
+/** A wrapper with the key, or a single element with the key. No text can contain the closing tag. */
 const BLOCK =
   /<notifications [^>]*key="[^"]+">\n[^]*?\n<\/notifications>|<(notification|user_message) [^>]*key="[^"]+">[^]*?\]\]><\/\1>/;
 
-/** Every element of the first block in the text, in its order. */
+/** Every element of the first block in the text, in order. */
 export function readElements(text: string): ReadElement[] {
   const [block] = BLOCK.exec(text) ?? [];
-  if (block === undefined) throw new Error(`there is no block in ${text}`);
+  if (block === undefined) throw new Error(`no block in ${text}`);
   return allOf(readXml(block));
 }
 

@@ -1,4 +1,4 @@
-// The ripgrep of the VS Code that the tests run in.
+// The path of the ripgrep that ships with the VS Code of the tests.
 import { join } from 'node:path';
 import { setUp } from '../../host/setup.mjs';
 

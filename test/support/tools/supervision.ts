@@ -1,4 +1,4 @@
-// Supervised commands for tests: real supervisors, as processes of their own where that matters, else beside the test.
+// Supervised commands for tests: real supervisors, in their own processes where that matters, otherwise in the test's process.
 import { join, resolve } from 'node:path';
 import { type Clock } from '../../../src/base/clock.ts';
 import { type Logger } from '../../../src/core/ports/ports.ts';
@@ -11,13 +11,13 @@ import { createSupervisor } from '../../../src/node/supervisor.ts';
 
 let program: Promise<string> | undefined;
 
-/** As in the editor. The program is built once, as it ships: so it starts in a third of the time. */
+/** As in the editor. The program is built once, which makes it start in a third of the time. */
 export async function launchProcess(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
   program ??= buildProgram();
   return launchSupervisor(await program, folder, env);
 }
 
-/** Only here, so that suites inside the extension host, which are bundled, can use the rest. */
+/** Imports esbuild only here, so that bundled suites can use the rest of this file. */
 async function buildProgram(): Promise<string> {
   const { buildSync } = await import('esbuild');
   const root = resolve(import.meta.dirname, '../../..');
@@ -35,7 +35,7 @@ async function buildProgram(): Promise<string> {
   return outfile;
 }
 
-/** In the test's own process: everything but surviving it, and without the time that a Node takes to start. */
+/** In the test's own process: it does not survive the test, but needs no time to start Node. */
 async function launchHere(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
   const { promise, resolve: ready, reject } = Promise.withResolvers<void>();
   const supervisor = await createSupervisor({ folder, env, ready });
@@ -48,7 +48,7 @@ export interface TestHandlesOptions {
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly supervisors?: {
-    /** Each in a process of its own. */
+    /** Each supervisor in its own process. */
     readonly processes?: boolean;
     readonly unownedMilliseconds?: number;
   } & Pick<SupervisionDeps, 'graceMilliseconds'>;

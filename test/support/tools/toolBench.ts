@@ -1,4 +1,4 @@
-// Calls of tools as a conversation makes them, one at a time or side by side: the real life of a call and a real log, without a model.
+// Calls tools as a conversation does, one at a time or concurrently, with a real log and without a model.
 
 import { type Event } from '../../../src/base/emitter.ts';
 import { Slots } from '../../../src/base/slots.ts';
@@ -14,17 +14,17 @@ import { realIds } from '../../../src/node/realIds.ts';
 import { readSettings } from '../../../src/protocol/settings.ts';
 import { fileTools } from '../../../src/tools/files/fileTools.ts';
 import { createMemoryLog } from '../log/memoryLog.ts';
-import { recordingLog } from '../recordingLogger.ts';
+import { recordingLogger } from '../recordingLogger.ts';
 import { TestFrontend } from '../walk/testFrontend.ts';
 
 export interface ToolBench {
   readonly log: ConversationLog;
   readonly edits: OwnEdits;
   readonly frontend: TestFrontend;
-  /** Errors that went to the log: bugs. */
+  /** Errors that were logged: bugs. */
   readonly errors: readonly string[];
   call(name: string, args: Readonly<Record<string, unknown>>): Promise<ToolResponse>;
-  /** What was seen of it last, as text. */
+  /** The last read version of the file, as text. */
   seen(path: string): Promise<string | undefined>;
 }
 
@@ -49,7 +49,7 @@ export async function createToolBench(
     },
   });
   const { checkpoints } = options;
-  const output = recordingLog(errors);
+  const output = recordingLogger(errors);
   const captures = checkpoints && new Captures({ log, checkpoints, snapshots, workspace, clock, output });
   const deps = {
     log,

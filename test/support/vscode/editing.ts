@@ -1,11 +1,11 @@
-// What suites that edit share: files of their own in the sample's folder, editors with unsaved changes, everything closed at the end.
+// Helpers for suites that edit: files in the sample's folder, editors with unsaved changes, and clean-up.
 import * as assert from 'node:assert/strict';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { type FilePath, type Workspace } from '../../../src/core/ports/workspace.ts';
 
-/** Another one for each test: the editor remembers a file for a while after it is gone. */
+/** Different for each test, because the editor remembers a deleted file for a while. */
 export let folder = 'editing/0';
 let folders = 0;
 
@@ -40,7 +40,7 @@ export async function resolved(workspace: Workspace, path: string): Promise<File
   return file.value;
 }
 
-/** Opens it in an editor and leaves unsaved what `edit` makes of its text. */
+/** Opens the file in an editor and applies `edit` without saving. */
 export async function typeInto(name: string, edit: (text: string) => string): Promise<vscode.TextDocument> {
   const document = await vscode.workspace.openTextDocument(vscode.Uri.file(onDisk(name)));
   const editor = await vscode.window.showTextDocument(document, { preview: false });
@@ -51,7 +51,7 @@ export async function typeInto(name: string, edit: (text: string) => string): Pr
   return document;
 }
 
-/** Unsaved changes are dropped. */
+/** Discards unsaved changes. */
 async function closeAll(): Promise<void> {
   while (vscode.window.tabGroups.all.some((group) => group.tabs.length > 0)) {
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');

@@ -1,4 +1,4 @@
-// A conversation of the real extension, in the real editor, that has read some files and now listens.
+// A conversation of the real extension in the real editor that has read files and gets notifications about them.
 import * as assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { devNull } from 'node:os';
@@ -48,7 +48,7 @@ export class Listening {
     this.#server = server;
   }
 
-  /** A turn of the user's with these answers; returns the last request's last message. */
+  /** Runs a turn with these answers; returns the last message of the last request. */
   async turn(...answers: readonly ScriptedAnswer[]): Promise<string> {
     this.#server.restart(...answers, DONE);
     const sent = await this.#earshot.send(this.log.id, 'Go on.');
@@ -71,8 +71,8 @@ export class Listening {
     return this.log.state.pending.notifications;
   }
 
-  /** What waits, by kind and first line; of several of one subject the newest. */
-  get waiting(): string[] {
+  /** The pending notifications as kind and first line; of several with one subject the newest. */
+  get pendingLines(): string[] {
     const newest = new Map(
       this.pending.map((one) => [`${one.kind.source}.${one.kind.name} ${one.subject ?? one.id}`, one]),
     );
@@ -81,22 +81,22 @@ export class Listening {
     );
   }
 
-  hears(expected: RegExp): Promise<string> {
+  waitForPending(expected: RegExp): Promise<string> {
     return eventually(
-      () => this.waiting,
+      () => this.pendingLines,
       (waiting) => waiting.some((one) => expected.test(one)),
     ).then((waiting) => waiting.find((one) => expected.test(one)) ?? '');
   }
 
-  quiet(): Promise<readonly string[]> {
+  waitForNonePending(): Promise<readonly string[]> {
     return eventually(
-      () => this.waiting,
+      () => this.pendingLines,
       (waiting) => waiting.length === 0,
     );
   }
 }
 
-/** The extension with a scripted endpoint, whose calls nobody has to allow. */
+/** The extension with a scripted endpoint and without approvals. */
 export async function startScripted(): Promise<{ readonly earshot: Earshot; readonly server: ScriptedServer }> {
   const server = await startScriptedServer();
   const { earshot } = await startedExtension();
@@ -110,10 +110,10 @@ export async function startScripted(): Promise<{ readonly earshot: Earshot; read
   return { earshot, server };
 }
 
-/** Sets the extension up for a scripted endpoint, and everything back after the suite. */
+/** Configures the extension for a scripted endpoint and restores everything after the suite. */
 export function useListening(): {
   begin(): Promise<Listening>;
-  /** One that was opened again. */
+  /** For a conversation that was opened again. */
   resume(log: ConversationLog): Listening;
   readonly earshot: Earshot;
   readonly server: ScriptedServer;

@@ -1,35 +1,35 @@
-// What the suites inside the extension host share: the started extension, and a check that a suite leaves nothing behind.
+// The started extension for suites inside the extension host, and their check for leaked disposables.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { type TestApi } from '../../../src/vscode/extension.ts';
 
 export async function startedExtension(): Promise<TestApi> {
   const extension = vscode.extensions.getExtension<TestApi | undefined>('earshot.earshot');
-  assert.ok(extension, 'the extension is there');
+  assert.ok(extension, 'the extension is not installed');
   const api = await extension.activate();
-  assert.ok(api, 'the extension says what tests may ask');
+  assert.ok(api, 'the extension exports no test API');
   await api.ready;
   return api;
 }
 
-/** Waits, looking again and again, until the condition holds; says what it last saw when it gives up. */
-export async function eventually<T>(look: () => T | Promise<T>, holds: (value: T) => boolean): Promise<T> {
+/** Polls until the condition holds; fails with the last value after 30 s. */
+export async function eventually<T>(read: () => T | Promise<T>, holds: (value: T) => boolean): Promise<T> {
   const end = Date.now() + 30_000;
   for (;;) {
-    const value = await look();
+    const value = await read();
     if (holds(value)) return value;
-    if (Date.now() > end) assert.fail(`it never held; last seen: ${JSON.stringify(value)}`);
+    if (Date.now() > end) assert.fail(`the condition never held; last value: ${JSON.stringify(value)}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
 let shown: Promise<unknown> | undefined;
 
-/** *New Chat* reveals the chat view, which has disposables of its own: it is there before anything is counted. */
+/** Opens the chat view, whose own disposables must exist before anything is counted. */
 async function showChat(api: TestApi): Promise<void> {
   const before = api.alive();
   await vscode.commands.executeCommand('earshot.openChat');
-  // It may have been there already: then nothing is added, and waiting longer would be for nothing.
+  // If the view was open already, nothing is added: stop waiting after 5 s.
   const end = Date.now() + 5000;
   await eventually(
     () => api.alive(),
@@ -38,12 +38,12 @@ async function showChat(api: TestApi): Promise<void> {
 }
 
 /**
- * Every suite fails if it leaves more disposables alive than it found. Looked for after each test, or once, after all of them: what calms
- * producers lives for two seconds, which only tests that cannot disturb each other need not wait for.
+ * Fails a suite that leaves more disposables alive than it found, checked after each test or once after all of them: a throttle
+ * lives for two seconds, and only tests that cannot disturb each other may skip that wait.
  */
 export function checkLeaks(when: 'each' | 'once' = 'each'): void {
   let found = 0;
-  const look = async () => {
+  const count = async () => {
     const api = await startedExtension();
     shown ??= showChat(api);
     await shown;
@@ -58,10 +58,10 @@ export function checkLeaks(when: 'each' | 'once' = 'each'): void {
     );
   };
   if (when === 'each') {
-    beforeEach(look);
+    beforeEach(count);
     afterEach(compare);
   } else {
-    before(look);
+    before(count);
     after(compare);
   }
 }

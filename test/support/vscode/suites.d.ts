@@ -1,2 +1,2 @@
-// What esbuild makes of all *.vscode.test.ts files.
+// The module that esbuild generates from all *.vscode.test.ts files.
 declare module 'earshot:suites';

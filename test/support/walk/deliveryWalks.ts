@@ -1,4 +1,4 @@
-// What walks about delivery share: facts to publish, commands that end when the test says so, moments to wait for.
+// Helpers for walks about delivery: notifications to publish, commands that end on demand, events to wait for.
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export function run(id: string, command: string) {
   return { id, name: 'run_command', arguments: { command } };
 }
 
-/** What every live conversation hears. */
+/** A notification for every live conversation. */
 export function headChanged(message: string, more: Partial<NotificationDraft> = {}): NotificationDraft {
   const at = '2026-01-01T00:00:01.000Z';
   const kind = { source: 'git', name: 'head_changed' };
@@ -43,14 +43,14 @@ export async function publish({ headless }: Walked, ...drafts: readonly Notifica
   for (const draft of drafts) await headless.earshot.publish(draft);
 }
 
-/** A command that reads from it ends when `end` is called. */
+/** A command that reads from the pipe ends when `end` is called. */
 export function makePipe({ headless }: Walked, name: string): { end(text?: string): Promise<void> } {
   const path = join(headless.folder, name);
   execFileSync('mkfifo', [path]);
   return { end: (text = 'read\n') => writeFile(path, text) };
 }
 
-/** Resolves with the next event of this type, from now on. */
+/** Resolves with the next event of this type. */
 export function nextEvent<T extends LogEvent['type']>(
   log: Walked['log'],
   type: T,
@@ -72,19 +72,19 @@ export async function eventsOf<T extends LogEvent['type']>({ headless, id }: Wal
   return events.filter((event): event is Extract<LogEvent, { type: T }> => event.type === type);
 }
 
-/** Of the turns' own model calls: a title comes beside them, at any moment. */
+/** The outcomes of model calls of turns, without title requests. */
 export async function callOutcomes(walk: Walked): Promise<string[]> {
   const calls = await eventsOf(walk, 'model_call');
   return calls.flatMap(({ outcome, purpose }) => (purpose === undefined ? [outcome] : []));
 }
 
-/** Resolves once this much of an answer was drawn, whenever that was. */
+/** Resolves once an answer with this text was rendered, before or after the call. */
 export async function streamed({ headless: { frontend } }: Walked, text = ''): Promise<void> {
   const isThere = () => frontend.drawn.some((drawn) => drawn.type === 'answer_text' && drawn.text.includes(text));
   while (!isThere()) await frontend.nextDrawn('answer_text');
 }
 
-/** Leaves approvals open; resolves with how to answer once one is. */
+/** Leaves approvals open; resolves with a function that answers the first. */
 export function holdApproval({ headless }: Walked): Promise<(answer: Omit<ApprovalAnswer, 'by'>) => void> {
   return new Promise((asked) => {
     headless.frontend.answer = (_request, signal) =>
@@ -95,7 +95,7 @@ export function holdApproval({ headless }: Walked): Promise<(answer: Omit<Approv
   });
 }
 
-/** Leaves questions open; resolves with how to answer once one is. */
+/** Leaves questions open; resolves with a function that answers the first. */
 export function holdQuestion({ headless }: Walked): Promise<(answer: string) => void> {
   return new Promise((asked) => {
     headless.frontend.answerQuestion = (_request, signal) =>
@@ -111,7 +111,7 @@ export async function begin({ headless, id }: Walked, text = 'Hello.'): Promise<
   expect(await headless.earshot.send(id, text)).toMatchObject({ ok: true });
 }
 
-/** How often a text stands in a request's messages. */
+/** How often a text occurs in the body of a request. */
 export function occurrences({ server }: Walked, request: number, text: string): number {
   return (server.requests[request]?.body ?? '').split(JSON.stringify(text).slice(1, -1)).length - 1;
 }

@@ -1,4 +1,4 @@
-// What walks with background commands share: calls, the log's events, and what the model was told.
+// Helpers for walks with background commands: calls, events of the log, delivered blocks.
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type ScriptedAnswer } from '../models/scriptedServer.ts';
 import { beginWalk, type Walked, type WalkOptions } from './walking.ts';
@@ -6,7 +6,7 @@ import { beginWalk, type Walked, type WalkOptions } from './walking.ts';
 export const done: ScriptedAnswer = { text: ['Done.'] };
 let calls = 0;
 
-/** The id of the call that was made last. */
+/** The id of the last call made with `call`. */
 export const lastCall = () => `call${calls - 1}`;
 
 export function call(name: string, args: unknown) {
@@ -18,7 +18,7 @@ export const background = (handle: string, command: string) =>
 export const handle = (action: string, name: string, more: object = {}) => call('handle', { action, name, ...more });
 
 export async function begin(answers: readonly ScriptedAnswer[], options: WalkOptions = {}): Promise<Walked> {
-  // What ends meanwhile waits to be told, unless a test wants it to wake the model.
+  // The end of a handle stays pending unless a test wants it to wake the model.
   const settings = { 'approvals.mode': 'all', 'notifications.activation': 'passive', ...options.settings };
   return beginWalk(answers, { watching: true, ...options, settings });
 }
@@ -29,7 +29,7 @@ export async function eventsOf<T extends LogEvent['type']>({ headless, id }: Wal
   return events.filter((event): event is Extract<LogEvent, { type: T }> => event.type === type);
 }
 
-/** Resolves with the first event from now on for which this holds. */
+/** Resolves with the next event for which the condition holds. */
 export function nextEvent({ log }: Walked, holds: (event: LogEvent) => boolean): Promise<LogEvent> {
   return new Promise((resolve) => {
     const listening = log.onDidAppend(({ event }) => {
@@ -47,8 +47,8 @@ export async function responses(walk: Walked): Promise<string[]> {
   return (await eventsOf(walk, 'tool_call_response')).map(({ content }) => content);
 }
 
-/** What the model was told in blocks, over the whole conversation. */
-export async function told(walk: Walked): Promise<string> {
+/** The texts of all notification blocks of the conversation. */
+export async function deliveredBlocks(walk: Walked): Promise<string> {
   const carriers = [...(await eventsOf(walk, 'tool_call_response')), ...(await eventsOf(walk, 'chat_request'))];
   return carriers.flatMap(({ notifications }) => notifications?.text || []).join('\n');
 }

@@ -1,4 +1,4 @@
-// Earshot with every real part but the editor: real files, watcher, processes, log, HTTP. For walks.
+// Earshot without the editor, for walks: real files, watcher, processes, log and HTTP.
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ import { readNotificationsTool } from '../../../src/tools/readNotifications.ts';
 import { todoTool } from '../../../src/tools/todo.ts';
 import { watchTool } from '../../../src/tools/watch.ts';
 import { createFolderWorkspace } from '../workspace/folderWorkspace.ts';
-import { recordingLog } from '../recordingLogger.ts';
+import { recordingLogger } from '../recordingLogger.ts';
 import { createTestHandles, type TestHandlesOptions } from '../tools/supervision.ts';
 import { TestFrontend } from './testFrontend.ts';
 
@@ -34,13 +34,13 @@ export interface Headless {
   readonly supervision: Supervision;
   readonly ports: Ports;
   readonly frontend: TestFrontend;
-  /** The workspace's folder. */
+  /** The workspace folder. */
   readonly folder: string;
   readonly storage: string;
-  /** Errors that went to the log. */
+  /** Errors that were logged. */
   readonly errors: readonly string[];
   events(conversation: string): Promise<string>;
-  /** Ends it as a window's end does, and takes up the same folders again. */
+  /** Shuts down like a closing window and starts again on the same folders. */
   restart(more?: Partial<HeadlessOptions>): Promise<Headless>;
   /** Another window on the same folders. */
   second(model?: Model): Promise<Headless>;
@@ -51,19 +51,19 @@ export interface HeadlessOptions {
   readonly model: Model;
   readonly settings?: Partial<Record<SettingName, unknown>>;
   readonly trusted?: boolean;
-  /** The workspace is captured before turns and commands. */
+  /** Captures the workspace before turns and commands. */
   readonly checkpoints?: boolean;
-  /** The disk that conversations are kept on. */
+  /** The file system that stores conversations. */
   readonly files?: FileSystem;
-  /** What a test puts in the place of the real parts. */
+  /** Replacements for real parts. */
   readonly ports?: Partial<Ports>;
-  /** An editor of a test's own over the folder. */
+  /** An editor over the folder, instead of the plain workspace. */
   readonly editor?: (folder: string) => Workspace & Buffers;
-  /** How long a supervisor waits; shorter for tests in a hurry. */
+  /** Options of supervisors, for example shorter waits. */
   readonly supervisors?: NonNullable<TestHandlesOptions['supervisors']>;
-  /** Instead of that of files alone. */
+  /** Producers instead of the files producer. */
   readonly producers?: (deps: FilesDeps) => readonly Producer[];
-  /** Lets a test look on at what the producer of files does. */
+  /** Wraps the files producer, so that a test can observe it. */
   readonly watchProducer?: (producer: Producer) => Producer;
 }
 
@@ -77,7 +77,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
   const folder = join(root, 'workspace');
   const storage = join(root, 'storage');
   const errors: string[] = [];
-  const log = recordingLog(errors);
+  const log = recordingLogger(errors);
   const frontend = new TestFrontend();
   const editor = options.editor?.(folder);
   const plain = createFolderWorkspace(folder);
@@ -114,7 +114,9 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     ],
     producers: [
       ...(options.producers?.({ clock: realClock, logger: log, snapshots, workspace }) ?? [
-        (options.watchProducer ?? same)(createFilesProducer({ clock: realClock, logger: log, snapshots, workspace })),
+        (options.watchProducer ?? unchanged)(
+          createFilesProducer({ clock: realClock, logger: log, snapshots, workspace }),
+        ),
       ]),
       createHandlesProducer({ handles, clock: realClock, logger: log }),
     ],
@@ -148,12 +150,12 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
       await earshot.shutDown();
       await checkpoints.close();
       handles.dispose();
-      // A capture that was given up may still be writing.
+      // An abandoned capture may still be writing.
       await rm(root, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }
 
-function same(producer: Producer): Producer {
+function unchanged(producer: Producer): Producer {
   return producer;
 }

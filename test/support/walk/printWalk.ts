@@ -1,4 +1,4 @@
-// Prints what happened in a conversation so that two runs print the same: ids numbered, times and addresses left out.
+// Prints a conversation for golden files so that two runs print the same: numbered ids, no times or addresses.
 import { type PartialAnswer as Drawn } from '../../../src/core/ports/ports.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type ReceivedRequest } from '../models/scriptedServer.ts';
@@ -6,13 +6,13 @@ import { type ReceivedRequest } from '../models/scriptedServer.ts';
 export interface Walk {
   /** The lines of events.jsonl. */
   readonly events: string;
-  /** The same of other conversations that are part of it. */
+  /** The logs of other conversations in the walk. */
   readonly others?: readonly string[];
   readonly requests: readonly ReceivedRequest[];
   readonly drawn: readonly Drawn[];
 }
 
-/** Everything but the words of the system prompt and the tools, which have tests of their own. */
+/** Leaves out the texts of system prompt and tools, which have their own tests. */
 export function printWalk({ events, others = [], requests, drawn }: Walk): string {
   const lines = [
     '# Log',
@@ -33,7 +33,7 @@ function printLog(events: string): string[] {
   return printEvents(approvalsInOrder(events.trimEnd().split('\n').map(parse).filter(isOfTheTurn)));
 }
 
-/** Approvals of calls that run side by side are in the log in any order. */
+/** Sorts approvals, which are in any order in the log if calls run concurrently. */
 function approvalsInOrder(events: readonly LogEvent[]): LogEvent[] {
   return events.reduce<LogEvent[]>((sorted, event) => {
     let at = sorted.length;
@@ -50,12 +50,12 @@ function parse(line: string): LogEvent {
   return JSON.parse(line) as LogEvent;
 }
 
-/** A title comes beside the turns, at any moment. */
+/** Titles are left out because they arrive at any time. */
 function isOfTheTurn(event: LogEvent): boolean {
   return event.type !== 'title_set' && !(event.type === 'model_call' && event.purpose === 'title');
 }
 
-/** What reaches through an event says how many of those printed that are. */
+/** Replaces `through` with the number of printed events up to it. */
 function printEvents(events: readonly LogEvent[]): string[] {
   const reached = (through: number) => events.filter((event) => event.seq <= through).length;
   return events.map((event) => {
@@ -75,8 +75,8 @@ function printEvent(event: LogEvent): string {
 
 function printRequest({ body }: ReceivedRequest, number: number): string[] {
   const { messages } = JSON.parse(body) as { messages: { role: string }[] };
-  const told = messages.slice(1).map((message) => `  ${JSON.stringify(message)}`);
-  return [`request ${number + 1}`, ...told];
+  const printed = messages.slice(1).map((message) => `  ${JSON.stringify(message)}`);
+  return [`request ${number + 1}`, ...printed];
 }
 
 function stable(text: string): string {

@@ -1,4 +1,4 @@
-// The review of a walked conversation's changes, with the real parts: workspace, snapshots, checkpoints.
+// Reviews the changes of a walk's conversation with the real workspace, snapshots and checkpoints.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Result } from '../../../src/base/errors.ts';
@@ -13,7 +13,7 @@ export interface Reviewing {
   readonly review: Review;
   readonly deps: RestoreDeps;
   put(path: string, text: string): Promise<void>;
-  /** Undefined if there is none. */
+  /** Undefined if the file does not exist. */
   text(path: string): Promise<string | undefined>;
   remove(path: string): Promise<void>;
 }
@@ -41,7 +41,7 @@ function partsOf({ workspace, buffers, snapshots, checkpoints }: Ports) {
   return { workspace, buffers, snapshots, checkpoints, entries };
 }
 
-/** The value, or a failed test that says why there is none. */
+/** The value of a result, or an error with the failure's message. */
 export async function value<T>(result: Promise<Result<T>>): Promise<T> {
   const settled = await result;
   if (!settled.ok) throw new Error(settled.failure.message);

@@ -1,4 +1,4 @@
-// A Frontend that answers approvals as a test says and remembers what was drawn.
+// A Frontend with scripted answers to approvals and questions that records what was rendered.
 import { type QueuedText } from '../../../src/core/conversation/projections/pending.ts';
 import {
   type ApprovalAnswer,
@@ -20,9 +20,9 @@ export class TestFrontend implements Frontend {
 
   readonly questions: InquiryRequest[] = [];
   answerQuestion: (request: InquiryRequest, signal: AbortSignal) => Promise<InquiryAnswer> = async () => {
-    throw new Error('a question that the test did not expect');
+    throw new Error('unexpected question');
   };
-  /** What came back, oldest first; `takesBack` says whether it is kept. */
+  /** Returned queued messages, oldest first; `takesBack` says whether the front end accepts them. */
   readonly givenBack: QueuedText[] = [];
   takesBack = true;
 
@@ -38,7 +38,7 @@ export class TestFrontend implements Frontend {
     for (const { resolve } of due) resolve(drawn);
   }
 
-  /** Resolves with the next thing drawn of this type, from now on. */
+  /** Resolves with the next rendered part of this type. */
   nextDrawn<T extends Drawn['type']>(type: T): Promise<Extract<Drawn, { type: T }>> {
     return new Promise((resolve) => {
       const matches = (drawn: Drawn) => drawn.type === type;
@@ -46,7 +46,7 @@ export class TestFrontend implements Frontend {
     });
   }
 
-  /** Approvals that changed while they were open, oldest first. */
+  /** Approvals that changed while open, oldest first. */
   readonly changed: ApprovalRequest[] = [];
   onApprovalChanged: (request: ApprovalRequest) => void = () => undefined;
 

@@ -1,9 +1,9 @@
-// Decides what counts as a moment of a turn: everything that is drawn, asked, answered or appended.
+// Reports each moment of a turn: everything that is rendered, asked, answered or appended.
 import { type Walked } from './walking.ts';
 
 /**
- * Calls back at each thing that happens in a turn, counted from 0, and lets every wait and every approval pass; returns how
- * to stop listening.
+ * Calls back at each moment of a turn, counted from 0, skips every wait and answers every approval; returns a function that stops
+ * listening and returns the count.
  */
 export function eachMoment(
   { headless, clock }: Walked,

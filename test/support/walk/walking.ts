@@ -1,4 +1,4 @@
-// A conversation with a scripted endpoint, time turned by hand, and its golden transcript beside the test.
+// Walks: a conversation with a scripted endpoint, a manual clock and a golden transcript.
 import { expect } from 'vitest';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { type Model, type Ports } from '../../../src/core/ports/ports.ts';
@@ -21,20 +21,20 @@ export interface Walked {
   readonly clock: ManualClock;
   readonly log: ConversationLog;
   readonly id: string;
-  /** Sends, passes the time of every wait that is announced, and resolves at the turn's end. */
+  /** Sends a message, advances the clock over every retry, and resolves at the end of the turn. */
   go(text?: string, options?: { readonly schema?: Readonly<Record<string, unknown>> }): Promise<void>;
   /** The messages of a request, without the system prompt. */
   messages(number: number): readonly unknown[];
-  /** Compares everything that happened with the file beside the test. */
+  /** Compares the printed walk with a golden file. */
   golden(path: string, of?: GoldenOf): Promise<void>;
 }
 
 interface GoldenOf {
-  /** The window that has it now. */
+  /** The window that owns the conversation now. */
   readonly headless?: Headless;
-  /** Of endpoints of the test's own. */
+  /** Requests to the test's own endpoints. */
   readonly requests?: readonly ReceivedRequest[];
-  /** The ids of other conversations that are part of it. */
+  /** The ids of other conversations in the walk. */
   readonly others?: readonly string[];
 }
 
@@ -45,11 +45,11 @@ export interface WalkOptions {
   readonly trusted?: boolean;
   readonly checkpoints?: boolean;
   readonly supervisors?: NonNullable<HeadlessOptions['supervisors']>;
-  /** Files that are not of the test's own making are watched only where it wants that. */
+  /** Whether producers run. Default: false. */
   readonly watching?: boolean;
 }
 
-/** Everything is ended when the test is. */
+/** Everything ends with the test. */
 export async function beginWalk(answers: readonly ScriptedAnswer[], options: WalkOptions = {}): Promise<Walked> {
   const server = await startScriptedServer(...answers);
   atTestEnd(() => server.stop());
@@ -104,12 +104,12 @@ async function go(
     frontend.nextDrawn('retrying').then(async ({ seconds }) => {
       if (ended) return;
       const next = passTime();
-      // It is drawn just before the wait begins.
+      // The retry is rendered just before the wait begins.
       await Promise.resolve();
       clock.advance(seconds * 1000);
       await next;
     });
-  // It waits for ever for a wait that never comes.
+  // Never settles if there is no further retry.
   passTime().catch((error: unknown) => expect(error).toBeUndefined());
   const sent = await earshot.send(id, text, options);
   if (!sent.ok) throw new Error(sent.failure.message);

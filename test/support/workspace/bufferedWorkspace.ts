@@ -1,4 +1,4 @@
-// The folder workspace with an editor's buffers above it: what a person types and has not saved.
+// The folder workspace with unsaved editor buffers.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Emitter } from '../../../src/base/emitter.ts';
@@ -14,7 +14,7 @@ import {
 import { createFolderDisk } from './folderWorkspace.ts';
 
 export interface BufferedWorkspace extends Workspace, Buffers {
-  /** By path: the bytes of each buffer that is not saved. */
+  /** The bytes of each unsaved buffer, by path. */
   readonly typed: Map<string, Uint8Array>;
   type(path: string, text: string): void;
   save(path: string): Promise<void>;

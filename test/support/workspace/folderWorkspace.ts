@@ -1,4 +1,4 @@
-// The Workspace port over a plain folder, for walks without an editor.
+// A Workspace over a plain folder, for tests without an editor.
 import { type Dirent } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -19,7 +19,7 @@ import { resolveInside } from '../../../src/node/resolvePath.ts';
 
 interface Settings {
   trusted: boolean;
-  /** What a formatter would do when a file is saved. */
+  /** A formatter that runs when a file is saved. */
   onSave?: ((text: string) => string) | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface FolderWorkspace extends Omit<Workspace, 'trusted'>, Settings {}
 
 export interface FolderDisk extends Omit<WorkspaceDisk, 'trusted'>, Settings {}
 
-/** `disk`: what is below the door, for tests that watch or change what is read. */
+/** `disk`: the layer below the door, for tests that observe or change reads. */
 export function createFolderWorkspace(folder: string, disk = createFolderDisk(folder)): FolderWorkspace {
   return {
     ...guardWorkspace(disk),
@@ -49,7 +49,7 @@ export function createFolderWorkspace(folder: string, disk = createFolderDisk(fo
 
 const LONGEST = 50 * 1024 * 1024;
 
-/** What is below the door, for tests that put other files in its place. */
+/** The layer below the door, for tests that replace parts of it. */
 export function createFolderDisk(folder: string): FolderDisk {
   let changing: Promise<unknown> = Promise.resolve();
   const folders = [{ path: '', absolute: folder }];
@@ -108,7 +108,7 @@ async function readOrNothing(file: FilePath): Promise<Uint8Array | undefined> {
   return readFile(file.absolute).catch(() => undefined);
 }
 
-/** Looks at everything before anything is changed. */
+/** Checks every step before anything is changed. */
 async function whyNot(edits: readonly FileEdit[]): Promise<Extract<Result<never>, { ok: false }> | undefined> {
   const planned = new Map<string, Uint8Array | undefined>();
   for (const edit of edits) {

@@ -1,4 +1,4 @@
-// A file system in memory behind the editor's own interface, with the faults that a test wants.
+// An in-memory file system behind VS Code's FileSystemProvider interface, with faults.
 import * as vscode from 'vscode';
 
 export const SCHEME = 'earshot-memory';
@@ -6,7 +6,7 @@ export const SCHEME = 'earshot-memory';
 export class MemoryFiles implements vscode.FileSystemProvider {
   readonly files = new Map<string, Uint8Array>();
   readonly readOnly = new Set<string>();
-  /** What the next write throws. */
+  /** The error that the next write throws. */
   fault: ((uri: vscode.Uri) => Error) | undefined;
   readonly unreadable = new Set<string>();
   readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();

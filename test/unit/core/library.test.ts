@@ -7,7 +7,7 @@ import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { createStorage, type Storage } from '../../../src/storage/storage.ts';
 import { type Headless, startHeadless } from '../../support/walk/headless.ts';
-import { silentLog } from '../../support/log/memoryStorage.ts';
+import { silentLogger } from '../../support/log/memoryStorage.ts';
 
 let window: Headless;
 let storage: Storage;
@@ -15,7 +15,7 @@ let library: Library;
 
 beforeEach(async () => {
   window = await startHeadless({ model: createGuideModel() });
-  const parts = { clock: realClock, ids: realIds, logger: silentLog, window: 'test' };
+  const parts = { clock: realClock, ids: realIds, logger: silentLogger, window: 'test' };
   storage = createStorage({ files: realFileSystem, folder: window.storage, ...parts });
   library = new Library({ ...storage, clock: realClock, ids: realIds }, window.earshot);
 });

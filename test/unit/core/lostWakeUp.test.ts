@@ -12,7 +12,7 @@ import { readSettings } from '../../../src/protocol/settings.ts';
 import { createFolderWorkspace } from '../../support/workspace/folderWorkspace.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { countingIds } from '../../support/log/memoryStorage.ts';
-import { recordingLog } from '../../support/recordingLogger.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
 import { TestFrontend } from '../../support/walk/testFrontend.ts';
 
 const RUNS = 10_000;
@@ -100,7 +100,7 @@ async function play(schedule: Schedule): Promise<readonly LogEvent[]> {
   const ports: Ports = {
     clock,
     ids: countingIds(),
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     store: {
       open: async () => ({ ok: true, value: opened }),
       follow: unused,

@@ -12,7 +12,7 @@ import { createFolderWorkspace } from '../../support/workspace/folderWorkspace.t
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { createMemoryPublisher, type MemoryPublisher } from '../../support/notify/memoryPublisher.ts';
 import { createTestHost } from '../../support/notify/producerHost.ts';
-import { recordingLog } from '../../support/recordingLogger.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
 
 const USER = 'src/user.ts';
 const SHAPE = 'src/shape.ts';
@@ -45,7 +45,7 @@ beforeEach(() => {
   publisher = createMemoryPublisher(() => host.conversations);
   producer = createDiagnosticsProducer({
     clock,
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     workspace: Object.assign(createFolderWorkspace('/shop'), {
       resolve: async (path: string) => succeeded(fileOf(path)),
       mayShow: async () => true,

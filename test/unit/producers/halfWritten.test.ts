@@ -11,7 +11,7 @@ import { createFilesProducer } from '../../../src/producers/files/files.ts';
 import { createFolderWorkspace } from '../../support/workspace/folderWorkspace.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { createTestHost, type TestHost } from '../../support/notify/producerHost.ts';
-import { recordingLog } from '../../support/recordingLogger.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
 
 const PATH = 'log.txt';
 const SEEN = 'one\ntwo\nthree\n';
@@ -47,7 +47,7 @@ beforeEach(async () => {
   const watcher = { on: () => watcher, add: () => watcher, unwatch: () => watcher, close: async () => undefined };
   producer = createFilesProducer({
     clock,
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     // Bytes are their own hash.
     snapshots: {
       hash: (bytes) => Buffer.from(bytes).toString(),

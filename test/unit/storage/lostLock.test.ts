@@ -14,7 +14,7 @@ import { realIds } from '../../../src/node/realIds.ts';
 import { type EventDraft } from '../../../src/protocol/event.ts';
 import { createStorage, type Storage } from '../../../src/storage/storage.ts';
 import { startHeadless } from '../../support/walk/headless.ts';
-import { memoryWindow, openLog, pathOf, silentLog } from '../../support/log/memoryStorage.ts';
+import { memoryWindow, openLog, pathOf, silentLogger } from '../../support/log/memoryStorage.ts';
 import { createScriptedModel } from '../../support/models/scriptedModel.ts';
 
 const ID = '01J0000000000000000000000A';
@@ -37,7 +37,7 @@ function windowHere(): Storage {
     folder,
     clock: realClock,
     ids: realIds,
-    logger: silentLog,
+    logger: silentLogger,
     window: 'here',
   });
 }

@@ -13,7 +13,7 @@ import {
   openLog,
   pathOf,
   STORAGE,
-  silentLog,
+  silentLogger,
 } from '../../support/log/memoryStorage.ts';
 
 const A = '01J0000000000000000000000A';
@@ -101,7 +101,7 @@ test('what is unreadable is a failure with a next step', async () => {
 function windowOn(files: FaultyFileSystem, folder: string, workspaceFolders: string[]): MemoryWindow {
   const ids = countingIds();
   const index = { folder: '/global', workspaceFolders: () => workspaceFolders };
-  const deps = { files, folder, index, clock: createManualClock(1e12), ids, logger: silentLog, window: folder };
+  const deps = { files, folder, index, clock: createManualClock(1e12), ids, logger: silentLogger, window: folder };
   return { files, ids, storage: createStorage({ ...deps, tryLock: memoryLocks() }) };
 }
 

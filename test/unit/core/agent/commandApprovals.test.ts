@@ -1,8 +1,8 @@
 // Approval of command lines: by allow list, mode and shell.
 import { describe, expect, test } from 'vitest';
-import { useJudgedFolder } from '../../../support/tools/approvalPolicyFolder.ts';
+import { useApprovalPolicy } from '../../../support/tools/approvalPolicy.ts';
 
-const verdict = useJudgedFolder();
+const verdict = useApprovalPolicy();
 
 describe('a listed command that names a path outside the workspace asks for approval', () => {
   const commands = ['grep *', 'find *', 'ls *', 'curl *', 'sort *', 'gcc *', 'cc *', 'tar *', 'docker *', 'x *'];

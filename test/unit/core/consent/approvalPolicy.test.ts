@@ -1,8 +1,8 @@
 // The approval policy: allowed, asked or refused by mode, effect, path, link, command and trust.
 import { describe, expect, test } from 'vitest';
-import { useJudgedFolder } from '../../../support/tools/approvalPolicyFolder.ts';
+import { useApprovalPolicy } from '../../../support/tools/approvalPolicy.ts';
 
-const verdict = useJudgedFolder();
+const verdict = useApprovalPolicy();
 
 describe('modes', () => {
   test.each([

@@ -23,7 +23,7 @@ const publish: fc.Arbitrary<Step> = fc
 
 const talk: fc.Arbitrary<Step> = fc.oneof(
   fc.constant<Step>((world) => world.request('Go on.')),
-  fc.constant<Step>((world) => world.say('By the way.')),
+  fc.constant<Step>((world) => world.queueMessage('By the way.')),
   fc.nat({ max: 3 }).map(
     (calls): Step =>
       (world) =>

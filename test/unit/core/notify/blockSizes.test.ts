@@ -15,7 +15,7 @@ import { type NotificationDraft } from '../../../../src/protocol/notification.ts
 import { defaultSettings } from '../../../support/notify/arbitraryNotifications.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
 import { createTestHost } from '../../../support/notify/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLogger.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 const AT = '2026-01-01T12:03:04.000Z';
 /** As long as a real key, and the same in every run. */
@@ -88,7 +88,7 @@ async function taskFailed(): Promise<NotificationDraft> {
   const { promise, resolve } = Promise.withResolvers<NotificationDraft>();
   const producer = createTasksProducer({
     clock: createManualClock(Date.parse(AT)),
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     tasks: { list: nobody, run: nobody, onDidEnd: ended.event },
   });
   const publisher = { publish: async (draft: NotificationDraft) => resolve(draft), withdraw: async () => false };

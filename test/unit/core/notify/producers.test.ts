@@ -7,7 +7,7 @@ import { type ProducerHost } from '../../../../src/core/ports/producers.ts';
 import { readSettings } from '../../../../src/protocol/settings.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
 import { createTestHost } from '../../../support/notify/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLogger.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 let clock: ReturnType<typeof createManualClock>;
 let errors: string[];
@@ -40,7 +40,7 @@ function begin(): void {
   producers = new Producers({
     producers: [terminals],
     clock,
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     outlet: {
       publish: async ({ message }) => void happened.push(message),
       withdraw: async () => false,

@@ -9,7 +9,7 @@ import { createFolderWorkspace } from '../../../support/workspace/folderWorkspac
 import { createManualClock } from '../../../support/manualClock.ts';
 import { createMemoryPublisher } from '../../../support/notify/memoryPublisher.ts';
 import { createTestHost } from '../../../support/notify/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLogger.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 const error: Problem = { severity: 'error', message: 'Too bitter.', line: 1, column: 1 };
 const fileOf = (path: string): FilePath => ({ path, absolute: `/shop/${path}` });
@@ -24,7 +24,7 @@ test('one that was closed and comes again is told of what is new since then, and
   const by = () => host.conversations.map((conversation) => ({ conversation, hash: 'h' }));
   const producer = createDiagnosticsProducer({
     clock,
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     workspace: Object.assign(createFolderWorkspace('/shop'), {
       resolve: async (path: string) => succeeded(fileOf(path)),
     }),

@@ -9,7 +9,7 @@ import { createFolderWorkspace } from '../../../support/workspace/folderWorkspac
 import { createManualClock } from '../../../support/manualClock.ts';
 import { createMemoryPublisher, type MemoryPublisher } from '../../../support/notify/memoryPublisher.ts';
 import { createTestHost, type TestHost } from '../../../support/notify/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLogger.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 let seen: Set<string>;
 let renamed: Emitter<readonly Renamed[]>;
@@ -33,7 +33,7 @@ beforeEach(() => {
   const never = host.changed.event as never;
   watching = createEditorProducer({
     clock: createManualClock(),
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     snapshots: {} as never,
     workspace: createFolderWorkspace('/shop'),
     buffers: { unsaved: () => [], onDidChange: never, onDidSave: never, onDidRename: renamed.event },

@@ -13,7 +13,7 @@ import { createFilesProducer } from '../../../../src/producers/files/files.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
 import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 import { createTestHost } from '../../../support/notify/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLogger.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 const PATH = 'src/a.txt';
 let root: string;
@@ -42,7 +42,7 @@ beforeEach(async () => {
   snapshots = createSnapshots({ files: realFileSystem, folder: join(root, 'storage') });
   const hash = await snapshots.put(Buffer.from('one\n'));
   seen = undefined;
-  const log = recordingLog(errors);
+  const log = recordingLogger(errors);
   const producer = createFilesProducer({
     clock: realClock,
     logger: log,

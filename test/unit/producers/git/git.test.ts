@@ -11,7 +11,7 @@ import { type RepositoryDeps, type Settled } from '../../../../src/producers/git
 import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
 import { createTestHost } from '../../../support/notify/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLogger.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 const POINT = { conversation: 'c' } as DeliveryPoint;
 const before = { branch: 'main', commit: 'aaaaaaaa', stash: '', underWay: undefined, logLength: 0, locked: false };
@@ -65,7 +65,7 @@ beforeEach(async () => {
   const opened = Promise.withResolvers<RepositoryDeps>();
   producer = createGitProducer({
     clock: hastyClock(),
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     snapshots,
     workspace,
     gate: new GitGate(),

@@ -1,4 +1,4 @@
-// The policy of approvals over a folder with links, secrets and an ignore file: what it says to a call.
+// Applies the approval policy to a call in a folder with links, secrets and an ignore file.
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ import { readSettings, type Settings } from '../../../src/protocol/settings.ts';
 import { type Effect } from '../../../src/protocol/tool.ts';
 import { createFolderWorkspace } from '../workspace/folderWorkspace.ts';
 
-/** A folder for each test of the file; returns what the policy says to a call there. */
-export function useJudgedFolder() {
+/** Makes a folder for each test of the file; returns a function that gives the verdict on a call there. */
+export function useApprovalPolicy() {
   let root: string;
   let folder: string;
 
