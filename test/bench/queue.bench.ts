@@ -40,7 +40,7 @@ function subscribed(count: number): Dispatcher {
 function publishAll(dispatcher: Dispatcher): number {
   const published = 60_000;
   for (let index = 0; index < published; index += 1) {
-    if (dispatcher.listeners({ scopes: ['file:src/app.ts'] }).size !== MATCHING) throw new Error('ten hear it');
+    if (dispatcher.listeners({ scopes: ['file:src/app.ts'] }).size !== MATCHING) throw new Error('not ten listeners');
   }
   return published;
 }
@@ -74,7 +74,7 @@ function plan(queue: readonly Notification[]): number {
     const measureBlock = (outline: Parameters<typeof formatBlock>[1]['plan']) =>
       estimateTokens(formatBlock('xml', { plan: outline, texts: [], key: 'k7QdQ8vXw2Lm', now: Date.now() }));
     const made = planNotifications({ pending: queue, settings, contextWindow: 128_000, measure: measureBlock });
-    if (made.total !== queue.length) throw new Error('all are heard');
+    if (made.total !== queue.length) throw new Error('the plan lost notifications');
   }
   return repeats * queue.length;
 }

@@ -95,11 +95,11 @@ export async function buildWhole(target, build, options = {}) {
       await rename(target, join(partial, `unfit-${basename(target)}`));
     }
     await rename(finished, target).catch(async (/** @type {unknown} */ error) => {
-      // Another set-up was faster; its result is as good as ours.
+      // Another set-up finished first; its result is equivalent.
       if (!(await isWhole())) throw error;
     });
   } finally {
-    // Once the process is ending, only the clean-up registered above removes it: it waits until nobody writes there.
+    // If the process is ending, the clean-up registered above removes the folder after all writers have ended.
     if (!isEnding()) {
       forget();
       await discard();

@@ -95,7 +95,7 @@ async function main() {
 }
 
 /**
- * npm passes a signal on to the shell in which it runs us; that shell dies of it and tells nobody.
+ * npm passes a signal on to the shell in which it runs us; that shell dies without passing it on.
  */
 function endWithTheShell() {
   if (process.env['npm_lifecycle_event'] === undefined) return;

@@ -53,7 +53,7 @@ export function npmScript(environment = process.env) {
 }
 
 /**
- * The npm that runs our script tells its children about our package; an npm for another folder must not hear of it.
+ * The npm that runs our script describes our package in the environment, which an npm for another folder must not get.
  *
  * @param {NodeJS.ProcessEnv} environment
  * @returns {NodeJS.ProcessEnv}

@@ -12,7 +12,7 @@ const killedWithinMilliseconds = 2000;
  * @property {number} pid
  * @property {number} parent
  * @property {number} group
- * @property {string} started tells a process from a later one that was given the same pid
+ * @property {string} started distinguishes a process from a later one with the same pid
  */
 
 /**

@@ -28,7 +28,7 @@ export interface VscodeServerOptions {
   readonly port?: number;
   /** Added to the environment of the server and its extension hosts; undefined removes a variable. */
   readonly env?: NodeJS.ProcessEnv;
-  /** true: folders are untrusted until the user trusts them. Default: every folder is trusted and nobody is asked. */
+  /** true: folders are untrusted until the user trusts them. Default: every folder is trusted. */
   readonly workspaceTrust?: boolean;
 }
 

@@ -114,7 +114,7 @@ async function whyNot(edits: readonly FileEdit[]): Promise<Extract<Result<never>
   for (const edit of edits) {
     const { absolute, path } = edit.file;
     const present = planned.has(absolute) ? planned.get(absolute) : await readOrNothing(edit.file);
-    if (!same(present, edit.from)) return failed('stale', `${path} is no longer as it was.`);
+    if (!sameBytes(present, edit.from)) return failed('stale', `${path} is no longer as it was.`);
     if (edit.type === 'move' && (await readOrNothing(edit.to)) !== undefined) {
       return failed('exists', `${edit.to.path} exists already.`);
     }
@@ -149,6 +149,6 @@ async function applyOne(edit: FileEdit, saving: Settings | undefined): Promise<A
   }
 }
 
-function same(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+function sameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
   return one === undefined || other === undefined ? one === other : Buffer.compare(one, other) === 0;
 }

@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 afterEach(() => window.end());
 
-async function talk(): Promise<string> {
+async function runTurn(): Promise<string> {
   const opened = await window.earshot.create();
   if (!opened.ok) throw new Error(opened.failure.message);
   const { id } = opened.value.log;
@@ -37,7 +37,7 @@ async function titles(): Promise<string[]> {
 }
 
 test.each(['open', 'closed'])('renames a conversation that is %s', async (how) => {
-  const id = await talk();
+  const id = await runTurn();
   if (how === 'closed') await window.earshot.close(id);
   expect(await library.rename(id, '  Another\n name ')).toMatchObject({ ok: true });
   await window.earshot.close(id);
@@ -46,7 +46,7 @@ test.each(['open', 'closed'])('renames a conversation that is %s', async (how) =
 });
 
 test('a fork at the end of the last cycle and its original continue independently', async () => {
-  const id = await talk();
+  const id = await runTurn();
   const forked = await library.fork(id);
   if (!forked.ok) throw new Error(forked.failure.message);
   const fork = await window.earshot.open(forked.value);
@@ -61,7 +61,7 @@ test('a fork at the end of the last cycle and its original continue independentl
 });
 
 test('exports a conversation without its key', async () => {
-  const id = await talk();
+  const id = await runTurn();
   const key = window.earshot.get(id)?.log.state.turn.key ?? '';
   for (const format of ['markdown', 'json'] as const) {
     const exported = await library.export(id, format);
@@ -75,14 +75,14 @@ test('exports a conversation without its key', async () => {
 });
 
 test('deletes a conversation that is open in this window', async () => {
-  const id = await talk();
+  const id = await runTurn();
   expect(await library.remove(id)).toMatchObject({ ok: true });
   expect(await titles()).toEqual([]);
   expect(window.earshot.get(id)).toBeUndefined();
 });
 
 test('refuses to rename or delete a conversation that another window owns', async () => {
-  const id = await talk();
+  const id = await runTurn();
   const other = await window.second();
   const elsewhere = new Library({ ...storage, clock: realClock, ids: realIds }, other.earshot);
   expect(await elsewhere.remove(id)).toMatchObject({ ok: false, failure: { code: 'not_owner' } });

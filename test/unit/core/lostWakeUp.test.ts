@@ -45,7 +45,7 @@ function cycle(values: readonly number[]): () => number {
 }
 
 /** Resolves once everything that is due has run. */
-const quiet = () => new Promise<void>((resolve) => setImmediate(resolve));
+const allDueHasRun = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Keeps the order in which events were appended, as the real file does. */
 function slowFile(clock: ManualClock, delay: () => number, written: LogEvent[]): EventFile {
@@ -120,7 +120,7 @@ async function play(schedule: Schedule): Promise<readonly LogEvent[]> {
   const earshot = new Earshot(ports);
   const pass = async (milliseconds: number) => {
     clock.advance(milliseconds);
-    await quiet();
+    await allDueHasRun();
   };
   const begun = earshot.create();
   await pass(0);

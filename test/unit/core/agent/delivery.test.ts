@@ -13,15 +13,15 @@ import { type Settings } from '../../../../src/protocol/settings.ts';
 import { defaultSettings, pending, settings, text } from '../../../support/notify/arbitraryNotifications.ts';
 import { createMemoryLog } from '../../../support/log/memoryLog.ts';
 
-const held: ConversationLog[] = [];
+const openLogs: ConversationLog[] = [];
 
 afterEach(() => {
-  for (const log of held.splice(0)) log.dispose();
+  for (const log of openLogs.splice(0)) log.dispose();
 });
 
 async function open(): Promise<ConversationLog> {
   const { log } = await createMemoryLog();
-  held.push(log);
+  openLogs.push(log);
   return log;
 }
 

@@ -21,7 +21,7 @@ const publish: fc.Arbitrary<Step> = fc
         world.publish(kind, subject, level),
   );
 
-const talk: fc.Arbitrary<Step> = fc.oneof(
+const conversationStep: fc.Arbitrary<Step> = fc.oneof(
   fc.constant<Step>((world) => world.request('Go on.')),
   fc.constant<Step>((world) => world.queueMessage('By the way.')),
   fc.nat({ max: 3 }).map(
@@ -86,7 +86,7 @@ const fault: fc.Arbitrary<Step> = fc.oneof(
 const steps = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: publish },
-    { weight: 6, arbitrary: talk },
+    { weight: 6, arbitrary: conversationStep },
     { weight: 3, arbitrary: change },
     { weight: 2, arbitrary: fault },
   ),

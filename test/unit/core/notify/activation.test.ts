@@ -10,7 +10,7 @@ import {
 import { type Notification } from '../../../../src/protocol/notification.ts';
 import { defaultSettings } from '../../../support/notify/arbitraryNotifications.ts';
 
-const of = (source: string, name: string, more: Partial<Notification> = {}): Notification => ({
+const notificationOf = (source: string, name: string, more: Partial<Notification> = {}): Notification => ({
   id: `${source}.${name}`,
   kind: { source, name },
   level: 'info',
@@ -19,8 +19,8 @@ const of = (source: string, name: string, more: Partial<Notification> = {}): Not
   at: '2026-01-01T00:00:00.000Z',
   ...more,
 });
-const stopped = of('tool', 'stopped');
-const critical = of('git', 'head_changed', { level: 'critical' });
+const stopped = notificationOf('tool', 'stopped');
+const critical = notificationOf('git', 'head_changed', { level: 'critical' });
 
 const NOW = 1_000_000;
 const decide = (pending: readonly Notification[], more: Partial<ActivationInput> = {}) =>
@@ -41,14 +41,14 @@ const decide = (pending: readonly Notification[], more: Partial<ActivationInput>
 describe('activation by kind', () => {
   test.each([
     ['tool.stopped', stopped, 'wake'],
-    ['tool.failed', of('tool', 'failed', { level: 'error' }), 'wake'],
-    ['tool.waiting', of('tool', 'waiting'), 'wake'],
-    ['tool.lost', of('tool', 'lost', { level: 'error' }), 'wait'],
-    ['file.changed', of('file', 'changed', { level: 'warning' }), 'wait'],
-    ['task.ended with an error', of('task', 'ended', { level: 'error' }), 'wait'],
-    ['a mention', of('message', 'received', { scopes: ['mention:me'] }), 'wake'],
-    ['a message', of('message', 'received', { scopes: ['room:all'] }), 'wait'],
-    ['a mention of another source', of('plugin', 'said', { scopes: ['mention:me'] }), 'wait'],
+    ['tool.failed', notificationOf('tool', 'failed', { level: 'error' }), 'wake'],
+    ['tool.waiting', notificationOf('tool', 'waiting'), 'wake'],
+    ['tool.lost', notificationOf('tool', 'lost', { level: 'error' }), 'wait'],
+    ['file.changed', notificationOf('file', 'changed', { level: 'warning' }), 'wait'],
+    ['task.ended with an error', notificationOf('task', 'ended', { level: 'error' }), 'wait'],
+    ['a mention', notificationOf('message', 'received', { scopes: ['mention:me'] }), 'wake'],
+    ['a message', notificationOf('message', 'received', { scopes: ['room:all'] }), 'wait'],
+    ['a mention of another source', notificationOf('plugin', 'said', { scopes: ['mention:me'] }), 'wait'],
     ['a critical one', critical, 'wake'],
   ])('%s in an idle conversation', (_name, notification, expected) => {
     expect(decide([notification]).type).toBe(expected);
@@ -91,7 +91,7 @@ describe('limits', () => {
   ] as const)('%s holds notifications that would wake', (reason, more) => {
     expect(decide([stopped], more)).toEqual({ type: 'held', reason });
     expect(decide([critical], more)).toEqual({ type: 'held', reason });
-    expect(decide([of('file', 'changed')], more)).toEqual({ type: 'wait' });
+    expect(decide([notificationOf('file', 'changed')], more)).toEqual({ type: 'wait' });
   });
 
   test('a stopped earlier turn does not hold an interruption of the running turn', () => {
@@ -114,6 +114,6 @@ describe('limits', () => {
     expect([1, 2, 3, 4].map(until)).toEqual([1, 2, 4, 8].map((factor) => factor * FIRST_BACK_OFF));
     expect(until(30)).toBe(600_000);
     expect(decide([stopped], { woken: woken(1), now: NOW + FIRST_BACK_OFF }).type).toBe('wake');
-    expect(decide([stopped, of('tool', 'failed')], { woken: woken(4) }).type).toBe('wake');
+    expect(decide([stopped, notificationOf('tool', 'failed')], { woken: woken(4) }).type).toBe('wake');
   });
 });

@@ -64,7 +64,7 @@ async function handleEnded(code: number): Promise<NotificationDraft> {
       },
       onDidChange: never.event,
       read: async (from, limit) => ({ from, bytes: output.subarray(from, from + limit) }),
-      write: () => Promise.reject(new Error('nobody writes')),
+      write: () => Promise.reject(new Error('unexpected write')),
       stop: () => undefined,
       interrupt: () => undefined,
       dispose: () => never.dispose(),
@@ -84,12 +84,12 @@ async function taskFailed(): Promise<NotificationDraft> {
   const ended = new Emitter<TaskEnd>((error) => errors.push(String(error)));
   const host = createTestHost();
   host.conversations = ['c'];
-  const nobody = () => Promise.reject(new Error('nobody asks'));
+  const unused = () => Promise.reject(new Error('unexpected call'));
   const { promise, resolve } = Promise.withResolvers<NotificationDraft>();
   const producer = createTasksProducer({
     clock: createManualClock(Date.parse(AT)),
     logger: recordingLogger(errors),
-    tasks: { list: nobody, run: nobody, onDidEnd: ended.event },
+    tasks: { list: unused, run: unused, onDidEnd: ended.event },
   });
   const publisher = { publish: async (draft: NotificationDraft) => resolve(draft), withdraw: async () => false };
   const watching = producer.start(

@@ -83,17 +83,19 @@ test('for any schedule each notification is published, replaced by a newer one o
       const unpublished = taken.filter((one) => !publishedMessages.has(one.draft.message));
       const counted = delivered.filter(isSummary).reduce((sum, one) => sum + Number(one.draft.data?.['count']), 0);
       // A notification without subject cannot be replaced; one with a subject only by a newer one of the same kind.
-      const keyOf = ({ kind, subject, message }: NotificationDraft) =>
+      const replacementKey = ({ kind, subject, message }: NotificationDraft) =>
         subject === undefined ? message : `${kind.name} ${subject}`;
       const replaced = unpublished.filter((one) =>
         taken.some(
-          (newer) => keyOf(newer.draft) === keyOf(one.draft) && Number(newer.draft.message) > Number(one.draft.message),
+          (newer) =>
+            replacementKey(newer.draft) === replacementKey(one.draft) &&
+            Number(newer.draft.message) > Number(one.draft.message),
         ),
       );
       expect(unpublished.length - replaced.length).toBeLessThanOrEqual(counted);
       expect(counted).toBeLessThanOrEqual(unpublished.length);
       // The newest notification of each subject and kind is published or counted.
-      const newest = new Map(taken.map((one) => [keyOf(one.draft), one.draft.message]));
+      const newest = new Map(taken.map((one) => [replacementKey(one.draft), one.draft.message]));
       expect([...newest.values()].filter((message) => !publishedMessages.has(message)).length).toBeLessThanOrEqual(
         counted,
       );
@@ -104,7 +106,7 @@ test('for any schedule each notification is published, replaced by a newer one o
         const ofSubject = single.slice(0, index).filter((other) => other.draft.subject === one.draft.subject);
         // Notifications of a subject keep their order.
         expect(ofSubject.every((other) => Number(other.draft.message) < Number(one.draft.message))).toBe(true);
-        const before = ofSubject.findLast((other) => keyOf(other.draft) === keyOf(one.draft));
+        const before = ofSubject.findLast((other) => replacementKey(other.draft) === replacementKey(one.draft));
         if (before === undefined || !onTime.includes(one)) continue;
         expect(one.at - before.at).toBeGreaterThanOrEqual(SUBJECT_MILLISECONDS);
       }

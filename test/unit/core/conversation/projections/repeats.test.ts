@@ -18,7 +18,7 @@ const bad = (id: string): Notification => {
   const { data: _, ...rest } = good(id);
   return { ...rest, level: 'error' };
 };
-const act = (id: string, name: string): EventDraft => ({ type: 'tool_call_request', id, name, arguments: {} });
+const callOf = (id: string, name: string): EventDraft => ({ type: 'tool_call_request', id, name, arguments: {} });
 const changes = [{ path: 'a.ts', before: 'h1', after: 'h2' }];
 const compaction = { type: 'compaction', through: 4, text: 'All of it.', seen: [] } as unknown as EventDraft;
 
@@ -69,12 +69,12 @@ test.each<[string, boolean, EventDraft[]]>([
   [
     'the model has run the task itself since',
     false,
-    [call('c'), queued(good('a')), result('c', 2, ['a']), act('d', 'run_task'), result('d')],
+    [call('c'), queued(good('a')), result('c', 2, ['a']), callOf('d', 'run_task'), result('d')],
   ],
   [
     'the model has run a command since',
     false,
-    [call('c'), queued(good('a')), result('c', 2, ['a']), act('d', 'run_command'), result('d')],
+    [call('c'), queued(good('a')), result('c', 2, ['a']), callOf('d', 'run_command'), result('d')],
   ],
   [
     'the model has only read since',

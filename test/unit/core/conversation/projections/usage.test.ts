@@ -21,28 +21,34 @@ const call = (input: number, output: number, more: object = {}): EventDraft => (
   usage: { input_tokens: input, output_tokens: output, cached_tokens: 10 },
   ...more,
 });
-const words = 'several words of a text that is read '.repeat(40);
-const size = estimateTokens(words);
+const answerText = 'several words of a text that is read '.repeat(40);
+const size = estimateTokens(answerText);
 const none = () => [];
 
 describe('the size of the next request', () => {
   test('is estimated, with the system prompt, before the first count', () => {
-    expect(fold(request(words)).contextTokens(none, () => words)).toBe(2 * size);
+    expect(fold(request(answerText)).contextTokens(none, () => answerText)).toBe(2 * size);
   });
 
   test('is the last count plus an estimate of what followed', () => {
-    const spent = fold(request('x'), call(1000, 50), request(words));
-    expect(spent.contextTokens(none, () => words)).toBe(1050 + size);
+    const spent = fold(request('x'), call(1000, 50), request(answerText));
+    expect(spent.contextTokens(none, () => answerText)).toBe(1050 + size);
   });
 
   test('is scaled by the error of the last estimate', () => {
-    const spent = fold(request('x'), call(1000, 50), request(words), call(1050 + 2 * size, 10), request(words));
+    const spent = fold(
+      request('x'),
+      call(1000, 50),
+      request(answerText),
+      call(1050 + 2 * size, 10),
+      request(answerText),
+    );
     expect(spent.ratio).toBe(1.5);
     expect(spent.contextTokens(none, () => '')).toBe(1060 + 2 * size + Math.round(1.5 * size));
   });
 
   test('is estimated anew after a compaction', () => {
-    const spent = fold(request(words), call(90_000, 50), { type: 'compaction', summary: 'short', through: 2 });
+    const spent = fold(request(answerText), call(90_000, 50), { type: 'compaction', summary: 'short', through: 2 });
     const messages = () => [{ role: 'user' as const, content: 'short' }];
     expect(spent.contextTokens(messages, () => '')).toBeLessThan(10);
   });
@@ -56,7 +62,7 @@ describe('the size of the next request', () => {
 test('usage is counted by model, with separate totals for notifications and system turns', () => {
   const carried = {
     format: 'xml',
-    text: words,
+    text: answerText,
     through: 1,
     user_text: [],
     shown: [],
