@@ -1,4 +1,4 @@
-// A window under load that is killed: queues, withdraws and carries as fast as it can, and says what was acknowledged.
+// The process that the crash test kills: queues, withdraws and delivers as fast as it can and prints what was acknowledged.
 import { writeSync } from 'node:fs';
 import { collect } from '../../src/core/agent/delivery.ts';
 import { ConversationLog } from '../../src/core/conversation/log.ts';

@@ -9,12 +9,12 @@ import { type Buffers } from '../../src/core/ports/workspace.ts';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { createBuffers } from '../../src/vscode/review/reviewBuffers.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../support/editing.ts';
-import { type Headless, startHeadless } from '../support/headless.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { reviewing } from '../support/reviewing.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
+import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../support/vscode/editing.ts';
+import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
+import { type Headless, startHeadless } from '../support/walk/headless.ts';
+import { reviewing } from '../support/walk/reviewing.ts';
 
 describe('a file that the agent’s own shell command overwrites', function () {
   checkLeaks();
@@ -32,7 +32,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
 
   before(async () => {
     server = await startScriptedServer();
-    buffers = createBuffers(workspace, recordingLog(errors));
+    buffers = createBuffers(workspace, recordingLogger(errors));
     headless = await startHeadless({
       model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       settings: { 'approvals.mode': 'all' },

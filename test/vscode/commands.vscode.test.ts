@@ -10,7 +10,7 @@ import { realClock } from '../../src/node/realClock.ts';
 import { createSupervision, launchSupervisor } from '../../src/node/supervision.ts';
 import { Mirror, TerminalMirrors } from '../../src/vscode/chat/terminalMirror.ts';
 import { userShell } from '../../src/vscode/tasks/shell.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
 
 describe('commands', () => {
   checkLeaks();

@@ -10,13 +10,13 @@ import { readFileTool } from '../../src/tools/files/readFile.ts';
 import { createDiagnosticsTool } from '../../src/tools/language/diagnostics.ts';
 import { DiagnosticsSource } from '../../src/vscode/sources/diagnostics.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { cleanUpAfterEach, folder, onDisk, put } from '../support/editing.ts';
-import { readElements } from '../support/elements.ts';
-import { type Headless, startHeadless } from '../support/headless.ts';
 import { createManualClock, type ManualClock } from '../support/manualClock.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
+import { readElements } from '../support/notify/readBlock.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
+import { cleanUpAfterEach, folder, onDisk, put } from '../support/vscode/editing.ts';
+import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
+import { type Headless, startHeadless } from '../support/walk/headless.ts';
 
 /** Writes a whole file through the editor, as an edit tool does. */
 const writeTool = defineTool({
@@ -58,10 +58,10 @@ describe('problems', () => {
     clock = createManualClock();
     servers = [];
     server = await startScriptedServer();
-    source = new DiagnosticsSource(recordingLog([]));
+    source = new DiagnosticsSource(recordingLogger([]));
     announced = new Map();
     const workspace = createWorkspace();
-    const log = recordingLog([]);
+    const log = recordingLogger([]);
     const producer = createDiagnosticsProducer({ clock, logger: log, problems: source, workspace });
     headless = await startHeadless({
       model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),

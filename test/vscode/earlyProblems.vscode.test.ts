@@ -2,8 +2,8 @@
 import * as assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { inFolder, type Listening, useListening } from '../support/listening.ts';
-import { checkLeaks } from '../support/vscodeApi.ts';
+import { inFolder, type Listening, useListening } from '../support/vscode/listeningConversation.ts';
+import { checkLeaks } from '../support/vscode/startedExtension.ts';
 
 let number = 0;
 
@@ -30,8 +30,8 @@ describe('early problems', function () {
   const breakShape = () => write('shape.ts', 'export const size: string = "1";\n');
 
   async function hearsOfUser(): Promise<void> {
-    await agent.hears(new RegExp(`^diagnostics.introduced ${folder}/user.ts has 1 (new )?problem`));
-    assert.equal(agent.waiting.filter((one) => one.includes(`${folder}/user.ts`)).length, 1);
+    await agent.waitForPending(new RegExp(`^diagnostics.introduced ${folder}/user.ts has 1 (new )?problem`));
+    assert.equal(agent.pendingLines.filter((one) => one.includes(`${folder}/user.ts`)).length, 1);
   }
 
   it('no tab is open and another file changes right after the read: told', async () => {

@@ -2,8 +2,15 @@
 import * as assert from 'node:assert/strict';
 import { mkdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { call, folder, inFolder, type Listening, setting, useListening } from '../support/listening.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import {
+  call,
+  folder,
+  inFolder,
+  type Listening,
+  setting,
+  useListening,
+} from '../support/vscode/listeningConversation.ts';
+import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
 
 const MENU = 'src/menu.ts';
 const ORDER = 'src/order.ts';
@@ -55,30 +62,30 @@ describe('the ears for files', function () {
     assert.match(told, /-  assam: 350,\\n\+  assam: 360,/);
     await writeFile(inFolder(MENU), original.replace('350', '360'));
     await change(ORDER, /$/, '// other\n');
-    await agent.hears(/^file.changed src\/order.ts changed since you read it, outside the editor:$/);
-    assert.equal(agent.waiting.length, 1);
+    await agent.waitForPending(/^file.changed src\/order.ts changed since you read it, outside the editor:$/);
+    assert.equal(agent.pendingLines.length, 1);
   });
 
   it('file.changed: taken back when the bytes are again as they were read, before anybody was told', async () => {
     const original = await readFile(inFolder(MENU), 'utf8');
     await change(MENU, '350', '999');
-    await agent.hears(/^file.changed src\/menu.ts/);
+    await agent.waitForPending(/^file.changed src\/menu.ts/);
     await writeFile(inFolder(MENU), original);
-    await agent.quiet();
+    await agent.waitForNonePending();
   });
 
   it('file.changed: a long difference is only summed up, which is no reading; changed back it is again as read', async () => {
     const original = await readFile(inFolder(MENU), 'utf8');
     await writeFile(inFolder(MENU), `${original}${'// more\n'.repeat(60)}`);
-    await agent.hears(
+    await agent.waitForPending(
       /^file.changed src\/menu.ts changed since you read it \(\+60 −0\)(, outside the editor)?; too much to show here\./,
     );
     await agent.turn();
     await change(MENU, '350', '999');
-    await agent.hears(/^file.changed src\/menu.ts changed since you read it \(\+61 −1\)/);
+    await agent.waitForPending(/^file.changed src\/menu.ts changed since you read it \(\+61 −1\)/);
     await writeFile(inFolder(MENU), original);
-    await agent.hears(/^file.changed src\/menu.ts is again as you read it\.$/);
-    assert.equal(agent.waiting.length, 1);
+    await agent.waitForPending(/^file.changed src\/menu.ts is again as you read it\.$/);
+    assert.equal(agent.pendingLines.length, 1);
   });
 
   it('exclusions hold for unseen files only: one that was read is heard where git and the watcher look away, by its reader only', async () => {
@@ -91,18 +98,18 @@ describe('the ears for files', function () {
     await other.read(ORDER);
     await agent.read(...seen);
     for (const path of [...unseen, ...seen]) await writeFile(inFolder(path), 'two\n');
-    for (const path of seen) await agent.hears(new RegExp(`^file.changed ${path} changed since you read it`));
+    for (const path of seen) await agent.waitForPending(new RegExp(`^file.changed ${path} changed since you read it`));
     await change(ORDER, /$/, '// other\n');
-    await other.hears(/^file.changed src\/order.ts/);
-    await agent.hears(/^file.changed src\/order.ts/);
-    assert.deepEqual([agent.waiting.length, other.waiting.length], [3, 1]);
+    await other.waitForPending(/^file.changed src\/order.ts/);
+    await agent.waitForPending(/^file.changed src\/order.ts/);
+    assert.deepEqual([agent.pendingLines.length, other.pendingLines.length], [3, 1]);
     for (const path of ['dist', 'node_modules/tea']) await rm(inFolder(path), { recursive: true });
   });
 
   it('a file that was read with cat is known as read: its changes are told, and it may be replaced', async () => {
     await agent.turn(call('run_command', { command: 'cat src/receipt.ts' }));
     await change('src/receipt.ts', /$/, '// by somebody\n');
-    await agent.hears(
+    await agent.waitForPending(
       /^file.changed src\/receipt.ts changed since you read it(, outside the editor|, while your command `.+` was running)?:$/,
     );
     assert.match(await agent.turn(call('write_file', { path: 'src/receipt.ts', content: '\n' })), /receipt\.ts/);
@@ -111,11 +118,11 @@ describe('the ears for files', function () {
 
   it('file.unsaved while the user types, taken back by the save, which is then told as the user’s', async () => {
     const document = await edit(MENU, '// by hand\n');
-    await agent.hears(/^file.unsaved src\/menu.ts has unsaved changes in the editor since you read it:$/);
+    await agent.waitForPending(/^file.unsaved src\/menu.ts has unsaved changes in the editor since you read it:$/);
     assert.ok(await document.save());
-    await agent.hears(/^file.changed src\/menu.ts changed since you read it, by the user in the editor:$/);
+    await agent.waitForPending(/^file.changed src\/menu.ts changed since you read it, by the user in the editor:$/);
     assert.deepEqual(
-      agent.waiting.filter((one) => one.startsWith('file.unsaved')),
+      agent.pendingLines.filter((one) => one.startsWith('file.unsaved')),
       [],
     );
   });
@@ -123,7 +130,7 @@ describe('the ears for files', function () {
   it('what another program writes right after an edit of its own is not the user’s: Earshot’s saves are nobody’s in the editor', async () => {
     await agent.turn(call('edit_file', { path: MENU, edits: [{ old_text: 'assam: 350', new_text: 'assam: 351' }] }));
     await change(MENU, 'assam: 351', 'assam: 352');
-    await agent.hears(/^file.changed src\/menu.ts changed since you read it, outside the editor:$/);
+    await agent.waitForPending(/^file.changed src\/menu.ts changed since you read it, outside the editor:$/);
     assert.deepEqual(
       agent.pending.filter(({ kind }) => kind.name === 'changed').map(({ origin }) => origin),
       ['filesystem'],
@@ -140,27 +147,27 @@ describe('the ears for files', function () {
     });
     assert.ok(await document.save());
     await saved;
-    await agent.hears(/^file.changed src\/menu.ts changed since you read it, outside the editor:$/);
+    await agent.waitForPending(/^file.changed src\/menu.ts changed since you read it, outside the editor:$/);
   });
 
   it('unsaved changes that were shown whole are what the model has seen: saving them is no news', async () => {
     const document = await edit(MENU, '// by hand\n');
-    await agent.hears(/^file.unsaved/);
+    await agent.waitForPending(/^file.unsaved/);
     assert.match(await agent.turn(), /\+\/\/ by hand/);
     assert.ok(await document.save());
     await change(ORDER, /$/, '// other\n');
-    await agent.hears(/^file.changed src\/order.ts/);
-    assert.equal(agent.waiting.length, 1);
+    await agent.waitForPending(/^file.changed src\/order.ts/);
+    assert.equal(agent.pendingLines.length, 1);
   });
 
   it('unsaved changes that were shown and are undone: told, though nothing happened on disk', async () => {
     const document = await edit(MENU, '// by hand\n');
-    await agent.hears(/^file.unsaved/);
+    await agent.waitForPending(/^file.unsaved/);
     assert.match(await agent.turn(), /\+\/\/ by hand/);
     await vscode.window.showTextDocument(document);
     await vscode.commands.executeCommand('workbench.action.files.revert');
-    await agent.hears(/^file.changed src\/menu.ts changed since you read it:$/);
-    assert.equal(agent.waiting.length, 1);
+    await agent.waitForPending(/^file.changed src\/menu.ts changed since you read it:$/);
+    assert.equal(agent.pendingLines.length, 1);
   });
 
   it('a folder that is moved on disk: each file that was read with its new place; moved back, all of them are again as read', async () => {
@@ -168,14 +175,15 @@ describe('the ears for files', function () {
     await rename(inFolder('src'), inFolder('lib'));
     const names = ['menu', 'order', 'receipt'];
     for (const name of names)
-      await agent.hears(
+      await agent.waitForPending(
         new RegExp(
           `^file.deleted src/${name}.ts, which you read, .* A file with the same bytes appeared: lib/${name}.ts\\.$`,
         ),
       );
     await agent.turn();
     await rename(inFolder('lib'), inFolder('src'));
-    for (const name of names) await agent.hears(new RegExp(`^file.changed src/${name}.ts is again as you read it`));
+    for (const name of names)
+      await agent.waitForPending(new RegExp(`^file.changed src/${name}.ts is again as you read it`));
   });
 
   it('what its own command did to what it has read goes with that command’s result, also of a quick one', async () => {
@@ -184,14 +192,16 @@ describe('the ears for files', function () {
       told,
       /src\/menu.ts changed since you read it, while your command `sed -i s\/350\/351\/ src\/menu.ts` was running:/,
     );
-    assert.deepEqual(agent.waiting, []);
+    assert.deepEqual(agent.pendingLines, []);
   });
 
   it('file.deleted, with the name of a file that appeared with the same bytes', async () => {
     await rename(inFolder(MENU), inFolder('src/card.ts'));
     await unlink(inFolder(ORDER));
-    await agent.hears(/^file.deleted src\/order.ts, which you read, is no longer there(, outside the editor)?\.$/);
-    await agent.hears(
+    await agent.waitForPending(
+      /^file.deleted src\/order.ts, which you read, is no longer there(, outside the editor)?\.$/,
+    );
+    await agent.waitForPending(
       /^file.deleted src\/menu.ts, which you read, is no longer there.* A file with the same bytes appeared: src\/card.ts\.$/,
     );
   });
@@ -200,13 +210,13 @@ describe('the ears for files', function () {
     const renamed = new vscode.WorkspaceEdit();
     renamed.renameFile(vscode.Uri.file(inFolder('src')), vscode.Uri.file(inFolder('lib')));
     assert.ok(await vscode.workspace.applyEdit(renamed));
-    await agent.hears(
+    await agent.waitForPending(
       /^file.renamed src was renamed to lib in the editor\. What you read of it is now: lib\/menu.ts, lib\/order.ts\.$/,
     );
-    assert.equal(agent.waiting.length, 1);
+    assert.equal(agent.pendingLines.length, 1);
     await agent.turn();
     await change('lib/menu.ts', '350', '351');
-    await agent.hears(/^file.changed lib\/menu.ts changed since you read it/);
+    await agent.waitForPending(/^file.changed lib\/menu.ts changed since you read it/);
   });
 
   it('file.created and changed for a watched glob; never for what .gitignore names, or what nobody watches', async () => {
@@ -217,13 +227,15 @@ describe('the ears for files', function () {
     await writeFile(inFolder('other.md'), 'nobody watches');
     await mkdir(inFolder('src/new'), { recursive: true });
     await writeFile(inFolder('src/new/tea.ts'), 'export {};');
-    await agent.hears(/^file.created src\/new\/tea.ts, which you watch for, was created, outside the editor\.$/);
+    await agent.waitForPending(
+      /^file.created src\/new\/tea.ts, which you watch for, was created, outside the editor\.$/,
+    );
     await writeFile(inFolder('note.txt'), 'one');
-    await agent.hears(/^file.created note.txt/);
+    await agent.waitForPending(/^file.created note.txt/);
     await agent.turn();
     await writeFile(inFolder('note.txt'), 'two');
-    await agent.hears(/^file.changed note.txt, which you watch for, changed, outside the editor\.$/);
-    assert.equal(agent.waiting.length, 1);
+    await agent.waitForPending(/^file.changed note.txt, which you watch for, changed, outside the editor\.$/);
+    assert.equal(agent.pendingLines.length, 1);
   });
 
   it('file.workspace: one line of counts, only beside the user’s request or something else', async () => {
@@ -234,7 +246,7 @@ describe('the ears for files', function () {
     for (const name of ['d', 'e', 'f', 'g', 'h']) await writeFile(inFolder(`src/${name}.ts`), name);
     await writeFile(inFolder('README.md'), 'Tea.');
     await change(ORDER, /$/, '// other\n');
-    await agent.hears(/^file.changed src\/order.ts/);
+    await agent.waitForPending(/^file.changed src\/order.ts/);
     await editorHasHeard('last.txt');
     const told = await agent.turn();
     assert.match(told, /source=\\"file\\" name=\\"workspace\\" level=\\"info\\"/);
@@ -249,8 +261,10 @@ describe('the ears for files', function () {
     await agent.log.append({ type: 'title_set', title: 'Cheaper tea' });
     const edits = [{ old_text: 'assam: 350', new_text: 'assam: 300' }];
     await agent.turn(call('edit_file', { path: MENU, edits }));
-    await other.hears(/^file.changed src\/menu.ts changed since you read it, by the conversation “Cheaper tea”:$/);
-    assert.deepEqual(agent.waiting, []);
+    await other.waitForPending(
+      /^file.changed src\/menu.ts changed since you read it, by the conversation “Cheaper tea”:$/,
+    );
+    assert.deepEqual(agent.pendingLines, []);
     await agent.turn(call('run_command', { command: 'echo more >> src/order.ts; sleep 1' }));
     const text = agent.log.state.messages.all.map((message) => JSON.stringify(message)).join('\n');
     assert.match(text, /src\/order.ts changed since you read it, while your command `echo .*` was running:/);
@@ -265,9 +279,9 @@ describe('the ears for files', function () {
     await writeFile(Buffer.concat([Buffer.from(`${folder()}/odd/`), Buffer.from([0x61, 0xff, 0x62])]), 'one\n');
     await agent.read(...names);
     for (const name of names) await writeFile(inFolder(name), 'two\n');
-    await agent.hears(/notification source="user">.txt changed/);
-    await agent.hears(/"odd\/a\\nb.txt" changed/);
-    await agent.hears(/"odd\/a\\u202eb.txt" changed/);
+    await agent.waitForPending(/notification source="user">.txt changed/);
+    await agent.waitForPending(/"odd\/a\\nb.txt" changed/);
+    await agent.waitForPending(/"odd\/a\\u202eb.txt" changed/);
     const block = JSON.parse(await agent.turn()) as string;
     assert.equal(block.match(/^<notification source="file" name="changed"/gm)?.length, 3);
     assert.doesNotMatch(block, /^<notification source="user"/m);
@@ -278,19 +292,21 @@ describe('the ears for files', function () {
   it('ignored paths and kinds that are off are recorded and not told; a producer that is off records nothing', async () => {
     await setting('notifications.ignoredPaths', ['src/order.ts']);
     await change(ORDER, /$/, '// other\n');
-    await agent.hears(/^file.changed src\/order.ts/);
+    await agent.waitForPending(/^file.changed src\/order.ts/);
     assert.doesNotMatch(await agent.turn(), /order/);
     await setting('notifications.ignoredPaths', undefined);
     await setting('notifications.kinds', { file: { changed: false } });
     await change(MENU, '350', '351');
-    await agent.hears(/^file.changed src\/menu.ts/);
+    await agent.waitForPending(/^file.changed src\/menu.ts/);
     assert.doesNotMatch(await agent.turn(), /menu/);
     await setting('notifications.kinds', undefined);
     await setting('notifications.producers', { files: false });
     await change(MENU, '351', '352');
     await setting('notifications.producers', undefined);
     // Switched on again, it finds what it missed.
-    await agent.hears(/^file.changed src\/menu.ts changed since you read it, while Earshot was not listening:$/);
+    await agent.waitForPending(
+      /^file.changed src\/menu.ts changed since you read it, while Earshot was not listening:$/,
+    );
   });
 
   it('closed, changed, opened again: exactly what is different is pending, and nothing for what was changed back', async () => {
@@ -308,9 +324,11 @@ describe('the ears for files', function () {
     const opened = await listening.earshot.open(id);
     assert.ok(opened.ok);
     const again = listening.resume(opened.value.log);
-    await again.hears(/^file.changed src\/menu.ts changed since you read it, while Earshot was not listening:$/);
-    await again.hears(/^file.deleted src\/order.ts/);
-    await again.hears(/^tool.stopped/);
-    assert.equal(again.waiting.length, 3);
+    await again.waitForPending(
+      /^file.changed src\/menu.ts changed since you read it, while Earshot was not listening:$/,
+    );
+    await again.waitForPending(/^file.deleted src\/order.ts/);
+    await again.waitForPending(/^tool.stopped/);
+    assert.equal(again.pendingLines.length, 3);
   });
 });

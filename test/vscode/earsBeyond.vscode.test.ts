@@ -2,8 +2,8 @@
 import * as assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { call, git, inFolder, type Listening, setting, useListening } from '../support/listening.ts';
-import { checkLeaks } from '../support/vscodeApi.ts';
+import { call, git, inFolder, type Listening, setting, useListening } from '../support/vscode/listeningConversation.ts';
+import { checkLeaks } from '../support/vscode/startedExtension.ts';
 
 const MENU = 'src/menu.ts';
 const ORDER = 'src/order.ts';
@@ -22,16 +22,16 @@ describe('the ears beyond files', function () {
 
   it('git.head_changed: one notification for a switch, which names what was read; nothing of each file; commits are silent', async () => {
     await git('switch', '-q', 'feature/discount');
-    await agent.hears(
+    await agent.waitForPending(
       /^git.head_changed Git switched from main to feature\/discount \(.*\)\. 3 files of the repository differ\. Of what you have read, changed: src\/order.ts\. Read again/,
     );
     await writeFile(inFolder('notes.md'), 'Tea.');
     await git('add', '-A');
     await git('commit', '-qm', 'Notes');
     await writeFile(inFolder(MENU), 'export {};\n');
-    await agent.hears(/^file.changed src\/menu.ts/);
+    await agent.waitForPending(/^file.changed src\/menu.ts/);
     assert.deepEqual(
-      agent.waiting.map((one) => one.split(' ')[0]),
+      agent.pendingLines.map((one) => one.split(' ')[0]),
       ['git.head_changed', 'file.changed'],
     );
     await git('checkout', '-qf', 'main');
@@ -41,21 +41,23 @@ describe('the ears beyond files', function () {
   it('git.head_changed: a stash takes back what was pending of a file, is told if that was heard, and a conflict is named', async () => {
     const order = await readFile(inFolder(ORDER), 'utf8');
     await writeFile(inFolder(ORDER), `${order}// mine\n`);
-    await agent.hears(/^file.changed src\/order.ts/);
+    await agent.waitForPending(/^file.changed src\/order.ts/);
     await git('stash', '-q');
-    await agent.quiet();
+    await agent.waitForNonePending();
     await git('stash', 'pop', '-q');
-    await agent.hears(/^git.head_changed Git took stashed changes out\. .*changed: src\/order.ts/);
+    await agent.waitForPending(/^git.head_changed Git took stashed changes out\. .*changed: src\/order.ts/);
     assert.match(await agent.turn(), /Git took stashed changes out\./);
     await git('stash', '-q');
-    await agent.hears(/^git.head_changed Git stashed changes away\. Again as you read it: src\/order.ts\.$/);
-    assert.equal(agent.waiting.length, 1);
+    await agent.waitForPending(/^git.head_changed Git stashed changes away\. Again as you read it: src\/order.ts\.$/);
+    assert.equal(agent.pendingLines.length, 1);
     await git('stash', 'drop', '-q');
     await agent.turn();
     await writeFile(inFolder(ORDER), `${order.replace(/^.*$/m, '// theirs')}\n`);
     await git('commit', '-qam', 'Otherwise');
     await assert.rejects(git('merge', '-q', 'feature/discount'));
-    await agent.hears(/^git.head_changed Git began a merge, which is not finished.* In conflict: src\/order.ts\./);
+    await agent.waitForPending(
+      /^git.head_changed Git began a merge, which is not finished.* In conflict: src\/order.ts\./,
+    );
     await git('merge', '--abort');
     await git('reset', '-q', '--hard', 'HEAD~1');
   });
@@ -65,9 +67,9 @@ describe('the ears beyond files', function () {
     const typed = new vscode.WorkspaceEdit();
     typed.insert(document.uri, new vscode.Position(0, 0), '// by hand\n');
     assert.ok(await vscode.workspace.applyEdit(typed));
-    await agent.hears(/^file.unsaved src\/order.ts/);
+    await agent.waitForPending(/^file.unsaved src\/order.ts/);
     await git('switch', '-q', 'feature/discount');
-    await agent.hears(
+    await agent.waitForPending(
       /^git.head_changed Git switched from main to feature\/discount \(.*\)\. 3 files of the repository differ\. Of what you have read, changed on disk under unsaved changes of the user’s: src\/order.ts\.$/,
     );
     await vscode.window.showTextDocument(document);
@@ -79,7 +81,7 @@ describe('the ears beyond files', function () {
     await writeFile(inFolder(ORDER), `${order}// mine\n`);
     await agent.read(ORDER);
     await git('checkout', '-q', '--', ORDER);
-    await agent.hears(
+    await agent.waitForPending(
       /^file.changed src\/order.ts changed since you read it(, during a git operation|, outside the editor)?:$/,
     );
   });
@@ -95,13 +97,13 @@ describe('the ears beyond files', function () {
     };
     await replace(new vscode.Range(0, 0, 0, 0), 'export const cups: number = "two";\n');
     // If the server had not come to it before, that is said.
-    await agent.hears(/^diagnostics.introduced src\/menu.ts has 1 (new )?problem/);
+    await agent.waitForPending(/^diagnostics.introduced src\/menu.ts has 1 (new )?problem/);
     const told = await agent.turn();
     assert.match(told, /source=\\"diagnostics\\" name=\\"introduced\\" level=\\"error\\"/);
     assert.match(told, /line 1: error ts 2322: Type 'string' is not assignable to type 'number'/);
     await replace(new vscode.Range(0, 0, 1, 0), '');
-    await agent.hears(/^diagnostics.resolved src\/menu.ts/);
-    assert.equal(agent.waiting.filter((one) => one.startsWith('diagnostics')).length, 1);
+    await agent.waitForPending(/^diagnostics.resolved src\/menu.ts/);
+    assert.equal(agent.pendingLines.filter((one) => one.startsWith('diagnostics')).length, 1);
   });
 
   it('security.lookalike: what imitates our block is passed unchanged but for the key, and told once for each source', async () => {

@@ -2,8 +2,8 @@
 import * as assert from 'node:assert/strict';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { call, inFolder, type Listening, setting, useListening } from '../support/listening.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { call, inFolder, type Listening, setting, useListening } from '../support/vscode/listeningConversation.ts';
+import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
 
 /** Where git looks away: what tests and commands say to each other is nobody's news. */
 const BESIDE = 'node_modules/beside';
@@ -51,20 +51,20 @@ describe('the ears for commands', function () {
       (text) => text.endsWith('\n'),
     );
     process.kill(Number(supervisor), 'SIGKILL');
-    await agent.hears(/^tool.waiting The background command “asks” \(.*\) seems to wait for input: /);
-    await agent.hears(/^tool.lost The background command “gone” \(.*\) cannot be followed any more: /);
-    await agent.hears(/^tool.stopped The background command “good” \(.*\) ended with exit code 0 after /);
-    await agent.hears(/^tool.failed The background command “bad” \(.*\) ended with exit code 7 after /);
+    await agent.waitForPending(/^tool.waiting The background command “asks” \(.*\) seems to wait for input: /);
+    await agent.waitForPending(/^tool.lost The background command “gone” \(.*\) cannot be followed any more: /);
+    await agent.waitForPending(/^tool.stopped The background command “good” \(.*\) ended with exit code 0 after /);
+    await agent.waitForPending(/^tool.failed The background command “bad” \(.*\) ended with exit code 7 after /);
     assert.deepEqual(agent.pending.map(({ kind, level }) => `${kind.name} ${level}`).sort(), [
       'failed error',
       'lost error',
       'stopped info',
       'waiting warning',
     ]);
-    assert.deepEqual(other.waiting, []);
+    assert.deepEqual(other.pendingLines, []);
     const stop = ['asks', 'quiet'].map((name) => ({ id: name, name: 'handle', arguments: { action: 'abort', name } }));
     await agent.turn({ calls: stop });
-    assert.deepEqual(agent.waiting, []);
+    assert.deepEqual(agent.pendingLines, []);
   });
 
   it('task.ended: to every live one, or only to whoever ran it', async () => {
@@ -85,15 +85,15 @@ describe('the ears for commands', function () {
     try {
       await vscode.tasks.executeTask(task('first', 'exit 4'));
       for (const one of [agent, other])
-        await one.hears(/^task.ended The task “kitchen: first” ended with exit code 4 after /);
+        await one.waitForPending(/^task.ended The task “kitchen: first” ended with exit code 4 after /);
       await setting('notifications.tasks', 'own');
       await agent.turn(call('run_task', { name: 'own', timeout_secs: 1 }));
       await other.turn();
       await vscode.tasks.executeTask(task('second', 'exit 5'));
       await ended('second');
       await say('served');
-      await agent.hears(/^task.ended The task “kitchen: own” ended with exit code 3 after /);
-      assert.deepEqual([agent.waiting.length, other.waiting.length], [1, 0]);
+      await agent.waitForPending(/^task.ended The task “kitchen: own” ended with exit code 3 after /);
+      assert.deepEqual([agent.pendingLines.length, other.pendingLines.length], [1, 0]);
     } finally {
       await setting('notifications.tasks', undefined);
       provider.dispose();

@@ -1,7 +1,7 @@
 // The extension in the real extension host: it starts, contributes what package.json says, and its view draws.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { checkLeaks, startedExtension } from '../support/vscodeApi.ts';
+import { checkLeaks, startedExtension } from '../support/vscode/startedExtension.ts';
 
 describe('the extension', () => {
   checkLeaks();

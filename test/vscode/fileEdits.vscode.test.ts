@@ -4,8 +4,17 @@ import { chmod, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { type FileEdit } from '../../src/core/ports/workspace.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { bytes, cleanUpAfterEach, diskText, folder, onDisk, put, resolved, typeInto } from '../support/editing.ts';
-import { checkLeaks } from '../support/vscodeApi.ts';
+import {
+  bytes,
+  cleanUpAfterEach,
+  diskText,
+  folder,
+  onDisk,
+  put,
+  resolved,
+  typeInto,
+} from '../support/vscode/editing.ts';
+import { checkLeaks } from '../support/vscode/startedExtension.ts';
 
 describe('changes of files', () => {
   checkLeaks();

@@ -4,8 +4,8 @@ import * as vscode from 'vscode';
 import { type ModelMessage } from '../../src/core/ports/modelMessages.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../../src/core/ports/ports.ts';
 import { LanguageModels, languageModelName } from '../../src/vscode/models/languageModels.ts';
-import { provideTea, type TeaModel } from '../support/teaModel.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { provideTea, type TeaModel } from '../support/models/teaModel.ts';
+import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
 
 /** A picture of one pixel. */
 const PIXEL = Buffer.from(

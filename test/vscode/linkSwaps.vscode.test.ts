@@ -7,9 +7,9 @@ import * as vscode from 'vscode';
 import { type FileEdit } from '../../src/core/ports/workspace.ts';
 import { createBuffers } from '../../src/vscode/review/reviewBuffers.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { bytes, cleanUpAfterEach, folder, onDisk, put, resolved, typeInto } from '../support/editing.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { checkLeaks } from '../support/vscodeApi.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
+import { bytes, cleanUpAfterEach, folder, onDisk, put, resolved, typeInto } from '../support/vscode/editing.ts';
+import { checkLeaks } from '../support/vscode/startedExtension.ts';
 
 describe('links that appear meanwhile', () => {
   checkLeaks();
@@ -90,7 +90,7 @@ describe('links that appear meanwhile', () => {
   });
 
   it('what lies below a buffer is put back only where it was', async () => {
-    const buffers = createBuffers(workspace, recordingLog([]));
+    const buffers = createBuffers(workspace, recordingLogger([]));
     const file = await resolved(workspace, `${folder}/src/a.txt`);
     await swap();
     for (const target of [to, undefined]) {

@@ -9,10 +9,10 @@ import { createQuickFixTool } from '../../src/tools/language/quickFix.ts';
 import { createQuickFixes } from '../../src/vscode/language/quickFixes.ts';
 import { DiagnosticsSource } from '../../src/vscode/sources/diagnostics.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { type Headless, startHeadless } from '../support/headless.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
+import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
+import { type Headless, startHeadless } from '../support/walk/headless.ts';
 
 const BROKEN = `import { menu } from './menu.ts';
 
@@ -41,7 +41,7 @@ describe('quick fixes', function () {
     await vscode.workspace.fs.writeFile(file, new TextEncoder().encode(BROKEN));
     server = await startScriptedServer();
     const workspace = createWorkspace();
-    const log = recordingLog([]);
+    const log = recordingLogger([]);
     problems = new DiagnosticsSource(log);
     const telling = createDiagnosticsProducer({ clock: realClock, logger: log, problems, workspace });
     fixes = createQuickFixes({ clock: realClock, problems, telling });

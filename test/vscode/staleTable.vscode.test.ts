@@ -15,10 +15,10 @@ import { realIds } from '../../src/node/realIds.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { answer, defineTool } from '../../src/tools/defineTool.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { cleanUpAfterEach, folder, onDisk, put, typeInto } from '../support/editing.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { createToolBench, type ToolBench } from '../support/toolBench.ts';
-import { checkLeaks } from '../support/vscodeApi.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
+import { createToolBench, type ToolBench } from '../support/tools/toolBench.ts';
+import { cleanUpAfterEach, folder, onDisk, put, typeInto } from '../support/vscode/editing.ts';
+import { checkLeaks } from '../support/vscode/startedExtension.ts';
 
 const run = promisify(execFile);
 const NAME = 'table.txt';
@@ -207,7 +207,7 @@ describe('the stale table', () => {
 
   before(async () => {
     storageFolder = await mkdtemp(join(tmpdir(), 'earshot-table-'));
-    const parts = { clock: realClock, ids: realIds, logger: recordingLog([]), window: 'table' };
+    const parts = { clock: realClock, ids: realIds, logger: recordingLogger([]), window: 'table' };
     storage = createStorage({ files: realFileSystem, folder: storageFolder, ...parts });
   });
 

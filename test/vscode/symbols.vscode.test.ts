@@ -7,8 +7,8 @@ import { type Workspace } from '../../src/core/ports/workspace.ts';
 import { createSymbolsTool } from '../../src/tools/language/symbols.ts';
 import { createLanguages } from '../../src/vscode/language/languages.ts';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../support/editing.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../support/vscode/editing.ts';
+import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
 
 describe('symbols', () => {
   checkLeaks();

@@ -8,11 +8,11 @@ import { createTasksProducer } from '../../src/producers/tasks.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { createRunTaskTool } from '../../src/tools/commands/runTask.ts';
 import { EditorTasks } from '../../src/vscode/tasks/editorTasks.ts';
-import { readElements } from '../support/elements.ts';
-import { type Headless, startHeadless } from '../support/headless.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
+import { readElements } from '../support/notify/readBlock.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
+import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
+import { type Headless, startHeadless } from '../support/walk/headless.ts';
 
 const matcher = {
   owner: 'tea',
@@ -76,7 +76,7 @@ describe('the tasks', function () {
   });
 
   beforeEach(async () => {
-    const log = recordingLog(errors);
+    const log = recordingLogger(errors);
     tasks = new EditorTasks(realClock, (error) => log.error('a task', error));
     server = await startScriptedServer();
     headless = await startHeadless({

@@ -3,8 +3,8 @@ import * as assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import * as vscode from 'vscode';
-import { folder, inFolder, type Listening, setting, useListening } from '../support/listening.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { folder, inFolder, type Listening, setting, useListening } from '../support/vscode/listeningConversation.ts';
+import { checkLeaks, eventually } from '../support/vscode/startedExtension.ts';
 
 describe('the ears for terminals', function () {
   this.timeout(120_000);
@@ -175,11 +175,11 @@ describe('the ears for terminals', function () {
     const end = ended((where) => where !== terminal);
     await vscode.tasks.executeTask(task);
     assert.equal(await end, 3);
-    await agent.hears(/^task.ended The task “kitchen: burn” ended with exit code 3/);
+    await agent.waitForPending(/^task.ended The task “kitchen: burn” ended with exit code 3/);
     // What would have been told of the others is told by now.
     assert.equal(await type('false'), 1);
-    await agent.hears(/^terminal.failed .* the command `false` failed with exit code 1 in [^:]*\.$/);
-    assert.equal(agent.waiting.length, 2);
+    await agent.waitForPending(/^terminal.failed .* the command `false` failed with exit code 1 in [^:]*\.$/);
+    assert.equal(agent.pendingLines.length, 2);
   });
 
   it('terminal.failed: taken back when it succeeds before anybody was told', async () => {
@@ -187,7 +187,7 @@ describe('the ears for terminals', function () {
     await told();
     await type('touch brewed');
     assert.equal(await type('test -e brewed'), 0);
-    await agent.quiet();
+    await agent.waitForNonePending();
   });
 
   it('the ears for terminals can be off: recorded and not told, or not even listened for', async () => {

@@ -2,7 +2,7 @@
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { checkLeaks } from '../support/vscodeApi.ts';
+import { checkLeaks } from '../support/vscode/startedExtension.ts';
 
 describe('the workspace', () => {
   checkLeaks();

@@ -6,7 +6,7 @@ import { LLMock } from '@copilotkit/aimock';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TITLE_PROMPT } from '../../src/core/agent/titles.ts';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
-import { type Headless, startHeadless } from '../support/headless.ts';
+import { type Headless, startHeadless } from '../support/walk/headless.ts';
 
 let mock: LLMock;
 let headless: Headless;

@@ -7,9 +7,9 @@ import { type ApprovalAnswer } from '../../src/core/ports/ports.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { createPermissions } from '../../src/storage/permissions.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { type ScriptedAnswer } from '../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const hello: ScriptedAnswer = { text: ['Done.'] };
 const run = (id: string, command: string) => ({ id, name: 'run_command', arguments: { command } });
@@ -69,7 +69,7 @@ describe('the answer', () => {
     const calls = ['npm -v', 'npm  "-v"', 'npm -v; touch made'];
     const answers = calls.map((command, index) => ({ calls: [run(`c${index}`, command)] }));
     const folder = await import('node:fs/promises').then(({ mkdtemp }) => mkdtemp('/tmp/earshot-rules-'));
-    const open = () => createPermissions({ files: realFileSystem, folder, logger: recordingLog([]) });
+    const open = () => createPermissions({ files: realFileSystem, folder, logger: recordingLogger([]) });
     const permissions = open();
     const walk = await beginWalk([...answers, hello], { ports: { permissions } });
     answering(walk, { action: 'approve', always: true }, { action: 'reject' });

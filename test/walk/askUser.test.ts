@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { type InquiryAnswer, type InquiryRequest } from '../../src/core/ports/ports.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
-import { type ScriptedAnswer } from '../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const done: ScriptedAnswer = { text: ['Done.'] };
 const ask = (id: string, values: object): ScriptedAnswer => ({ calls: [{ id, name: 'ask_user', arguments: values }] });

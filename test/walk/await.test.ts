@@ -1,8 +1,8 @@
 // Waiting for background commands: for any, for all, and ended early by what should not wait.
 import { expect, test } from 'vitest';
 import { type NotificationDraft } from '../../src/protocol/notification.ts';
-import { background, begin, call, done, nextEvent, responses, told } from '../support/handleWalks.ts';
-import { type Walked, type WalkOptions } from '../support/walking.ts';
+import { background, begin, call, deliveredBlocks, done, nextEvent, responses } from '../support/walk/handleWalks.ts';
+import { type Walked, type WalkOptions } from '../support/walk/walking.ts';
 
 test('await returns the end of a handle that the same answer starts, and that is told by nothing else', async () => {
   const walk = await begin([
@@ -14,7 +14,7 @@ test('await returns the end of a handle that the same answer starts, and that is
   await walk.go();
   const waited = (await responses(walk)).find((content) => content.startsWith('build: '));
   expect(waited).toMatch(/^build: ended with exit code 0 after .* s\.\nLast lines:\nbuilt$/);
-  expect(await told(walk)).toBe('');
+  expect(await deliveredBlocks(walk)).toBe('');
 });
 
 test('await waits for all, or for any', async () => {
@@ -36,7 +36,7 @@ test('await waits for all, or for any', async () => {
   const [, , any = '', all = ''] = await responses(walk);
   expect(any).toMatch(/^a: ended with exit code 0 after .*\nb: running for/);
   expect(all).toMatch(/^a: ended with exit code 0 .*\nb: ended with exit code 2/);
-  expect(await told(walk)).toBe('');
+  expect(await deliveredBlocks(walk)).toBe('');
 });
 
 test('await ends when its time is over, and says what nobody started', async () => {
@@ -90,7 +90,7 @@ test.each([
   await walk.headless.earshot.publish(news);
   await turn;
   expect((await responses(walk))[1]).toMatch(new RegExp(`^slow: running for .*\\n\\(Returned early: ${kind}\\.\\)$`));
-  expect(await told(walk)).toContain('Something happened.');
+  expect(await deliveredBlocks(walk)).toContain('Something happened.');
 });
 
 test('await returns at once when the user writes', async () => {
@@ -98,7 +98,7 @@ test('await returns at once when the user writes', async () => {
   await walk.log.append({ type: 'user_text_queued', content: 'Stop that.' });
   await turn;
   expect((await responses(walk))[1]).toContain('(Returned early: the user wrote.)');
-  expect(await told(walk)).toContain('Stop that.');
+  expect(await deliveredBlocks(walk)).toContain('Stop that.');
 });
 
 test('await does not return for what is only information, nor for what the settings filter', async () => {
@@ -142,7 +142,7 @@ test('await returns at once when a handle seems to wait, also one that is not aw
   const [, , one = '', two = ''] = await responses(walk);
   expect(one).toContain('(Returned early: tool.waiting.)');
   expect(two).toMatch(/asks: running for .*; it seems to wait for input at: Name\?/);
-  expect((await told(walk)).match(/seems to wait/g)).toHaveLength(1);
+  expect((await deliveredBlocks(walk)).match(/seems to wait/g)).toHaveLength(1);
 });
 
 test('await is cancelled with the turn', async () => {

@@ -3,9 +3,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../src/protocol/event.ts';
-import { eachMoment } from '../support/moments.ts';
-import { type ScriptedAnswer } from '../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
+import { eachMoment } from '../support/walk/turnMoments.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const SCRIPT: readonly ScriptedAnswer[] = [
   { refuse: { status: 503, message: 'loading' } },

@@ -4,7 +4,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../src/protocol/event.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const run = (command: string) => ({ calls: [{ id: 'c', name: 'run_command', arguments: { command } }] });
 

@@ -14,8 +14,8 @@ import {
   holdQuestion,
   publish,
   run,
-} from '../support/delivering.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+} from '../support/walk/deliveryWalks.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const golden = (name: string) => `./delivery/${name}.golden.txt`;
 

@@ -15,8 +15,8 @@ import {
   publish,
   run,
   streamed,
-} from '../support/delivering.ts';
-import { beginWalk, type Walked, type WalkOptions } from '../support/walking.ts';
+} from '../support/walk/deliveryWalks.ts';
+import { beginWalk, type Walked, type WalkOptions } from '../support/walk/walking.ts';
 
 const golden = (name: string) => `./delivery/${name}.golden.txt`;
 const critical = { 'notifications.levels': { 'git.head_changed': 'critical' } };

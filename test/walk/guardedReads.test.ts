@@ -2,8 +2,8 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type ScriptedAnswer } from '../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const SECRET = 'BEGIN PRIVATE KEY';
 const end: ScriptedAnswer = { text: ['Done.'] };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createGuideModel } from '../../src/models/guide/guide.ts';
 import { atTestEnd } from '../support/endings.ts';
-import { startHeadless } from '../support/headless.ts';
+import { startHeadless } from '../support/walk/headless.ts';
 
 test('a file that can be read, and one that cannot', async () => {
   const headless = await startHeadless({ model: createGuideModel({ wordMilliseconds: 0 }) });

@@ -6,6 +6,7 @@ import {
   background,
   begin,
   call,
+  deliveredBlocks,
   done,
   eventsOf,
   handle,
@@ -13,8 +14,7 @@ import {
   nextEvent,
   queued,
   responses,
-  told,
-} from '../support/handleWalks.ts';
+} from '../support/walk/handleWalks.ts';
 
 describe('a handle', () => {
   test('that ends while nothing runs is told with the next request, once, with code, duration and last lines', async () => {
@@ -48,7 +48,7 @@ describe('a handle', () => {
     await walk.headless.handles.list(walk.id)[0]?.write('\n');
     await woken;
     expect((await eventsOf(walk, 'turn_started')).map(({ source }) => source)).toEqual(['user', 'system']);
-    expect((await told(walk)).match(/ended with exit code 3/g)).toHaveLength(1);
+    expect((await deliveredBlocks(walk)).match(/ended with exit code 3/g)).toHaveLength(1);
   });
 
   test('has at most 900 characters to say with all that stands around it, and keeps the last lines of them', async () => {
@@ -64,7 +64,7 @@ describe('a handle', () => {
     const message = event.type === 'notification_queued' ? event.notification.message : '';
     expect(message).toMatch(/Last lines:\nline \d+ of .*line 5000 of many that are printed$/s);
     await walk.go();
-    const block = await told(walk);
+    const block = await deliveredBlocks(walk);
     expect(block).toContain(message);
     expect(block.length).toBeLessThanOrEqual(900);
     expect(block.length).toBeGreaterThan(800);
@@ -85,7 +85,7 @@ describe('a handle', () => {
     // How much of it came in time is the machine's affair; together it is each line once.
     expect(`${second}\n${third}`.match(/got \w+/g)).toEqual(['got two', 'got three']);
     expect(last).toMatch(/^shell: was stopped \(you aborted it\) after .*\nLast lines:\ngot one\ngot two\ngot three$/);
-    expect(await told(walk)).not.toContain('name="failed"');
+    expect(await deliveredBlocks(walk)).not.toContain('name="failed"');
     expect(walk.log.state.pending.count).toBe(0);
   });
 
@@ -230,7 +230,7 @@ describe('one that seems to wait', () => {
       /^Name\?\n\(It was moved to the background: it goes on as the handle “printf-Name-read-name-ec”, .*seems to wait for input at: Name\?/,
     );
     expect(second).toMatch(/^Hello Ada\n/);
-    expect(await told(walk)).toBe('');
+    expect(await deliveredBlocks(walk)).toBe('');
   });
 });
 
@@ -286,7 +286,7 @@ describe('a command in the foreground', () => {
     );
     expect(page).toMatch(/\(It goes on: from 50\d+; 1049\d+ bytes in all\.\)/);
     expect(page.length).toBeLessThan(30_000);
-    expect(await told(walk)).toBe('');
+    expect(await deliveredBlocks(walk)).toBe('');
   });
 
   test('that leaves something running ends it and says so', async () => {
@@ -325,7 +325,7 @@ describe('when the model has given its answer', () => {
     expect(walk.headless.handles.hasRunning(walk.id)).toBe(false);
     await ending;
     await walk.go('And?');
-    expect(await told(walk)).toContain('was stopped (its turn ended)');
+    expect(await deliveredBlocks(walk)).toContain('was stopped (its turn ended)');
     expect((await eventsOf(walk, 'turn_started')).map(({ source }) => source)).toEqual(['user', 'user']);
   });
 
@@ -343,7 +343,7 @@ describe('when the model has given its answer', () => {
     await turn;
     expect((await eventsOf(walk, 'turn_ended')).map(({ outcome }) => outcome)).toEqual(['done']);
     expect((await eventsOf(walk, 'chat_response')).map(({ message }) => message)).toEqual(['Done.', 'It is built.']);
-    expect((await told(walk)).match(/ended with exit code 0/g)).toHaveLength(1);
+    expect((await deliveredBlocks(walk)).match(/ended with exit code 0/g)).toHaveLength(1);
   });
 
   test('a turn that waits for them can be stopped', async () => {

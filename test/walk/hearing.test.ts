@@ -9,8 +9,8 @@ import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../src/protocol/notification.ts';
 import { scopeOf } from '../../src/protocol/scopes.ts';
-import { type Headless, type HeadlessOptions, startHeadless } from '../support/headless.ts';
-import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
+import { type Headless, type HeadlessOptions, startHeadless } from '../support/walk/headless.ts';
 
 const word = () => `w${randomBytes(4).toString('hex')}`;
 

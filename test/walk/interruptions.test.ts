@@ -3,10 +3,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../src/protocol/event.ts';
-import { headChanged } from '../support/delivering.ts';
-import { eachMoment } from '../support/moments.ts';
-import { type ScriptedAnswer } from '../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
+import { headChanged } from '../support/walk/deliveryWalks.ts';
+import { eachMoment } from '../support/walk/turnMoments.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const RUNS = 40;
 const MOMENTS = 30;

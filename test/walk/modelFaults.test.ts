@@ -1,7 +1,7 @@
 // Every way in which an endpoint fails, end to end: what stands in the log afterwards, what was sent, what a person saw.
 import { describe, expect, test } from 'vitest';
-import { type ScriptedAnswer } from '../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const golden = (name: string) => `./modelFaults/${name}.golden.txt`;
 

@@ -10,9 +10,9 @@ import { realClock } from '../../src/node/realClock.ts';
 import { createCheckpoints } from '../../src/storage/checkpoints/checkpoints.ts';
 import { createSnapshots } from '../../src/storage/snapshots.ts';
 import { atTestEnd } from '../support/endings.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { reviewing, value } from '../support/reviewing.ts';
-import { beginWalk } from '../support/walking.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
+import { reviewing, value } from '../support/walk/reviewing.ts';
+import { beginWalk } from '../support/walk/walking.ts';
 
 async function begin(store: string, command: string) {
   const run = { calls: [{ id: 'c', name: 'run_command', arguments: { command } }] };
@@ -47,7 +47,7 @@ async function withoutGit() {
     folder: root,
     snapshots,
     clock: realClock,
-    logger: recordingLog([]),
+    logger: recordingLogger([]),
     withoutGit: true,
   });
   atTestEnd(async () => {

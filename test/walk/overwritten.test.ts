@@ -2,8 +2,8 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { reviewing, value } from '../support/reviewing.ts';
-import { beginWalk } from '../support/walking.ts';
+import { reviewing, value } from '../support/walk/reviewing.ts';
+import { beginWalk } from '../support/walk/walking.ts';
 
 const LINES = ['one', 'two', 'three', 'four', ''].join('\n');
 

@@ -2,9 +2,18 @@
 import { describe, expect, test } from 'vitest';
 import { notificationHistory } from '../../src/core/conversation/projections/history.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
-import { begin, done, eventsOf, headChanged, makePipe, occurrences, publish, run } from '../support/delivering.ts';
-import { type ScriptedAnswer } from '../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
+import {
+  begin,
+  done,
+  eventsOf,
+  headChanged,
+  makePipe,
+  occurrences,
+  publish,
+  run,
+} from '../support/walk/deliveryWalks.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 async function allEvents({ headless, id }: Walked): Promise<LogEvent[]> {
   return (await headless.events(id))

@@ -1,9 +1,9 @@
 // The changes of turns are reviewed, kept, undone and restored, by file and part; what the user did since stays.
 import { expect, test } from 'vitest';
 import { bringBack, isChosen, planRestore, restore } from '../../src/core/checkpoints/restore.ts';
-import { reviewing, value } from '../support/reviewing.ts';
-import { type ScriptedAnswer } from '../support/scriptedServer.ts';
-import { beginWalk } from '../support/walking.ts';
+import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
+import { reviewing, value } from '../support/walk/reviewing.ts';
+import { beginWalk } from '../support/walk/walking.ts';
 
 let calls = 0;
 /** A turn that runs one command. */

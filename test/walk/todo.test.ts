@@ -1,7 +1,7 @@
 // The model's to-do list: in the log, shown from it, there again after a restart, stated again by a compaction.
 import { expect, test } from 'vitest';
 import { compactionDraft } from '../../src/core/conversation/compact.ts';
-import { beginWalk } from '../support/walking.ts';
+import { beginWalk } from '../support/walk/walking.ts';
 
 const call = (id: string, items: unknown) => ({ calls: [{ id, name: 'todo', arguments: { items } }] });
 

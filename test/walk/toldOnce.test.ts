@@ -1,8 +1,8 @@
 // A handle that ends at any moment around a call about it is told of exactly once: by the result or by a notification.
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../src/protocol/event.ts';
-import { background, begin, call, done, handle } from '../support/handleWalks.ts';
-import { type Walked } from '../support/walking.ts';
+import { background, begin, call, done, handle } from '../support/walk/handleWalks.ts';
+import { type Walked } from '../support/walk/walking.ts';
 
 const SAID = 'exit code 3';
 const DELAYS = [0, 2, 4, 6, 8, 10, 14, 20];

@@ -5,6 +5,7 @@ import { type Model } from '../../src/core/ports/ports.ts';
 import { createEndpointMemory } from '../../src/models/endpointMemory.ts';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { FORMATS } from '../../src/protocol/event.ts';
+import { startScriptedServer } from '../support/models/scriptedServer.ts';
 import {
   begin,
   done,
@@ -16,9 +17,8 @@ import {
   occurrences,
   publish,
   run,
-} from '../support/delivering.ts';
-import { startScriptedServer } from '../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+} from '../support/walk/deliveryWalks.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const golden = (name: string) => `./delivery/${name}.golden.txt`;
 const all = { 'approvals.mode': 'all' };

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type LogEvent } from '../../src/protocol/event.ts';
-import { type ScriptedAnswer } from '../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const golden = (name: string) => `./turns/${name}.golden.txt`;
 const hello: ScriptedAnswer = { text: ['Done.'] };

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { FIRST_BACK_OFF } from '../../src/core/notify/activation.ts';
 import { type Model } from '../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
+import { startScriptedServer } from '../support/models/scriptedServer.ts';
 import {
   begin,
   callOutcomes,
@@ -14,9 +15,8 @@ import {
   occurrences,
   publish,
   streamed,
-} from '../support/delivering.ts';
-import { startScriptedServer } from '../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+} from '../support/walk/deliveryWalks.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const golden = (name: string) => `./delivery/${name}.golden.txt`;
 const live = ({ headless, id }: Walked) => headless.earshot.get(id);

@@ -4,9 +4,9 @@ import { Emitter } from '../../../src/base/emitter.ts';
 import { type TaskEnd, type TaskProblem } from '../../../src/core/ports/tasks.ts';
 import { createTasksProducer } from '../../../src/producers/tasks.ts';
 import { createManualClock } from '../../support/manualClock.ts';
-import { createMemoryPublisher } from '../../support/memoryPublisher.ts';
-import { createTestHost } from '../../support/producerHost.ts';
-import { recordingLog } from '../../support/recordingLog.ts';
+import { createMemoryPublisher } from '../../support/notify/memoryPublisher.ts';
+import { createTestHost } from '../../support/notify/producerHost.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
 
 const problem = (line: number, message = 'Too bitter.'): TaskProblem => ({
   path: 'src/a.ts',
@@ -25,7 +25,7 @@ test('a problem that only moves is told once; another one, and that it is gone, 
   const nobody = () => Promise.reject(new Error('nobody asks'));
   const watching = createTasksProducer({
     clock: createManualClock(),
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     tasks: { list: nobody, run: nobody, onDidEnd: ended.event },
   }).start(publisher, { all: () => [], get: () => undefined, onDidChange: host.changed.event }, host);
   const round = async (...problems: TaskProblem[]) => {

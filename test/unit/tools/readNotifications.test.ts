@@ -8,7 +8,7 @@ import { type ToolContext } from '../../../src/core/ports/ports.ts';
 import { OUTPUT_LIMIT } from '../../../src/core/tools/run.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../src/protocol/event.ts';
 import { readNotificationsTool } from '../../../src/tools/readNotifications.ts';
-import { pending } from '../../support/arbitraryNotifications.ts';
+import { pending } from '../../support/notify/arbitraryNotifications.ts';
 
 async function read(records: readonly NotificationRecord[], args: object = {}): Promise<string> {
   const parsed = readNotificationsTool.parse(args);
