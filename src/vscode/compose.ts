@@ -14,7 +14,7 @@ import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
 import { createSupervision, launchSupervisor } from '../node/supervision.ts';
 import { createHandlesProducer } from '../producers/handles.ts';
-import { createTasksProducer } from '../producers/tasks.ts';
+import { createTasksProducer } from '../producers/tasks/tasks.ts';
 import { createDiskEntries } from '../storage/checkpoints/diskEntries.ts';
 import { createPermissions } from '../storage/permissions.ts';
 import { createStorage } from '../storage/storage.ts';

@@ -9,7 +9,7 @@ import { type TaskEnd } from '../../../../src/core/ports/tasks.ts';
 import { Handle } from '../../../../src/core/tools/handle.ts';
 import { draftOf } from '../../../../src/core/tools/handleWords.ts';
 import { realIds } from '../../../../src/node/realIds.ts';
-import { createTasksProducer } from '../../../../src/producers/tasks.ts';
+import { createTasksProducer } from '../../../../src/producers/tasks/tasks.ts';
 import { type FORMATS } from '../../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
 import { defaultSettings } from '../../../support/arbitraryNotifications.ts';
