@@ -6,7 +6,7 @@ import { DisposableStore } from '../../src/base/disposable.ts';
 import { ConversationLog } from '../../src/core/conversation/log.ts';
 import { estimateTokens } from '../../src/core/conversation/tokens.ts';
 import { Dispatcher } from '../../src/core/notify/dispatcher.ts';
-import { formatBlock } from '../../src/core/notify/format/formats.ts';
+import { formatBlock } from '../../src/core/notify/format/format.ts';
 import { planNotifications } from '../../src/core/notify/plan.ts';
 import { Subscriptions } from '../../src/core/notify/publishing.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';

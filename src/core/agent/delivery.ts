@@ -5,9 +5,10 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { estimateTokens } from '../conversation/tokens.ts';
 import { fileStatesOf } from '../files/fileState.ts';
 import { SHOWN_IN_PART } from '../files/seenPart.ts';
-import { type FormatName } from '../notify/format/format.ts';
-import { formatBlock } from '../notify/format/formats.ts';
-import { type Outline, type Plan, planNotifications } from '../notify/plan.ts';
+import { type FormatName } from '../notify/format/blockText.ts';
+import { formatBlock } from '../notify/format/format.ts';
+import { type Outline } from '../notify/outline.ts';
+import { type Plan, planNotifications } from '../notify/plan.ts';
 import { type Ports } from '../ports/ports.ts';
 
 export interface DeliveryOptions {

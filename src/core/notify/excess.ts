@@ -3,7 +3,7 @@ import { type Kind, LEVELS, type Level, type NotificationDraft, printKind } from
 import { type FileState, fileStatesOf } from '../files/fileState.ts';
 import { nameOf } from './group.ts';
 import { listNames, printName } from './nameList.ts';
-import { type Outlet } from './throttle.ts';
+import { type Outlet } from './outlet.ts';
 
 /** What one listener would have been told one by one. */
 interface Gathered {

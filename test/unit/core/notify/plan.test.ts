@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { estimateTokens } from '../../../../src/core/conversation/tokens.ts';
-import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
-import { type Outline, type Plan, planNotifications, tokenBudget } from '../../../../src/core/notify/plan.ts';
+import { formatBlock } from '../../../../src/core/notify/format/format.ts';
+import { type Outline } from '../../../../src/core/notify/outline.ts';
+import { type Plan, planNotifications, tokenBudget } from '../../../../src/core/notify/plan.ts';
 import { FORMATS } from '../../../../src/protocol/event.ts';
 import { LEVELS, type Notification } from '../../../../src/protocol/notification.ts';
 import { type Settings } from '../../../../src/protocol/settings.ts';

@@ -1,11 +1,11 @@
 // Calm producers, for any schedule on a clock turned by hand: nothing taken is lost, and no subject speaks twice within 2 s.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { type Outlet } from '../../../../src/core/notify/outlet.ts';
 import {
   ThrottledPublisher,
   MINUTE_MILLISECONDS,
   MOST_A_MINUTE,
-  type Outlet,
   SUBJECT_MILLISECONDS,
 } from '../../../../src/core/notify/throttle.ts';
 import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
