@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Outlet } from '../../../../src/core/notify/outlet.ts';
 import {
-  ThrottledPublisher,
   MINUTE_MILLISECONDS,
   MOST_A_MINUTE,
   SUBJECT_MILLISECONDS,
+  ThrottledPublisher,
 } from '../../../../src/core/notify/throttle.ts';
 import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
