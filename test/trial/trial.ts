@@ -1,6 +1,6 @@
 // Plays each situation in each format and classifies the model's next answer.
 
-import { formatBlock } from '../../src/core/notify/format/formats.ts';
+import { formatBlock } from '../../src/core/agent/delivery.ts';
 import { planNotifications } from '../../src/core/notify/plan.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../../src/core/ports/ports.ts';
 import { type Workspace } from '../../src/core/ports/workspace.ts';

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { type TaskEnd } from '../../src/core/ports/tasks.ts';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { realClock } from '../../src/node/realClock.ts';
-import { createTasksProducer } from '../../src/producers/tasks.ts';
+import { createTasksProducer } from '../../src/producers/tasks/tasks.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { createRunTaskTool } from '../../src/tools/commands/runTask.ts';
 import { EditorTasks } from '../../src/vscode/tasks/editorTasks.ts';
@@ -187,7 +187,7 @@ describe('the tasks', function () {
   it('that the user runs are told once, with exit code, duration and level', async () => {
     const good = await run('brew');
     const bad = await run('taste');
-    assert.deepEqual([good.exitCode, good.toldTo, bad.exitCode], [0, undefined, 3]);
+    assert.deepEqual([good.exitCode, good.awaitedBy, bad.exitCode], [0, undefined, 3]);
     const queued = await eventually(
       () => events('notification_queued'),
       (all) => all.length >= 2,

@@ -5,9 +5,11 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { estimateTokens } from '../conversation/tokens.ts';
 import { fileStatesOf } from '../files/fileState.ts';
 import { SHOWN_IN_PART } from '../files/seenPart.ts';
-import { type FormatName } from '../notify/format/format.ts';
-import { formatBlock } from '../notify/format/formats.ts';
-import { type Outline, type Plan, planNotifications } from '../notify/plan.ts';
+import { type FormatInput, type FormatName } from '../notify/format/blockText.ts';
+import { formatMarkdown } from '../notify/format/markdown.ts';
+import { formatXml } from '../notify/format/xml.ts';
+import { type Outline } from '../notify/outline.ts';
+import { type Plan, planNotifications } from '../notify/plan.ts';
 import { type Ports } from '../ports/ports.ts';
 
 export interface DeliveryOptions {
@@ -91,6 +93,11 @@ export function countDeliverable(log: ConversationLog, options: Omit<DeliveryOpt
     contextWindow: options.contextWindow,
     measure: () => 0,
   });
+}
+
+/** `developer` and `synthetic-tool` differ only in where the wire mapping puts the XML block. */
+export function formatBlock(name: FormatName, input: FormatInput): string {
+  return name === 'markdown' ? formatMarkdown(input) : formatXml(input);
 }
 
 function chooseFormat(settings: Settings): FormatName {

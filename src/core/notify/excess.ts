@@ -4,7 +4,7 @@ import { type Kind, type Level, type NotificationDraft, printKind, worseLevel } 
 import { nameOfSubject } from '../../protocol/scopes.ts';
 import { type FileState, fileStatesOf } from '../files/fileState.ts';
 import { listNames, printName } from './nameList.ts';
-import { type Outlet } from './throttle.ts';
+import { type Outlet } from './outlet.ts';
 
 /** What one listener would have been told one by one. */
 interface Gathered {

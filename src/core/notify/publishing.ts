@@ -8,8 +8,8 @@ import { fileScope, nameInScope, type ScopeType, scopeOf } from '../../protocol/
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Ids } from '../ports/ports.ts';
 import { type Addressed, Dispatcher, type Subscription } from './dispatcher.ts';
+import { type Outlet } from './outlet.ts';
 import { enqueue, withdraw } from './queue.ts';
-import { type Outlet } from './throttle.ts';
 
 /** What every live conversation hears, whatever it is about. */
 const HEARD_BY_ALL: readonly string[] = SHIPPED_KINDS.filter((kind) => KINDS[kind].heardBy === 'live').map((kind) =>

@@ -15,7 +15,7 @@ import { lookalikeIn } from '../../../src/core/conversation/projections/lookalik
 import { shortTitle } from '../../../src/core/conversation/projections/summary.ts';
 import { estimateTokens } from '../../../src/core/conversation/tokens.ts';
 import { compileGlob, keyOf, keysFor, matchesAny } from '../../../src/core/files/globs.ts';
-import { legal } from '../../../src/core/notify/format/format.ts';
+import { legal } from '../../../src/core/notify/format/blockText.ts';
 import { printProblem } from '../../../src/core/notify/wording/problems.ts';
 import { readPrompt } from '../../../src/core/prompt/promptFiles.ts';
 import { readStructured } from '../../../src/core/prompt/structured.ts';

@@ -1,7 +1,7 @@
 // Sizes of typical notification blocks: the golden file has each block with its size and the size of its frame.
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
-import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
+import { formatBlock } from '../../../../src/core/agent/delivery.ts';
 import { planNotifications } from '../../../../src/core/notify/plan.ts';
 import { fileChanged } from '../../../../src/core/notify/wording/fileChange.ts';
 import { introducedDraft } from '../../../../src/core/notify/wording/problems.ts';
@@ -9,7 +9,7 @@ import { type TaskEnd } from '../../../../src/core/ports/tasks.ts';
 import { CommandHandle } from '../../../../src/core/tools/handle.ts';
 import { draftOf } from '../../../../src/core/tools/handleWords.ts';
 import { realIds } from '../../../../src/node/realIds.ts';
-import { createTasksProducer } from '../../../../src/producers/tasks.ts';
+import { createTasksProducer } from '../../../../src/producers/tasks/tasks.ts';
 import { type FORMATS } from '../../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
 import { createManualClock } from '../../../support/manualClock.ts';

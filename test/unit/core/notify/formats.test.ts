@@ -2,9 +2,10 @@
 import fc from 'fast-check';
 import { Lexer } from 'marked';
 import { describe, expect, test } from 'vitest';
-import { moreLine } from '../../../../src/core/notify/format/format.ts';
-import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
-import { type Outline, planNotifications } from '../../../../src/core/notify/plan.ts';
+import { formatBlock } from '../../../../src/core/agent/delivery.ts';
+import { moreLine } from '../../../../src/core/notify/format/blockText.ts';
+import { type Outline } from '../../../../src/core/notify/outline.ts';
+import { planNotifications } from '../../../../src/core/notify/plan.ts';
 import { FORMATS } from '../../../../src/protocol/event.ts';
 import {
   contextWindow,

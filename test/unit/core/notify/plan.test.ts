@@ -1,9 +1,10 @@
 // The plan of a delivery: which pending notifications are shown, merged, counted or filtered, within cap and token budget.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { formatBlock } from '../../../../src/core/agent/delivery.ts';
 import { estimateTokens } from '../../../../src/core/conversation/tokens.ts';
-import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
-import { type Outline, type Plan, planNotifications, tokenBudget } from '../../../../src/core/notify/plan.ts';
+import { type Outline } from '../../../../src/core/notify/outline.ts';
+import { type Plan, planNotifications, tokenBudget } from '../../../../src/core/notify/plan.ts';
 import { FORMATS } from '../../../../src/protocol/event.ts';
 import { LEVELS, type Notification } from '../../../../src/protocol/notification.ts';
 import { type Settings } from '../../../../src/protocol/settings.ts';

@@ -1,10 +1,10 @@
 // Throttled publishing: nothing is lost, and no kind and subject is published twice within 2 s.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { type Outlet } from '../../../../src/core/notify/outlet.ts';
 import {
   MINUTE_MILLISECONDS,
   MOST_A_MINUTE,
-  type Outlet,
   SUBJECT_MILLISECONDS,
   ThrottledPublisher,
 } from '../../../../src/core/notify/throttle.ts';

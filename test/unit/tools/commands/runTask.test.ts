@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
 import { failed, succeeded } from '../../../../src/base/errors.ts';
 import { type TaskEnd, type TaskInfo, type Tasks } from '../../../../src/core/ports/tasks.ts';
-import { createTasksProducer } from '../../../../src/producers/tasks.ts';
+import { createTasksProducer } from '../../../../src/producers/tasks/tasks.ts';
 import { type LogEvent } from '../../../../src/protocol/event.ts';
 import { createRunTaskTool } from '../../../../src/tools/commands/runTask.ts';
 import { createManualClock, type ManualClock } from '../../../support/manualClock.ts';

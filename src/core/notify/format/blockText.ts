@@ -1,11 +1,11 @@
-// The interface of the formats that print an outline, and what they share.
+// The interface of the formats, and the texts that they share.
 import { wholeCharacters } from '../../../base/text.ts';
 import { type Carried } from '../../../protocol/event.ts';
 import { KINDS, type KindDescription } from '../../../protocol/kinds.ts';
 import { printKind } from '../../../protocol/notification.ts';
 import { withAttachments } from '../../conversation/attachments.ts';
 import { type QueuedText } from '../../ports/ports.ts';
-import { type Entry, type Outline } from '../plan.ts';
+import { type Entry, type Outline } from '../outline.ts';
 
 export type FormatName = Carried['format'];
 

@@ -1,12 +1,12 @@
 // The rounds of a background task: only what they find that was not known is news, wherever it stands.
 import { expect, test } from 'vitest';
-import { Emitter } from '../../../src/base/emitter.ts';
-import { type TaskEnd, type TaskProblem } from '../../../src/core/ports/tasks.ts';
-import { createTasksProducer } from '../../../src/producers/tasks.ts';
-import { createManualClock } from '../../support/manualClock.ts';
-import { createMemoryPublisher } from '../../support/notify/memoryPublisher.ts';
-import { createTestHost } from '../../support/notify/producerHost.ts';
-import { recordingLogger } from '../../support/recordingLogger.ts';
+import { Emitter } from '../../../../src/base/emitter.ts';
+import { type TaskEnd, type TaskProblem } from '../../../../src/core/ports/tasks.ts';
+import { createTasksProducer } from '../../../../src/producers/tasks/tasks.ts';
+import { createManualClock } from '../../../support/manualClock.ts';
+import { createMemoryPublisher } from '../../../support/notify/memoryPublisher.ts';
+import { createTestHost } from '../../../support/notify/producerHost.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 const problem = (line: number, message = 'Too bitter.'): TaskProblem => ({
   path: 'src/a.ts',

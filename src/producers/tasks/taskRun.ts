@@ -1,21 +1,34 @@
-// Decides what one run of a task comes to: exit code, duration, output, and the problems that changed while it ran.
-import * as vscode from 'vscode';
+// One run of a task: detects its rounds and its end, collects the problems, and knows which conversation waits for it.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../../core/ports/tasks.ts';
-import { type Matching } from './problemMatchers.ts';
 import { type TaskOutput } from './taskOutput.ts';
 
-/** What a matcher found reaches the editor's problems a moment after the task's end. */
+/** Problems that a matcher found reach the editor a moment after the task's end. */
 const QUIET_MILLISECONDS = 250;
 const LONGEST_WAIT_MILLISECONDS = 2000;
-/** A background task that nothing says of when it is ready gets this long to fail at once. */
+/** A background task without round patterns counts as started if it has not failed by then. */
 const UNKNOWN_READY_MILLISECONDS = 3000;
 const MOST_FILES = 500;
 const LINE_LIMIT = 2000;
 
+/** When a background task begins and ends a round, by its output. */
+export interface RoundPatterns {
+  readonly activeOnStart: boolean;
+  readonly begins: RegExp | undefined;
+  readonly ends: RegExp;
+}
+
+/** What the problem matchers of a task say of it. */
+export interface TaskMatchers {
+  readonly any: boolean;
+  readonly rounds?: RoundPatterns;
+}
+
 export interface TaskRunDeps {
   readonly clock: Clock;
+  /** The editor's problems of a file, by its URI. */
+  problemsOf(uri: string): readonly TaskProblem[];
   report(error: unknown): void;
   ended(end: TaskEnd): void;
 }
@@ -23,41 +36,41 @@ export interface TaskRunDeps {
 export class TaskRun implements Disposable {
   readonly #deps: TaskRunDeps;
   readonly #task: TaskInfo;
-  readonly #matching: Matching;
+  readonly #matchers: TaskMatchers;
   readonly #started: number;
-  readonly #changed = new Map<string, vscode.Uri>();
+  /** URIs of files whose problems changed while it ran. */
+  readonly #changed = new Set<string>();
   readonly #finished = Promise.withResolvers<TaskEnd | undefined>();
   #lastChange = 0;
   #exitCode: number | undefined;
   #output: TaskOutput | undefined;
   #onOutput: ((text: string) => void) | undefined;
-  /** Who waits for it; nobody once its first round or its end was the result of a call. */
-  #conversation: string | undefined;
-  /** Who began it, also afterwards. */
+  /** The conversation whose call waits for the first round or the end. */
+  #awaitedBy: string | undefined;
   #ranBy: string | undefined;
   #line = '';
   #active: boolean;
   #roundBegan: number;
   #unknown: Disposable | undefined;
 
-  constructor(deps: TaskRunDeps, task: TaskInfo, matching: Matching) {
+  constructor(deps: TaskRunDeps, task: TaskInfo, matchers: TaskMatchers) {
     this.#deps = deps;
     this.#task = task;
-    this.#matching = matching;
+    this.#matchers = matchers;
     this.#started = deps.clock.now();
     this.#roundBegan = this.#started;
-    this.#active = matching.rounds?.activeOnStart === true;
+    this.#active = matchers.rounds?.activeOnStart === true;
   }
 
-  /** Somebody waits for what it comes to. */
-  waitedFor({ conversation, onOutput }: Parameters<Tasks['run']>[1], stop: () => void): RunningTask {
-    this.#conversation = conversation;
+  /** A conversation started it and waits for the result. */
+  startedBy({ conversation, onOutput }: Parameters<Tasks['run']>[1], stop: () => void): RunningTask {
+    this.#awaitedBy = conversation;
     this.#ranBy = conversation;
     this.#onOutput = onOutput;
     if (this.#output !== undefined) onOutput(this.#output.text);
-    if (this.#task.background && this.#matching.rounds === undefined) {
+    if (this.#task.background && this.#matchers.rounds === undefined) {
       this.#unknown = this.#deps.clock.after(UNKNOWN_READY_MILLISECONDS, () => {
-        this.#conversation = undefined;
+        this.#awaitedBy = undefined;
         this.#finished.resolve(undefined);
       });
     }
@@ -66,17 +79,17 @@ export class TaskRun implements Disposable {
       output: () => this.#output?.text.trimEnd() ?? '',
       stop,
       leave: () => {
-        this.#conversation = undefined;
+        this.#awaitedBy = undefined;
         this.#onOutput = undefined;
       },
     };
   }
 
-  prints(output: TaskOutput): void {
+  setOutput(output: TaskOutput): void {
     this.#output = output;
     output.listen((text) => {
       this.#onOutput?.(text);
-      if (this.#matching.rounds !== undefined) this.#follow(text);
+      if (this.#matchers.rounds !== undefined) this.#matchRounds(text);
     });
   }
 
@@ -84,18 +97,18 @@ export class TaskRun implements Disposable {
     this.#exitCode = exitCode;
   }
 
-  problemsChanged(uris: readonly vscode.Uri[]): void {
+  problemsChanged(uris: readonly string[]): void {
     this.#lastChange = this.#deps.clock.now();
-    for (const uri of uris) if (this.#changed.size < MOST_FILES) this.#changed.set(uri.toString(), uri);
+    for (const uri of uris) if (this.#changed.size < MOST_FILES) this.#changed.add(uri);
   }
 
-  /** The task has ended. Resolves once what it came to is told. */
+  /** The task has ended. Resolves once that is reported. */
   async end(): Promise<void> {
     this.#unknown?.dispose();
     await this.#pause(Promise.resolve(this.#output?.ended), LONGEST_WAIT_MILLISECONDS);
-    await this.#quiet();
-    this.#tell({
-      ...this.#came(this.#started),
+    await this.#problemsSettled();
+    this.#finish({
+      ...this.#collect(this.#started),
       goesOn: false,
       ...(this.#exitCode !== undefined && { exitCode: this.#exitCode }),
     });
@@ -106,9 +119,8 @@ export class TaskRun implements Disposable {
     this.#output?.drop();
   }
 
-  /** A background task's matcher says by its output when a round begins and ends. */
-  #follow(text: string): void {
-    const { rounds } = this.#matching;
+  #matchRounds(text: string): void {
+    const { rounds } = this.#matchers;
     const lines = (this.#line + text).split('\n');
     this.#line = (lines.pop() ?? '').slice(-LINE_LIMIT);
     for (const line of lines.map((one) => one.slice(0, LINE_LIMIT))) {
@@ -124,31 +136,32 @@ export class TaskRun implements Disposable {
   }
 
   async #roundEnded(): Promise<void> {
-    await this.#quiet();
-    this.#tell({ ...this.#came(this.#roundBegan), goesOn: true });
-    // There is room for so many only.
-    for (const [address, uri] of this.#changed) if (problemsOf(uri).length === 0) this.#changed.delete(address);
+    await this.#problemsSettled();
+    this.#finish({ ...this.#collect(this.#roundBegan), goesOn: true });
+    // Their number is limited.
+    for (const uri of this.#changed) if (this.#deps.problemsOf(uri).length === 0) this.#changed.delete(uri);
   }
 
-  #came(since: number): Pick<TaskEnd, 'task' | 'milliseconds' | 'problems'> {
-    const problems = this.#matching.any ? [...this.#changed.values()].flatMap(problemsOf) : [];
+  #collect(since: number): Pick<TaskEnd, 'task' | 'milliseconds' | 'problems'> {
+    const problems = this.#matchers.any ? [...this.#changed].flatMap((uri) => this.#deps.problemsOf(uri)) : [];
     return { task: this.#task, milliseconds: this.#deps.clock.now() - since, problems };
   }
 
-  /** Only what somebody waits for is told by a result; the next is news again. */
-  #tell(end: TaskEnd): void {
-    const [toldTo, ranBy] = [this.#conversation, this.#ranBy];
-    this.#conversation = undefined;
+  /** The waiting call's result reports this end; the following ones are reported as notifications. */
+  #finish(end: TaskEnd): void {
+    const [awaitedBy, ranBy] = [this.#awaitedBy, this.#ranBy];
+    this.#awaitedBy = undefined;
     this.#onOutput = undefined;
     this.#finished.resolve(end);
-    this.#deps.ended({ ...end, ...(ranBy !== undefined && { ranBy }), ...(toldTo !== undefined && { toldTo }) });
+    this.#deps.ended({ ...end, ...(ranBy !== undefined && { ranBy }), ...(awaitedBy !== undefined && { awaitedBy }) });
   }
 
-  async #quiet(): Promise<void> {
+  /** Resolves once the problems have stopped changing. */
+  async #problemsSettled(): Promise<void> {
     const { clock } = this.#deps;
-    if (!this.#matching.any) return;
+    if (!this.#matchers.any) return;
     const began = clock.now();
-    // One that failed has most probably something to say.
+    // A failed task most probably has problems.
     const expects = this.#exitCode !== undefined && this.#exitCode !== 0;
     for (;;) {
       await this.#pause(new Promise(() => undefined), QUIET_MILLISECONDS);
@@ -167,16 +180,4 @@ export class TaskRun implements Disposable {
       }, this.#deps.report);
     });
   }
-}
-
-const SEVERITIES: readonly TaskProblem['severity'][] = ['error', 'warning', 'info'];
-
-function problemsOf(uri: vscode.Uri): TaskProblem[] {
-  const path = vscode.workspace.asRelativePath(uri);
-  return vscode.languages.getDiagnostics(uri).flatMap(({ range, severity: given, message }) => {
-    const severity = SEVERITIES[given];
-    // A hint is none.
-    if (severity === undefined) return [];
-    return [{ path, line: range.start.line + 1, column: range.start.character + 1, severity, message }];
-  });
 }

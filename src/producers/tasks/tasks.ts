@@ -1,11 +1,11 @@
 // Reports the end of tasks, and rounds of background tasks that changed their problems.
-import { type Disposable } from '../base/disposable.ts';
-import { printPath } from '../base/printPath.ts';
-import { type Clock, type Logger, type Producer, type Publisher } from '../core/ports/ports.ts';
-import { type LiveConversations } from '../core/ports/producers.ts';
-import { type TaskEnd, type TaskProblem, type Tasks } from '../core/ports/tasks.ts';
-import { type Level, type NotificationDraft } from '../protocol/notification.ts';
-import { ReportOnce } from './reportOnce.ts';
+import { type Disposable } from '../../base/disposable.ts';
+import { printPath } from '../../base/printPath.ts';
+import { type Clock, type Logger, type Producer, type Publisher } from '../../core/ports/ports.ts';
+import { type LiveConversations } from '../../core/ports/producers.ts';
+import { type TaskEnd, type TaskProblem, type Tasks } from '../../core/ports/tasks.ts';
+import { type Level, type NotificationDraft } from '../../protocol/notification.ts';
+import { ReportOnce } from '../reportOnce.ts';
 
 const KIND = { source: 'task', name: 'ended' } as const;
 const PROBLEMS_SHOWN = 3;
@@ -50,7 +50,7 @@ class TasksWatch implements Disposable {
       const draft = { ...describeTaskEnd(end), at: new Date(deps.clock.now()).toISOString() };
       const stopped = end.task.background && end.exitCode === undefined;
       // The conversation that ran it reads the result of its call.
-      if (!end.goesOn && !stopped) this.#publish(draft, undefined, end.toldTo);
+      if (!end.goesOn && !stopped) this.#publish(draft, undefined, end.awaitedBy);
       // In order: whether a round is reported depends on what became of the last report.
       this.#turn = this.#turn
         .then(() => (end.goesOn ? this.#reportRound(end, draft) : this.#forgetRounds(end, stopped ? draft : undefined)))
@@ -78,7 +78,7 @@ class TasksWatch implements Disposable {
       const isKnown = this.#known.get(key)?.notified === true || isReported || end.ranBy === conversation;
       this.#known.delete(key);
       this.#reports.forget(conversation, taskSubject(end));
-      if (stopped !== undefined && isKnown) this.#publish(stopped, conversation, end.toldTo);
+      if (stopped !== undefined && isKnown) this.#publish(stopped, conversation, end.awaitedBy);
     }
   }
 
@@ -87,7 +87,7 @@ class TasksWatch implements Disposable {
     const subject = taskSubject(end);
     const known = this.#knownRound(conversation, end);
     const problems = problemsKey(end.problems);
-    if (end.toldTo === conversation) {
+    if (end.awaitedBy === conversation) {
       Object.assign(known, { problems, notified: true });
       this.#reports.forget(conversation, subject);
       return;
