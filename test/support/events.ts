@@ -2,6 +2,7 @@
 import { Projections } from '../../src/core/conversation/projections/project.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../src/protocol/event.ts';
 import { type Notification } from '../../src/protocol/notification.ts';
+import { shippedTools } from './shippedTools.ts';
 
 export function numbered(...drafts: EventDraft[]): LogEvent[] {
   return drafts.map((draft, index) => {
@@ -12,7 +13,7 @@ export function numbered(...drafts: EventDraft[]): LogEvent[] {
 }
 
 export function folded(events: Iterable<LogEvent>): Projections {
-  const state = new Projections();
+  const state = new Projections(shippedTools);
   for (const event of events) state.fold(event);
   return state;
 }

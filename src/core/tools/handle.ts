@@ -19,6 +19,8 @@ export interface HandleDeps {
   readonly conversation: string;
   /** The id of the call that started it. */
   readonly run: string;
+  /** The tool of that call, as far as the log has it. */
+  readonly tool?: string | undefined;
   readonly process: SupervisedCommand;
   readonly clock: Clock;
   report(error: unknown): void;
@@ -29,6 +31,7 @@ export interface HandleDeps {
 export class CommandHandle implements Handle, Disposable {
   readonly conversation: string;
   readonly run: string;
+  readonly tool: string | undefined;
   readonly process: SupervisedCommand;
   readonly #clock: Clock;
   readonly #report: (error: unknown) => void;
@@ -48,6 +51,7 @@ export class CommandHandle implements Handle, Disposable {
   constructor(deps: HandleDeps, name?: string) {
     this.conversation = deps.conversation;
     this.run = deps.run;
+    this.tool = deps.tool;
     this.process = deps.process;
     this.#clock = deps.clock;
     this.#report = deps.report;

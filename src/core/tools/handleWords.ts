@@ -82,7 +82,7 @@ export async function draftOf(handle: Handle, name: string, at: string): Promise
     subject,
     scopes: [subject],
     data: {
-      tool: 'run_command',
+      ...(handle.tool !== undefined && { tool: handle.tool }),
       run: handle.run,
       ...(prompt !== undefined && { prompt: prompt.at }),
       ...(isDeliberate(status.end) && { deliberate: true }),
