@@ -1,4 +1,4 @@
-// What the core needs from outside. Every port is implemented in a layer above and joined in vscode/compose.
+// What core needs from outside. Every port is implemented in a layer above and joined in vscode/compose.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';

@@ -1,4 +1,4 @@
-// Decides what the model is told of itself and of our blocks, before everything else.
+// The system prompt: what the model is told of itself and of notification blocks.
 import { READ_NOTIFICATIONS } from '../../protocol/notification.ts';
 import { type Workspace } from '../ports/workspace.ts';
 

@@ -1,4 +1,4 @@
-// Decides how one running command stands: running, waiting for input as far as can be guessed, or stopped.
+// The state of one command: running, stopped, or, as far as can be guessed, waiting for input.
 
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';

@@ -1,4 +1,4 @@
-// Decides how a handle's state is said: to the model in results and notifications, truly and in few words.
+// Describes a handle's state to the model, in results and notifications.
 import { wholeCharacters } from '../../base/text.ts';
 import { type ShownHandle } from '../../protocol/event.ts';
 import { KINDS, type ShippedKind } from '../../protocol/kinds.ts';

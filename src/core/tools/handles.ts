@@ -1,4 +1,4 @@
-// Decides which commands run for which conversation, and under which name the model knows each of them.
+// The commands of each conversation, and the names under which the model knows them.
 
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';

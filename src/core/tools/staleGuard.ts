@@ -1,4 +1,4 @@
-// Decides whether a file may be changed by a model that has seen these bytes of it, and what it is told if not. Pure.
+// Refuses changes to a file that the model has not seen as it is now, and explains why. Pure.
 import { type SeenPart } from '../../protocol/event.ts';
 import { type Difference, differenceOf } from '../files/difference.ts';
 import { printPart, SHOWN_IN_PART } from '../files/seenPart.ts';
