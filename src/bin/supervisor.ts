@@ -1,5 +1,4 @@
 // The program that stands between the editor and one command: it survives the one and ends with the other.
-
 import { createSupervisor } from '../node/supervisor.ts';
 import { OWN_NODE_OPTIONS } from '../node/supervisorFiles.ts';
 

@@ -236,7 +236,7 @@ export class Earshot implements Disposable, Publisher {
 
   #join(id: string, { opened, owner }: Opening): Live {
     const { clock, ids, logger: output } = this.#ports;
-    const log = new ConversationLog({ id, opened, clock, ids, logger: output });
+    const log = new ConversationLog({ id, opened, clock, ids, logger: output, tools: this.tools });
     const handOver = new HandOver({
       log,
       frontend: this.#ports.frontend,

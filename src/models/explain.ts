@@ -1,5 +1,4 @@
 // Decides what a failed request means: what is wrong, the next step, and whether the same request may succeed later.
-
 import { type Failure } from '../base/errors.ts';
 import { type ModelCode } from '../base/failureCodes.ts';
 import { CONTEXT_OVERFLOW, type ModelPart } from '../core/ports/ports.ts';

@@ -1,5 +1,4 @@
 // Keeps all other processes out: a lock that the kernel frees when the process dies, however it dies.
-
 import { closeSync, openSync, readFileSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import type * as sqliteModule from 'node:sqlite';
 

@@ -1,5 +1,4 @@
 // Holds a change of a file to the place that it was judged for: a folder above it may become a link at any moment.
-
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Failure, failed, type Result, succeeded } from '../base/errors.ts';

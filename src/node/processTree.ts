@@ -1,5 +1,4 @@
 // Decides how a command is started so that it can be ended with everything it started, and how a process is known again.
-
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type Survivor } from '../base/commandEnd.ts';

@@ -1,5 +1,4 @@
 // Finds where a name on disk really leads and reads just that file: what was judged is what is read.
-
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
 import { describeError, type Failure, failed, type Result, succeeded } from '../base/errors.ts';

@@ -1,5 +1,4 @@
 // Decides whether a path lies inside the workspace: as written, and as the disk resolves it.
-
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
 import { failed, type Result, succeeded } from '../base/errors.ts';

@@ -1,5 +1,4 @@
 // Decides what a window knows of a supervised command: what its supervisor says, and what the disk says once that is gone.
-
 import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { type Clock } from '../base/clock.ts';

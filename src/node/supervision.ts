@@ -1,5 +1,4 @@
 // Decides how a window starts commands under supervisors, follows them, and takes them up again after its own end.
-
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';

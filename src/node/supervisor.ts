@@ -1,5 +1,4 @@
 // Decides the life of one supervised command: started, its output and end put on disk, fed, stopped, and ended when nobody owns it.
-
 import { type ChildProcess } from 'node:child_process';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type CommandEnd, type Survivor } from '../base/commandEnd.ts';

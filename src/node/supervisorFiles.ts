@@ -1,5 +1,4 @@
 // The files and socket messages that a supervisor and the window that owns it exchange.
-
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,9 @@
 // A notification: one fact from outside the turn, for the model.
 import * as z from 'zod';
 
+/** The tool by which a model reads notifications in full. Texts of notifications refer to it, so its name is part of the format. */
+export const READ_NOTIFICATIONS = 'read_notifications';
+
 export const LEVELS = ['info', 'warning', 'error', 'critical'] as const;
 export const levelSchema = z.enum(LEVELS);
 export type Level = z.infer<typeof levelSchema>;

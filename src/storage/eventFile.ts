@@ -1,5 +1,4 @@
 // Decides how a log is kept on disk: one append-only file, syncs shared by all who wait, a torn end cut off and kept.
-
 import { basename, dirname, join } from 'node:path';
 import { type Failure, FailureError } from '../base/errors.ts';
 import { type StorageCode } from '../base/failureCodes.ts';

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { failed, succeeded } from '../base/errors.ts';
 import { type Tool, type ToolContext, type ToolOutcome, type Touched } from '../core/ports/ports.ts';
+import { type ToolTraits } from '../core/ports/toolTraits.ts';
 import { describeIssue } from '../protocol/describeIssue.ts';
 import { type Effect } from '../protocol/tool.ts';
 
@@ -16,6 +17,8 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   previewed?: true;
   /** Where calls differ; `effect` is then the most that any does. */
   effectFor?(args: z.infer<z.ZodObject<Shape>>): Effect;
+  /** What core must know of it besides how to run it. */
+  traits?: ToolTraits;
   emits?: readonly string[];
   arguments: Shape;
   /** What a call would touch; approvals look at it. */
@@ -34,6 +37,7 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
     effect: tool.effect,
     ...(tool.inquires === true && { inquires: true as const }),
     ...(tool.previewed === true && { previewed: true as const }),
+    ...(tool.traits !== undefined && { traits: tool.traits }),
     emits: tool.emits ?? [],
     parse: (value) => {
       const parsed = schema.safeParse(value);

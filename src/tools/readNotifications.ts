@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
 import { type NotificationRecord, type NotificationState } from '../core/ports/notificationRecord.ts';
-import { printKind } from '../protocol/notification.ts';
+import { printKind, READ_NOTIFICATIONS } from '../protocol/notification.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
 const CHARACTERS_AT_ONCE = 20_000;
@@ -19,7 +19,7 @@ const STATES: Readonly<Record<NotificationState, string>> = {
 };
 
 export const readNotificationsTool = defineTool({
-  name: 'read_notifications',
+  name: READ_NOTIFICATIONS,
   description:
     'Returns notifications of this conversation in full, newest first: also those that were only counted, joined or shortened. Reading changes nothing.',
   effect: 'read',

@@ -1,6 +1,6 @@
 // The tool watch: says which files the model wants to hear of without having read them. The log itself keeps what it set.
 import * as z from 'zod';
-import { applyWatch, WATCH_TOOL } from '../core/conversation/projections/watches.ts';
+import { applyWatch } from '../core/conversation/projections/watches.ts';
 import { GLOB_LIMIT, whyUnusable } from '../core/files/globs.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
@@ -9,10 +9,11 @@ const MOST_WATCHES = 100;
 const globs = z.array(z.string().min(1).max(GLOB_LIMIT)).max(MOST_WATCHES);
 
 export const watchTool = defineTool({
-  name: WATCH_TOOL,
+  name: 'watch',
   description:
     'Adds or removes glob patterns, such as src/**/*.ts, of files that you want to be told of when they appear or change, also if you have not read them. Without arguments it lists them.',
   effect: 'read',
+  traits: { changesWatches: true },
   arguments: {
     add: globs.optional().describe('Patterns to watch, relative to the workspace, with / between the parts'),
     remove: globs.optional().describe('Patterns to watch no longer, exactly as they were added'),

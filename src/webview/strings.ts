@@ -1,5 +1,4 @@
 // Every word that the page says, in one place, so that it can be translated.
-
 import type { FileDiff } from '../protocol/diffView.ts';
 import type { HandleView } from '../protocol/handlesView.ts';
 import type { Level } from '../protocol/notification.ts';

@@ -1,5 +1,4 @@
 // Plays each situation in each format and classifies the model's next answer.
-
 import { formatBlock } from '../../src/core/agent/delivery.ts';
 import { planNotifications } from '../../src/core/notify/plan.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../../src/core/ports/ports.ts';

@@ -1,5 +1,4 @@
 // Commands in the real editor: the user's shell and environment, a terminal that mirrors one and takes what is typed, the list.
-
 import * as assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,4 @@
 // Whole turns against an endpoint written by others: what it received, in its own journal, and the faults it can make.
-
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LLMock } from '@copilotkit/aimock';

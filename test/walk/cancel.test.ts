@@ -1,5 +1,4 @@
 // A turn stopped at any moment: while it streams, runs a tool, waits for an approval or for the next try.
-
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../src/protocol/event.ts';

@@ -1,5 +1,4 @@
 // Words, events and stops at any moment of a turn: every request is well formed, nothing is lost, nothing is told twice.
-
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../src/protocol/event.ts';

@@ -1,4 +1,4 @@
-// Runs the tool calls of one answer side by side, and sees to it that every call of a turn gets its response.
+// Runs the tool calls of one answer side by side and ensures that every call of a turn gets its response.
 import { FailureError } from '../../base/errors.ts';
 import { Slots } from '../../base/slots.ts';
 import { type EventDraft } from '../../protocol/event.ts';

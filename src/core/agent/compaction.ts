@@ -1,4 +1,4 @@
-// Decides when and how a long conversation is made short for the model: a summary by the model, the newest messages kept.
+// Compacts a long conversation for the model: a summary by the model itself, followed by the newest messages.
 import { wholeCharacters } from '../../base/text.ts';
 import { compactionDraft, safeCompactionPoint } from '../conversation/compact.ts';
 import { maskKey } from '../conversation/key.ts';

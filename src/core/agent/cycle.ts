@@ -1,4 +1,4 @@
-// Decides one model call: sends what the log says, draws what comes, and puts the answer into the log.
+// One model call: sends the request, renders the stream, and appends the answer to the log.
 import { type Failure } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, parseObject } from '../../base/outsideJson.ts';
 import { type EventDraft, type EventOf, type Usage } from '../../protocol/event.ts';

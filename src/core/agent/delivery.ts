@@ -1,4 +1,4 @@
-// Decides what a carrier carries. Called in the same breath as the carrier's append, so that nothing slips in between.
+// Collects what a carrier delivers. Called synchronously with the carrier's append, so that nothing is queued in between.
 import { type Attachment, type Carried, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ConversationLog } from '../conversation/log.ts';

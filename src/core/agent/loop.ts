@@ -1,4 +1,4 @@
-// Decides a turn: request, then cycles of one model call and its tool calls, until the model has nothing more to ask for.
+// Runs a turn: a request, then cycles of one model call and its tool calls, until the model makes no more calls.
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { Prompting } from '../prompt/prompting.ts';
 import { mendInstruction } from '../prompt/schemaPrompts.ts';

@@ -1,4 +1,4 @@
-// Decides how often a model call is tried: again after a while if that may help, shorter if it was too long, else not.
+// Repeats a model call: after a delay if that may help, compacted if the request was too long, else not.
 import { type Failure } from '../../base/errors.ts';
 import { CONTEXT_OVERFLOW, type ModelRequest } from '../ports/ports.ts';
 import { compact, windowAfterOverflow } from './compaction.ts';

@@ -1,4 +1,4 @@
-// Decides how a request enters the log, each with what is pending: the user's, one made of queued words, an automated one.
+// Appends a request to the log with what is pending: the user's, one made of queued messages, or an automated one.
 import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
 import { type QueuedText } from '../ports/ports.ts';
 import { Prompting } from '../prompt/prompting.ts';

@@ -1,5 +1,4 @@
 // Decides how what the user attached is told: files as text behind the words, images named there and sent beside. Pure.
-
 import { fenceAround } from '../../base/text.ts';
 import { type Attachment } from '../../protocol/event.ts';
 import { type ImageReference } from '../ports/modelMessages.ts';

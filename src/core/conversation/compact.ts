@@ -1,7 +1,7 @@
 // Decides what a compaction says: the summary, and again what is still true or still to be told. Between cycles only. Pure.
 import { wholeCharacters } from '../../base/text.ts';
 import { type EventDraft } from '../../protocol/event.ts';
-import { type Notification, printKind } from '../../protocol/notification.ts';
+import { type Notification, printKind, READ_NOTIFICATIONS } from '../../protocol/notification.ts';
 import { type TodoItem } from '../../protocol/todo.ts';
 import { type Projections } from './projections/project.ts';
 
@@ -56,7 +56,7 @@ function listed<T>(head: string, items: readonly T[], most: number, print: (item
   if (items.length === 0) return '';
   const left = items.length - most;
   const lines = items.slice(0, most).map((item) => `- ${print(item)}`);
-  return [head, ...lines, ...(left > 0 ? [`- and ${left} more: read_notifications lists them.`] : [])].join('\n');
+  return [head, ...lines, ...(left > 0 ? [`- and ${left} more: ${READ_NOTIFICATIONS} lists them.`] : [])].join('\n');
 }
 
 /** One for each kind and subject. */

@@ -5,6 +5,7 @@ import { describeError, type Failure, FailureError } from '../../base/errors.ts'
 import { EVENT_VERSION, type EventDraft, findFault, type LogEvent } from '../../protocol/event.ts';
 import { type Clock, type Ids, type Logger } from '../ports/ports.ts';
 import { type EventFile, type FollowedLog, type OpenedLog, type ReadLog } from '../ports/storage.ts';
+import { type KnownTools } from '../ports/toolTraits.ts';
 import { type Folded, Projections } from './projections/project.ts';
 
 export interface ConversationLogDeps {
@@ -14,6 +15,8 @@ export interface ConversationLogDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
+  /** Absent: no call means anything besides its result. */
+  readonly tools?: KnownTools | undefined;
 }
 
 interface Drafted {
@@ -29,6 +32,7 @@ interface Appended {
 
 export class ConversationLog implements Disposable {
   readonly id: string;
+  readonly tools: KnownTools | undefined;
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #output: Logger;
@@ -39,7 +43,7 @@ export class ConversationLog implements Disposable {
   #closeFile: () => Promise<void> = () => Promise.resolve();
   #closing = false;
   #following: Disposable | undefined;
-  #state = new Projections();
+  #state: Projections;
   #nextSeq = 1;
   #damage: readonly Failure[] = [];
   /** Set from a failed write until the projections say again what the file says. */
@@ -49,6 +53,8 @@ export class ConversationLog implements Disposable {
 
   constructor(deps: ConversationLogDeps) {
     this.id = deps.id;
+    this.tools = deps.tools;
+    this.#state = new Projections(deps.tools);
     this.#clock = deps.clock;
     this.#ids = deps.ids;
     this.#output = deps.logger;
@@ -214,7 +220,7 @@ export class ConversationLog implements Disposable {
   }
 
   #rebuild(read: ReadLog): void {
-    const state = new Projections();
+    const state = new Projections(this.tools);
     for (const event of read.events) state.fold(event);
     if (read.endLost === true || state.turn.lastSeq !== read.nextSeq - 1) state.turn.lostEvents();
     this.#state = state;

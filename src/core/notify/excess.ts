@@ -1,5 +1,4 @@
 // Gathers what a producer publishes above its limit, by listener and kind, as one notification that names every subject and grows in place.
-
 import { type Kind, type Level, type NotificationDraft, printKind, worseLevel } from '../../protocol/notification.ts';
 import { nameOfSubject } from '../../protocol/scopes.ts';
 import { type FileState, fileStatesOf } from '../files/fileState.ts';

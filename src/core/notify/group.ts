@@ -1,5 +1,4 @@
 // Decides how many notifications of one kind become one that names all their subjects.
-
 import { type Kind, type Level, printKind, worseLevel } from '../../protocol/notification.ts';
 import { nameOfSubject } from '../../protocol/scopes.ts';
 import { countNames, listNames, printName } from './nameList.ts';

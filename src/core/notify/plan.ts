@@ -1,6 +1,6 @@
 // Decides what of the pending notifications is shown: filtered, merged, grouped, ordered, capped. Pure.
 import { wholeCharacters } from '../../base/text.ts';
-import { LEVELS, type Level, type Notification, printKind } from '../../protocol/notification.ts';
+import { LEVELS, type Level, type Notification, printKind, READ_NOTIFICATIONS } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { countSubjects, joinAlike } from './group.ts';
 import { type Entry, type KindCount, type Outline } from './outline.ts';
@@ -30,7 +30,7 @@ const SHARE_OF_WINDOW = 0.02;
 const MOST_MISSES = 20;
 /** From plenty to bare: how many kinds the last line names. */
 const NAMED_KINDS = [8, 2, 0] as const;
-const CUT = '… (cut here; read_notifications has it in full)';
+const CUT = `… (cut here; ${READ_NOTIFICATIONS} has it in full)`;
 const SHORTEST_KIND = 16;
 
 export function planNotifications(input: PlanInput): Plan {

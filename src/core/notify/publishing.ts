@@ -1,5 +1,4 @@
 // Decides what each live conversation hears: its default subscriptions, those that its log gives it, and what is queued for it.
-
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { type LogEvent } from '../../protocol/event.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';

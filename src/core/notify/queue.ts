@@ -11,14 +11,6 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { lossOf } from '../conversation/projections/losses.ts';
 import { type Ids } from '../ports/ports.ts';
 
-/** Which tool has the rest of a message that was cut, by the notification's source. */
-const TOOL_WITH_THE_REST: ReadonlyMap<string, string> = new Map([
-  ['file', 'read_file'],
-  ['diagnostics', 'diagnostics'],
-  ['tool', 'handle'],
-  ['message', 'read_message'],
-]);
-
 /** Resolves once it is on disk. The id is always ours. `repeated`: also what the model knows already. */
 export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft, repeated = false): Promise<unknown> {
   if (!repeated && log.state.repeats.isKnown(draft)) return backToKnown(log, draft);
@@ -28,7 +20,7 @@ export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft
     return log.append({ type: 'notification_withdrawn', ids: [...cancelled], reason });
   }
   if (log.state.handles.knows(draft)) return Promise.resolve();
-  const notification = { ...draft, id: ids.ulid(), message: bound(draft) };
+  const notification = { ...draft, id: ids.ulid(), message: bound(log, draft) };
   return log.append({ type: 'notification_queued', notification });
 }
 
@@ -53,9 +45,9 @@ function cancelledBy({ state }: ConversationLog, { kind, subject }: Notification
   return state.pending.idsOf({ source, name }, subject);
 }
 
-function bound({ kind, message, data }: NotificationDraft): string {
+function bound({ tools }: ConversationLog, { kind, message, data }: NotificationDraft): string {
   if (message.length <= (data?.['summary'] === true ? LIST_LIMIT : MESSAGE_LIMIT)) return message;
-  const tool = TOOL_WITH_THE_REST.get(kind.source);
+  const tool = tools?.withRestOf(kind.source);
   const pointer = tool === undefined ? '… (cut here)' : `… (cut here; ${tool} has the rest)`;
   return wholeCharacters(message, MESSAGE_LIMIT - pointer.length) + pointer;
 }

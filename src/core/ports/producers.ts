@@ -1,4 +1,4 @@
-// What a producer is told of the conversations: what they do, what they wait for, and where they stand at a delivery point.
+// What producers learn of conversations: their calls, their subscriptions, and their state at a delivery point.
 import { type Event } from '../../base/emitter.ts';
 import { type Kind, type Notification, type NotificationDraft } from '../../protocol/notification.ts';
 

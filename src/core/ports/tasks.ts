@@ -1,4 +1,4 @@
-// What the core needs of the editor's tasks: which there are, running one, and hearing of the end of every one. Implemented in vscode/.
+// What core needs of the editor's tasks: listing them, running one, and the end of each. Implemented in vscode/.
 import { type Event } from '../../base/emitter.ts';
 import { type Result } from '../../base/errors.ts';
 

@@ -1,4 +1,4 @@
-// Decides what ends a wait early: user text, an error, something critical or a handle that waits, at once; warnings now and then.
+// Ends the wait of a tool early: at once for user text, an error, a critical notification or a handle that waits; for warnings now and then.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Notification, printKind } from '../../protocol/notification.ts';

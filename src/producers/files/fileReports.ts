@@ -1,5 +1,4 @@
 // Reports to a conversation that a file it has seen changed, is gone or is back, against what it knows of the file.
-
 import { CHANGING, GONE } from '../../core/files/fileState.ts';
 import {
   fileAgainAsRead,

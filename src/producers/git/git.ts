@@ -1,5 +1,4 @@
 // Tells every live conversation once when git made other files of the workspace, and which of those it has read.
-
 import { relative, sep } from 'node:path';
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { type FileState } from '../../core/files/fileState.ts';

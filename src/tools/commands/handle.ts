@@ -16,6 +16,7 @@ export const handleTool = defineTool({
   description:
     'Works with background commands (handles). list shows all; fetch returns the output since the last fetch and the state, or a page of earlier output with from; apply types text into its input, followed by a line break; abort ends it with everything it started. To wait for one, use await.',
   effect: 'execute',
+  traits: { restOf: ['tool'] },
   // Whatever is typed into a shell is run.
   effectFor: ({ action }) => (action === 'apply' ? 'execute' : 'read'),
   arguments: {

@@ -20,6 +20,10 @@ export const runCommandTool = defineTool({
   description:
     'Runs a shell command in the workspace and returns its output and exit code. The user is asked first. In the foreground it gets no input (unless input is true) and is stopped after its time limit. With background it becomes a handle that runs on, also after your turn: for servers, watchers and long builds. You are told when it ends or seems to wait for input; handle and await work with it. What a foreground command leaves running with & is ended with it. What it starts in a session of its own (setsid, a daemon) is ended only if the command is stopped; if it ends by itself that runs on, and the result names it on Linux, where alone that can be known.',
   effect: 'execute',
+  traits: {
+    invalidatesReports: true,
+    startsHandle: ({ background, handle }) => (background === true && typeof handle === 'string' ? handle : undefined),
+  },
   emits: ['stopped', 'failed', 'waiting', 'lost', 'running'],
   arguments: {
     command: z.string().min(1).max(100_000).describe('The command line, as for the user’s shell'),

@@ -2,7 +2,6 @@
 import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
-import { RUN_TASK_TOOL } from '../../core/conversation/projections/watches.ts';
 import { type Clock, type Tool, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../../core/ports/tasks.ts';
 import { defineTool, refuse } from '../defineTool.ts';
@@ -18,10 +17,14 @@ interface Wanted {
 
 export function createRunTaskTool({ tasks, clock }: { readonly tasks: Tasks; readonly clock: Clock }): Tool {
   return defineTool({
-    name: RUN_TASK_TOOL,
+    name: 'run_task',
     description:
       'Runs a task of the editor (tasks.json, npm scripts and what extensions offer) by its name and waits for its output, exit code and problems. Of a background task it waits for the first round. A wrong name gets the list of tasks. What still runs after the time limit goes on, and you are told of its end.',
     effect: 'execute',
+    traits: {
+      invalidatesReports: true,
+      runsTask: ({ name }) => (typeof name === 'string' ? name : undefined),
+    },
     arguments: {
       name: z.string().trim().min(1).max(500).describe('The name as the editor prints it: check, npm: build'),
       folder: z.string().min(1).max(500).optional().describe('Which folder’s, where several are open'),

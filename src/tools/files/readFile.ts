@@ -13,6 +13,7 @@ export const readFileTool = defineTool({
   description:
     'Reads a text file of the workspace, exactly as it is, with unsaved changes if it is open in an editor. You are told if it changes later. Long files come in parts: ask on with first_line.',
   effect: 'read',
+  traits: { restOf: ['file'] },
   arguments: {
     path: z.string().min(1).describe('Path relative to the workspace, for example src/app.ts'),
     first_line: z.int().min(1).optional().describe('First line wanted, counted from 1'),

@@ -1,5 +1,4 @@
 // The tool diagnostics: what language servers say of a file, a folder or the whole workspace now, worst files first.
-
 import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
 import { printWholePath } from '../../base/printPath.ts';
@@ -24,6 +23,7 @@ export function createDiagnosticsTool({ problems, telling }: DiagnosticsToolDeps
     description:
       'Lists the errors and warnings that the editor’s language servers and tasks report now. Many servers look only at files that are open: name a file to have it looked at. After your edits you are told what changed without asking.',
     effect: 'read',
+    traits: { restOf: ['diagnostics'] },
     arguments: {
       path: z.string().min(1).optional().describe('File or folder; without it, the whole workspace'),
       severity: z.enum(SEVERITIES).optional().describe('Nothing milder than this; info if not given'),

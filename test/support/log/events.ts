@@ -1,7 +1,8 @@
-// Builds logs from event drafts: numbered, and folded into projections.
+// Events by hand: a log as a test writes it down, numbered, and folded.
 import { Projections } from '../../../src/core/conversation/projections/project.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../src/protocol/event.ts';
 import { type Notification } from '../../../src/protocol/notification.ts';
+import { shippedTools } from '../shippedTools.ts';
 
 export function numbered(...drafts: EventDraft[]): LogEvent[] {
   return drafts.map((draft, index) => {
@@ -12,7 +13,7 @@ export function numbered(...drafts: EventDraft[]): LogEvent[] {
 }
 
 export function folded(events: Iterable<LogEvent>): Projections {
-  const state = new Projections();
+  const state = new Projections(shippedTools);
   for (const event of events) state.fold(event);
   return state;
 }

@@ -1,5 +1,4 @@
 // Calls tools as a conversation does, one at a time or concurrently, with a real log and without a model.
-
 import { type Event } from '../../../src/base/emitter.ts';
 import { Slots } from '../../../src/base/slots.ts';
 import { Captures } from '../../../src/core/checkpoints/captures.ts';

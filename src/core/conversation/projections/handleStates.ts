@@ -1,5 +1,4 @@
 // Decides what the model knows of each handle: what its own calls showed it and what was queued for it. Told once, never twice.
-
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type NotificationDraft } from '../../../protocol/notification.ts';
 import { nameInScope } from '../../../protocol/scopes.ts';
@@ -7,6 +6,8 @@ import { nameInScope } from '../../../protocol/scopes.ts';
 export interface KnownHandle {
   readonly name: string;
   readonly started: EventOf<'handle_started'>;
+  /** The tool whose call started it; undefined where the log has lost that call. */
+  readonly tool: string | undefined;
   /** Up to this byte its output was shown. */
   readonly through: number;
   /** That it has ended was shown or queued. */
@@ -17,6 +18,8 @@ export interface KnownHandle {
 
 export class HandleStates {
   readonly #known = new Map<string, KnownHandle>();
+  /** The tools of calls without a result, by call. */
+  readonly #running = new Map<string, string>();
 
   /** In the order in which they were started. */
   get all(): readonly KnownHandle[] {
@@ -42,14 +45,25 @@ export class HandleStates {
       case 'handle_started': {
         // A name that is used again is that of the newest.
         this.#known.delete(event.name);
-        this.#known.set(event.name, { name: event.name, started: event, through: 0, ended: event.ended === true });
+        const tool = this.#running.get(event.tool_call_id);
+        this.#known.set(event.name, {
+          name: event.name,
+          started: event,
+          tool,
+          through: 0,
+          ended: event.ended === true,
+        });
         return;
       }
+      case 'tool_call_request':
+        this.#running.set(event.id, event.name);
+        return;
       case 'forked':
         // Handles stay with the original.
         this.#known.clear();
         return;
       case 'tool_call_response':
+        this.#running.delete(event.id);
         for (const { name, state, through, prompt } of event.handles ?? []) {
           const known = this.#known.get(name);
           if (known === undefined) continue;

@@ -1,5 +1,4 @@
 // Decides what became of every notification of a log. Read from the events when asked for: nobody holds a million in memory.
-
 import { type LogEvent } from '../../../protocol/event.ts';
 import { type NotificationRecord, type NotificationState } from '../../ports/notificationRecord.ts';
 

@@ -1,5 +1,4 @@
 // Decides when a tool's output imitates a block of ours, and that each source of such output is told of once.
-
 import { printPath } from '../../../base/printPath.ts';
 import { type LogEvent } from '../../../protocol/event.ts';
 import { KINDS } from '../../../protocol/kinds.ts';

@@ -1,7 +1,6 @@
 // Decides what still waits to be told: queued after the last carrier's `through`, minus what was withdrawn.
-
 import { type LogEvent } from '../../../protocol/event.ts';
-import { type Kind, type Notification } from '../../../protocol/notification.ts';
+import { type Kind, type Notification, READ_NOTIFICATIONS } from '../../../protocol/notification.ts';
 import { type QueuedText } from '../../ports/ports.ts';
 
 interface Entry {
@@ -204,7 +203,7 @@ function older({ newest, olderIds, olderSeqs, olderAts }: Group): Omit<Entry, 'g
       level,
       origin,
       id,
-      message: 'An earlier state; read_notifications has its text.',
+      message: `An earlier state; ${READ_NOTIFICATIONS} has its text.`,
       at: olderAts[index] ?? newest.at,
     },
   }));

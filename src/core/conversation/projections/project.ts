@@ -1,6 +1,7 @@
 // Decides in which order an event reaches the projections; together they are everything that is known of a conversation.
 import { type LogEvent } from '../../../protocol/event.ts';
 import { type TranscriptItem } from '../../../protocol/transcript.ts';
+import { type KnownTools } from '../../ports/toolTraits.ts';
 import { Changes } from './changes.ts';
 import { HandleStates } from './handleStates.ts';
 import { Lookalikes } from './lookalike.ts';
@@ -28,16 +29,23 @@ export class Projections {
   readonly standing = new Outstanding();
   readonly summary = new Summary();
   readonly losses = new Losses();
-  readonly repeats = new Repeats();
+  readonly repeats: Repeats;
   readonly lookalikes = new Lookalikes();
-  readonly watches = new Watches();
+  readonly watches: Watches;
   readonly sampled = new Sampled();
   readonly changes = new Changes();
-  readonly todo = new Todo();
+  readonly todo: Todo;
   readonly handles = new HandleStates();
   readonly #newest = (id: string) => this.pending.newest(id);
   readonly #text = (id: string) => this.pending.text(id);
   readonly #seenHash = (path: string) => this.seen.get(path)?.hash;
+
+  /** `tools`: what calls mean besides their results; absent: nothing. */
+  constructor(tools?: KnownTools) {
+    this.repeats = new Repeats(tools);
+    this.watches = new Watches(tools);
+    this.todo = new Todo(tools);
+  }
 
   /** Those that name what a carrier takes out of the pending, or compare with what was seen before it, come first. */
   fold(event: LogEvent): Folded {

@@ -1,14 +1,11 @@
 // Decides which news would only repeat what the model was last told of the same thing.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type Notification, type NotificationDraft, printKind } from '../../../protocol/notification.ts';
+import { type KnownTools } from '../../ports/toolTraits.ts';
 import { CARRIED_AS } from './history.ts';
-import { RUN_TASK_TOOL } from './watches.ts';
 
 type Draft = Pick<NotificationDraft, 'kind' | 'subject' | 'data'>;
 type Carrier = EventOf<'chat_request' | 'tool_call_response'>;
-
-/** Calls after which what held before may not hold any more, whatever they changed. */
-const ACTS: ReadonlySet<string> = new Set([RUN_TASK_TOOL, 'run_command']);
 
 /** Of drafts that have a `data.state`: as long as that stays the same there is nothing new to say. */
 export class Repeats {
@@ -16,7 +13,13 @@ export class Repeats {
   readonly #told = new Map<string, string>();
   /** Observed since the model last did something: only these say how it is after that. */
   readonly #fresh = new Set<string>();
+  /** Calls after which what held before may not hold any more, whatever they changed. */
   readonly #acts = new Set<string>();
+  readonly #tools: KnownTools | undefined;
+
+  constructor(tools: KnownTools | undefined) {
+    this.#tools = tools;
+  }
 
   isKnown(draft: Draft): boolean {
     const state = stateOf(draft);
@@ -33,7 +36,7 @@ export class Repeats {
         for (const id of event.ids) this.#fresh.delete(id);
         return;
       case 'tool_call_request':
-        if (ACTS.has(event.name)) this.#acts.add(event.id);
+        if (this.#tools?.traits(event.name)?.invalidatesReports === true) this.#acts.add(event.id);
         return;
       case 'tool_call_response':
         if (this.#acts.delete(event.id) || (event.changes?.length ?? 0) > 0) this.#forget();

@@ -1,5 +1,4 @@
 // Decides which bytes of each file the model was shown last, and which later state of it was told without being shown.
-
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type Notification } from '../../../protocol/notification.ts';
 import { fileStatesOf } from '../../files/fileState.ts';

@@ -1,5 +1,4 @@
 // Decides what a person sees of the log: events → items of the chat, each event once.
-
 import { printPath } from '../../../base/printPath.ts';
 import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type Level, type Notification, printKind, worseLevel } from '../../../protocol/notification.ts';

@@ -1,8 +1,6 @@
 // Decides what a conversation's own acts subscribe it to: watched globs, handles and tasks, from the log, so that they survive a restart.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
-
-export const WATCH_TOOL = 'watch';
-export const RUN_TASK_TOOL = 'run_task';
+import { type KnownTools, type ToolTraits } from '../../ports/toolTraits.ts';
 
 export interface WatchArguments {
   readonly add?: readonly string[] | undefined;
@@ -14,7 +12,12 @@ export class Watches {
   #handles: ReadonlySet<string> = new Set();
   #tasks: ReadonlySet<string> = new Set();
   readonly #asked = new Map<string, WatchArguments>();
-  readonly #askedTasks = new Map<string, unknown>();
+  readonly #askedTasks = new Map<string, { readonly tool: ToolTraits; readonly task: string | undefined }>();
+  readonly #tools: KnownTools | undefined;
+
+  constructor(tools: KnownTools | undefined) {
+    this.#tools = tools;
+  }
 
   /** Replaced whole when it changes. */
   get globs(): ReadonlySet<string> {
@@ -33,10 +36,14 @@ export class Watches {
 
   fold(event: LogEvent): void {
     switch (event.type) {
-      case 'tool_call_request':
-        if (event.name === WATCH_TOOL) this.#asked.set(event.id, event.arguments);
-        if (event.name === RUN_TASK_TOOL) this.#askedTasks.set(event.id, event.arguments['name']);
+      case 'tool_call_request': {
+        const tool = this.#tools?.traits(event.name);
+        if (tool?.changesWatches === true) this.#asked.set(event.id, event.arguments);
+        if (tool?.runsTask !== undefined) {
+          this.#askedTasks.set(event.id, { tool, task: tool.runsTask(event.arguments) });
+        }
         return;
+      }
       case 'approval':
         this.#approved(event);
         return;
@@ -61,9 +68,10 @@ export class Watches {
 
   #approved({ tool_call_id: call, action, arguments: changed }: EventOf<'approval'>): void {
     if (changed !== undefined && this.#asked.has(call)) this.#asked.set(call, changed);
-    if (action === 'reject' || !this.#askedTasks.has(call)) return;
-    const name = changed?.['name'] ?? this.#askedTasks.get(call);
-    if (typeof name === 'string' && !this.#tasks.has(name)) this.#tasks = new Set([...this.#tasks, name]);
+    const asked = this.#askedTasks.get(call);
+    if (action === 'reject' || asked === undefined) return;
+    const task = (changed && asked.tool.runsTask?.(changed)) ?? asked.task;
+    if (task !== undefined && !this.#tasks.has(task)) this.#tasks = new Set([...this.#tasks, task]);
   }
 }
 

@@ -2,7 +2,7 @@
 import { wholeCharacters } from '../../../base/text.ts';
 import { type Carried } from '../../../protocol/event.ts';
 import { KINDS, type KindDescription } from '../../../protocol/kinds.ts';
-import { printKind } from '../../../protocol/notification.ts';
+import { printKind, READ_NOTIFICATIONS } from '../../../protocol/notification.ts';
 import { withAttachments } from '../../conversation/attachments.ts';
 import { type QueuedText } from '../../ports/ports.ts';
 import { type Entry, type Outline } from '../outline.ts';
@@ -36,7 +36,7 @@ export function moreLine({ more, moreNamed }: Outline): string {
   const named = more.slice(0, moreNamed).map(({ kind, count }) => `${count} ${wholeCharacters(kind, KIND_LIMIT)}`);
   const others = more.slice(moreNamed).reduce((sum, { count }) => sum + count, 0);
   if (others > 0) named.push(moreNamed === 0 ? `${others} more` : `${others} of other kinds`);
-  return `${named.join(', ')}: read_notifications lists them.`;
+  return `${named.join(', ')}: ${READ_NOTIFICATIONS} lists them.`;
 }
 
 /** In UTC, with the date where the time of day could be mistaken; undefined if it is no older than a minute. */
