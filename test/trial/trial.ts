@@ -1,6 +1,6 @@
 // Decides how a model takes what it hears: plays each situation in each format and judges the very next answer.
 
-import { formatBlock } from '../../src/core/notify/format/formats.ts';
+import { formatBlock } from '../../src/core/agent/delivery.ts';
 import { planNotifications } from '../../src/core/notify/plan.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../../src/core/ports/ports.ts';
 import { type Workspace } from '../../src/core/ports/workspace.ts';

@@ -1,23 +1,7 @@
 // The model behind an OpenAI-compatible endpoint. The SDK is loaded with the first request, not at activation.
 import { type Model, type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
-import { type ModelOptions } from '../../protocol/settings.ts';
-import {
-  createEndpointMemory,
-  type EndpointFacts,
-  type EndpointMemory,
-  type Lesson,
-  lessonsIn,
-} from '../endpointMemory.ts';
-
-export interface OpenAiOptions {
-  readonly baseUrl: string;
-  readonly model: string;
-  readonly options?: ModelOptions;
-  /** What was learnt of endpoints; without it, nothing outlives the model. */
-  readonly memory?: EndpointMemory | Promise<EndpointMemory>;
-  /** Undefined: an endpoint that wants none. */
-  apiKey(): Promise<string | undefined>;
-}
+import { createEndpointMemory, type EndpointFacts, type Lesson, lessonsIn } from '../endpointMemory.ts';
+import { type OpenAiOptions } from './openaiRequest.ts';
 
 const CONTEXT_WINDOW = 128_000;
 /** Each refusal teaches one thing; there are not more things to learn. */
@@ -78,8 +62,8 @@ async function learn(
   const { readRefusal } = await import('../explain.ts');
   const { status, text, parameter } = readRefusal(error, 0);
   if (status !== 400 && status !== 422 && status !== 500) return undefined;
-  const { requestBody } = await import('./openaiBody.ts');
-  const images = await (await import('./images.ts')).loadImages(request);
+  const { loadImages, requestBody } = await import('./openaiRequest.ts');
+  const images = await loadImages(request);
   const print = (known: EndpointFacts) => JSON.stringify(requestBody(options, request, known, images));
   const refused = print(knowledge);
   // Another form that gives the same bytes would be refused again; a server's own fault is no reason to guess.

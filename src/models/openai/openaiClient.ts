@@ -4,9 +4,7 @@ import { type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 import { describeBytes, discard, readStart, readWhole, TooLargeError } from '../../node/boundedBody.ts';
 import { type EndpointFacts } from '../endpointMemory.ts';
 import { StreamBrokenError, StreamError } from '../explain.ts';
-import { loadImages } from './images.ts';
-import { type OpenAiOptions } from './openai.ts';
-import { requestBody } from './openaiBody.ts';
+import { loadImages, type OpenAiOptions, requestBody } from './openaiRequest.ts';
 import { StreamAccumulator } from './openaiStream.ts';
 import { MOST_EVENT_BYTES, SseReader } from './sse.ts';
 

@@ -1,7 +1,8 @@
-// Decides what every wire starts from: blocks placed, roles as far as they are taken, neighbours of one role merged. Pure.
+// Turns model messages into wire messages that every endpoint starts from: places notification blocks, demotes system messages, merges neighbours.
+
+import { unreachable } from '../../base/errors.ts';
 import { type ImageReference } from '../../core/conversation/attachments.ts';
-import { type ModelMessage } from '../../core/conversation/projections/messages.ts';
-import { placeBlock } from './placeBlock.ts';
+import { type Block, type ModelMessage } from '../../core/conversation/projections/messages.ts';
 
 /** A message before the endpoint's own rules are applied: one role, text parts, perhaps calls. */
 export type WireMessage =
@@ -19,6 +20,9 @@ export interface WireCall {
 /** What stands over images that came with words in a tool's result, which can hold no image itself. */
 const IMAGES_ABOVE = 'Attached to the user’s message above:';
 
+/** Never offered as a tool: under this name a block can look like a call and its result. */
+const NOTIFICATION_TOOL = '_system_notification';
+
 /** `midSystem`: whether a system message may stand later than first. */
 export function arrange(
   messages: readonly ModelMessage[],
@@ -29,6 +33,37 @@ export function arrange(
     ...imagesBehind(message),
   ]);
   return merge(placed.map((message) => (midSystem ? message : demote(message))));
+}
+
+/** The message with its block, in the order in which the model reads them. The user's own words come last. */
+function placeBlock(message: WireMessage, block: Block | undefined): WireMessage[] {
+  if (block === undefined) return [message];
+  const after = message.role === 'tool';
+  switch (block.format) {
+    case 'xml':
+      return [{ ...message, parts: after ? [...message.parts, block.text] : [block.text, ...message.parts] }];
+    case 'markdown':
+      return [{ ...message, parts: [block.text, ...message.parts] }];
+    case 'developer':
+      return beside(message, after, [{ role: 'system', parts: [block.text] }]);
+    case 'synthetic-tool':
+      return beside(message, after, madeUpCall(block));
+    default:
+      return unreachable(block.format);
+  }
+}
+
+function beside(message: WireMessage, after: boolean, own: readonly WireMessage[]): WireMessage[] {
+  return after ? [message, ...own] : [...own, message];
+}
+
+/** The id is the carrier's own, so the same log gives the same bytes again. */
+function madeUpCall({ id = '', text }: Block): WireMessage[] {
+  const call = `notification_${id}`;
+  return [
+    { role: 'assistant', parts: [], calls: [{ id: call, name: NOTIFICATION_TOOL, arguments: '{}' }] },
+    { role: 'tool', call, parts: [text] },
+  ];
 }
 
 function imagesBehind(message: ModelMessage): WireMessage[] {

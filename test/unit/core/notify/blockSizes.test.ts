@@ -1,7 +1,7 @@
 // What the blocks of typical moments cost: each is printed whole in the golden file, with its size and that of its frame.
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
-import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
+import { formatBlock } from '../../../../src/core/agent/delivery.ts';
 import { planNotifications } from '../../../../src/core/notify/plan.ts';
 import { fileChanged } from '../../../../src/core/notify/wording/fileChange.ts';
 import { introducedDraft } from '../../../../src/core/notify/wording/problems.ts';

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { Lexer } from 'marked';
 import { describe, expect, test } from 'vitest';
+import { formatBlock } from '../../../../src/core/agent/delivery.ts';
 import { moreLine } from '../../../../src/core/notify/format/format.ts';
-import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
 import { type Outline, planNotifications } from '../../../../src/core/notify/plan.ts';
 import { FORMATS } from '../../../../src/protocol/event.ts';
 import {

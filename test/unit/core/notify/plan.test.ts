@@ -1,8 +1,8 @@
 // The plan: for any pending, settings and budgets each id ends exactly once, counts add up, cap and token budget hold.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { formatBlock } from '../../../../src/core/agent/delivery.ts';
 import { estimateTokens } from '../../../../src/core/conversation/tokens.ts';
-import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
 import { type Outline, type Plan, planNotifications, tokenBudget } from '../../../../src/core/notify/plan.ts';
 import { FORMATS } from '../../../../src/protocol/event.ts';
 import { LEVELS, type Notification } from '../../../../src/protocol/notification.ts';
