@@ -10,9 +10,9 @@ export interface OpenAiOptions {
   readonly baseUrl: string;
   readonly model: string;
   readonly options?: ModelOptions;
-  /** What was learnt of endpoints; without it, nothing outlives the model. */
+  /** What is known of endpoints; by default nothing outlives the model. */
   readonly memory?: EndpointMemory | Promise<EndpointMemory>;
-  /** Undefined: an endpoint that wants none. */
+  /** Undefined for an endpoint that needs none. */
   apiKey(): Promise<string | undefined>;
 }
 

@@ -4,7 +4,7 @@ import { unreachable } from '../../base/errors.ts';
 import { type ImageReference } from '../../core/conversation/attachments.ts';
 import { type Block, type ModelMessage } from '../../core/conversation/projections/messages.ts';
 
-/** A message before the endpoint's own rules are applied: one role, text parts, perhaps calls. */
+/** A message before the endpoint's rules are applied. */
 export type WireMessage =
   | { readonly role: 'system'; readonly parts: readonly string[] }
   | { readonly role: 'user'; readonly parts: readonly string[]; readonly images?: readonly ImageReference[] }
@@ -17,25 +17,25 @@ export interface WireCall {
   readonly arguments: string;
 }
 
-/** What stands over images that came with words in a tool's result, which can hold no image itself. */
+/** Heads images of a message that was delivered with a tool result, which cannot contain images. */
 const IMAGES_ABOVE = 'Attached to the user’s message above:';
 
 /** Never offered as a tool: under this name a block can look like a call and its result. */
 const NOTIFICATION_TOOL = '_system_notification';
 
-/** `midSystem`: whether a system message may stand later than first. */
+/** `midSystem`: whether system messages are allowed after the first message. */
 export function arrange(
   messages: readonly ModelMessage[],
   { midSystem }: { readonly midSystem: boolean },
 ): WireMessage[] {
   const placed = messages.flatMap((message) => [
     ...placeBlock(toWire(message), blockOf(message)),
-    ...imagesBehind(message),
+    ...imagesAfter(message),
   ]);
   return merge(placed.map((message) => (midSystem ? message : demote(message))));
 }
 
-/** The message with its block, in the order in which the model reads them. The user's own words come last. */
+/** The message with its block, in the order in which the model reads them. The user's own text comes last. */
 function placeBlock(message: WireMessage, block: Block | undefined): WireMessage[] {
   if (block === undefined) return [message];
   const after = message.role === 'tool';
@@ -47,7 +47,7 @@ function placeBlock(message: WireMessage, block: Block | undefined): WireMessage
     case 'developer':
       return beside(message, after, [{ role: 'system', parts: [block.text] }]);
     case 'synthetic-tool':
-      return beside(message, after, madeUpCall(block));
+      return beside(message, after, syntheticCall(block));
     default:
       return unreachable(block.format);
   }
@@ -57,8 +57,8 @@ function beside(message: WireMessage, after: boolean, own: readonly WireMessage[
   return after ? [message, ...own] : [...own, message];
 }
 
-/** The id is the carrier's own, so the same log gives the same bytes again. */
-function madeUpCall({ id = '', text }: Block): WireMessage[] {
+/** The id is the carrier's, so the same log gives the same bytes. */
+function syntheticCall({ id = '', text }: Block): WireMessage[] {
   const call = `notification_${id}`;
   return [
     { role: 'assistant', parts: [], calls: [{ id: call, name: NOTIFICATION_TOOL, arguments: '{}' }] },
@@ -66,7 +66,7 @@ function madeUpCall({ id = '', text }: Block): WireMessage[] {
   ];
 }
 
-function imagesBehind(message: ModelMessage): WireMessage[] {
+function imagesAfter(message: ModelMessage): WireMessage[] {
   if (message.role !== 'tool' || message.images === undefined) return [];
   return [{ role: 'user', parts: [IMAGES_ABOVE], images: message.images }];
 }
@@ -94,7 +94,7 @@ function demote(message: WireMessage): WireMessage {
   return message.role === 'system' ? { ...message, role: 'user' } : message;
 }
 
-/** Neighbours of one role are one message everywhere; results of tools stay apart, as each belongs to its call. */
+/** Merges neighbours of one role; tool results stay separate, since each belongs to its call. */
 function merge(messages: readonly WireMessage[]): WireMessage[] {
   const merged: WireMessage[] = [];
   for (const message of messages) {
