@@ -1,4 +1,4 @@
-// Decides how a tool is written down: a zod object for its arguments gives the schema, the parsing and the types.
+// Defines a tool from a zod shape of its arguments, which gives the JSON schema, the parser and the types.
 import * as z from 'zod';
 import { failed, succeeded } from '../base/errors.ts';
 import { type Tool, type ToolContext, type ToolOutcome, type Touched } from '../core/ports/ports.ts';
@@ -42,7 +42,7 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
     parse: (value) => {
       const parsed = schema.safeParse(value);
       if (parsed.success) return succeeded(parsed.data);
-      return failed('bad_arguments', `${describeIssue(parsed.error)}.`, 'Call it again with this mended.');
+      return failed('bad_arguments', `${describeIssue(parsed.error)}.`, 'Call it again with this corrected.');
     },
     // What parse let through is what effectFor, touches and run take.
     ...(tool.effectFor !== undefined && {

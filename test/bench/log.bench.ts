@@ -109,9 +109,14 @@ async function cycles(conversation: ConversationLog, count: number): Promise<num
       conversation.append({ type: 'tool_call_request', id, name: 'read_file', arguments: { path: 'a.ts' } }),
       conversation.append({ type: 'model_call', model: 'm', outcome: 'succeeded' }),
     ]);
-    const carrying = collect(conversation, { settings, contextWindow: 128_000, now: Date.now() });
+    const carrying = collect(conversation, {
+      settings: () => settings,
+      model: () => ({ contextWindow: 128_000 }),
+      clock: { now: Date.now },
+      snapshots: { hash: () => '' },
+    });
     const response = { type: 'tool_call_response', id, content: 'text\n'.repeat(50), is_error: false } as const;
-    const event = await conversation.append({ ...response, ...(carrying && { notifications: carrying.carried }) });
+    const event = await conversation.append({ ...response, ...carrying });
     if (number % 20 === 19) await conversation.append({ type: 'compaction', summary: 'So far.', through: event.seq });
   }
   return count;

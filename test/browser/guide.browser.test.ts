@@ -46,7 +46,7 @@ test('the tour: a question that outlives a reload is answered from the keyboard,
   await keyboard('Enter');
   await workbench.settled();
   await question.getByRole('button', { name: /file\.changed README\.md/ }).waitFor();
-  await workbench.transcript().getByText('Meanwhile I was told:').waitFor();
+  await workbench.transcript().getByText('I was notified meanwhile:').waitFor();
   await workbench.transcript().getByText('That was the tour.').waitFor();
 });
 

@@ -40,7 +40,7 @@ test('a change of a file that was read reaches the model with the running comman
   expect(text).toContain('<notification source="file" name="changed" level="warning"');
   expect(text).toContain('+// Changed outside.');
   await expect.poll(() => workbench.statusBar().innerText()).not.toMatch(/Earshot\s1/);
-  expect(await workbench.transcript().innerText()).toContain('Meanwhile I was told:');
+  expect(await workbench.transcript().innerText()).toContain('I was notified meanwhile:');
 
   await workbench.reload();
   await workbench.openChat();
@@ -48,7 +48,7 @@ test('a change of a file that was read reaches the model with the running comman
     .card('Run cat first')
     .getByRole('button', { name: /file\.changed/ })
     .waitFor();
-  expect(await workbench.transcript().innerText()).toContain('Meanwhile I was told:');
+  expect(await workbench.transcript().innerText()).toContain('I was notified meanwhile:');
 });
 
 test('what waits while nothing runs is still waiting after a reload, counted, and rides the next request', async () => {

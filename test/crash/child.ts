@@ -66,8 +66,12 @@ async function produce(producer: number): Promise<never> {
 
 async function deliver(): Promise<never> {
   for (let number = 0; ; number++) {
-    const collected = collect(conversation, { settings, contextWindow: 32_000, now: Date.now() });
-    const carrying = collected && { notifications: collected.carried };
+    const carrying = collect(conversation, {
+      settings: () => settings,
+      model: () => ({ contextWindow: 32_000 }),
+      clock: { now: Date.now },
+      snapshots: { hash: () => '' },
+    });
     const content = `request ${run}-${number};`;
     await conversation.append({ type: 'chat_request', content, source: 'user', ...carrying });
     say(`sent ${run}-${number}`);

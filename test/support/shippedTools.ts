@@ -22,7 +22,9 @@ export const shippedTools = new ToolRegistry(
   [
     ...fileTools,
     ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool, handleTool, awaitTool],
-    ...[createRunTaskTool, createDiagnosticsTool, createSymbolsTool, createQuickFixTool].map((create) => create(absent)),
+    ...[createRunTaskTool, createDiagnosticsTool, createSymbolsTool, createQuickFixTool].map((create) =>
+      create(absent),
+    ),
     ...[createSearchTool, createFetchUrlTool].map((create) => create(absent)),
   ],
   (error) => {

@@ -18,7 +18,7 @@ test('a file that can be read, and one that cannot', async () => {
     await headless.earshot.settled(log.id);
     return log.state.messages.all.findLast(({ role }) => role === 'assistant')?.content;
   };
-  expect(await ask('read a.txt')).toBe('That is `a.txt`, 2 lines. If it changes, I will be told.');
+  expect(await ask('read a.txt')).toBe('That is `a.txt`, 2 lines. I will be notified if it changes.');
   expect(await ask('read no/such.txt')).toMatch(
     /^I cannot read `no\/such\.txt`:\n\n```\n.*no\/such\.txt does not exist\./,
   );

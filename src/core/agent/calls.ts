@@ -9,7 +9,7 @@ import { type UnansweredCall } from '../conversation/projections/turnState.ts';
 import { type Prompting } from '../prompt/prompting.ts';
 import { withdrawShown } from '../tools/handleWords.ts';
 import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
-import { collectFor } from './delivery.ts';
+import { collect } from './delivery.ts';
 import { sampleAt } from './sampling.ts';
 import { type TurnControl } from './turnControl.ts';
 import { type CallRequest, type TurnDeps, type TurnEnd } from './turnDeps.ts';
@@ -66,9 +66,9 @@ async function respond(deps: TurnDeps, response: ToolResponse, cutShort: boolean
 }
 
 /** What cannot be planned or formatted stays pending: the call gets its response all the same. */
-function collectOrNothing(deps: TurnDeps): ReturnType<typeof collectFor> | undefined {
+function collectOrNothing(deps: TurnDeps): ReturnType<typeof collect> | undefined {
   try {
-    return collectFor(deps);
+    return collect(deps.log, deps.ports);
   } catch (error) {
     deps.ports.logger.error('a result was written without what is pending', error);
     return undefined;

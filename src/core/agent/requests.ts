@@ -2,7 +2,7 @@
 import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
 import { type QueuedText } from '../ports/ports.ts';
 import { Prompting } from '../prompt/prompting.ts';
-import { collectFor, seenIn } from './delivery.ts';
+import { collect, seenIn } from './delivery.ts';
 import { sampleAt } from './sampling.ts';
 import { type Interruption } from './turnControl.ts';
 import { type TurnDeps } from './turnDeps.ts';
@@ -22,8 +22,8 @@ export async function beginUserTurn(deps: TurnDeps, request: TurnRequest): Promi
   const { content, attachments = [] } = request;
   await sampleAt(deps, new Prompting(deps), 'request');
   const started = log.append({ type: 'turn_started', source: 'user' });
-  const { notifications, seen = [] } = collectFor(deps);
-  const shown = [...seen, ...seenIn(attachments, (bytes) => ports.snapshots.hash(bytes))];
+  const { notifications, seen = [] } = collect(deps.log, deps.ports);
+  const shown = [...seen, ...seenIn(attachments, ports.snapshots)];
   const requested = log.append({
     type: 'chat_request',
     content,
@@ -77,12 +77,12 @@ async function appendQueued(deps: TurnDeps): Promise<void> {
     content: contentOf(texts),
     source: 'user',
     ...(attachments.length > 0 && { attachments }),
-    ...collectFor(deps, true),
+    ...collect(deps.log, deps.ports, true),
   });
 }
 
 async function appendAutomated(deps: TurnDeps, content: string): Promise<void> {
-  await deps.log.append({ type: 'chat_request', content, source: 'system', ...collectFor(deps) });
+  await deps.log.append({ type: 'chat_request', content, source: 'system', ...collect(deps.log, deps.ports) });
 }
 
 function contentOf(texts: readonly QueuedText[]): string {

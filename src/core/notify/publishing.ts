@@ -11,7 +11,7 @@ import { type Outlet } from './outlet.ts';
 import { enqueue, withdraw } from './queue.ts';
 
 /** What every live conversation hears, whatever it is about. */
-const HEARD_BY_ALL: readonly string[] = SHIPPED_KINDS.filter((kind) => KINDS[kind].heardBy === 'live').map((kind) =>
+const HEARD_BY_ALL: readonly string[] = SHIPPED_KINDS.filter((kind) => KINDS[kind].audience === 'live').map((kind) =>
   scopeOf('kind', kind),
 );
 

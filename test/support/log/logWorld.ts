@@ -201,10 +201,12 @@ export class LogWorld {
   }
 
   #carrying() {
-    const collected = collect(this.#log, { settings: this.settings, contextWindow: 32_000, now: 0 });
-    if (collected === undefined) return undefined;
-    const { carried, seen } = collected;
-    return { notifications: carried, ...(seen.length > 0 && { seen }) };
+    return collect(this.#log, {
+      settings: () => this.settings,
+      model: () => ({ contextWindow: 32_000 }),
+      clock: { now: () => 0 },
+      snapshots: { hash: () => '' },
+    });
   }
 
   get #store() {

@@ -67,8 +67,12 @@ async function scenario(window: MemoryWindow, acknowledged: Acknowledged): Promi
 }
 
 function carrying(log: ConversationLog) {
-  const collected = collect(log, { settings, contextWindow: 32_000, now: 0 });
-  return collected && { notifications: collected.carried };
+  return collect(log, {
+    settings: () => settings,
+    model: () => ({ contextWindow: 32_000 }),
+    clock: { now: () => 0 },
+    snapshots: { hash: () => '' },
+  });
 }
 
 async function runUntil(point: number): Promise<{ files: FaultyFileSystem; acknowledged: Acknowledged }> {

@@ -17,7 +17,7 @@ async function read(records: readonly NotificationRecord[], args: object = {}): 
   return (await readNotificationsTool.run(parsed.value, context as ToolContext)).content;
 }
 
-const ENTRY = /^(id\d{5}) .* \(not told yet\):$/;
+const ENTRY = /^(id\d{5}) .* \(pending\):$/;
 
 test('following the pages gives each exactly once, newest first and word for word', async () => {
   await fc.assert(

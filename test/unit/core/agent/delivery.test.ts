@@ -32,11 +32,17 @@ const options = (more: Partial<Settings> = {}) => ({
 });
 
 async function carry(log: ConversationLog, chosen: Partial<Settings> = {}) {
-  const collected = collect(log, options(chosen));
-  if (collected === undefined) return undefined;
-  const { carried, seen } = collected;
+  const { settings: given, contextWindow, now } = options(chosen);
+  const ports = {
+    settings: () => given,
+    model: () => ({ contextWindow }),
+    clock: { now: () => now },
+    snapshots: { hash: () => '' },
+  };
+  const { notifications: carried, seen = [] } = collect(log, ports);
+  if (carried === undefined) return undefined;
   await log.append({ type: 'chat_request', content: 'x', source: 'user', notifications: carried, seen });
-  return collected;
+  return { carried, seen };
 }
 
 test('for any queue, withdrawals and settings, each id is delivered or withdrawn exactly once and every queued message is delivered', async () => {

@@ -1,10 +1,20 @@
-// Decides the whole body of a request: messages by profile, tools, and the model's options the endpoint has not refused. Pure.
+// The body of a request: messages by profile, tools, images, and the model's options that the endpoint has not refused.
 import { type ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
 import { type ModelRequest } from '../../core/ports/ports.ts';
-import { type EndpointFacts, type OptionalParameter } from '../endpointMemory.ts';
+import { type ModelOptions } from '../../protocol/settings.ts';
+import { type EndpointFacts, type EndpointMemory, type OptionalParameter } from '../endpointMemory.ts';
 import { endpointLabel } from '../profile.ts';
-import { type OpenAiOptions } from './openai.ts';
 import { type Images, toWireMessages, toWireTools } from './openaiWire.ts';
+
+export interface OpenAiOptions {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly options?: ModelOptions;
+  /** What is known of endpoints; by default nothing outlives the model. */
+  readonly memory?: EndpointMemory | Promise<EndpointMemory>;
+  /** Undefined for an endpoint that needs none. */
+  apiKey(): Promise<string | undefined>;
+}
 
 export function requestBody(
   { baseUrl, model, options = {} }: OpenAiOptions,
@@ -31,4 +41,17 @@ export function requestBody(
 
 function jsonSchema(schema: Readonly<Record<string, unknown>>) {
   return { type: 'json_schema' as const, json_schema: { name: 'answer', schema: { ...schema } } };
+}
+
+/** Images that the messages name, as data URLs, read when the request is made. Those whose bytes are gone are left out. */
+export async function loadImages({ messages, image }: ModelRequest): Promise<Images> {
+  const images = new Map<string, string>();
+  for (const message of messages) {
+    if (message.role === 'assistant') continue;
+    for (const { hash, mediaType } of message.images ?? []) {
+      const bytes = images.has(hash) ? undefined : await image?.(hash);
+      if (bytes !== undefined) images.set(hash, `data:${mediaType};base64,${Buffer.from(bytes).toString('base64')}`);
+    }
+  }
+  return images;
 }
