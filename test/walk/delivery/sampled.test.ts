@@ -1,0 +1,175 @@
+// What is compared at delivery points instead of being watched: configuration and budget, each told once and only if it is still so.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createBudgetProducer } from '../../../src/producers/budget.ts';
+import { createConfigProducer } from '../../../src/producers/config.ts';
+import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
+import { headChanged, publish, streamed } from '../../support/delivering.ts';
+import { atTestEnd } from '../../support/endings.ts';
+import { type ScriptedAnswer } from '../../support/scriptedServer.ts';
+import { beginWalk, type Walked, type WalkOptions } from '../../support/walking.ts';
+
+const listing = (id: string): ScriptedAnswer => ({ calls: [{ id, name: 'list_files', arguments: {} }] });
+const end: ScriptedAnswer = { text: ['Done.'] };
+
+async function begin(
+  answers: readonly ScriptedAnswer[],
+  options: WalkOptions = {},
+): Promise<Walked & { set(name: SettingName, value: unknown): void }> {
+  const values = new Map<string, unknown>();
+  const walked = await beginWalk(answers, {
+    ...options,
+    ports: {
+      producers: [createConfigProducer(), createBudgetProducer()],
+      settings: () => readSettings((name) => values.get(name) ?? options.settings?.[name]).settings,
+    },
+  });
+  return { ...walked, set: (name, value) => values.set(name, value) };
+}
+
+const carried = ({ messages }: Walked, request: number) => JSON.stringify(messages(request).at(-1));
+
+test('the mode changed: one line with the next request, in which the tools are others too', async () => {
+  const walked = await begin([end, end, end]);
+  await walked.go();
+  walked.set('mode', 'plan');
+  await walked.go();
+  expect(carried(walked, 1)).toMatch(
+    /config.*changed.*Since your last answer: the mode is plan \(it was agent\); tools no longer there: (\w+, )*run_command/,
+  );
+  await walked.go();
+  expect(carried(walked, 2)).not.toContain('notification');
+});
+
+test('the mode changed before *Deliver now*, and before an answer was interrupted: that request says so', async () => {
+  const walked = await begin([end, end, { text: ['I am', ' almost'], hang: true }, end, end]);
+  const { earshot } = walked.headless;
+  await walked.go();
+  await publish(walked, headChanged('switched to main'));
+  walked.set('mode', 'plan');
+  expect(await earshot.deliverNow(walked.id)).toMatchObject({ ok: true });
+  await earshot.settled(walked.id);
+  expect(carried(walked, 1)).toMatch(/the mode is plan \(it was agent\)/);
+  await earshot.send(walked.id, 'Go on.');
+  await streamed(walked, 'almost');
+  walked.set('mode', 'agent');
+  expect(await earshot.interrupt(walked.id, 'Wait.')).toMatchObject({ ok: true });
+  await earshot.settled(walked.id);
+  expect(carried(walked, 3)).toMatch(/the mode is agent \(it was plan\).*Wait\./);
+  await walked.go();
+  expect(carried(walked, 4)).not.toContain('notification');
+});
+
+test('there and back again says nothing', async () => {
+  const walked = await begin([end, end]);
+  await walked.go();
+  walked.set('mode', 'plan');
+  walked.set('mode', 'agent');
+  await walked.go();
+  expect(carried(walked, 1)).not.toContain('notification');
+});
+
+test('what a failed request was told is told back when it changes back', async () => {
+  const walked = await begin([end, { refuse: { status: 400, message: 'no' } }, end]);
+  await walked.go();
+  walked.set('mode', 'plan');
+  await walked.go();
+  expect(carried(walked, 1)).toContain('the mode is plan');
+  walked.set('mode', 'agent');
+  await walked.go();
+  expect(JSON.stringify(walked.messages(2))).toContain('the mode is agent (it was plan)');
+});
+
+const systemOf = ({ server }: Walked, request: number) =>
+  (JSON.parse(server.requests[request]?.body ?? '{}') as { messages: { content: string }[] }).messages[0]?.content ??
+  '';
+
+test('instructions that change during a turn are in force from the next request on, which says what changed in them', async () => {
+  const walked = await begin([
+    { calls: [{ id: 'a', name: 'run_command', arguments: { command: 'true' } }] },
+    listing('b'),
+    end,
+  ]);
+  const file = join(walked.headless.folder, 'AGENTS.md');
+  await writeFile(file, 'Use tabs.\nSpeak softly.\n');
+  walked.headless.frontend.answer = async () => {
+    await writeFile(file, 'Use tabs.\nSpeak loudly.\n');
+    return { action: 'approve', by: 'user' };
+  };
+  await walked.go();
+  expect(systemOf(walked, 0)).toContain('Speak softly.');
+  expect(systemOf(walked, 1)).toContain('Speak loudly.');
+  expect(systemOf(walked, 1)).not.toContain('Speak softly.');
+  const told = (walked.messages(1).at(-1) as { content: string }).content;
+  expect(told).toContain(
+    'Since your last answer: instructions changed, as in the system prompt: AGENTS.md.\nAGENTS.md (+1 −1):\n@@ -1,2 +1,2 @@\n Use tabs.\n-Speak softly.\n+Speak loudly.',
+  );
+  expect(carried(walked, 2)).not.toContain('Since your last answer');
+});
+
+test('an instruction file that its own edit changes, makes or deletes is in force in the same turn', async () => {
+  const write = (id: string, path: string, content: string): ScriptedAnswer => ({
+    calls: [{ id, name: 'write_file', arguments: { path, content } }],
+  });
+  const walked = await begin(
+    [
+      write('a', 'AGENTS.md', 'Speak softly.\n'),
+      write('b', 'AGENTS.md', 'Speak loudly.\n'.repeat(500)),
+      { calls: [{ id: 'c', name: 'delete_file', arguments: { path: 'AGENTS.md' } }] },
+      end,
+    ],
+    { settings: { 'approvals.mode': 'edits' } },
+  );
+  await walked.go();
+  expect(systemOf(walked, 1)).toContain('Speak softly.');
+  expect(carried(walked, 1)).toContain('new instructions, in the system prompt: AGENTS.md');
+  expect(systemOf(walked, 2)).toContain('Speak loudly.');
+  expect(systemOf(walked, 2)).not.toContain('Speak softly.');
+  expect(carried(walked, 2)).toContain('AGENTS.md (+500 −1): too much to show here.');
+  expect(systemOf(walked, 3)).not.toContain('Speak');
+  expect(carried(walked, 3)).toContain('instructions no longer in force: AGENTS.md');
+});
+
+test('after a restart, what changed in an instruction file meanwhile is told with the next request', async () => {
+  const walked = await begin([listing('a'), end, end]);
+  const file = join(walked.headless.folder, 'AGENTS.md');
+  walked.headless.frontend.answer = async () => ({ action: 'approve', by: 'user' });
+  await walked.go();
+  await writeFile(file, 'Speak softly.');
+  await walked.go();
+  const again = await walked.headless.restart();
+  atTestEnd(() => again.end());
+  await writeFile(file, 'Speak loudly.');
+  await again.earshot.open(walked.id);
+  await again.earshot.send(walked.id, 'Go on.');
+  await again.earshot.settled(walked.id);
+  expect(carried(walked, 3)).toContain('-Speak softly.\\n');
+  expect(carried(walked, 3)).toContain('+Speak loudly.');
+});
+
+test('the window fills up: 60 % and 80 % are told once each', async () => {
+  const counted = [5000, 6500, 7000, 8500, 8800].map((input, index) => ({
+    ...listing(`c${index}`),
+    usage: { prompt_tokens: input, completion_tokens: 10 },
+  }));
+  const walked = await begin([...counted, end], { modelOptions: { contextWindow: 10_000 } });
+  await walked.go();
+  const told = (await walked.headless.events(walked.id))
+    .split('\n')
+    .filter((line) => line.includes('"notification_queued"'))
+    .map((line) => (JSON.parse(line) as { notification: { level: string; message: string } }).notification)
+    .map(({ level, message }) => `${level} ${message.split(' (')[0] ?? ''}`);
+  expect(told).toEqual([
+    expect.stringMatching(/^info The context window is 6\d % full$/),
+    expect.stringMatching(/^warning The context window is 8\d % full$/),
+  ]);
+});
+
+test('an endpoint that asked to slow down is told of once, with the next result', async () => {
+  const limited: ScriptedAnswer = { refuse: { status: 429, message: 'slow down' } };
+  const walked = await begin([limited, limited, listing('a'), listing('b'), end]);
+  await walked.go();
+  const last = walked.server.requests.at(-1)?.body ?? '';
+  expect(last.match(/The endpoint asked 2 times to slow down/g)).toHaveLength(1);
+});

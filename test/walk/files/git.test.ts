@@ -1,0 +1,292 @@
+// What git does to many files is one notification that names those that were read: switch, stash, merge conflict, rebase, pull.
+import { execFileSync } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { devNull } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type ConversationLog } from '../../../src/core/conversation/log.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createFilesProducer } from '../../../src/producers/files/files.ts';
+import { createGitProducer } from '../../../src/producers/git/git.ts';
+import { GitGate } from '../../../src/producers/git/gitGate.ts';
+import { type Notification } from '../../../src/protocol/notification.ts';
+import { type Headless, startHeadless } from '../../support/headless.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+
+let headless: Headless;
+let server: ScriptedServer;
+let log: ConversationLog;
+
+const environment = {
+  ...process.env,
+  GIT_CONFIG_GLOBAL: devNull,
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: 'A',
+  GIT_AUTHOR_EMAIL: 'a@example.com',
+  GIT_COMMITTER_NAME: 'A',
+  GIT_COMMITTER_EMAIL: 'a@example.com',
+};
+
+function git(...args: readonly string[]): void {
+  execFileSync('git', ['-C', headless.folder, ...args], { env: environment, stdio: 'pipe' });
+}
+
+/** `a` and `b` are read, `c` is not; the branch `other` has another `a` and no `b`. */
+beforeEach(async () => {
+  server = await startScriptedServer(
+    {
+      calls: ['a', 'b'].map((name) => ({ id: name, name: 'read_file', arguments: { path: `src/${name}.txt` } })),
+    },
+    { text: ['Read.'] },
+    ...Array.from({ length: 4 }, () => ({ text: ['Heard.'] })),
+  );
+  headless = await startHeadless({
+    model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'scripted', apiKey: async () => undefined }),
+    producers: (deps) => {
+      const gate = new GitGate();
+      return [createFilesProducer({ ...deps, gate }), createGitProducer({ ...deps, gate })];
+    },
+  });
+  await mkdir(join(headless.folder, 'src'));
+  git('init', '--quiet', '--initial-branch=main');
+  for (const name of ['a', 'b', 'c']) await write(name, `${name} on main\n`);
+  git('add', '-A');
+  git('commit', '-qm', 'one');
+  git('switch', '-qc', 'other');
+  await write('a', 'a on other\n');
+  git('rm', '-q', 'src/b.txt');
+  await write('c', 'c on other\n');
+  git('commit', '-qam', 'two');
+  git('switch', '-qc', 'topic', 'main');
+  for (const number of [1, 2, 3]) {
+    await write('d', `d ${number}\n`);
+    git('add', '-A');
+    git('commit', '-qm', `topic ${number}`);
+  }
+  git('switch', '-q', 'main');
+  // It looks for repositories when it starts.
+  headless = await headless.restart();
+  const opened = await headless.earshot.create();
+  if (!opened.ok) throw new Error(opened.failure.message);
+  ({ log } = opened.value);
+  await go();
+});
+
+afterEach(async () => {
+  await headless.end();
+  await server.stop();
+  expect(headless.errors).toEqual([]);
+});
+
+function write(name: string, text: string): Promise<void> {
+  return writeFile(join(headless.folder, 'src', `${name}.txt`), text);
+}
+
+async function go(): Promise<void> {
+  await headless.earshot.send(log.id, 'Go on.');
+  await headless.earshot.settled(log.id);
+}
+
+function nextQueued(fits: (notification: Notification) => boolean = () => true): Promise<Notification> {
+  return new Promise((resolve) => {
+    const listening = log.onDidAppend(({ event }) => {
+      if (event.type !== 'notification_queued' || !fits(event.notification)) return;
+      listening.dispose();
+      resolve(event.notification);
+    });
+  });
+}
+
+function nextWithdrawn(): Promise<void> {
+  return new Promise((resolve) => {
+    const listening = log.onDidAppend(({ event }) => {
+      if (event.type !== 'notification_withdrawn') return;
+      listening.dispose();
+      resolve();
+    });
+  });
+}
+
+/** A file that is changed afterwards is told of afterwards: whatever was to come before has come. */
+async function pendingAfterAnEcho(): Promise<readonly string[]> {
+  const echo = nextQueued(({ subject }) => subject === 'file:src/a.txt' || subject === 'file:src/b.txt');
+  await write('b', 'echo\n');
+  await echo;
+  return log.state.pending.notifications
+    .filter(({ message }) => !message.includes('+echo'))
+    .map(({ message }) => message.replace(/\b[0-9a-f]{7}\b/g, 'abcdef0'));
+}
+
+test('a switch is one notification, and what it changed is told by it alone', async () => {
+  const told = nextQueued();
+  git('switch', '-q', 'other');
+  const { kind, level, message, data } = await told;
+  expect([kind.source, kind.name, level]).toEqual(['git', 'head_changed', 'warning']);
+  expect(message.replace(/\b[0-9a-f]{7}\b/g, 'abcdef0')).toBe(
+    'Git switched from main to other (abcdef0 → abcdef0). 3 files of the repository differ. Of what you have read, changed: src/a.txt, src/b.txt (gone). Read again before you rely on it.',
+  );
+  expect(data?.['files']).toMatchObject([
+    { path: 'src/a.txt', complete: false },
+    { path: 'src/b.txt', hash: 'gone', complete: false },
+  ]);
+  expect(await pendingAfterAnEcho()).toHaveLength(1);
+});
+
+test('there and back again before it was told: taken back, and nothing is told', async () => {
+  const told = nextQueued();
+  git('switch', '-q', 'other');
+  await told;
+  const withdrawn = nextWithdrawn();
+  git('switch', '-q', 'main');
+  await withdrawn;
+  expect(await pendingAfterAnEcho()).toEqual([]);
+});
+
+test('there and back again with a file that was changed before: of git nothing is told, of the file it is', async () => {
+  let told = nextQueued();
+  await write('a', 'a otherwise\n');
+  await told;
+  git('commit', '-qam', 'three');
+  // Otherwise the commit and the switch would be one operation.
+  expect(await pendingAfterAnEcho()).toHaveLength(1);
+  const settled = nextWithdrawn();
+  await write('b', 'b on main\n');
+  await settled;
+  told = nextQueued(({ kind }) => kind.source === 'git');
+  git('switch', '-q', 'other');
+  await told;
+  told = nextQueued(({ kind }) => kind.source === 'file');
+  git('switch', '-q', 'main');
+  expect((await told).message).toMatch(/^src\/a.txt changed since you read it, during a git operation:/);
+  expect((await pendingAfterAnEcho()).map((message) => message.split(' ')[0])).toEqual(['src/a.txt']);
+});
+
+test('there, told, and back again: one that says what is again as it was read', async () => {
+  let told = nextQueued();
+  git('switch', '-q', 'other');
+  await told;
+  await go();
+  told = nextQueued();
+  git('switch', '-q', 'main');
+  expect((await told).message).toMatch(/Again as you read it: src\/a.txt, src\/b.txt\.$/);
+  await go();
+  expect(log.state.pending.isEmpty).toBe(true);
+});
+
+test('a commit changes no file and is silent', async () => {
+  await write('c', 'c again\n');
+  git('commit', '-qam', 'three');
+  expect(await pendingAfterAnEcho()).toEqual([]);
+});
+
+test('a stash that takes away what it was told of is one notification, which names the file', async () => {
+  let told = nextQueued();
+  await write('a', 'a changed\n');
+  await told;
+  await go();
+  told = nextQueued(({ kind }) => kind.source === 'git');
+  git('stash', '-q');
+  // What it was shown of the file is what it knows of it.
+  expect((await told).message).toBe(
+    'Git stashed changes away. Of what you have read, changed: src/a.txt. Read again before you rely on it.',
+  );
+  expect(await pendingAfterAnEcho()).toHaveLength(1);
+});
+
+test('a stash before anybody heard of what it takes away is nothing', async () => {
+  const told = nextQueued();
+  await write('a', 'a changed\n');
+  await told;
+  const withdrawn = nextWithdrawn();
+  git('stash', '-q');
+  // What was pending of the file is taken back: it is as it was read.
+  await withdrawn;
+  expect(await pendingAfterAnEcho()).toEqual([]);
+});
+
+test('a stash taken out and put back by hand before it was told is nothing', async () => {
+  let told = nextQueued();
+  await write('a', 'a changed\n');
+  await told;
+  const withdrawn = nextWithdrawn();
+  git('stash', '-q');
+  await withdrawn;
+  told = nextQueued(({ kind }) => kind.source === 'git');
+  git('stash', 'pop', '-q');
+  expect((await told).message).toMatch(/^Git took stashed changes out\. .*changed: src\/a.txt\./);
+  await write('a', 'a on main\n');
+  await go();
+  expect(server.requests.at(-1)?.body).not.toContain('stash');
+  expect(log.state.pending.isEmpty).toBe(true);
+});
+
+test('what was put back by hand before it was told is not named', async () => {
+  const told = nextQueued();
+  git('switch', '-q', 'other');
+  await told;
+  await write('a', 'a on main\n');
+  await go();
+  expect(server.requests.at(-1)?.body).toMatch(
+    /Git switched from main to other .* changed: src\/b.txt \(gone\)\. Read/,
+  );
+  expect(log.state.pending.isEmpty).toBe(true);
+  git('checkout', '-q', 'src/a.txt');
+  git('switch', '-q', 'main');
+});
+
+test('a merge that stops with conflicts names them', async () => {
+  await write('a', 'a otherwise\n');
+  git('commit', '-qam', 'three');
+  const told = nextQueued(({ kind }) => kind.source === 'git');
+  expect(() => git('merge', '-q', 'other')).toThrow();
+  const { message, level } = await told;
+  expect(level).toBe('error');
+  expect(message).toMatch(
+    /^Git began a merge, which is not finished.* In conflict: src\/a.txt\. Of what you have read, changed: src\/a.txt, src\/b.txt \(gone\)/,
+  );
+});
+
+test('a rebase of several commits is one notification, and so is a pull', async () => {
+  let told = nextQueued();
+  git('switch', '-q', 'topic');
+  await told;
+  await go();
+  told = nextQueued(({ message }) => message.includes('rebased'));
+  git('rebase', '-q', 'other');
+  expect((await told).message).toMatch(/^Git rebased topic .*changed: src\/a.txt, src\/b.txt \(gone\)/);
+  expect(await pendingAfterAnEcho()).toHaveLength(1);
+  told = nextQueued(({ message }) => message.includes('to main'));
+  git('checkout', '-qf', 'main');
+  await told;
+  await go();
+  told = nextQueued(({ message }) => message.includes('pulled'));
+  git('pull', '-q', '--ff-only', '.', 'other');
+  expect((await told).message).toMatch(/^Git pulled into main/);
+});
+
+test('closed with a switch untold, and git went on: what is told is where it is when it is opened again', async () => {
+  let told = nextQueued();
+  git('switch', '-q', 'other');
+  await told;
+  const reopen = async () => {
+    const opened = await headless.earshot.open(log.id);
+    if (!opened.ok) throw new Error(opened.failure.message);
+    ({ log } = opened.value);
+  };
+  await headless.earshot.close(log.id);
+  git('switch', '-q', 'topic');
+  headless = await headless.restart();
+  await reopen();
+  await go();
+  expect(server.requests.at(-1)?.body).toMatch(/Git switched from main to topic \(/);
+  expect(server.requests.at(-1)?.body).not.toContain('main to other');
+  told = nextQueued(({ kind }) => kind.source === 'git');
+  git('switch', '-q', 'other');
+  await told;
+  await headless.earshot.close(log.id);
+  git('switch', '-q', 'topic');
+  headless = await headless.restart();
+  await reopen();
+  await go();
+  expect(server.requests.at(-1)?.body).not.toContain('topic to other');
+});

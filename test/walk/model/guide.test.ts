@@ -1,0 +1,25 @@
+// The Guide over the real tools: it says of a file that is not there what the tool says, and nothing else.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createGuideModel } from '../../../src/models/guide/guide.ts';
+import { atTestEnd } from '../../support/endings.ts';
+import { startHeadless } from '../../support/headless.ts';
+
+test('a file that can be read, and one that cannot', async () => {
+  const headless = await startHeadless({ model: createGuideModel({ wordMilliseconds: 0 }) });
+  atTestEnd(() => headless.end());
+  await writeFile(join(headless.folder, 'a.txt'), 'one\ntwo\n');
+  const opened = await headless.earshot.create();
+  if (!opened.ok) throw new Error(opened.failure.message);
+  const { log } = opened.value;
+  const ask = async (text: string) => {
+    await headless.earshot.send(log.id, text);
+    await headless.earshot.settled(log.id);
+    return log.state.messages.all.findLast(({ role }) => role === 'assistant')?.content;
+  };
+  expect(await ask('read a.txt')).toBe('That is `a.txt`, 2 lines. If it changes, I will be told.');
+  expect(await ask('read no/such.txt')).toMatch(
+    /^I cannot read `no\/such\.txt`:\n\n```\n.*no\/such\.txt does not exist\./,
+  );
+});
