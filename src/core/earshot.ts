@@ -9,7 +9,7 @@ import { type AcceptedText, acceptText, type GivenAttachment } from './agent/use
 import { Captures } from './checkpoints/captures.ts';
 import { ConversationLog } from './conversation/log.ts';
 import { type Opening, openOrFollow } from './conversation/opening.ts';
-import { type QueuedText } from './conversation/projections/pending.ts';
+import { type QueuedMessage } from './conversation/projections/pending.ts';
 import { type Folded } from './conversation/projections/project.ts';
 import {
   type ConversationChange,
@@ -142,7 +142,7 @@ export class Earshot implements Disposable, Publisher {
   }
 
   /** Queued words, as long as no request has carried them. */
-  async takeBack(id: string, text: string): Promise<Result<QueuedText>> {
+  async takeBack(id: string, text: string): Promise<Result<QueuedMessage>> {
     const live = this.#live.get(id);
     return live === undefined ? notOpen() : this.#turns.takeBack(live, text);
   }

@@ -106,7 +106,7 @@ test('one of them is looked at, deleted after a question, and taken back; the ot
   await dialog().getByRole('button', { name: 'Cancel' }).click();
   await dialog().waitFor({ state: 'hidden' });
   expect(await text('src/theirs.ts')).toBe('export const theirs = 2;\n');
-  const takeBack = workbench.transcript().getByRole('button', { name: 'Take back' });
+  const takeBack = workbench.transcript().getByRole('button', { name: 'Revert' });
   const earlier = await takeBack.count();
   await restore().press('Enter');
   await dialog().getByRole('button', { name: 'Delete' }).click();

@@ -92,7 +92,7 @@ test('a part is undone and a file kept from the keyboard, which stays in the bar
   await bar().getByText('2 files changed').waitFor();
   const frame = await chatFrame();
   await expect.poll(() => frame.evaluate(() => document.activeElement?.className)).toBe('changes-toggle');
-  await workbench.transcript().getByText('You undid changes of src/menu.ts.').waitFor();
+  await workbench.transcript().getByText('You undid changes in src/menu.ts.').waitFor();
 });
 
 test.each(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])(
@@ -151,10 +151,10 @@ test('it is done, the user’s bytes stay, and one click takes it back', async (
   expect(await text('src/receipt.ts')).toBe('// Mine.\n');
   expect(await text('package.json')).toBe('{}\n');
   await workbench.screenshot('restored');
-  await workbench.transcript().getByRole('button', { name: 'Take back' }).last().click();
+  await workbench.transcript().getByRole('button', { name: 'Revert' }).last().click();
   await workbench
     .transcript()
-    .getByText(/Taken back\.$/)
+    .getByText(/Reverted\.$/)
     .waitFor();
   await expect.poll(() => text('src/tip.ts')).toBe('export const tip = 0.1;\n');
   expect(await text('src/order.ts')).toContain('orders = 3');

@@ -136,7 +136,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'words that cut tools short ride their result too',
     file: 'src/core/agent/calls.ts',
-    find: ' && !(cutShort && pending.texts.length > 0)',
+    find: ' && !(cutShort && pending.queuedMessages.length > 0)',
     replace: '',
     tests: ['test/walk/delivery/userText.test.ts'],
   },
@@ -178,7 +178,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'what a call has returned of a handle is queued later',
     file: 'src/core/notify/queue.ts',
-    find: 'if (log.state.handles.knows(draft)) return Promise.resolve();',
+    find: 'if (log.state.handles.isReported(draft)) return Promise.resolve();',
     replace: '',
     tests: ['test/walk/handles/handlesRestart.test.ts'],
   },
@@ -374,7 +374,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a lost result stands behind what follows',
     file: 'src/core/conversation/projections/messages.ts',
-    find: 'if (carries) this.#giveUpAwaited();',
+    find: 'if (carries) this.#fillLostResults();',
     replace: '',
     tests: ['test/unit/core/conversation/damagedMessages.test.ts'],
   },

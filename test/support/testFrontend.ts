@@ -1,5 +1,5 @@
 // A Frontend that answers approvals as a test says and remembers what was drawn.
-import { type QueuedText } from '../../src/core/conversation/projections/pending.ts';
+import { type QueuedMessage } from '../../src/core/conversation/projections/pending.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -23,10 +23,10 @@ export class TestFrontend implements Frontend {
     throw new Error('a question that the test did not expect');
   };
   /** What came back, oldest first; `takesBack` says whether it is kept. */
-  readonly givenBack: QueuedText[] = [];
+  readonly givenBack: QueuedMessage[] = [];
   takesBack = true;
 
-  async giveBack(_conversation: string, texts: readonly QueuedText[]): Promise<boolean> {
+  async giveBack(_conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
     if (this.takesBack) this.givenBack.push(...texts);
     return this.takesBack;
   }

@@ -31,7 +31,7 @@ export function collect(log: ConversationLog, options: DeliveryOptions): { carri
   const { pending, turn } = log.state;
   if (pending.isEmpty) return undefined;
   const format = chooseFormat(options.settings);
-  const { notifications, texts } = pending;
+  const { notifications, queuedMessages: texts } = pending;
   const print = (outline: Outline, withTexts = options.textsAsContent !== true) =>
     formatBlock(format, { plan: outline, texts: withTexts ? texts : [], key: turn.key, now: options.now });
   const plan = planNotifications({

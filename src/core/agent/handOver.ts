@@ -1,6 +1,6 @@
 // Hands a conversation over to a window that said *Continue here*: at a cycle's end, between two, or when nothing runs.
 import { type ConversationLog } from '../conversation/log.ts';
-import { type QueuedText } from '../conversation/projections/pending.ts';
+import { type QueuedMessage } from '../conversation/projections/pending.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -41,7 +41,7 @@ export class HandOver implements Frontend {
     return this.#asking;
   }
 
-  giveBack(conversation: string, texts: readonly QueuedText[]): Promise<boolean> {
+  giveBack(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
     return this.#deps.frontend.giveBack(conversation, texts);
   }
 

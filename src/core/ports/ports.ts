@@ -10,7 +10,7 @@ import { type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
 import { type NotificationRecord } from '../conversation/projections/history.ts';
 import { type ModelMessage } from '../conversation/projections/messages.ts';
-import { type QueuedText } from '../conversation/projections/pending.ts';
+import { type QueuedMessage } from '../conversation/projections/pending.ts';
 import { type SeenState } from '../conversation/projections/seen.ts';
 import { type ConversationHandles, type Handles } from '../tools/handles.ts';
 import { type ReportedProblems } from './problems.ts';
@@ -271,7 +271,7 @@ export interface Frontend {
   /** The same for a question. */
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer>;
   /** The user's words that no request will carry. Resolves to whether they are kept there now, also over a crash. */
-  giveBack(conversation: string, texts: readonly QueuedText[]): Promise<boolean>;
+  giveBack(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean>;
 }
 
 export interface SeenFile {

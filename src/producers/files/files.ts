@@ -339,13 +339,13 @@ class FilesWatch implements Disposable {
     const at = new Date(this.#deps.clock.now()).toISOString();
     const withdraw = (name: string, reason: string) =>
       this.#publisher.withdraw({ source: 'file', name }, `file:${path}`, reason, conversation);
-    const said = this.#said.get(keyOf(conversation, path)) ?? view.told;
+    const said = this.#said.get(keyOf(conversation, path)) ?? view.announced;
     if (now === said) return;
     if (now === hash) {
       this.#said.delete(keyOf(conversation, path));
       await withdraw('changed', 'it is again as it was seen');
       await withdraw('deleted', 'it is there again, as it was seen');
-      const told = this.#seen.get(path)?.by.find((one) => one.conversation === conversation)?.told;
+      const told = this.#seen.get(path)?.by.find((one) => one.conversation === conversation)?.announced;
       if (told === undefined || told === hash) return;
       this.#say({ ...fileAgainAsRead(path, now), at }, conversation, path, now);
       return;

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { describeFailure, type Failure } from '../../base/errors.ts';
 import { countDeliverable } from '../../core/agent/delivery.ts';
-import { nameOf } from '../../core/conversation/attachments.ts';
+import { attachmentName } from '../../core/conversation/attachments.ts';
 import { worse } from '../../core/conversation/projections/transcript.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
@@ -215,10 +215,10 @@ export class Chat implements Disposable {
       canSend: live === undefined ? this.#storage === undefined : live.owned,
       pending: { count: pending.count, worst: pending.worst },
       heldBack: live?.heldBack ?? null,
-      queued: (live?.log.state.pending.texts ?? []).map(({ id, content: text, attachments = [] }) => ({
+      queued: (live?.log.state.pending.queuedMessages ?? []).map(({ id, content: text, attachments = [] }) => ({
         id,
         text,
-        attachments: attachments.map(nameOf),
+        attachments: attachments.map(attachmentName),
       })),
       meter: live === undefined ? null : readMeter(live.log.state, model, settings.current),
       obstacles: obstaclesOf({ storage: this.#storage, workspace, live, earshot, settings }),

@@ -2,7 +2,7 @@
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
-import { type QueuedText } from '../../core/conversation/projections/pending.ts';
+import { type QueuedMessage } from '../../core/conversation/projections/pending.ts';
 import { type Folded } from '../../core/conversation/projections/project.ts';
 import {
   type ApprovalAnswer,
@@ -31,8 +31,8 @@ type Post = (message: ToPage) => void;
 
 /** Whoever has the composer. */
 interface Returned {
-  giveBack(texts: readonly QueuedText[]): Promise<void>;
-  has(texts: readonly QueuedText[]): boolean;
+  giveBack(texts: readonly QueuedMessage[]): Promise<void>;
+  has(texts: readonly QueuedMessage[]): boolean;
 }
 
 export class ChatFrontend implements Frontend, Disposable {
@@ -153,7 +153,7 @@ export class ChatFrontend implements Frontend, Disposable {
   }
 
   /** Whoever has the composer takes the words of the shown conversation; those of others wait until they are shown. */
-  async giveBack(conversation: string, texts: readonly QueuedText[]): Promise<boolean> {
+  async giveBack(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
     const composer = this.#composer;
     if (composer?.has(texts) === true) return true;
     if (conversation !== this.#conversation || composer === undefined) return false;

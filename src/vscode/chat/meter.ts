@@ -6,7 +6,7 @@ import { type Settings } from '../../protocol/settings.ts';
 import { type Meter } from '../../protocol/webview.ts';
 
 /** Null until an endpoint has counted anything. */
-export function readMeter({ spent, messages }: Projections, model: Model, settings: Settings): Meter | null {
+export function readMeter({ usage: spent, messages }: Projections, model: Model, settings: Settings): Meter | null {
   const { tokens, cost } = usedBy(spent, settings);
   if (tokens === 0) return null;
   const context = spent.contextTokens(

@@ -64,7 +64,7 @@ export class ReviewController implements Disposable {
     this.#held.add(
       deps.earshot.onDidChange(({ conversation, folded }) => {
         if (conversation !== deps.shown()) return;
-        if (folded === undefined || folded.changesMoved) this.refreshSoon();
+        if (folded === undefined || folded.reviewChanged) this.refreshSoon();
       }),
     );
     const touched = (uri: vscode.Uri) => {

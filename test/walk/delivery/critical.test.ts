@@ -31,7 +31,7 @@ test('idle: a system request at once', async () => {
   await walk.go();
   await publish(walk, switched());
   await walk.headless.earshot.settled(walk.id);
-  expect(walk.log.state.spent.woken).toMatchObject({ input: 100, output: 10 });
+  expect(walk.log.state.usage.woken).toMatchObject({ input: 100, output: 10 });
   await walk.golden(golden('critical-idle'));
 });
 
@@ -207,7 +207,7 @@ describe('Deliver now', () => {
     expect(earshot.get(walk.id)?.running).toBe(false);
     expect(await earshot.deliverNow(walk.id)).toEqual({ ok: true, value: undefined });
     await earshot.settled(walk.id);
-    expect(walk.log.state.spent.woken).toEqual({ input: 0, output: 0, cached: 0 });
+    expect(walk.log.state.usage.woken).toEqual({ input: 0, output: 0, cached: 0 });
     await walk.golden(golden('deliver-now'));
   });
 

@@ -21,7 +21,7 @@ import { beginWalk, type Walked } from '../../support/walking.ts';
 const golden = (name: string) => `./golden/${name}.golden.txt`;
 const all = { settings: { 'approvals.mode': 'all' } };
 
-const texts = (walk: Walked) => walk.log.state.pending.texts.map(({ content }) => content);
+const texts = (walk: Walked) => walk.log.state.pending.queuedMessages.map(({ content }) => content);
 
 describe('queued', () => {
   test('rides the next tool’s result, first in the block', async () => {
@@ -104,7 +104,7 @@ describe('queued', () => {
     try {
       await next.earshot.open(walk.id);
       expect(next.frontend.givenBack).toMatchObject([{ content: 'Every word.' }]);
-      expect(next.earshot.get(walk.id)?.log.state.pending.texts).toEqual([]);
+      expect(next.earshot.get(walk.id)?.log.state.pending.queuedMessages).toEqual([]);
       await walk.golden(golden('queued-window-closed'), { headless: next });
     } finally {
       await next.earshot.shutDown();
@@ -166,7 +166,7 @@ describe('queued', () => {
     await started;
     await earshot.queue(walk.id, 'One.');
     await earshot.queue(walk.id, 'Two.');
-    const [one, two] = walk.log.state.pending.texts;
+    const [one, two] = walk.log.state.pending.queuedMessages;
     expect(await earshot.takeBack(walk.id, one?.id ?? '')).toMatchObject({ ok: true, value: { content: 'One.' } });
     await pipe.end();
     await earshot.settled(walk.id);

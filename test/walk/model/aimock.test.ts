@@ -57,7 +57,7 @@ test('a turn with a tool, its whole requests', async () => {
     },
     { role: 'tool', tool_call_id: 'call_a', content: 'hello from the file\n' },
   ]);
-  expect(log.state.spent.total.input).toBeGreaterThan(0);
+  expect(log.state.usage.total.input).toBeGreaterThan(0);
 });
 
 test('reasoning is kept apart from the answer', async () => {

@@ -71,7 +71,7 @@ test('kept files are done with; undone ones have their bytes and the user’s; b
   const notices =
     again.earshot.get(walked.id)?.log.state.transcript.items.filter(({ type }) => type === 'notice') ?? [];
   expect(notices).toMatchObject([
-    { text: 'You undid changes of b.txt, c.txt.', action: { message: { type: 'bring_back' } } },
+    { text: 'You undid changes in b.txt, c.txt.', action: { message: { type: 'bring_back' } } },
   ]);
   const [notice] = notices;
   expect(await value(bringBack(after.deps, notice?.id ?? ''))).toEqual({ done: ['b.txt', 'c.txt'], stayed: [] });
@@ -167,7 +167,7 @@ test('restoring to before a turn: says what it does, keeps the user’s edits, a
   expect((await review.files()).map(({ path }) => path)).toEqual(['clash.txt']);
 
   const decision = walked.log.state.transcript.items.at(-1);
-  expect(decision).toMatchObject({ type: 'notice', action: { label: 'Take back' } });
+  expect(decision).toMatchObject({ type: 'notice', action: { label: 'Revert' } });
   await value(bringBack(deps, decision?.id ?? ''));
   const eight = NUMBERS.replace('2\n', 'two\n').replace('5\n', 'five, mine\n').replace('8\n', 'eight\n');
   expect(await state()).toEqual([eight, 'mine\n', undefined, 'new\n', undefined, 'moved\n', 'mine\n']);

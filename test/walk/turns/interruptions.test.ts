@@ -73,7 +73,7 @@ async function play(walk: Walked, acts: ReadonlyMap<number, Act>): Promise<void>
     const back = frontend.givenBack.filter(({ content }) => content === text).length;
     expect([text, body.split(text).length - 1 + back]).toEqual([text, 1]);
   }
-  expect(log.state.pending.texts).toEqual([]);
+  expect(log.state.pending.queuedMessages).toEqual([]);
   await expectTurns(walk, log.id);
   await earshot.close(log.id);
 }

@@ -180,7 +180,7 @@ test('after its first answer a conversation has a title, asked for once', async 
   await walk.go('More.');
   expect(walk.log.state.summary.title).toBe('A title');
   expect(walk.server.titleRequests).toHaveLength(1);
-  expect(walk.log.state.spent.total).toEqual({ input: 300, output: 30, cached: 0 });
+  expect(walk.log.state.usage.total).toEqual({ input: 300, output: 30, cached: 0 });
 });
 
 test('a limit on tokens ends the turn and asks; the user’s next words are the answer', async () => {

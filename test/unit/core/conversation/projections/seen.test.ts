@@ -19,7 +19,7 @@ const withdrawn = (id: string): EventDraft => ({ type: 'notification_withdrawn',
 
 test('the newest stands when an older one is taken back, and the carried one when it is the newest', () => {
   const both = [call('c'), saw, queued(tells('a', 'git', 'by git')), queued(tells('b', 'file', 'by the user'))];
-  const told = (...more: Parameters<typeof numbered>) => folded(numbered(...both, ...more)).seen.get('a.ts')?.told;
+  const told = (...more: Parameters<typeof numbered>) => folded(numbered(...both, ...more)).seen.get('a.ts')?.announced;
   expect(told()).toBe('by the user');
   expect(told(withdrawn('a'))).toBe('by the user');
   expect(told(withdrawn('a'), withdrawn('b'))).toBeUndefined();
