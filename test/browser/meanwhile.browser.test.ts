@@ -99,7 +99,7 @@ test('one of them is looked at, deleted after a question, and taken back; the ot
   await bar().locator('.changes-name', { hasText: 'README.md' }).click();
   await workbench.page.locator('.tab', { hasText: 'README.md (changed meanwhile)' }).waitFor();
   const restore = () =>
-    bar().getByRole('button', { name: 'Restore src/theirs.ts to before the command…', exact: true });
+    bar().getByRole('button', { name: 'Restore src/theirs.ts to its state before the command…', exact: true });
   await restore().press('Enter');
   await dialog().getByText('Delete src/theirs.ts?').waitFor();
   await workbench.screenshot('meanwhile-question');

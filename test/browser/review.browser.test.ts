@@ -51,7 +51,7 @@ test('the bar lists what a command changed, with counts, and stays for the next 
   await expect
     .poll(() => bar().locator('.changes-base').allInnerTexts())
     .toEqual(expect.arrayContaining(['menu.ts', 'tip.ts', 'README.md']));
-  await button('2 changes of src/menu.ts').click();
+  await button('2 changes in src/menu.ts').click();
   await expect
     .poll(() => bar().locator('.changes-hunks code').allInnerTexts())
     .toEqual(['export const house = 1;', 'export const end = 2;']);
@@ -85,10 +85,10 @@ test('all of them in one editor', async () => {
 });
 
 test('a part is undone and a file kept from the keyboard, which stays in the bar', async () => {
-  await button('Undo changes of src/menu.ts, line 1').press('Enter');
+  await button('Undo changes in src/menu.ts, line 1').press('Enter');
   await expect.poll(() => text('src/menu.ts')).not.toContain('house');
   expect(await text('src/menu.ts')).toContain('export const end = 2;');
-  await button('Keep changes of src/tip.ts').press('Enter');
+  await button('Keep changes in src/tip.ts').press('Enter');
   await bar().getByText('2 files changed').waitFor();
   const frame = await chatFrame();
   await expect.poll(() => frame.evaluate(() => document.activeElement?.className)).toBe('changes-toggle');
@@ -108,7 +108,7 @@ test.each(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast
     }
     const request = workbench.transcript().locator('.request', { hasText: 'Tidy up the menu.' });
     await request.hover();
-    await request.getByRole('button', { name: 'Restore files to before this turn' }).click();
+    await request.getByRole('button', { name: 'Restore files to their state before this turn' }).click();
     const picker = workbench.page.locator('.quick-input-widget');
     await picker.getByText('Restore to before “Tidy up the menu.”').waitFor();
     const rows = picker.locator('.monaco-list-row');
@@ -136,7 +136,7 @@ test.each(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast
 test('it is done, the user’s bytes stay, and one click takes it back', async () => {
   const request = workbench.transcript().locator('.request', { hasText: 'Tidy up the menu.' });
   await request.hover();
-  await request.getByRole('button', { name: 'Restore files to before this turn' }).click();
+  await request.getByRole('button', { name: 'Restore files to their state before this turn' }).click();
   const picker = workbench.page.locator('.quick-input-widget');
   await picker.getByText('Restore to before “Tidy up the menu.”').waitFor();
   await workbench.page.keyboard.press('Enter');

@@ -89,13 +89,13 @@ describe('numbers', () => {
   it.each([7, 9, 6])('asks again when %i follows 7, and ignores what comes until the snapshot', (number) => {
     const before = live([answer('a', 'x')]);
     const gap = reduce(before, { type: 'delta', number, changes: [{ type: 'removed', id: 'a' }] });
-    expect(gap.asked).toBe(before.asked + 1);
+    expect(gap.snapshotRequests).toBe(before.snapshotRequests + 1);
     expect(shown(gap)).toEqual([answer('a', 'x')]);
     const ignored = reduce(gap, { type: 'delta', number: 8, changes: [{ type: 'removed', id: 'a' }] });
     expect(ignored).toBe(gap);
     const again = reduce(ignored, { type: 'snapshot', number: 20, state: chat([answer('b', 'z')]) });
     expect(shown(tell(again, { type: 'text', id: 'b', field: 'text', text: '!' }))).toEqual([answer('b', 'z!')]);
-    expect(again.asked).toBe(gap.asked);
+    expect(again.snapshotRequests).toBe(gap.snapshotRequests);
   });
 });
 
@@ -120,7 +120,7 @@ describe('items', () => {
   ] as const)('asks for a snapshot when text is for an id or field it does not know: $id $field', (change) => {
     const before = live([answer('a', 'x')]);
     const state = tell(before, change);
-    expect([state.connection, state.asked]).toEqual(['waiting', before.asked + 1]);
+    expect([state.connection, state.snapshotRequests]).toEqual(['waiting', before.snapshotRequests + 1]);
   });
 
   it('leaves older states as they were', () => {
