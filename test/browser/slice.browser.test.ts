@@ -36,7 +36,7 @@ test('a change of a file that was read reaches the model with the running comman
   await workbench.settled();
   const card = workbench.card('Run cat first');
   await card.getByRole('button', { name: /file\.changed src\/menu\.ts/ }).click();
-  const text = await card.getByRole('group', { name: /word for word/ }).innerText();
+  const text = await card.getByRole('group', { name: /Exact text/ }).innerText();
   expect(text).toContain('<notification source="file" name="changed" level="warning"');
   expect(text).toContain('+// Changed outside.');
   await expect.poll(() => workbench.statusBar().innerText()).not.toMatch(/Earshot\s1/);

@@ -1,4 +1,4 @@
-// The column “overwritten by the agent's own shell command” of the stale table, in the real editor: one click brings the bytes back.
+// Files that the agent's own shell command overwrites, in the real editor: one click on *Undo* restores the bytes.
 import * as assert from 'node:assert/strict';
 import { chmod, lstat, readFile, rm, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
@@ -58,7 +58,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     return opened.value.log.id;
   }
 
-  /** One turn of these calls. */
+  /** One turn with these calls. */
   async function turn(...wanted: readonly (readonly [name: string, values: object])[]): Promise<void> {
     const made = wanted.map(([name, values]) => ({ calls: [{ id: `c${++calls}`, name, arguments: values }] }));
     server.script(...made, { text: ['Done.'] });
@@ -69,7 +69,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
   const run = (command: string) => ['run_command', { command }] as const;
   const overwrite = (...paths: string[]) => run(paths.map((path) => `echo agent > '${path}'`).join('; '));
 
-  /** The one click. */
+  /** One click on *Undo*. */
   async function undo(): Promise<void> {
     const undone = await review.undo();
     assert.ok(undone.ok, JSON.stringify(undone));
@@ -82,7 +82,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
       () => false,
     );
 
-  it('after the user changed it on disk', async () => {
+  it('after the user changed it on disk is restored', async () => {
     const path = await put('a.txt', 'one\n');
     await turn(['read_file', { path }]);
     await put('a.txt', 'mine\n');
@@ -92,7 +92,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     assert.equal(await diskText('a.txt'), 'mine\n');
   });
 
-  it('while a buffer has unsaved changes: they stay there, and the disk below gets its bytes back', async () => {
+  it('while its buffer has unsaved changes is restored on disk, and the buffer keeps them', async () => {
     const path = await put('a.txt', 'saved\n');
     const document = await typeInto('a.txt', (text) => `${text}typed\n`);
     await turn(overwrite(path));
@@ -104,7 +104,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     assert.ok(document.isDirty);
   });
 
-  it('after the user saved while the command ran: that is what comes back', async () => {
+  it('after the user saved during the command is restored to the saved bytes', async () => {
     const path = await put('a.txt', 'one\n');
     const document = await typeInto('a.txt', () => 'typed\n');
     const saved = new Promise<void>((resolve) => {
@@ -128,7 +128,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     assert.equal(path, `${folder}/a.txt`);
   });
 
-  it('and a file that the user saved while the command ran, which it did not touch, is in no list', async () => {
+  it('is listed, but not a file that the user saved during the command and the command did not touch', async () => {
     await put('a.txt', 'one\n');
     await put('own.txt', 'one\n');
     const document = await typeInto('a.txt', () => 'typed\n');
@@ -138,7 +138,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
         resolve();
       });
     });
-    // Busy all the time: only the editor can tell whose change it was.
+    // The command is busy all the time: only the editor knows who saved.
     const turned = turn(
       run(`cd '${folder}'; echo agent > own.txt; while ! grep -q typed a.txt || [ ! -e go ]; do :; done; rm go`),
     );
@@ -160,7 +160,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     assert.equal(await diskText('own.txt'), 'one\n');
   });
 
-  it('a link that it put in the place of a file, and the executable bit, come back', async () => {
+  it('with a link is restored, and so is the executable bit', async () => {
     await put('a.txt', 'one\n');
     await put('b.sh', 'echo b\n');
     await put('target.txt', 'target\n');
@@ -174,7 +174,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     assert.equal((await lstat(onDisk('b.sh'))).mode & 0o111, 0o111);
   });
 
-  it('after the user deleted it', async () => {
+  it('after the user deleted it is removed again', async () => {
     const path = await put('a.txt', 'one\n');
     await turn(['read_file', { path }]);
     await rm(onDisk('a.txt'));
@@ -183,7 +183,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     assert.equal(await isThere('a.txt'), false);
   });
 
-  it('after the user renamed it', async () => {
+  it('after the user renamed it is removed again', async () => {
     const path = await put('a.txt', 'mine\n');
     await turn(['read_file', { path }]);
     const edit = new vscode.WorkspaceEdit();
@@ -195,7 +195,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     assert.equal(await diskText('b.txt'), 'mine\n');
   });
 
-  it('after only its line endings changed', async () => {
+  it('after only its line endings changed is restored with them', async () => {
     const path = await put('a.txt', 'one\ntwo\n');
     await turn(['read_file', { path }]);
     await put('a.txt', 'one\r\ntwo\r\n');
@@ -204,7 +204,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     assert.equal(await diskText('a.txt'), 'one\r\ntwo\r\n');
   });
 
-  it('after a formatter changed it on save, and the formatter has no say when it comes back', async () => {
+  it('after a formatter changed it on save is restored without being formatted again', async () => {
     const path = await put('a.txt', 'one\n');
     const document = await typeInto('a.txt', (text) => `${text}two\n`);
     const formatting = vscode.workspace.onWillSaveTextDocument((event) => {
@@ -221,7 +221,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     assert.equal(await diskText('a.txt'), '# formatted\none\ntwo\n');
   });
 
-  it('after an edit of its own, in the same turn and in another', async () => {
+  it('after an own edit, in the same turn and in another, is restored', async () => {
     const path = await put('a.txt', 'one\ntwo\n');
     const edit = { path, edits: [{ old_text: 'two', new_text: '2' }] };
     await turn(['read_file', { path }], ['edit_file', edit], run(`echo more >> '${path}'`));
@@ -231,7 +231,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     assert.equal(await diskText('a.txt'), 'one\ntwo\n');
   });
 
-  it('after a background command wrote it', async () => {
+  it('after a background command wrote it is restored', async () => {
     const path = await put('a.txt', 'one\n');
     const command = `cd '${folder}'; while [ ! -e go ]; do sleep 0.05; done; echo background > a.txt`;
     await turn(['run_command', { command, background: true, handle: 'writer' }]);
@@ -245,7 +245,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     assert.equal(await diskText('a.txt'), 'background\n');
   });
 
-  it('after another conversation changed it', async () => {
+  it('after another conversation changed it is restored', async () => {
     const path = await put('a.txt', 'one\n');
     const first = conversation;
     conversation = await begin();
@@ -258,7 +258,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     assert.equal(await diskText('a.txt'), 'by the other\n');
   });
 
-  it('and everything else with it: the whole folder is brought back, bytes that are no text too', async () => {
+  it('together with the whole folder is restored, including binary files', async () => {
     await put('a.bin', Uint8Array.of(0, 255, 10));
     await put('deep/b ä.txt', 'b\n');
     await turn(run(`rm -rf '${folder}'`));

@@ -1,4 +1,4 @@
-// Commands in the real editor: the user's shell and environment, a terminal that mirrors one and takes what is typed, the list.
+// Commands in the real editor: the user's shell and environment, and a terminal that mirrors a command and takes input.
 import * as assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ describe('commands', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  /** Under the supervisor that ships. */
+  /** With the shipped supervisor. */
   async function start(command: string): Promise<Handle> {
     const program = vscode.extensions.getExtension('earshot.earshot')?.extensionUri.fsPath ?? '';
     const fail = (error: unknown) => assert.fail(String(error));
@@ -50,7 +50,7 @@ describe('commands', () => {
     return handle;
   }
 
-  it('have the user’s shell and environment, with what the settings change in it, and nothing of the editor’s', async () => {
+  it('have the user’s shell and environment with the changes from the settings, and none of the editor’s variables', async () => {
     const settings = vscode.workspace.getConfiguration('terminal.integrated');
     await settings.update('env.linux', { FROM_SETTINGS: 'yes', HOME: null }, false);
     const { shell, env } = userShell();
@@ -70,7 +70,7 @@ describe('commands', () => {
     );
   });
 
-  /** What a terminal would show. */
+  /** What a terminal shows. */
   function open(handle: Handle): { mirror: Mirror; shown(): string } {
     const mirror = new Mirror(handle, (error) => assert.fail(String(error)));
     let text = '';
@@ -79,7 +79,7 @@ describe('commands', () => {
     return { mirror, shown: () => text };
   }
 
-  it('are mirrored with what was printed before, and take typed lines, corrected and echoed', async () => {
+  it('are mirrored with their earlier output, and take typed lines, edited and echoed', async () => {
     const handle = await start(
       `printf '\\033[32mName?\\033[0m '; read name; echo "Hello $name"; read x; cat; echo over`,
     );
@@ -111,7 +111,7 @@ describe('commands', () => {
     mirror.close();
   });
 
-  it('have one terminal each, which opens beside what the user does', async () => {
+  it('have one terminal each, which opens without taking the focus', async () => {
     const document = await vscode.workspace.openTextDocument({ content: 'typing here' });
     await vscode.window.showTextDocument(document);
     const mirrors = new TerminalMirrors((error) => assert.fail(String(error)));

@@ -1,4 +1,4 @@
-// Problems in the real editor with the real TypeScript server and with servers of our own: told once, with the edit or as a notification.
+// Problems in the real editor with the real TypeScript server and with our own servers: reported once, with the edit or as a notification.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import * as z from 'zod';
@@ -48,7 +48,7 @@ describe('problems', () => {
   let headless: Headless;
   let clock: ManualClock;
   let source: DiagnosticsSource;
-  /** What the editor last announced; who listened before us has heard it too. */
+  /** The editor's last diagnostics event; earlier listeners have handled it too. */
   let announced: Map<string, readonly string[]>;
   const touched = new Set<string>();
   let servers: vscode.DiagnosticCollection[];
@@ -103,7 +103,7 @@ describe('problems', () => {
     return opened.value.log;
   }
 
-  /** A turn that calls these tools at once; resolves to their results once it ended, passing time while it waits. */
+  /** A turn that calls these tools in parallel; resolves to their results once it has ended, advancing the clock meanwhile. */
   async function run(
     log: ConversationLog,
     calls: readonly unknown[],
@@ -114,7 +114,7 @@ describe('problems', () => {
     const sent = await headless.earshot.send(log.id, 'Go on.');
     assert.ok(sent.ok);
     await meanwhile();
-    // From here on time passes until the turn has ended.
+    // Advances the clock until the turn has ended.
     const settled = headless.earshot.settled(log.id).then(() => true);
     const moment = () => new Promise<boolean>((resolve) => setTimeout(resolve, 5, false));
     while (!(await Promise.race([settled, moment()]))) clock.advance(100);
@@ -127,7 +127,7 @@ describe('problems', () => {
       .map(({ content }) => content);
   }
 
-  /** Reads them, so that they are seen, and lets the servers that there are come to an end with them. */
+  /** Reads the files, so that they are seen, and waits until the servers have reported them. */
   async function see(log: ConversationLog, ...paths: string[]): Promise<void> {
     await run(
       log,
@@ -141,12 +141,12 @@ describe('problems', () => {
     clock.advance(20_000);
   }
 
-  /** Until servers say this of the file; then everything that waits for quiet has it. */
+  /** Waits until servers report this for the file; then everything that waits for quiet has it. */
   async function said(path: string, what: (messages: readonly string[]) => boolean): Promise<void> {
     await eventually(() => announced.get(path) ?? [], what);
   }
 
-  /** The block that the last turn began with. */
+  /** The block at the start of the last turn. */
   function told(): string {
     const { messages } = JSON.parse(server.requests.at(-1)?.body ?? '{"messages":[]}') as {
       messages: { role: string; content: string }[];
@@ -173,7 +173,7 @@ describe('problems', () => {
   const diagnostic = (message: string, severity = vscode.DiagnosticSeverity.Error, line = 0) =>
     new vscode.Diagnostic(new vscode.Range(line, 0, line, 1), message, severity);
 
-  it('an edit that breaks another open file, and one that fixes it: in the results, and nothing is left to be told', async () => {
+  it('an edit that breaks another open file and one that fixes it report it in their results, and nothing stays pending', async () => {
     await put('shape.ts', 'export const size: number = 1;\n');
     await put('user.ts', "import { size } from './shape.ts';\nexport const twice: number = size * 2;\n");
     const log = await create();
@@ -200,7 +200,7 @@ describe('problems', () => {
     assert.deepEqual(waiting(log), []);
   });
 
-  it('a slow server: the result does not wait for it, the notification comes later, once', async () => {
+  it('the result does not wait for a slow server, whose problems are notified later, once', async () => {
     const path = `${folder}/slow.tea`;
     await put('slow.tea', 'green\n');
     const log = await create();
@@ -219,11 +219,11 @@ describe('problems', () => {
     assert.deepEqual(waiting(log), []);
   });
 
-  it('what the user breaks before any server has said a word is told, and that it may be older', async () => {
+  it('a problem caused by the user before any server has reported is notified, with the note that it may be older', async () => {
     const [path, untouched] = [`${folder}/early.tea`, `${folder}/late.tea`];
     await put('early.tea', 'green\n');
     await put('late.tea', 'green\n');
-    // This test's time passes faster than the disk's: the watcher must have reported them before they are read.
+    // The test's clock is faster than the disk: the watcher must have reported the files before they are read.
     await eventually(() => [path, untouched].every((one) => touched.has(one)), Boolean);
     const log = await create();
     await run(log, [call('read_file', { path }), call('read_file', { path: untouched })]);
@@ -242,14 +242,14 @@ describe('problems', () => {
     }
     clock.advance(300);
     await waits(log, 2);
-    // The other was read before the change too, and may have come to it by the change.
+    // The other file was read before the change too, so the change may have caused its problem.
     assert.deepEqual(waiting(log).sort(), [
       `introduced error ${path} has 1 problem (it was not looked at before, so they may be older):\n  line 1: error: Too strong.`,
       `introduced error ${untouched} has 1 problem (first reported after ${path} changed, so they may be older):\n  line 1: error: Too strong.`,
     ]);
   });
 
-  it('back as it was before it was told: nothing is told; what was told and is gone is', async () => {
+  it('a problem resolved before delivery is not reported; one resolved after delivery is', async () => {
     const path = `${folder}/back.tea`;
     await put('back.tea', 'green\n');
     const log = await create();
@@ -268,7 +268,7 @@ describe('problems', () => {
     clock.advance(5000);
     await waits(log, 1);
     await run(log, [call('read_file', { path })]);
-    // Moved by a line above: no news. One of the two gone: that is.
+    // Moved down by a line: not reported. One of the two resolved: reported.
     own.set(uriOf(path), [diagnostic('Mild.', vscode.DiagnosticSeverity.Warning, 7)]);
     await said(path, (messages) => messages.length === 1);
     clock.advance(5000);
@@ -276,11 +276,11 @@ describe('problems', () => {
     assert.deepEqual(waiting(log), [`resolved info ${path}: 1 problem is gone, 1 is left.\n  line 1: error: Wrong.`]);
   });
 
-  it('a document that closes resolves nothing, and is opened again because its state matters', async () => {
+  it('closing a document resolves nothing, and it is opened again to check its problems', async () => {
     const path = `${folder}/closing.ts`;
     await put('closing.ts', 'export const wrong: number = "";\n');
     const log = await create();
-    // As a person opens it: then the editor closes the document with its tab.
+    // Opened in a tab, so that the editor closes the document with it.
     await vscode.commands.executeCommand('vscode.open', uriOf(path));
     await said(path, (messages) => messages.length === 1);
     await see(log, path);
@@ -309,7 +309,7 @@ describe('problems', () => {
     assert.deepEqual(waiting(log), []);
   });
 
-  it('two servers: each word is told once, the one in the result and the other later', async () => {
+  it('problems of two servers are reported once each, one with the result and the other later', async () => {
     const path = `${folder}/two.tea`;
     await put('two.tea', 'green\n');
     const log = await create();
@@ -333,7 +333,7 @@ describe('problems', () => {
     ]);
   });
 
-  it('10,000 problems are told in few words: those of a seen file, and one count for the rest', async () => {
+  it('10,000 problems are reported briefly: those of a seen file, and a count of the rest', async () => {
     const path = `${folder}/many.tea`;
     await put('many.tea', 'green\n');
     const log = await create();
@@ -368,7 +368,7 @@ describe('problems', () => {
     assert.ok(listed.length < 35_000);
   });
 
-  it('text that imitates our block is shown safely, also as the name of a file', async () => {
+  it('text that imitates a notification block is escaped, also in a file name', async () => {
     const path = `${folder}/evil.tea`;
     await put('evil.tea', 'green\n');
     const log = await create();

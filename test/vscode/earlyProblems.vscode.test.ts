@@ -1,4 +1,4 @@
-// Errors that another program's change causes soon after a file was read, in the real editor with its real TypeScript server.
+// Problems caused by another program soon after a file was read, in the real editor with its real TypeScript server.
 import * as assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
@@ -12,7 +12,7 @@ describe('early problems', function () {
   const listening = useListening();
   checkLeaks();
   let agent: Listening;
-  /** Another one for each test: the server remembers files for a while. */
+  /** Unique for each test, because the server remembers files for a while. */
   let folder: string;
 
   beforeEach(async () => {
@@ -26,7 +26,7 @@ describe('early problems', function () {
 
   const write = (name: string, text: string) => writeFile(inFolder(`${folder}/${name}`), text);
 
-  /** Another program writes a file that no tab shows and nobody has read. */
+  /** Another program writes a file that is not open in a tab and was not read. */
   const breakShape = () => write('shape.ts', 'export const size: string = "1";\n');
 
   async function hearsOfUser(): Promise<void> {
@@ -34,13 +34,13 @@ describe('early problems', function () {
     assert.equal(agent.waiting.filter((one) => one.includes(`${folder}/user.ts`)).length, 1);
   }
 
-  it('no tab is open and another file changes right after the read: told', async () => {
+  it('another file changing right after the read without a tab is reported', async () => {
     await agent.read(`${folder}/user.ts`);
     await breakShape();
     await hearsOfUser();
   });
 
-  it('a tab shows the file and another file changes right after the read: told', async () => {
+  it('another file changing right after the read with the file in a tab is reported', async () => {
     await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(inFolder(`${folder}/user.ts`)));
     await agent.read(`${folder}/user.ts`);
     await breakShape();

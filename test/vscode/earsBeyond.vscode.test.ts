@@ -1,4 +1,4 @@
-// The ears beyond files, in the real editor: git, problems, configuration, budget and imitations; what is told, and what never is.
+// Notifications of git, problems, configuration, budget and lookalikes in the real editor: what is reported and what is not.
 import * as assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
@@ -8,9 +8,9 @@ import { checkLeaks } from '../support/vscodeApi.ts';
 const MENU = 'src/menu.ts';
 const ORDER = 'src/order.ts';
 
-describe('the ears beyond files', function () {
+describe('notifications of git, problems, configuration and budget', function () {
   this.timeout(120_000);
-  // Before the check for leaks: what it closes is closed by then.
+  // Before the leak check, so that everything is closed by then.
   const listening = useListening();
   checkLeaks();
   let agent: Listening;
@@ -20,7 +20,7 @@ describe('the ears beyond files', function () {
     await agent.read(MENU, ORDER);
   });
 
-  it('git.head_changed: one notification for a switch, which names what was read; nothing of each file; commits are silent', async () => {
+  it('git.head_changed: a switch gives one notification that names the read files, a commit none', async () => {
     await git('switch', '-q', 'feature/discount');
     await agent.hears(
       /^git.head_changed Git switched from main to feature\/discount \(.*\)\. 3 files of the repository differ\. Of what you have read, changed: src\/order.ts\. Read again/,
@@ -38,7 +38,7 @@ describe('the ears beyond files', function () {
     await git('branch', '-q', '-f', 'feature/discount', 'feature/discount~1');
   });
 
-  it('git.head_changed: a stash takes back what was pending of a file, is told if that was heard, and a conflict is named', async () => {
+  it('git.head_changed: a stash withdraws a pending file change, is reported after a delivered one, and a conflict is named', async () => {
     const order = await readFile(inFolder(ORDER), 'utf8');
     await writeFile(inFolder(ORDER), `${order}// mine\n`);
     await agent.hears(/^file.changed src\/order.ts/);
@@ -60,7 +60,7 @@ describe('the ears beyond files', function () {
     await git('reset', '-q', '--hard', 'HEAD~1');
   });
 
-  it('git.head_changed: names what was read and has unsaved changes, under which git changed it', async () => {
+  it('git.head_changed: names read files that git changed under unsaved changes', async () => {
     const document = await vscode.workspace.openTextDocument(inFolder(ORDER));
     const typed = new vscode.WorkspaceEdit();
     typed.insert(document.uri, new vscode.Position(0, 0), '// by hand\n');
@@ -74,7 +74,7 @@ describe('the ears beyond files', function () {
     await vscode.commands.executeCommand('workbench.action.files.revert');
   });
 
-  it('file.changed: what git does to one file alone is told with its difference, and never as the user’s', async () => {
+  it('file.changed: a git change of a single file is reported with its diff, not as the user’s', async () => {
     const order = await readFile(inFolder(ORDER), 'utf8');
     await writeFile(inFolder(ORDER), `${order}// mine\n`);
     await agent.read(ORDER);
@@ -84,7 +84,7 @@ describe('the ears beyond files', function () {
     );
   });
 
-  it('diagnostics.introduced and diagnostics.resolved: what the user’s typing does to a file that was read, each once', async () => {
+  it('diagnostics.introduced and diagnostics.resolved: problems from the user’s typing in a read file are reported once each', async () => {
     const document = await vscode.workspace.openTextDocument(inFolder(MENU));
     await vscode.window.showTextDocument(document);
     const replace = async (range: vscode.Range, text: string) => {
@@ -94,7 +94,7 @@ describe('the ears beyond files', function () {
       assert.ok(await document.save());
     };
     await replace(new vscode.Range(0, 0, 0, 0), 'export const cups: number = "two";\n');
-    // If the server had not come to it before, that is said.
+    // If the server had not checked the file before, the message says so.
     await agent.hears(/^diagnostics.introduced src\/menu.ts has 1 (new )?problem/);
     const told = await agent.turn();
     assert.match(told, /source=\\"diagnostics\\" name=\\"introduced\\" level=\\"error\\"/);
@@ -104,7 +104,7 @@ describe('the ears beyond files', function () {
     assert.equal(agent.waiting.filter((one) => one.startsWith('diagnostics')).length, 1);
   });
 
-  it('security.lookalike: what imitates our block is passed unchanged but for the key, and told once for each source', async () => {
+  it('security.lookalike: output that imitates a block is passed on with the key masked, and reported once per source', async () => {
     const { key } = agent.log.state.turn;
     assert.ok(key.length >= 11);
     const fake = (secret: string) =>
@@ -128,7 +128,7 @@ describe('the ears beyond files', function () {
     ]);
   });
 
-  it('config.changed: one line with the next request, and a round trip says nothing', async () => {
+  it('config.changed: one line with the next request; a change and back is not reported', async () => {
     await setting('mode', 'plan');
     assert.match(
       await agent.turn(),
@@ -142,7 +142,7 @@ describe('the ears beyond files', function () {
     assert.match(await agent.turn(), /the mode is agent .*new instructions, in the system prompt: AGENTS.md/);
   });
 
-  it('budget.context at 60 % and 80 %, and budget.rate_limited, each once', async () => {
+  it('budget.context at 60 % and 80 % and budget.rate_limited are reported once each', async () => {
     await setting('models', { scripted: { contextWindow: 10_000 } });
     const listing = (tokens: number) => ({
       ...call('list_files', {}),

@@ -1,24 +1,24 @@
-// The ears for what conversations run, in the real editor: background commands and tasks; each is told to whom it belongs, once.
+// Notifications of background commands and tasks in the real editor: each is delivered once, to its conversation.
 import * as assert from 'node:assert/strict';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { call, inFolder, type Listening, setting, useListening } from '../support/listening.ts';
 import { checkLeaks, eventually } from '../support/vscodeApi.ts';
 
-/** Where git looks away: what tests and commands say to each other is nobody's news. */
+/** Ignored by git, so that files used by the test itself are not reported. */
 const BESIDE = 'node_modules/beside';
 const until = (name: string) => `while [ ! -e ${BESIDE}/${name} ]; do sleep 0.05; done`;
 
-describe('the ears for commands', function () {
+describe('notifications of commands and tasks', function () {
   this.timeout(120_000);
-  // Before the check for leaks: what it closes is closed by then.
+  // Before the leak check, so that everything is closed by then.
   const listening = useListening();
   checkLeaks('once');
   let agent: Listening;
   let other: Listening;
 
   beforeEach(async () => {
-    // What they hear waits to be looked at.
+    // Notifications stay pending, so that the test can read them.
     await setting('notifications.activation', 'passive');
     await mkdir(inFolder(BESIDE), { recursive: true });
     agent = await listening.begin();
@@ -31,7 +31,7 @@ describe('the ears for commands', function () {
 
   const say = (name: string) => writeFile(inFolder(`${BESIDE}/${name}`), '');
 
-  it('tool.stopped, tool.failed, tool.waiting and tool.lost: each once, and to its owner only', async () => {
+  it('tool.stopped, tool.failed, tool.waiting and tool.lost are delivered once, only to their conversation', async () => {
     const commands = {
       good: `${until('go')}; echo steeped`,
       bad: `${until('go')}; echo burnt; exit 7`,
@@ -67,7 +67,7 @@ describe('the ears for commands', function () {
     assert.deepEqual(agent.waiting, []);
   });
 
-  it('task.ended: to every live one, or only to whoever ran it', async () => {
+  it('task.ended: delivered to every live conversation, or only to the one that ran the task', async () => {
     const task = (name: string, command: string) =>
       new vscode.Task(
         { type: 'kitchen', name },

@@ -1,4 +1,4 @@
-// The extension in the real extension host: it starts, contributes what package.json says, and its view draws.
+// The extension in the real extension host: it activates and registers what package.json contributes.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { checkLeaks, startedExtension } from '../support/vscodeApi.ts';
@@ -6,13 +6,13 @@ import { checkLeaks, startedExtension } from '../support/vscodeApi.ts';
 describe('the extension', () => {
   checkLeaks();
 
-  it('is started and knows its manifest', async () => {
+  it('is active and has its manifest', async () => {
     await startedExtension();
     const extension = vscode.extensions.getExtension('earshot.earshot');
     assert.equal(extension?.isActive, true);
   });
 
-  it('registers every command that it contributes', async () => {
+  it('registers every contributed command', async () => {
     await startedExtension();
     const manifest = vscode.extensions.getExtension('earshot.earshot')?.packageJSON as {
       contributes: { commands: { command: string }[] };
@@ -26,7 +26,7 @@ describe('the extension', () => {
     );
   });
 
-  it('has a default for every setting, as VS Code sees it', () => {
+  it('has a default for every setting in VS Code', () => {
     const settings = vscode.workspace.getConfiguration('earshot');
     assert.equal(settings.get('model'), '');
     assert.equal(settings.get('notifications.cap'), 10);

@@ -1,4 +1,4 @@
-// Changes of files through the real editor: saved or left in the buffer, undone by undo, all or nothing.
+// File edits through the real editor: saved or left in the buffer, undoable, all or none.
 import * as assert from 'node:assert/strict';
 import { chmod, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
@@ -7,7 +7,7 @@ import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
 import { bytes, cleanUpAfterEach, diskText, folder, onDisk, put, resolved, typeInto } from '../support/editing.ts';
 import { checkLeaks } from '../support/vscodeApi.ts';
 
-describe('changes of files', () => {
+describe('file edits', () => {
   checkLeaks();
   cleanUpAfterEach();
   const workspace = createWorkspace();
@@ -31,7 +31,7 @@ describe('changes of files', () => {
     return result.failure;
   }
 
-  it('are saved where nothing else was unsaved, and undone by undo', async () => {
+  it('are saved if the file had no unsaved changes, and undone by undo', async () => {
     const path = await put('a.txt', 'one\ntwo\nthree\n');
     const [edit] = await applied(await write(path, 'one\ntwo\nthree\n', 'one\n2\nthree\n'));
     assert.equal(await diskText('a.txt'), 'one\n2\nthree\n');
@@ -42,7 +42,7 @@ describe('changes of files', () => {
     assert.equal(vscode.window.activeTextEditor?.document.getText(), 'one\ntwo\nthree\n');
   });
 
-  it('stay in a buffer with unsaved changes, beside them, and the cursor stays where it was', async () => {
+  it('stay unsaved in a buffer with unsaved changes, and the cursor does not move', async () => {
     const path = await put('a.txt', 'one\ntwo\nthree\n');
     const document = await typeInto('a.txt', (text) => `${text}mine\n`);
     const editor = vscode.window.activeTextEditor;
@@ -56,7 +56,7 @@ describe('changes of files', () => {
     assert.deepEqual([editor.selection.active.line, editor.selection.active.character], [3, 2]);
   });
 
-  it('are refused where other bytes are by now: on disk, in the buffer, or where nothing was to be', async () => {
+  it('are refused if the bytes have changed: on disk, in the buffer, or where no file was expected', async () => {
     const path = await put('a.txt', 'theirs\n');
     assert.deepEqual(await refused(await write(path, 'mine\n', 'new\n')), {
       code: 'stale',
@@ -69,18 +69,18 @@ describe('changes of files', () => {
     assert.equal(await diskText('a.txt'), 'theirs\n');
   });
 
-  it('are all made or none', async () => {
+  it('are applied all or none', async () => {
     const first = await put('a.txt', 'a\n');
     const second = await put('b.txt', 'b\n');
     await refused(await write(first, 'a\n', 'A\n'), await write(second, 'other\n', 'B\n'));
     assert.equal(await diskText('a.txt'), 'a\n');
   });
 
-  it('are taken back when a later one fails', async () => {
+  it('are reverted when a later one fails', async () => {
     const path = await put('a.txt', 'a\n');
     const inFolder = await put('folder/in.txt', 'x');
     const [file, moved] = [await resolved(workspace, path), await resolved(workspace, `${inFolder}/below.txt`)];
-    // A file cannot be made below a file: found out only when it is tried.
+    // A file cannot be created below a file: that fails only when it is applied.
     const failure = await refused(await write(path, 'a\n', 'A\n'), {
       type: 'move',
       file,
@@ -92,7 +92,7 @@ describe('changes of files', () => {
     assert.equal(await diskText('folder/in.txt'), 'x');
   });
 
-  it('make a file with its folders, move it and delete it', async () => {
+  it('create a file with its folders, move it and delete it', async () => {
     const path = `${folder}/deep/er/new file.txt`;
     const [made] = await applied(await write(path, undefined, 'hello\n'));
     assert.deepEqual([text(made?.before), text(made?.after)], [undefined, 'hello\n']);
@@ -108,7 +108,7 @@ describe('changes of files', () => {
     await assert.rejects(stat(onDisk('other/name.txt')));
   });
 
-  it('write and move one file in one go', async () => {
+  it('write and move one file in one step', async () => {
     const path = await put('a.txt', 'a\n');
     const [file, to] = [await resolved(workspace, path), await resolved(workspace, `${folder}/b.txt`)];
     await applied(await write(path, 'a\n', 'A\n'), { type: 'move', file, to, from: bytes('A\n') });
@@ -116,7 +116,7 @@ describe('changes of files', () => {
     await assert.rejects(stat(onDisk('a.txt')));
   });
 
-  it('take up what changed on disk while the file was open', async () => {
+  it('include changes on disk made while the file was open', async () => {
     const path = await put('a.txt', 'one\n');
     await vscode.window.showTextDocument(vscode.Uri.file(onDisk('a.txt')));
     await writeFile(onDisk('a.txt'), 'changed outside\nand more\n');
@@ -135,7 +135,7 @@ describe('changes of files', () => {
     assert.equal(await diskText('crlf.txt'), 'one\n2\nthree\n');
   });
 
-  it('leave a file alone that nobody may write, and one that the user has set to read-only', async () => {
+  it('refuse a file without write permission, and one that the user made read-only', async () => {
     const path = await put('a.txt', 'a\n');
     await chmod(onDisk('a.txt'), 0o444);
     assert.equal((await refused(await write(path, 'a\n', 'A\n'))).code, 'no_rights');
@@ -150,7 +150,7 @@ describe('changes of files', () => {
     assert.deepEqual([await diskText('a.txt'), await diskText('b.txt')], ['a\n', 'b\n']);
   });
 
-  it('do not delete what has unsaved changes', async () => {
+  it('do not delete a file with unsaved changes', async () => {
     const path = await put('a.txt', 'a\n');
     const document = await typeInto('a.txt', () => 'typed\n');
     const file = await resolved(workspace, path);
@@ -159,7 +159,7 @@ describe('changes of files', () => {
     assert.equal(await diskText('a.txt'), 'a\n');
   });
 
-  it('go through a link to the file that it leads to, and its buffer', async () => {
+  it('follow a link to its target file and buffer', async () => {
     const path = await put('real.txt', 'a\n');
     await symlink(onDisk('real.txt'), onDisk('link.txt'));
     const link = await resolved(workspace, `${folder}/link.txt`);
@@ -174,7 +174,7 @@ describe('changes of files', () => {
     assert.equal(await diskText('real.txt'), 'b\n');
   });
 
-  it('give back exact bytes, whatever a formatter thinks', async () => {
+  it('restore exact bytes despite a formatter', async () => {
     const file = await resolved(workspace, `${folder}/blob`);
     const blob = Uint8Array.of(0, 1, 2, 255);
     assert.ok((await workspace.apply([{ type: 'write', file, to: blob }], { exact: true })).ok);

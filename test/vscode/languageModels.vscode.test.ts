@@ -1,4 +1,4 @@
-// VS Code's own models, provided by a test extension: what they are sent, what their answers and faults mean, and how they come and go.
+// VS Code's own models, provided by a test extension: requests, answers, failures, and models that are added or removed.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { type ModelMessage } from '../../src/core/conversation/projections/messages.ts';
@@ -7,7 +7,7 @@ import { LanguageModels, languageModelName } from '../../src/vscode/models/langu
 import { provideTea, type TeaModel } from '../support/teaModel.ts';
 import { checkLeaks, eventually } from '../support/vscodeApi.ts';
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -44,13 +44,13 @@ describe('VS Code’s own models', () => {
     return parts;
   }
 
-  it('are listed, named, and have the window that they say', async () => {
+  it('are listed with their name and context window', async () => {
     const listed = await models.list();
     assert.deepEqual(listed.map(languageModelName), [NAME]);
     assert.deepEqual([model.detail, model.contextWindow, model.mayAskUnbidden?.()], ['VS Code, teashop', 31_000, true]);
   });
 
-  it('answer in text and calls, and what was used is counted by them', async () => {
+  it('answer with text and calls, and count the usage themselves', async () => {
     tea.script({ text: ['It ', 'is.'], calls: [{ id: 'c1', name: 'pour', input: { cups: 2 } }] });
     const parts = await ask();
     assert.deepEqual(parts.slice(0, 3), [
@@ -64,7 +64,7 @@ describe('VS Code’s own models', () => {
     assert.ok(finished.usage.input_tokens > 'Be brief.Hello.'.length);
   });
 
-  it('are told the system prompt first, results as results, and blocks where they belong', async () => {
+  it('get the system prompt first, results as results, and blocks in their place', async () => {
     const block = { format: 'xml', text: '<notifications/>' } as const;
     tea.script({ text: ['Yes.'] });
     await ask([
@@ -85,7 +85,7 @@ describe('VS Code’s own models', () => {
     assert.deepEqual(options.tools, ['pour']);
   });
 
-  it('are shown images, or told why not', async () => {
+  it('get images, or a text that says why not', async () => {
     const images = ['there', 'gone'].map((hash) => ({ hash, mediaType: 'image/png', name: `${hash}.png` }));
     tea.script({ text: ['Yes.'] });
     const image = async (hash: string) => (hash === 'there' ? PIXEL : undefined);
@@ -112,7 +112,7 @@ describe('VS Code’s own models', () => {
     ['anything else', { message: 'The kettle broke' }, 'refused', false],
   ];
   for (const [what, fail, code, again] of faults) {
-    it(`say ${what} in words, with the next step`, async () => {
+    it(`report ${what} with the next step`, async () => {
       tea.script({ fail });
       const last = (await ask()).at(-1);
       assert.ok(last?.type === 'failed');
@@ -122,7 +122,7 @@ describe('VS Code’s own models', () => {
     });
   }
 
-  it('say that the connection broke, and after how much of the answer', async () => {
+  it('report a broken connection and how much of the answer had arrived', async () => {
     tea.script({ text: ['It is'], hold: true, fail: { message: 'fetch failed' } });
     const request = { system: '', messages: [{ role: 'user' as const, content: 'Hello.' }], tools: [] };
     let last: ModelPart | undefined;
@@ -135,7 +135,7 @@ describe('VS Code’s own models', () => {
     assert.match(last.failure.message, /^The connection to Tea One broke after 5 characters of the answer/);
   });
 
-  it('are cancelled when nobody reads on', async () => {
+  it('are cancelled when the reader stops', async () => {
     tea.script({ text: ['Wait'], hang: true });
     const before = tea.cancelled;
     const request = { system: '', messages: [{ role: 'user' as const, content: 'Hello.' }], tools: [] };
@@ -149,7 +149,7 @@ describe('VS Code’s own models', () => {
     );
   });
 
-  it('are cancelled, and the answer ends at once', async () => {
+  it('end the answer at once when cancelled', async () => {
     tea.script({ text: ['Wait'], hang: true });
     const abort = new AbortController();
     const before = tea.cancelled;
@@ -166,7 +166,7 @@ describe('VS Code’s own models', () => {
     );
   });
 
-  it('come and go: who uses one is told, and a request says that it is gone', async () => {
+  it('can be added and removed: listeners are notified, and a request to a removed one fails', async () => {
     let changes = 0;
     const listening = models.onDidChange(() => (changes += 1));
     tea.offer([]);

@@ -1,4 +1,4 @@
-// Links that appear while Earshot works, in a real editor: nothing is read or written through them.
+// Links that appear while Earshot works, in the real editor: nothing is read or written through them.
 import * as assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { bytes, cleanUpAfterEach, folder, onDisk, put, resolved, typeInto } from
 import { recordingLog } from '../support/recordingLog.ts';
 import { checkLeaks } from '../support/vscodeApi.ts';
 
-describe('links that appear meanwhile', () => {
+describe('links that appear during an operation', () => {
   checkLeaks();
   cleanUpAfterEach();
   const workspace = createWorkspace();
@@ -76,7 +76,7 @@ describe('links that appear meanwhile', () => {
     }
   }
 
-  it('a file that became a link, or a link that leads nowhere, is not written through', async () => {
+  it('a file that became a link, even a broken one, is not written through', async () => {
     const file = await resolved(workspace, `${folder}/b.txt`);
     await rm(onDisk('b.txt'));
     await symlink(join(outside, 'a.txt'), onDisk('b.txt'));
@@ -89,7 +89,7 @@ describe('links that appear meanwhile', () => {
     await assertUntouched();
   });
 
-  it('what lies below a buffer is put back only where it was', async () => {
+  it('the disk file below a buffer is restored only in its original place', async () => {
     const buffers = createBuffers(workspace, recordingLog([]));
     const file = await resolved(workspace, `${folder}/src/a.txt`);
     await swap();
@@ -102,7 +102,7 @@ describe('links that appear meanwhile', () => {
     await assertUntouched();
   });
 
-  it('a folder that becomes a link in the middle of a save: that is said', async () => {
+  it('a folder that becomes a link during a save is reported', async () => {
     const file = await resolved(workspace, `${folder}/src/a.txt`);
     const saving = vscode.workspace.onWillSaveTextDocument((event) => event.waitUntil(swap()));
     const applied = await workspace.apply([{ type: 'write', file, from, to }]);
@@ -111,7 +111,7 @@ describe('links that appear meanwhile', () => {
     assert.match(applied.failure.message, /replaced by a link while|could not be saved/);
   });
 
-  it('the buffer of a link out of the workspace is not read, whatever is typed there', async () => {
+  it('the buffer of a link out of the workspace is not read', async () => {
     await symlink(join(outside, 'a.txt'), onDisk('AGENTS.md'));
     await typeInto('AGENTS.md', (text) => `${text}typed\n`);
     const read = await workspace.read({ path: `${folder}/AGENTS.md`, absolute: onDisk('AGENTS.md') });
@@ -120,7 +120,7 @@ describe('links that appear meanwhile', () => {
     assert.ok(names.includes(`${folder}/AGENTS.md`));
   });
 
-  it('protected files: by name, by link, and of a buffer', async () => {
+  it('protected files are refused by name, through a link, and in a buffer', async () => {
     await put('.env', 'TOKEN=1\n');
     await symlink('.env', onDisk('notes.md'));
     await mkdir(onDisk('deep'));

@@ -1,4 +1,4 @@
-// Many files that were read and are rewritten at once, in the real editor with its real watcher: one notification names all of them.
+// Many read files rewritten at once, in the real editor with its real watcher: one notification names all of them.
 import * as assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
@@ -23,7 +23,7 @@ describe('many files', function () {
     await server.stop();
   });
 
-  it('60 that were read are rewritten at once: at the next delivery point one notification names all of them', async () => {
+  it('60 read files rewritten at once are named by one notification at the next delivery point', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `part${index % 7}/file${index}.txt`);
     const paths: string[] = [];
     for (const name of names) paths.push(await put(name, 'one\n'));
@@ -44,7 +44,7 @@ describe('many files', function () {
     assert.ok((await earshot.send(log.id, 'Read them.')).ok);
     await earshot.settled(log.id);
     await Promise.all(names.map((name) => writeFile(onDisk(name), 'two\n')));
-    // Some of them are queued; the others are found when the user writes.
+    // Some are queued already; the others are found when the user writes.
     await eventually(
       () => log.state.pending.count,
       (count) => count > 0,

@@ -1,4 +1,4 @@
-// Odd files in a real editor: encodings, line endings, sizes, links, rights, names, several folders, a virtual file system.
+// Unusual files in the real editor: encodings, line endings, sizes, links, permissions, names, several folders, a virtual file system.
 import * as assert from 'node:assert/strict';
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { MemoryFiles, SCHEME } from '../support/memoryFiles.ts';
 import { createToolBench, type ToolBench } from '../support/toolBench.ts';
 import { checkLeaks } from '../support/vscodeApi.ts';
 
-describe('odd files', () => {
+describe('unusual files', () => {
   checkLeaks();
   cleanUpAfterEach();
   let bench: ToolBench;
@@ -71,7 +71,7 @@ describe('odd files', () => {
     });
   }
 
-  it('an encoding that only the settings know, for old and for new files', async () => {
+  it('an encoding set only in the settings applies to existing and new files', async () => {
     const settings = vscode.workspace.getConfiguration('files');
     await settings.update('encoding', 'shiftjis', vscode.ConfigurationTarget.Workspace);
     try {
@@ -88,7 +88,7 @@ describe('odd files', () => {
     }
   });
 
-  it('line endings, and the end of a file without one, stay', async () => {
+  it('line endings and a missing final newline are kept', async () => {
     for (const [name, before, after] of [
       ['crlf.txt', 'a\r\nb\r\n', 'a\r\nB\r\nc\r\n'],
       ['bare.txt', 'a\nb', 'a\nB\nc'],
@@ -102,7 +102,7 @@ describe('odd files', () => {
     }
   });
 
-  it('50 MB can be read in parts and edited; more is refused, and so is what is no text', async () => {
+  it('a file of 50 MB can be read in parts and edited; larger and binary files are refused', async () => {
     const line = `${'x'.repeat(99)}\n`;
     const most = Buffer.alloc(50 * 1024 * 1024, line);
     most.write('the only one of its kind', 40_000_000);
@@ -125,7 +125,7 @@ describe('odd files', () => {
     assert.deepEqual(await bytesOnDisk('moved.bin'), Uint8Array.of(0x89, 0x50, 0, 1, 2, 255));
   }).timeout(300_000);
 
-  it('links lead to their file, are moved and deleted themselves, and do not lead out', async () => {
+  it('links are followed to their file, moved and deleted themselves, and refused if they lead out', async () => {
     const target = await put('target.txt', 'one\n');
     await symlink(onDisk('target.txt'), onDisk('link.txt'));
     await symlink(onDisk('nowhere.txt'), onDisk('dangling.txt'));
@@ -142,7 +142,7 @@ describe('odd files', () => {
     assert.match(await done(bench.call('list_files', { path: folder })), /dangling\.txt \(link\)/);
   });
 
-  it('a folder that may not be written keeps its files, and gets none', async () => {
+  it('files in a read-only folder cannot be changed or created', async () => {
     const path = await put('closed/a.txt', 'a\n');
     await chmod(onDisk('closed'), 0o555);
     try {
@@ -156,7 +156,7 @@ describe('odd files', () => {
     assert.equal(await readFile(onDisk('closed/a.txt'), 'utf8'), 'a\n');
   });
 
-  it('names may hold anything', async () => {
+  it('file names may contain any character', async () => {
     const names = [
       'a b.txt',
       `it's "quoted".txt`,
@@ -207,7 +207,7 @@ describe('odd files', () => {
     const give = (name: string, content: string) =>
       files.files.set(`${root.uri.path}/${name}`, new TextEncoder().encode(content));
 
-    it('are read, edited, made, moved, deleted and listed', async () => {
+    it('are read, edited, created, moved, deleted and listed', async () => {
       give('a.txt', 'one\n');
       assert.equal(await done(bench.call('read_file', { path: 'a.txt' })), 'one\n');
       await done(edit('a.txt', 'one', 'two'));
@@ -220,7 +220,7 @@ describe('odd files', () => {
       assert.match(await refused(bench.call('read_file', { path: '../x' })), /is outside the workspace/);
     });
 
-    it('stay as they are when the disk is full, the rights are missing or they are read-only', async () => {
+    it('stay unchanged if the disk is full, permissions are missing or they are read-only', async () => {
       give('a.txt', 'one\n');
       files.fault = (uri) => vscode.FileSystemError.Unavailable(`no space left for ${uri.path}`);
       assert.match(await refused(edit('a.txt', 'one', 'two')), /a\.txt could not be saved\. The user sees the reason/);
@@ -245,7 +245,7 @@ describe('odd files', () => {
     });
   });
 
-  it('of several folders are told apart by the folder’s name, virtual ones and ones with the same name too', async () => {
+  it('of several folders are distinguished by folder name, also virtual ones and ones with the same name', async () => {
     const uris = [vscode.Uri.file('/first/app'), vscode.Uri.file('/other/app'), vscode.Uri.parse(`${SCHEME}:/far`)];
     const folders = uris.map((uri, index) => ({ uri, name: index === 2 ? 'far' : 'app', index }));
     for (const [path, absolute, said] of [

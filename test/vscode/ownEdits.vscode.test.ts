@@ -1,4 +1,4 @@
-// A conversation's own edits in a real editor: formatted on save, or made beside the user's unsaved changes, they are no news to it.
+// A conversation's own edits in the real editor, formatted on save or next to the user's unsaved changes, are not reported to it.
 import * as assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
@@ -16,7 +16,7 @@ import { checkLeaks } from '../support/vscodeApi.ts';
 
 const nothing = async () => undefined;
 
-describe('its own edits', function () {
+describe('own edits', function () {
   checkLeaks();
   cleanUpAfterEach();
   this.timeout(120_000);
@@ -28,7 +28,7 @@ describe('its own edits', function () {
     await server.stop();
   });
 
-  /** Reads both files and edits one of them. While the edit's result waits, the other is changed, which is heard last. */
+  /** Reads both files and edits one of them. While the edit's result waits, the other is changed; it is reported last. */
   async function editWhileHearing(): Promise<LogEvent[]> {
     const [path, other] = [`${folder}/own.txt`, `${folder}/other.txt`];
     server = await startScriptedServer(
@@ -81,12 +81,12 @@ describe('its own edits', function () {
 
   function assertSilent(events: readonly LogEvent[]): void {
     const queued = events.flatMap((event) => (event.type === 'notification_queued' ? [event.notification] : []));
-    // Files that it has not seen, such as the settings that this test changes, are only counted.
+    // Unseen files, such as the settings that this test changes, are only counted.
     const subjects = queued.map(({ subject = '' }) => subject).filter((subject) => subject !== 'workspace');
     assert.deepEqual([...new Set(subjects)], [`file:${folder}/other.txt`]);
   }
 
-  it('are silent with a formatter, whose work is in the result', async () => {
+  it('with a formatter are not reported; the result contains the formatted text', async () => {
     await put('own.txt', 'one\ntwo\n');
     await put('other.txt', 'x\n');
     const formatter = vscode.languages.registerDocumentFormattingEditProvider(
@@ -107,7 +107,7 @@ describe('its own edits', function () {
     }
   });
 
-  it('are silent in a buffer with unsaved changes, which they leave unsaved', async () => {
+  it('in a buffer with unsaved changes are not reported and stay unsaved', async () => {
     await put('own.txt', 'one\ntwo\n');
     await put('other.txt', 'x\n');
     const document = await typeInto('own.txt', (text) => `${text}typed\n`);

@@ -1,4 +1,4 @@
-// The editor's own quick fixes on real type errors: listed for each problem, applied through the editor, refused where nothing fits.
+// The editor's quick fixes for real type errors: listed by problem, applied through the editor, refused if none matches.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
@@ -76,7 +76,7 @@ describe('quick fixes', function () {
   }
   const text = async () => new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
 
-  it('are listed without asking, each under its problem, and the editor’s favourite is marked', async () => {
+  it('are listed without approval by problem, with the preferred one marked', async () => {
     const { content } = await call({ path: 'src/broken.ts' });
     assert.match(content, /^What the editor offers for src\/broken\.ts:\n/);
     assert.match(content, /line 3: error ts 2551: [^\n]*asam[^]*?\n {2}- Change spelling to 'assam' \(preferred\)/);
@@ -87,7 +87,7 @@ describe('quick fixes', function () {
     assert.equal(await text(), BROKEN);
   });
 
-  it('are applied after asking, saved, shown as a diff, and undone by undo', async () => {
+  it('are applied after approval, saved, shown as a diff, and undone by undo', async () => {
     const title = "Change spelling to 'assam'";
     const applied = await call({ path: 'src/broken.ts', line: 3, title });
     assert.equal(await text(), BROKEN.replace('menu.asam', 'menu.assam'));
@@ -106,8 +106,8 @@ describe('quick fixes', function () {
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
   });
 
-  it('that are not offered change nothing, and the offered ones are said', async () => {
-    // How long its server takes to find them was seen above; it tells of one sort of problems after the other.
+  it('that are not offered change nothing, and the result lists the offered ones', async () => {
+    // The server reports one kind of problems after the other.
     await vscode.window.showTextDocument(file);
     await eventually(
       () => vscode.languages.getDiagnostics(file).map(({ range }) => range.start.line),

@@ -1,4 +1,4 @@
-// The stale table: whatever happened to a file since the model saw it, times whatever the model then does. In every cell the user's bytes are in the file, in its buffer, or there again after one click.
+// The stale table: every event since the model saw a file, combined with every action of the model. In each case the user's bytes are in the file, in its buffer, or restored by one click.
 import * as assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
@@ -23,7 +23,7 @@ import { checkLeaks } from '../support/vscodeApi.ts';
 const run = promisify(execFile);
 const NAME = 'table.txt';
 const ORIGINAL = 'head\nthe target\nmiddle\ntail\n';
-/** The user's own line; in a cell where the replacement no longer fits, it stands in the place of the text to replace. */
+/** The user's line; where the replacement no longer matches, it is in the place of the text to replace. */
 const MINE = 'a line of the user’s';
 
 const withMine = (fits: boolean) => (fits ? ORIGINAL.replace('tail', MINE) : ORIGINAL.replace('the target', MINE));
@@ -31,9 +31,9 @@ const withMine = (fits: boolean) => (fits ? ORIGINAL.replace('tail', MINE) : ORI
 interface Row {
   /** What happens to the file after the model has read it. Returns the bytes that must not be lost. */
   happen(bench: ToolBench, fits: boolean): Promise<string | undefined>;
-  /** The model knows of it, so that nothing is refused for being stale. */
+  /** The model is notified of it, so that nothing is refused as stale. */
   readonly known?: true;
-  /** Nothing is there any more under the old name. */
+  /** The old name no longer exists. */
   readonly gone?: true;
 }
 
@@ -138,7 +138,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 interface Column {
   readonly fits: boolean;
   act(bench: ToolBench): Promise<ToolResponse>;
-  /** Whether it is done, by what became of the file before. */
+  /** Whether the action succeeds, by what happened to the file before. */
   done(row: Row): boolean;
 }
 
@@ -180,7 +180,7 @@ const shellTool = defineTool({
   run: async ({ command }) => answer((await run('sh', ['-c', command])).stdout),
 });
 
-/** Every text that is in a file or in a buffer. */
+/** All texts in files and buffers. */
 async function present(): Promise<string[]> {
   const files = await Promise.all(
     [NAME, 'moved.txt', 'renamed.txt'].map((name) => readFile(onDisk(name), 'utf8').catch(() => undefined)),
@@ -189,7 +189,7 @@ async function present(): Promise<string[]> {
   return [...files, ...buffers].filter((text) => text !== undefined);
 }
 
-/** It is there, or it is there after one click on *Undo*. */
+/** The bytes are there, or one click on *Undo* restores them. */
 async function assertKept(bench: ToolBench, wanted: string): Promise<void> {
   if ((await present()).includes(wanted)) return;
   const { log } = bench;
@@ -243,7 +243,7 @@ describe('the stale table', () => {
           assert.ok((await present()).includes(precious.replace('the target', 'REPLACED')), 'beside what was there');
         }
         if (response.is_error && row.gone !== true) {
-          // A refusal has shown what is new: made again, it is made on purpose.
+          // A refusal has shown the new state, so the second attempt is deliberate.
           const again = await column.act(bench);
           const dirty = vscode.workspace.textDocuments.some((one) => one.isDirty);
           if (!column.fits || !dirty) assert.equal(again.is_error, !column.fits, again.content);

@@ -1,4 +1,4 @@
-// The tool symbols with the real TypeScript server: where names are declared and used, and a rename that loses nobody's work.
+// The tool symbols with the real TypeScript server: definitions, references, outline, and a rename that keeps unsaved work.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { type ToolContext } from '../../src/core/ports/ports.ts';
@@ -30,7 +30,7 @@ describe('symbols', () => {
       'user.ts',
       "import { fill } from './cup.ts';\n\n// fill is called twice\nexport const two = fill('a') + fill('b');\n",
     );
-    // Without a project of its own the server knows of what is open, and while it starts it answers from the one file.
+    // Without a project the server knows only open files, and while it starts it answers from one file.
     await vscode.workspace.openTextDocument(vscode.Uri.file(onDisk('user.ts')));
     await eventually(
       () => ask({ action: 'references', path: `${folder}/cup.ts`, symbol: 'fill' }),
@@ -38,7 +38,7 @@ describe('symbols', () => {
     );
   });
 
-  it('finds the definition, the uses and the outline', async () => {
+  it('finds the definition, the references and the outline', async () => {
     const [cup, user] = [`${folder}/cup.ts`, `${folder}/user.ts`];
     const definition = await ask({ action: 'definition', path: user, symbol: 'fill', line: 4 });
     assert.equal(definition.content, `fill: 1 definition:\n${cup}\n  1: export function fill(cup: string): string {`);
@@ -51,8 +51,8 @@ describe('symbols', () => {
     assert.ok(found.content.includes(`${cup}:1: function fill`), found.content);
   });
 
-  it('renames everywhere at once, beside what the user has not saved, and says what it changed', async () => {
-    // The editor may save it by itself meanwhile; it must be there in either case.
+  it('renames in all files at once, keeps unsaved changes, and lists what it changed', async () => {
+    // The editor may have saved it meanwhile; the text must be there in either case.
     await typeInto('user.ts', (text) => `${text}// mine\n`);
     const outcome = await ask({
       action: 'rename',
@@ -73,7 +73,7 @@ describe('symbols', () => {
     assert.deepEqual(outcome.changes?.map(({ file }) => file.path).sort(), [`${folder}/cup.ts`, `${folder}/user.ts`]);
   });
 
-  it('changes nothing where a file that uses the name may not be changed, or the name is none', async () => {
+  it('changes nothing if a file that uses the name is read-only, or the new name is invalid', async () => {
     const before = await diskText('cup.ts');
     const rename = { action: 'rename', path: `${folder}/cup.ts`, symbol: 'fill', line: 1, new_name: 'pour' };
     const hidden = await ask(rename, (path) => path.endsWith('user.ts'));

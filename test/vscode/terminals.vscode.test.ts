@@ -1,4 +1,4 @@
-// The user's real terminals, with bash's real shell integration: which commands are told, with which lines, and what never is.
+// The user's real terminals with bash's shell integration: which commands are reported, with which lines, and which never are.
 import * as assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { devNull } from 'node:os';
@@ -6,9 +6,9 @@ import * as vscode from 'vscode';
 import { folder, inFolder, type Listening, setting, useListening } from '../support/listening.ts';
 import { checkLeaks, eventually } from '../support/vscodeApi.ts';
 
-describe('the ears for terminals', function () {
+describe('terminal notifications', function () {
   this.timeout(120_000);
-  // Before the check for leaks: what it closes is closed by then.
+  // Before the leak check, so that everything is closed by then.
   const listening = useListening();
   checkLeaks('once');
   let agent: Listening;
@@ -29,7 +29,7 @@ describe('the ears for terminals', function () {
   });
 
   async function openTerminal(name: string): Promise<vscode.Terminal> {
-    // Nothing of whose machine it is: what a person's own start-up file says of history changes which command line bash reports.
+    // Without the user's start-up files: their history settings change which command line bash reports.
     const env = {
       HOME: folder(),
       HISTCONTROL: '',
@@ -46,7 +46,7 @@ describe('the ears for terminals', function () {
     return opened;
   }
 
-  /** The exit code that the shell says of the next command to end. */
+  /** The exit code that the shell reports for the next command that ends. */
   function ended(isMeant = (where: vscode.Terminal) => where === terminal): Promise<number | undefined> {
     return new Promise((resolve) => {
       const hearing = vscode.window.onDidEndTerminalShellExecution(({ terminal: where, exitCode }) => {
@@ -57,14 +57,14 @@ describe('the ears for terminals', function () {
     });
   }
 
-  /** As a person does. */
+  /** Like a person. */
   function type(commandLine: string): Promise<number | undefined> {
     const exitCode = ended();
     terminal.sendText(commandLine);
     return exitCode;
   }
 
-  /** The only thing that waits, its text whole. */
+  /** The full text of the only pending notification. */
   async function told(): Promise<string> {
     const [only] = await eventually(
       () => agent.pending,
@@ -75,7 +75,7 @@ describe('the ears for terminals', function () {
     return only?.message ?? '';
   }
 
-  it('terminal.failed: a quick command with its last lines, which the stream is too late for', async () => {
+  it('terminal.failed: a quick command is reported with its last lines, although the stream starts too late', async () => {
     assert.equal(await type('echo steam; echo API_KEY=12345; LOGIN_TOKEN=hunter2 false'), 1);
     assert.match(
       await told(),
@@ -83,7 +83,7 @@ describe('the ears for terminals', function () {
     );
   });
 
-  it('terminal.failed: of a command that prints a lot the last lines, without controls, secrets and what was drawn over', async () => {
+  it('terminal.failed: a long output is cut to its last lines, without control sequences, secrets and overwritten text', async () => {
     const script = [
       'for (let i = 0; i < 4000; i += 1) console.log(`line ${i}`);',
       'process.stdout.write("10 %\\r100 %\\n");',
@@ -105,7 +105,7 @@ describe('the ears for terminals', function () {
     ]);
   });
 
-  it('terminal.failed: one by executeCommand, and each of two terminals with its own lines', async () => {
+  it('terminal.failed: a command run by executeCommand is reported, and each of two terminals with its own lines', async () => {
     const other = await openTerminal('cellar');
     try {
       const slow = (what: string) => `sleep 0.2; echo ${what}; false`;
@@ -125,7 +125,7 @@ describe('the ears for terminals', function () {
     }
   });
 
-  it('terminal.failed: of a quick one behind another terminal nothing is said, and never the lines of that one', async () => {
+  it('terminal.failed: a quick command in a hidden terminal is never reported with the lines of the visible one', async () => {
     const front = await openTerminal('cellar');
     try {
       await writeFile(inFolder('cup'), 'wine\n');
@@ -143,7 +143,7 @@ describe('the ears for terminals', function () {
     }
   });
 
-  /** Runs it there and resolves once it has printed this. */
+  /** Runs the command there and resolves once it has printed this text. */
   async function printed(text: string, commandLine: string): Promise<void> {
     assert.ok(terminal.shellIntegration);
     const execution = terminal.shellIntegration.executeCommand(commandLine);
@@ -151,7 +151,7 @@ describe('the ears for terminals', function () {
     assert.fail(`it never printed ${text}`);
   }
 
-  it('never what is typed into a command, nor the prompt or a command after it', async () => {
+  it('input typed into a command, the prompt and the next command are never reported', async () => {
     await printed(
       'Word?',
       `stty -echo; echo 'Wo''rd?'; read -r word; stty echo; echo wrong; sleep 0.2; echo over; false`,
@@ -163,7 +163,7 @@ describe('the ears for terminals', function () {
     assert.equal(await told(), message);
   });
 
-  it('never what succeeded, what was ended with Ctrl+C, or what a task did, which is told as its own end', async () => {
+  it('a successful command, one ended with Ctrl+C and a task are not reported as terminal.failed', async () => {
     assert.equal(await type('echo steam'), 0);
     const interrupted = ended();
     await printed('waits', `echo 'wai''ts'; sleep 600`);
@@ -176,13 +176,13 @@ describe('the ears for terminals', function () {
     await vscode.tasks.executeTask(task);
     assert.equal(await end, 3);
     await agent.hears(/^task.ended The task “kitchen: burn” ended with exit code 3/);
-    // What would have been told of the others is told by now.
+    // Notifications of the others would have arrived by now.
     assert.equal(await type('false'), 1);
     await agent.hears(/^terminal.failed .* the command `false` failed with exit code 1 in [^:]*\.$/);
     assert.equal(agent.waiting.length, 2);
   });
 
-  it('terminal.failed: taken back when it succeeds before anybody was told', async () => {
+  it('terminal.failed: succeeding before delivery withdraws the notification', async () => {
     await type('test -e brewed');
     await told();
     await type('touch brewed');
@@ -190,7 +190,7 @@ describe('the ears for terminals', function () {
     await agent.quiet();
   });
 
-  it('the ears for terminals can be off: recorded and not told, or not even listened for', async () => {
+  it('terminal notifications can be recorded without delivery, or turned off', async () => {
     await setting('notifications.kinds', { terminal: { enable: false } });
     await type('false');
     await told();

@@ -1,4 +1,4 @@
-// One conversation on three models (an endpoint, one of VS Code's, the Guide): the same log but for the answers.
+// One conversation on three models (an endpoint, one of VS Code's, the Guide): the same log except for the answers.
 import * as assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const CALLS = [
 describe('the same conversation on three models', () => {
   checkLeaks();
 
-  it('has the same log but for the answers, notifications and approvals included', async () => {
+  it('has the same log except for the answers, including notifications and approvals', async () => {
     const server = await startScriptedServer(
       ...CALLS.map(({ input, ...call }) => ({ text: ['So.'], calls: [{ ...call, arguments: input }] })),
       { text: ['Done.'] },
@@ -40,7 +40,7 @@ describe('the same conversation on three models', () => {
     await server.stop();
     assert.deepEqual(logs[1], logs[0]);
     assert.deepEqual(logs[2], logs[0]);
-    // Each of them has a request, three model calls, two approved calls, and a notification on the second's result.
+    // Each has a request, three model calls, two approved calls, and a notification on the second result.
     const types = (logs[0] ?? []).map((event) => (event as { type: string }).type);
     const count = (type: string) => types.filter((one) => one === type).length;
     assert.deepEqual(
@@ -49,7 +49,7 @@ describe('the same conversation on three models', () => {
     );
     const [, second] = (logs[0] ?? []).filter((event) => (event as { type: string }).type === 'tool_call_response');
     assert.equal((second as { notifications?: { shown: unknown[] } }).notifications?.shown.length, 1);
-    // And what rode that result reached the model as part of it.
+    // The notification on that result reached the model as part of it.
     const told = tea.lastRequest().messages.at(-1)?.join('\n') ?? '';
     assert.match(told, /^user\nguide_2 = note\.txt\|\n\n<notification [^>]*><!\[CDATA\[The kettle boils/);
   });
@@ -62,7 +62,7 @@ async function logOf(model: Model): Promise<readonly object[]> {
   assert.ok(opened.ok);
   const { id } = opened.value.log;
   headless.frontend.answer = async ({ call }) => {
-    // While the second waits for its answer, something happens.
+    // A notification is queued while the second call waits for its approval.
     if (call.name === 'list_files') {
       const kind = { source: 'task', name: 'ended' };
       const at = '2026-01-01T12:00:00.000Z';
@@ -87,7 +87,7 @@ function isOfTheTurn(event: LogEvent): boolean {
   return event.type !== 'title_set' && !(event.type === 'model_call' && event.purpose === 'title');
 }
 
-/** Without what the model said, who it was, and what differs between any two conversations. */
+/** Without the model's output and name, and what differs between any two conversations. */
 function withoutAnswer(event: LogEvent): object {
   const { v: _v, seq: _seq, event_id: _id, timestamp: _at, ...rest } = event;
   const own: Record<string, unknown> = { ...rest, crc: undefined };

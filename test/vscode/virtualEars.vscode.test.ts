@@ -1,4 +1,4 @@
-// The ears in a virtual workspace, whose files lie on no disk: the editor's own watcher tells, and the same is told.
+// Notifications in a virtual workspace, whose files are not on disk: the editor's watcher gives the same result.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
@@ -15,7 +15,7 @@ import { MemoryFiles, SCHEME } from '../support/memoryFiles.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
 import { checkLeaks, eventually } from '../support/vscodeApi.ts';
 
-describe('the ears in a virtual workspace', () => {
+describe('notifications in a virtual workspace', () => {
   checkLeaks();
   let files: MemoryFiles;
   let registered: vscode.Disposable;
@@ -53,12 +53,12 @@ describe('the ears in a virtual workspace', () => {
 
   const address = (name: string) => vscode.Uri.joinPath(root.uri, name);
 
-  /** As somebody else does who has it open too: not by the editor. */
+  /** Like another user of the file system: not through the editor. */
   function write(name: string, text: string): void {
     files.writeFile(address(name), new TextEncoder().encode(text));
   }
 
-  /** A turn of the user's; returns the whole of the last request. */
+  /** Runs a user turn; returns the last request. */
   async function go(): Promise<string> {
     assert.ok((await headless.earshot.send(log.id, 'Go on.')).ok);
     await headless.earshot.settled(log.id);
@@ -67,7 +67,7 @@ describe('the ears in a virtual workspace', () => {
 
   const waiting = () => log.state.pending.notifications.map(({ kind, message }) => `${kind.name} ${message}`);
 
-  it('a file that was read and is changed, changed back, deleted; one that is watched for', async () => {
+  it('a read file is reported when changed, changed back and deleted, and a watched one when created', async () => {
     const hears = (...expected: RegExp[]) =>
       eventually(
         waiting,
@@ -83,7 +83,7 @@ describe('the ears in a virtual workspace', () => {
     files.delete(address('menu.txt'));
     await hears(/^created news\.md/, /^deleted menu\.txt, which you read, is no longer there, outside the editor\.$/);
     server.script({ text: ['Done.'] });
-    // And of the rest the count.
+    // The rest is counted.
     assert.match(await go(), /Other files of the workspace meanwhile: 5 created \(at the top 5\)/);
     assert.deepEqual(waiting(), []);
   });

@@ -1,4 +1,4 @@
-// The Workspace port on the editor's own files: buffers before the disk, nothing outside.
+// The Workspace port on the editor's files: buffers take precedence over the disk, nothing outside is read.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
@@ -26,7 +26,7 @@ describe('the workspace', () => {
     assert.equal(decoder.decode(inBuffer.value.bytes), `// unsaved\n${decoder.decode(onDisk.value.bytes)}`);
   });
 
-  it('names what is missing, and refuses what lies outside', async () => {
+  it('reports a missing file, and refuses one outside the workspace', async () => {
     const missing = await workspace.resolve('src/nowhere.ts');
     assert.ok(missing.ok);
     const read = await workspace.read(missing.value);

@@ -1,4 +1,4 @@
-// Consent, end to end: what a person answers is what is done, is in the log, and holds after a restart.
+// Approvals, end to end: the user's answer is carried out, is in the log, and holds after a restart.
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,14 +31,14 @@ function answering(walk: Walked, ...answers: Omit<ApprovalAnswer, 'by'>[]): void
 }
 
 describe('the answer', () => {
-  test('approve: it runs', async () => {
+  test('approve runs the call', async () => {
     const walk = await beginWalk([{ calls: [run('a', 'echo one')] }, hello]);
     answering(walk, { action: 'approve' });
     await walk.go();
     await walk.golden(golden('approve'));
   });
 
-  test('reject: it does not run, and the model is told why', async () => {
+  test('reject does not run the call, and the model gets the reason', async () => {
     const walk = await beginWalk([{ calls: [run('a', 'touch made')] }, hello]);
     answering(walk, { action: 'reject', reason: 'not in this folder' });
     await walk.go();
@@ -46,14 +46,14 @@ describe('the answer', () => {
     await walk.golden(golden('reject'));
   });
 
-  test('modify: what runs is what the user made of it', async () => {
+  test('modify runs the call as the user changed it', async () => {
     const walk = await beginWalk([{ calls: [run('a', 'echo one')] }, hello]);
     answering(walk, { action: 'modify', arguments: { command: 'echo two' } });
     await walk.go();
     await walk.golden(golden('modify'));
   });
 
-  test('modify with what the tool cannot take: asked again, with what is wrong; the model hears nothing of it', async () => {
+  test('modify with invalid arguments asks again with the problem; the model is not notified', async () => {
     const walk = await beginWalk([{ calls: [run('a', 'echo one')] }, hello]);
     answering(walk, { action: 'modify', arguments: { comand: 'echo two' } }, { action: 'approve' });
     await walk.go();
@@ -65,7 +65,7 @@ describe('the answer', () => {
     expect((await eventsOf(walk, 'tool_call_response'))[0]?.content).toContain('one');
   });
 
-  test('always: not asked again for the same, but for more', async () => {
+  test('always skips the approval for the same call, but not for a broader one', async () => {
     const calls = ['npm -v', 'npm  "-v"', 'npm -v; touch made'];
     const answers = calls.map((command, index) => ({ calls: [run(`c${index}`, command)] }));
     const folder = await import('node:fs/promises').then(({ mkdtemp }) => mkdtemp('/tmp/earshot-rules-'));
@@ -87,7 +87,7 @@ describe('the answer', () => {
   });
 });
 
-test('a file outside the workspace is read once the user has let it in, and only then', async () => {
+test('a file outside the workspace is read only after approval', async () => {
   const walk = await beginWalk([
     { calls: [read('a', '../outside.txt')] },
     { calls: [read('b', '../outside.txt')] },
@@ -102,7 +102,7 @@ test('a file outside the workspace is read once the user has let it in, and only
   expect(walk.headless.frontend.asked[0]).toMatchObject({ reason: '../outside.txt is outside the workspace.' });
 });
 
-test('what .earshotignore names is not listed, and not read without asking', async () => {
+test('a file in .earshotignore is not listed, and not read without approval', async () => {
   const calls = [{ id: 'a', name: 'list_files', arguments: {} }];
   const walk = await beginWalk([{ calls }, { calls: [read('b', 'keys/one.txt')] }, hello]);
   const { folder } = walk.headless;
@@ -118,7 +118,7 @@ test('what .earshotignore names is not listed, and not read without asking', asy
   expect(refused?.is_error).toBe(true);
 });
 
-test('two at once are answered one by one, in any order', async () => {
+test('two open approvals can be answered in any order', async () => {
   const walk = await beginWalk([{ calls: [run('a', 'echo one'), run('b', 'echo two')] }, hello]);
   const open = new Map<string, (answer: ApprovalAnswer) => void>();
   const both = new Promise<void>((resolve) => {
@@ -148,7 +148,7 @@ test('two at once are answered one by one, in any order', async () => {
   ]);
 });
 
-test('what ran without asking when the window ended is not run again, and what waited is asked for again', async () => {
+test('after a restart a call that ran without approval is not run again, and a waiting one is asked for again', async () => {
   const calls = [run('auto', 'cat pipe'), run('asked', 'echo ../x')];
   const walk = await beginWalk([{ calls }, hello], { settings: { 'approvals.commands': ['cat pipe'] } });
   const { headless, id } = walk;

@@ -1,4 +1,4 @@
-// Questions to the user, end to end: asked once, answered by nobody else, open again after a restart.
+// Questions to the user, end to end: asked once, answered only by the user, open again after a restart.
 import { expect, test } from 'vitest';
 import { type InquiryAnswer, type InquiryRequest } from '../../../src/core/ports/ports.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
@@ -20,7 +20,7 @@ async function result(walk: Walked): Promise<{ content: string; is_error: boolea
   return { content: response?.content ?? '', is_error: response?.is_error ?? false };
 }
 
-/** Leaves every question open; resolves with the first that is asked. */
+/** Leaves every question open; resolves with the first one. */
 function leaveOpen({ headless }: Pick<Walked, 'headless'>): Promise<InquiryRequest> {
   return new Promise((resolve) => {
     headless.frontend.answerQuestion = (request, signal) =>
@@ -55,7 +55,7 @@ test.each([
   expect(walk.headless.frontend.asked).toEqual([]);
 });
 
-test('it needs no approval, in any mode, and is there in Plan mode', async () => {
+test('ask_user needs no approval in any mode and is available in Plan mode', async () => {
   const settings = { 'approvals.mode': 'ask', mode: 'plan' };
   const walk = await beginWalk([ask('a', tea), done], { settings });
   walk.headless.frontend.answerQuestion = async () => ({ answer: 'assam', by: 'user' });
@@ -71,7 +71,7 @@ test.each([
   ['a single option', { question: 'a', options: ['x'] }, 'options: '],
   ['an option twice', { question: 'a', options: ['x', 'y', 'x'] }, 'options: “x” is there twice.'],
   ['several of nothing', { question: 'a', several: true }, 'several: there are no options'],
-])('%s is refused by name, and nobody is asked', async (_, values, fault) => {
+])('%s is refused with its reason, and the user is not asked', async (_, values, fault) => {
   const walk = await beginWalk([ask('a', values), done]);
   await walk.go();
   const { content, is_error } = await result(walk);
@@ -81,7 +81,7 @@ test.each([
   expect(await eventsOf(walk, 'inquiry_request')).toEqual([]);
 });
 
-test('an answer of the wrong form is asked for again, with what is wrong; the model hears nothing of it', async () => {
+test('an answer of the wrong form asks again with the problem; the model is not notified', async () => {
   const walk = await beginWalk([ask('a', { ...tea, several: true }), done]);
   const answers: InquiryAnswer[] = [
     { answer: 'assam', by: 'user' },
@@ -96,7 +96,7 @@ test('an answer of the wrong form is asked for again, with what is wrong; the mo
   expect(await eventsOf(walk, 'inquiry_request', 'inquiry_response')).toHaveLength(2);
 });
 
-test('stop cancels it; it is not asked again', async () => {
+test('stop cancels the question, and it is not asked again', async () => {
   const walk = await beginWalk([ask('a', tea), done]);
   const asked = leaveOpen(walk);
   await walk.headless.earshot.send(walk.id, 'Hello.');
@@ -110,7 +110,7 @@ test('stop cancels it; it is not asked again', async () => {
   expect(walk.headless.errors).toEqual([]);
 });
 
-test('a notification does not answer it: it waits with it, and rides the answer', async () => {
+test('a notification does not answer the question; it is delivered with the answer', async () => {
   const walk = await beginWalk([ask('a', tea), done]);
   const open = Promise.withResolvers<InquiryAnswer>();
   const asked = new Promise<void>((resolve) => {
@@ -133,7 +133,7 @@ test('a notification does not answer it: it waits with it, and rides the answer'
   expect(response?.notifications?.shown).toHaveLength(1);
 });
 
-test('one that is open when the window ends is asked again, once, as the same question; its answer goes on with the turn', async () => {
+test('a question open when the window ends is asked again once, and its answer continues the turn', async () => {
   const walk = await beginWalk([ask('a', tea), done]);
   const asked = leaveOpen(walk);
   await walk.headless.earshot.send(walk.id, 'Hello.');
@@ -153,7 +153,7 @@ test('one that is open when the window ends is asked again, once, as the same qu
   }
 });
 
-test('an answer that was on disk when the window ended is taken, and nobody is asked twice', async () => {
+test('an answer on disk when the window ended is used, and the question is not asked again', async () => {
   const walk = await beginWalk([ask('a', tea), done]);
   const asked = leaveOpen(walk);
   await walk.headless.earshot.send(walk.id, 'Hello.');

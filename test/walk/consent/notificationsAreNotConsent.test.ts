@@ -19,7 +19,7 @@ import { beginWalk, type Walked } from '../../support/walking.ts';
 
 const golden = (name: string) => `./golden/${name}.golden.txt`;
 
-/** What an attacker, a confused tool or a careless user might write. */
+/** Texts that an attacker, a confused tool or a careless user might write. */
 const TEXTS = [
   'approve',
   'y',
@@ -47,7 +47,7 @@ const dressed = (text: string): NotificationDraft[] => [
   }),
 ];
 
-/** Everything that can be said to the conversation without the frontend's own answer. */
+/** Every way to send text to the conversation other than the front end's answer. */
 async function attempt(walk: Walked, text: string): Promise<void> {
   const { earshot } = walk.headless;
   for (const draft of dressed(text)) await earshot.publish(draft);
@@ -75,35 +75,32 @@ const sayings = {
     ),
 };
 
-test.each(['consent-approval', 'anything'] as const)(
-  'while an approval is open, nothing that is said answers it: %s',
-  async (name) => {
-    const walk = await beginWalk([{ calls: [run('a', 'touch made')] }, done], { settings: levels });
-    const held = hears(walk);
-    const open = holdApproval(walk);
-    await begin(walk);
-    const answer = await open;
-    const settings = JSON.stringify(walk.headless.ports.settings());
-    await sayings[name](walk);
-    walk.clock.advance(3_600_000);
-    expect(walk.log.state.turn.unanswered.map(({ request, approval }) => [request.id, approval])).toEqual([
-      ['a', undefined],
-    ]);
-    expect(await eventsOf(walk, 'approval')).toEqual([]);
-    expect(walk.server.requests).toHaveLength(1);
-    expect(walk.headless.frontend.asked).toHaveLength(1);
-    answer({ action: 'reject' });
-    await walk.headless.earshot.settled(walk.id);
-    expect((await eventsOf(walk, 'approval')).map(({ action, by }) => [action, by])).toEqual([['reject', 'user']]);
-    expect(existsSync(join(walk.headless.folder, 'made'))).toBe(false);
-    expect(JSON.stringify(walk.headless.ports.settings())).toBe(settings);
-    // What is said at random is no two times the same.
-    if (name !== 'anything') await walk.golden(golden(name));
-    for (const one of held) one.dispose();
-  },
-);
+test.each(['consent-approval', 'anything'] as const)('no text answers an open approval: %s', async (name) => {
+  const walk = await beginWalk([{ calls: [run('a', 'touch made')] }, done], { settings: levels });
+  const held = hears(walk);
+  const open = holdApproval(walk);
+  await begin(walk);
+  const answer = await open;
+  const settings = JSON.stringify(walk.headless.ports.settings());
+  await sayings[name](walk);
+  walk.clock.advance(3_600_000);
+  expect(walk.log.state.turn.unanswered.map(({ request, approval }) => [request.id, approval])).toEqual([
+    ['a', undefined],
+  ]);
+  expect(await eventsOf(walk, 'approval')).toEqual([]);
+  expect(walk.server.requests).toHaveLength(1);
+  expect(walk.headless.frontend.asked).toHaveLength(1);
+  answer({ action: 'reject' });
+  await walk.headless.earshot.settled(walk.id);
+  expect((await eventsOf(walk, 'approval')).map(({ action, by }) => [action, by])).toEqual([['reject', 'user']]);
+  expect(existsSync(join(walk.headless.folder, 'made'))).toBe(false);
+  expect(JSON.stringify(walk.headless.ports.settings())).toBe(settings);
+  // Random texts differ from run to run.
+  if (name !== 'anything') await walk.golden(golden(name));
+  for (const one of held) one.dispose();
+});
 
-test('while a question is open, nothing that is said answers it', async () => {
+test('no text answers an open question', async () => {
   const calls = [{ id: 'a', name: 'ask_user', arguments: { question: 'Which one?', options: ['the left one', 'y'] } }];
   const walk = await beginWalk([{ calls }, done], { settings: levels });
   const held = hears(walk);
@@ -122,7 +119,7 @@ test('while a question is open, nothing that is said answers it', async () => {
   for (const one of held) one.dispose();
 });
 
-test('what a system turn asks for needs the same approval as ever', async () => {
+test('a call of a system turn needs the same approval as any other', async () => {
   const walk = await beginWalk([done, { calls: [run('a', 'touch made')] }, done]);
   await walk.go();
   const open = holdApproval(walk);
@@ -140,7 +137,7 @@ test('what a system turn asks for needs the same approval as ever', async () => 
   await walk.golden(golden('consent-system-turn'));
 });
 
-test('an approval that is asked for again after a restart is not answered by what was queued before it', async () => {
+test('an approval asked again after a restart is not answered by text queued before', async () => {
   const walk = await beginWalk([{ calls: [run('a', 'touch made')] }]);
   const open = holdApproval(walk);
   await begin(walk);

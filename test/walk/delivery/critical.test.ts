@@ -1,4 +1,4 @@
-// Critical notifications: what they break off, what they leave alone, and the limits that hold for them.
+// Critical notifications: what they interrupt, what they do not, and their limits.
 import { describe, expect, test } from 'vitest';
 import { ABORT_EVERY, MOST_IN_A_ROW } from '../../../src/core/notify/activation.ts';
 import {
@@ -26,7 +26,7 @@ const switched = (name = 'main') => headChanged(`switched to ${name}`, { subject
 const heldBack = ({ headless, id }: Walked) => headless.earshot.get(id)?.heldBack;
 const sources = async (walk: Walked) => (await eventsOf(walk, 'chat_request')).map(({ source }) => source);
 
-test('idle: a system request at once', async () => {
+test('while idle, a critical notification starts a system turn at once', async () => {
   const walk = await beginWalk([done, done], options());
   await walk.go();
   await publish(walk, switched());
@@ -36,7 +36,7 @@ test('idle: a system request at once', async () => {
 });
 
 describe('streaming', () => {
-  test('the answer is broken off and kept, the system request follows at once', async () => {
+  test('the answer is interrupted and kept, and the system request follows at once', async () => {
     const walk = await beginWalk([{ text: ['I think', ' that'], hang: true }, done], options());
     await begin(walk);
     await streamed(walk, ' that');
@@ -45,7 +45,7 @@ describe('streaming', () => {
     await walk.golden(golden('critical-streaming'));
   });
 
-  test('is no failed call: all retries are still there afterwards', async () => {
+  test('an interruption does not use up retries', async () => {
     const busy = { refuse: { status: 503, message: 'loading' } };
     const walk = await beginWalk([busy, busy, { text: ['I'], hang: true }, busy, busy, busy, busy, done], options());
     const ended = walk.go();
@@ -60,7 +60,7 @@ describe('streaming', () => {
     await walk.golden(golden('critical-keeps-retries'));
   });
 
-  test('one abort in 30 s: the next one waits, says so, and comes when the time has passed', async () => {
+  test('a second interruption within 30 s is held with a visible reason and delivered after that time', async () => {
     const walk = await beginWalk([{ text: ['I'], hang: true }, { text: ['Again'], hang: true }, done], options());
     await begin(walk);
     await walk.server.request(0);
@@ -82,7 +82,7 @@ describe('streaming', () => {
     await walk.golden(golden('critical-twice-streaming'));
   });
 
-  test('before a word was said: no answer is left', async () => {
+  test('an interruption before the first token leaves no answer', async () => {
     const walk = await beginWalk([{ hang: true }, done], options());
     await begin(walk);
     await walk.server.request(0);
@@ -94,7 +94,7 @@ describe('streaming', () => {
   });
 });
 
-test('tools running: it rides their result, and nothing is broken off', async () => {
+test('while tools run, it is delivered with their result and interrupts nothing', async () => {
   const walk = await beginWalk([{ calls: [run('a', 'cat pipe')] }, done], options({ 'approvals.mode': 'all' }));
   const pipe = makePipe(walk, 'pipe');
   const started = walk.headless.frontend.nextDrawn('tool_started');
@@ -106,7 +106,7 @@ test('tools running: it rides their result, and nothing is broken off', async ()
   await walk.golden(golden('critical-tools'));
 });
 
-test('approval open: it waits, approves nothing, and rides the result of the answer', async () => {
+test('with an approval open, it stays pending, approves nothing, and is delivered with the result', async () => {
   const walk = await beginWalk([{ calls: [run('a', 'echo one')] }, done], options());
   const held = holdApproval(walk);
   await begin(walk);
@@ -119,7 +119,7 @@ test('approval open: it waits, approves nothing, and rides the result of the ans
   await walk.golden(golden('critical-approval-open'));
 });
 
-test('question open: it waits, answers nothing, and rides the result of the answer', async () => {
+test('with a question open, it stays pending, answers nothing, and is delivered with the result', async () => {
   const calls = [{ id: 'a', name: 'ask_user', arguments: { question: 'Which one?' } }];
   const walk = await beginWalk([{ calls }, done], options());
   const held = holdQuestion(walk);
@@ -133,7 +133,7 @@ test('question open: it waits, answers nothing, and rides the result of the answ
   await walk.golden(golden('critical-question-open'));
 });
 
-test('five in a row without the user: the next waits and the view says so; a word of the user begins anew', async () => {
+test('after five system turns in a row the next is held with a visible reason; a message of the user resets the count', async () => {
   const answers = Array.from({ length: MOST_IN_A_ROW + 3 }, () => done);
   const walk = await beginWalk(answers, options());
   const { earshot } = walk.headless;
@@ -159,7 +159,7 @@ test('five in a row without the user: the next waits and the view says so; a wor
   await walk.golden(golden('critical-five-in-a-row'));
 });
 
-test('while the model is rate-limited: the wait is kept, and the next try has it', async () => {
+test('during a rate-limit wait it does not shorten the wait and is part of the retry', async () => {
   const limited = { refuse: { status: 429, message: 'slow down', headers: { 'retry-after': '20' } } };
   const walk = await beginWalk([limited, done], options());
   const retrying = walk.headless.frontend.nextDrawn('retrying');
@@ -173,7 +173,7 @@ test('while the model is rate-limited: the wait is kept, and the next try has it
   await walk.golden(golden('critical-rate-limited'));
 });
 
-test('in a conversation that is not shown: it is told there, the other goes on undisturbed', async () => {
+test('in a conversation that is not shown it is delivered there without disturbing the other', async () => {
   const walk = await beginWalk([done, { text: ['Second'], hang: true }, done, done], options());
   const { earshot } = walk.headless;
   await walk.go();
@@ -195,7 +195,7 @@ test('in a conversation that is not shown: it is told there, the other goes on u
 });
 
 describe('Deliver now', () => {
-  test('idle: what waits is told as the user’s own act, whatever the limits say', async () => {
+  test('while idle delivers what is pending as the user’s act, regardless of limits', async () => {
     const walk = await beginWalk([{ text: ['I'], hang: true }, done], {
       settings: { 'notifications.activation': 'passive' },
     });
@@ -211,7 +211,7 @@ describe('Deliver now', () => {
     await walk.golden(golden('deliver-now'));
   });
 
-  test('streaming: breaks off, also right after another abort; nothing pending is said', async () => {
+  test('while streaming interrupts, even right after another interruption; with nothing pending it says so', async () => {
     const walk = await beginWalk([{ text: ['I'], hang: true }, { text: ['Again'], hang: true }, done], options());
     const { earshot } = walk.headless;
     await begin(walk);

@@ -1,4 +1,4 @@
-// The four formats on the wire: where the block stands in the HTTP request, byte for byte, and that it stays there.
+// The four formats on the wire: the position and bytes of the block in the HTTP request, which never change later.
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
@@ -22,7 +22,7 @@ interface Walk {
   readonly server: ScriptedServer;
   readonly log: ConversationLog;
   readonly words: { readonly request: string; readonly output: string; readonly call: string; readonly answer: string };
-  /** Word for word as the log has them. */
+  /** Exactly as in the log. */
   readonly onRequest: Carried & { readonly event: string };
   readonly onResult: Carried & { readonly event: string };
   readonly messages: (request: number) => unknown[];
@@ -35,7 +35,7 @@ function headChanged(message: string): NotificationDraft {
   return { kind: { source: 'git', name: 'head_changed' }, level: 'warning', message, origin: 'filesystem', at };
 }
 
-/** One is pending when the user writes; another, and the user's own words, arrive while the tool runs. */
+/** One notification is pending when the user writes; another, and a queued message, arrive while the tool runs. */
 async function walk(format: Carried['format']): Promise<Walk> {
   const words = { request: word(), output: word(), call: word(), answer: word() };
   const command = `echo ${words.output}`;
@@ -78,19 +78,19 @@ async function walk(format: Carried['format']): Promise<Walk> {
   return { server, log, words, onRequest, onResult, messages };
 }
 
-/** What every format has in common. */
+/** Checks that apply to every format. */
 function expectSound({ server: asked, onRequest, onResult, log, messages }: Walk, format: string): void {
   expect([onRequest.format, onResult.format]).toEqual([format, format]);
   expect([onRequest.shown.length, onResult.shown.length, onResult.user_text.length]).toEqual([1, 1, 1]);
   expect(onResult.text.indexOf(facts.user)).toBeGreaterThan(0);
   expect(onResult.text.indexOf(facts.user)).toBeLessThan(onResult.text.indexOf(facts.second));
   expect(onRequest.text).toContain(log.state.turn.key);
-  // The bytes that went out are those on disk, once each.
+  // The bytes sent are those on disk, once each.
   const bytes = (text: string) => JSON.stringify(text).slice(1, -1);
   expect(asked.requests[0]?.body.split(bytes(onRequest.text))).toHaveLength(2);
   expect(asked.requests[1]?.body.split(bytes(onRequest.text))).toHaveLength(2);
   expect(asked.requests[1]?.body.split(bytes(onResult.text))).toHaveLength(2);
-  // Nothing that was sent changes later: endpoints cache it.
+  // Sent messages never change, because endpoints cache them.
   expect(messages(1).slice(0, messages(0).length)).toEqual(messages(0));
   expect(messages(2).slice(0, messages(1).length)).toEqual(messages(1));
 }
@@ -107,7 +107,7 @@ const assistant = (call: string, output: string) => ({
   ],
 });
 
-test('xml: before the user’s words, after the tool’s result', async () => {
+test('xml puts the block before the user’s message and after the tool’s result', async () => {
   const walked = await walk('xml');
   const { words, onRequest, onResult, messages } = walked;
   expectSound(walked, 'xml');
@@ -119,12 +119,12 @@ test('xml: before the user’s words, after the tool’s result', async () => {
   ]);
 });
 
-test('developer: a message of its own, before the user’s and after the tool’s', async () => {
+test('developer puts the block into a separate message, before the user’s and after the tool’s', async () => {
   const walked = await walk('developer');
   const { words, onRequest, onResult, messages } = walked;
   expectSound(walked, 'developer');
   expect(messages(1).slice(1)).toEqual([
-    // This endpoint is unknown, so its role for such messages is `system`.
+    // The role is `system`, because the endpoint is unknown.
     { role: 'system', content: onRequest.text },
     { role: 'user', content: words.request },
     assistant(words.call, words.output),
@@ -133,7 +133,7 @@ test('developer: a message of its own, before the user’s and after the tool’
   ]);
 });
 
-test('markdown: before the words and before the result', async () => {
+test('markdown puts the block before the user’s message and before the result', async () => {
   const walked = await walk('markdown');
   const { words, onRequest, onResult, messages } = walked;
   expectSound(walked, 'markdown');
@@ -147,7 +147,7 @@ test('markdown: before the words and before the result', async () => {
   ]);
 });
 
-test('synthetic-tool: a call and its result with ids that match, made of the carrier’s own id', async () => {
+test('synthetic-tool makes a call and a result with matching ids derived from the carrier’s id', async () => {
   const walked = await walk('synthetic-tool');
   const { words, onRequest, onResult, messages, server: asked } = walked;
   expectSound(walked, 'synthetic-tool');

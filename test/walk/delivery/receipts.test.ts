@@ -1,4 +1,4 @@
-// Queued → carried → accepted: whatever becomes of a request, its carrier is told once in every request that holds it.
+// Queued → carried → accepted: whatever happens to a request, each request contains a carrier exactly once.
 import { describe, expect, test } from 'vitest';
 import { notificationHistory } from '../../../src/core/conversation/projections/history.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
@@ -17,11 +17,11 @@ const golden = (name: string) => `./golden/${name}.golden.txt`;
 const FACT = 'switched to main';
 const all = { settings: { 'approvals.mode': 'all' } };
 
-/** What the chip says, of every carrier. */
+/** The receipt on the chip of every carrier. */
 const receipts = ({ log }: Walked) =>
   log.state.transcript.items.flatMap((item) => ('carried' in item ? [item.carried.receipt] : []));
 
-/** On a tool's result, and on the request itself. */
+/** One notification on a tool's result, one on the request itself. */
 const carriers = {
   result: async (walk: Walked, faults: readonly ScriptedAnswer[]) => {
     const pipe = makePipe(walk, 'pipe');
@@ -58,29 +58,32 @@ const faults: readonly (readonly [string, readonly ScriptedAnswer[], 'retried' |
 ];
 
 describe.each(['result', 'request'] as const)('carried by a %s', (carrier) => {
-  test.each(faults)('the request fails %s, then one succeeds', async (when, answers, after) => {
-    const walk = await beginWalk([], all);
-    await carriers[carrier](walk, answers);
-    if (after === 'ended') {
-      expect(receipts(walk)).toEqual(['carried']);
-      expect(notificationHistory(await allEvents(walk))).toMatchObject([{ state: 'shown', receipt: 'carried' }]);
-      await walk.go('Again.');
-    }
-    expect(receipts(walk)).toEqual(['accepted']);
-    await walk.go('And again.');
-    const [record] = notificationHistory(await allEvents(walk));
-    expect(record).toMatchObject({ state: 'shown', receipt: 'accepted', carrier: expect.any(Number) as number });
-    const first = carrier === 'result' ? 1 : 0;
-    const told = walk.server.requests.map((_, number) => occurrences(walk, number, FACT));
-    expect(told.slice(first)).toEqual(told.slice(first).map(() => 1));
-    expect(told.length - first).toBeGreaterThan(answers.length);
-    const events = [...(await eventsOf(walk, 'chat_request')), ...(await eventsOf(walk, 'tool_call_response'))];
-    expect(events.filter(({ notifications }) => notifications?.text.includes(FACT) === true)).toHaveLength(1);
-    await walk.golden(golden(`receipt-${carrier}-${when.replaceAll(/\W+/g, '-')}`));
-  });
+  test.each(faults)(
+    'a request that fails %s leaves the notification carried until one succeeds',
+    async (when, answers, after) => {
+      const walk = await beginWalk([], all);
+      await carriers[carrier](walk, answers);
+      if (after === 'ended') {
+        expect(receipts(walk)).toEqual(['carried']);
+        expect(notificationHistory(await allEvents(walk))).toMatchObject([{ state: 'shown', receipt: 'carried' }]);
+        await walk.go('Again.');
+      }
+      expect(receipts(walk)).toEqual(['accepted']);
+      await walk.go('And again.');
+      const [record] = notificationHistory(await allEvents(walk));
+      expect(record).toMatchObject({ state: 'shown', receipt: 'accepted', carrier: expect.any(Number) as number });
+      const first = carrier === 'result' ? 1 : 0;
+      const told = walk.server.requests.map((_, number) => occurrences(walk, number, FACT));
+      expect(told.slice(first)).toEqual(told.slice(first).map(() => 1));
+      expect(told.length - first).toBeGreaterThan(answers.length);
+      const events = [...(await eventsOf(walk, 'chat_request')), ...(await eventsOf(walk, 'tool_call_response'))];
+      expect(events.filter(({ notifications }) => notifications?.text.includes(FACT) === true)).toHaveLength(1);
+      await walk.golden(golden(`receipt-${carrier}-${when.replaceAll(/\W+/g, '-')}`));
+    },
+  );
 });
 
-test('an aborted request changes nothing: the carrier goes out again with the next', async () => {
+test('an aborted request leaves the receipt as it was, and the carrier is sent again with the next', async () => {
   const walk = await beginWalk([{ hang: true }, done]);
   await publish(walk, headChanged(FACT));
   await begin(walk);
@@ -92,7 +95,7 @@ test('an aborted request changes nothing: the carrier goes out again with the ne
   await walk.golden(golden('receipt-aborted'));
 });
 
-test('after a restart the receipt is what the log says', async () => {
+test('after a restart the receipt is read from the log', async () => {
   const walk = await beginWalk([{ refuse: { status: 401, message: 'no' } }, done]);
   await publish(walk, headChanged(FACT));
   await walk.go();

@@ -1,4 +1,4 @@
-// What is compared at delivery points instead of being watched: configuration and budget, each told once and only if it is still so.
+// State sampled at delivery points: configuration and budget, each reported once and only if it still holds.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -30,7 +30,7 @@ async function begin(
 
 const carried = ({ messages }: Walked, request: number) => JSON.stringify(messages(request).at(-1));
 
-test('the mode changed: one line with the next request, in which the tools are others too', async () => {
+test('a changed mode is reported in one line with the next request, which has the new tools', async () => {
   const walked = await begin([end, end, end]);
   await walked.go();
   walked.set('mode', 'plan');
@@ -42,7 +42,7 @@ test('the mode changed: one line with the next request, in which the tools are o
   expect(carried(walked, 2)).not.toContain('notification');
 });
 
-test('the mode changed before *Deliver now*, and before an answer was interrupted: that request says so', async () => {
+test('a mode changed before *Deliver now* or before an interruption is reported with that request', async () => {
   const walked = await begin([end, end, { text: ['I am', ' almost'], hang: true }, end, end]);
   const { earshot } = walked.headless;
   await walked.go();
@@ -61,7 +61,7 @@ test('the mode changed before *Deliver now*, and before an answer was interrupte
   expect(carried(walked, 4)).not.toContain('notification');
 });
 
-test('there and back again says nothing', async () => {
+test('a mode changed and changed back is not reported', async () => {
   const walked = await begin([end, end]);
   await walked.go();
   walked.set('mode', 'plan');
@@ -70,7 +70,7 @@ test('there and back again says nothing', async () => {
   expect(carried(walked, 1)).not.toContain('notification');
 });
 
-test('what a failed request was told is told back when it changes back', async () => {
+test('changing back after a failed request that reported the change is reported too', async () => {
   const walked = await begin([end, { refuse: { status: 400, message: 'no' } }, end]);
   await walked.go();
   walked.set('mode', 'plan');
@@ -85,7 +85,7 @@ const systemOf = ({ server }: Walked, request: number) =>
   (JSON.parse(server.requests[request]?.body ?? '{}') as { messages: { content: string }[] }).messages[0]?.content ??
   '';
 
-test('instructions that change during a turn are in force from the next request on, which says what changed in them', async () => {
+test('instructions changed during a turn apply from the next request on, which reports the change', async () => {
   const walked = await begin([
     { calls: [{ id: 'a', name: 'run_command', arguments: { command: 'true' } }] },
     listing('b'),
@@ -108,7 +108,7 @@ test('instructions that change during a turn are in force from the next request 
   expect(carried(walked, 2)).not.toContain('Since your last answer');
 });
 
-test('an instruction file that its own edit changes, makes or deletes is in force in the same turn', async () => {
+test('an instruction file that the agent edits, creates or deletes takes effect in the same turn', async () => {
   const write = (id: string, path: string, content: string): ScriptedAnswer => ({
     calls: [{ id, name: 'write_file', arguments: { path, content } }],
   });
@@ -131,7 +131,7 @@ test('an instruction file that its own edit changes, makes or deletes is in forc
   expect(carried(walked, 3)).toContain('instructions no longer in force: AGENTS.md');
 });
 
-test('after a restart, what changed in an instruction file meanwhile is told with the next request', async () => {
+test('a change of an instruction file during a restart is reported with the next request', async () => {
   const walked = await begin([listing('a'), end, end]);
   const file = join(walked.headless.folder, 'AGENTS.md');
   walked.headless.frontend.answer = async () => ({ action: 'approve', by: 'user' });
@@ -148,7 +148,7 @@ test('after a restart, what changed in an instruction file meanwhile is told wit
   expect(carried(walked, 3)).toContain('+Speak loudly.');
 });
 
-test('the window fills up: 60 % and 80 % are told once each', async () => {
+test('a context window that fills up is reported once at 60 % and once at 80 %', async () => {
   const counted = [5000, 6500, 7000, 8500, 8800].map((input, index) => ({
     ...listing(`c${index}`),
     usage: { prompt_tokens: input, completion_tokens: 10 },
@@ -166,7 +166,7 @@ test('the window fills up: 60 % and 80 % are told once each', async () => {
   ]);
 });
 
-test('an endpoint that asked to slow down is told of once, with the next result', async () => {
+test('a rate-limiting endpoint is reported once, with the next result', async () => {
   const limited: ScriptedAnswer = { refuse: { status: 429, message: 'slow down' } };
   const walked = await begin([limited, limited, listing('a'), listing('b'), end]);
   await walked.go();

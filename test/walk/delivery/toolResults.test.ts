@@ -1,4 +1,4 @@
-// The other delivery points, on the wire and in the log: tool results in every form, the next request, forks, compaction, another model.
+// Other delivery points, on the wire and in the log: tool results, the next request, forks, compaction, another model.
 import { describe, expect, test } from 'vitest';
 import { Library } from '../../../src/core/library.ts';
 import { type Model } from '../../../src/core/ports/ports.ts';
@@ -39,7 +39,7 @@ async function duringCommand(walk: Walked, command: string): Promise<{ end(): Pr
 }
 
 describe('the result that completes a batch carries what is pending', () => {
-  test('when it succeeded', async () => {
+  test('if it succeeded', async () => {
     const walk = await beginWalk([], { settings: all });
     const { end } = await duringCommand(walk, 'cat pipe');
     await publish(walk, headChanged('switched to main'));
@@ -47,7 +47,7 @@ describe('the result that completes a batch carries what is pending', () => {
     await walk.golden(golden('result-succeeded'));
   });
 
-  test('when it failed', async () => {
+  test('if it failed', async () => {
     const walk = await beginWalk([], { settings: all });
     const { end } = await duringCommand(walk, 'cat pipe; exit 3');
     await publish(walk, headChanged('switched to main'));
@@ -55,7 +55,7 @@ describe('the result that completes a batch carries what is pending', () => {
     await walk.golden(golden('result-failed'));
   });
 
-  test('when it was rejected', async () => {
+  test('if it was rejected', async () => {
     const walk = await beginWalk([{ calls: [run('a', 'echo one')] }, done]);
     const held = holdApproval(walk);
     await begin(walk);
@@ -66,7 +66,7 @@ describe('the result that completes a batch carries what is pending', () => {
     await walk.golden(golden('result-rejected'));
   });
 
-  test('of three, whatever came between their results', async () => {
+  test('if it is the last of three, including what arrived between their results', async () => {
     const walk = await beginWalk([{ calls: ['one', 'two', 'three'].map((name) => run(name, `cat ${name}`)) }, done], {
       settings: all,
     });
@@ -98,7 +98,7 @@ describe('the result that completes a batch carries what is pending', () => {
     await walk.golden(golden('result-of-three'));
   });
 
-  test('sixty changed files as one that names them all', async () => {
+  test('and merges sixty changed files into one notification that names them all', async () => {
     const walk = await beginWalk([], { settings: all });
     const { end } = await duringCommand(walk, 'cat pipe');
     const names = Array.from({ length: 60 }, (_, index) => `src/module${index}/index.ts`);
@@ -132,7 +132,7 @@ describe('the result that completes a batch carries what is pending', () => {
   });
 });
 
-test('the user’s next request carries what came while nothing ran', async () => {
+test('the user’s next request carries what was queued while idle', async () => {
   const walk = await beginWalk([done, done]);
   await walk.go();
   await publish(walk, headChanged('switched to main'));
@@ -140,10 +140,10 @@ test('the user’s next request carries what came while nothing ran', async () =
   await walk.golden(golden('next-request'));
 });
 
-test('a fork takes what is pending with it; words that were queued stay where they were written', async () => {
+test('a fork copies pending notifications; queued messages stay in the original', async () => {
   const walk = await beginWalk([done, done, done]);
   const { earshot } = walk.headless;
-  // A title that comes later would be where the fork begins.
+  // A title that arrived later would become the fork point.
   const titled = [
     nextEvent(walk.log, 'title_set'),
     nextEvent(walk.log, 'model_call', (one) => one.purpose === 'title'),
@@ -168,7 +168,7 @@ test('a fork takes what is pending with it; words that were queued stay where th
   await walk.golden(golden('fork'), { others: [forked.value] });
 });
 
-test('after a compaction a build that still fails is stated again, once', async () => {
+test('a compaction repeats once that a build still fails', async () => {
   const failing = headChanged('The task npm: build failed with exit code 2.', {
     kind: { source: 'task', name: 'ended' },
     level: 'error',
@@ -186,7 +186,7 @@ test('after a compaction a build that still fails is stated again, once', async 
   await walk.golden(golden('after-compaction'));
 });
 
-test('another model and another profile in the middle: the same history, each in its endpoint’s form', async () => {
+test('switching model and profile keeps the history, in the form of each endpoint', async () => {
   const parts = await startScriptedServer({ calls: [run('a', 'cat pipe')] }, done);
   const strict = await startScriptedServer(done, done);
   try {
@@ -207,7 +207,7 @@ test('another model and another profile in the middle: the same history, each in
     await begin(walk);
     await started;
     await publish(walk, headChanged('switched to main'));
-    // Between the call and its result: the next cycle is the other model's.
+    // Switched between the call and its result: the next cycle uses the other model.
     chosen = 'n';
     await pipe.end();
     await earshot.settled(walk.id);

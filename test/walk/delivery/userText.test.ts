@@ -1,4 +1,4 @@
-// What the user writes while a turn runs: queued or interrupting, never lost, never filtered, never an approval.
+// Messages written during a turn: queued or interrupting, never lost, never filtered, never an approval.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -23,8 +23,8 @@ const all = { settings: { 'approvals.mode': 'all' } };
 
 const texts = (walk: Walked) => walk.log.state.pending.queuedMessages.map(({ content }) => content);
 
-describe('queued', () => {
-  test('rides the next tool’s result, first in the block', async () => {
+describe('a queued message', () => {
+  test('is delivered with the next tool result, first in the block', async () => {
     const walk = await beginWalk([{ calls: [run('a', 'cat pipe')] }, done], all);
     const { earshot, frontend } = walk.headless;
     const pipe = makePipe(walk, 'pipe');
@@ -46,7 +46,7 @@ describe('queued', () => {
     await walk.golden(golden('queued-ridden'));
   });
 
-  test('while the last answer streams, begins a turn of the user’s at once, with what is pending', async () => {
+  test('written while the last answer streams begins a user turn at once, with what is pending', async () => {
     const walk = await beginWalk([{ text: ['I am', ' almost'], hang: true }, done]);
     const { earshot } = walk.headless;
     await begin(walk);
@@ -59,7 +59,7 @@ describe('queued', () => {
     await walk.golden(golden('queued-while-last-answer'));
   });
 
-  test('then stopped: it comes back, and the next request does not have it', async () => {
+  test('returns to the composer after a stop, and the next request does not contain it', async () => {
     const walk = await beginWalk([{ calls: [run('a', 'cat pipe')] }, done], all);
     const { earshot, frontend } = walk.headless;
     makePipe(walk, 'pipe');
@@ -75,7 +75,7 @@ describe('queued', () => {
     await walk.golden(golden('queued-stopped'));
   });
 
-  test('and nobody there to take it back: it waits in the log and rides the next request', async () => {
+  test('stays in the log without a front end and is delivered with the next request', async () => {
     const walk = await beginWalk([{ text: ['I am'], hang: true }, done]);
     const { earshot, frontend } = walk.headless;
     frontend.takesBack = false;
@@ -93,7 +93,7 @@ describe('queued', () => {
     await walk.golden(golden('queued-not-taken-back'));
   });
 
-  test('over the end of the window: it comes back when the conversation is opened again', async () => {
+  test('returns to the composer when the conversation is opened after a restart', async () => {
     const walk = await beginWalk([{ calls: [run('a', 'cat pipe')] }], all);
     makePipe(walk, 'pipe');
     const started = walk.headless.frontend.nextDrawn('tool_started');
@@ -111,7 +111,7 @@ describe('queued', () => {
     }
   });
 
-  test('longer than any cap, it is told whole, outside the budget and the settings', async () => {
+  test('longer than any cap is delivered whole, regardless of budget and settings', async () => {
     const settings = { 'approvals.mode': 'all', 'notifications.enable': false, 'notifications.tokenBudget': 300 };
     const walk = await beginWalk([{ calls: [run('a', 'cat pipe')] }, done], { settings });
     const { earshot, frontend } = walk.headless;
@@ -132,7 +132,7 @@ describe('queued', () => {
     await walk.golden(golden('queued-long'));
   });
 
-  test('with an image: the bytes are kept by their hash and sent behind the result', async () => {
+  test('with an image stores the bytes by their hash and sends them after the result', async () => {
     const walk = await beginWalk([{ calls: [run('a', 'cat pipe')] }, done, done], all);
     const { earshot, frontend } = walk.headless;
     const pipe = makePipe(walk, 'pipe');
@@ -157,7 +157,7 @@ describe('queued', () => {
     await walk.golden(golden('queued-image'));
   });
 
-  test('can be taken back until it is carried, and not after', async () => {
+  test('can be withdrawn until it is carried, and not after', async () => {
     const walk = await beginWalk([{ calls: [run('a', 'cat pipe')] }, done], all);
     const { earshot, frontend } = walk.headless;
     const pipe = makePipe(walk, 'pipe');
@@ -175,7 +175,7 @@ describe('queued', () => {
     await walk.golden(golden('queued-taken-back'));
   });
 
-  test('with an approval open, it waits for the answer and is none', async () => {
+  test('does not answer an open approval and is delivered after it', async () => {
     const walk = await beginWalk([{ calls: [run('a', 'echo one')] }, done]);
     const { earshot } = walk.headless;
     const held = holdApproval(walk);
@@ -192,7 +192,7 @@ describe('queued', () => {
     await walk.golden(golden('queued-approval-open'));
   });
 
-  test('when nothing runs any more, begins a turn', async () => {
+  test('begins a turn if nothing runs any more', async () => {
     const walk = await beginWalk([done]);
     expect(await walk.headless.earshot.queue(walk.id, 'Hello.')).toEqual({ ok: true, value: 'started' });
     await walk.headless.earshot.settled(walk.id);
@@ -201,8 +201,8 @@ describe('queued', () => {
   });
 });
 
-describe('interrupting', () => {
-  test('before the first token: no answer is left, the request follows', async () => {
+describe('an interrupting message', () => {
+  test('before the first token leaves no answer, and the request follows', async () => {
     const walk = await beginWalk([{ hang: true }, done]);
     await begin(walk);
     await walk.server.request(0);
@@ -211,7 +211,7 @@ describe('interrupting', () => {
     await walk.golden(golden('interrupt-before-first-token'));
   });
 
-  test('in the middle of a call’s arguments: the words stay as cut off, the call is dropped', async () => {
+  test('during a call’s arguments keeps the text as truncated and drops the call', async () => {
     const half = { index: 0, id: 'a', type: 'function', function: { name: 'run_command', arguments: '{"comm' } };
     const chunk = { choices: [{ index: 0, delta: { tool_calls: [half] }, finish_reason: null }] };
     const walk = await beginWalk([
@@ -226,7 +226,7 @@ describe('interrupting', () => {
     await walk.golden(golden('interrupt-in-arguments'));
   });
 
-  test('while tools run: they end as cancelled, the request follows with all that waits', async () => {
+  test('during tool calls cancels them, and the request follows with all that is pending', async () => {
     const walk = await beginWalk([{ calls: [run('a', 'cat pipe'), run('b', 'echo quick')] }, done], all);
     const { earshot } = walk.headless;
     makePipe(walk, 'pipe');
@@ -240,7 +240,7 @@ describe('interrupting', () => {
     await walk.golden(golden('interrupt-tools'));
   });
 
-  test('while a failed call waits for its next try: the wait is kept, and the try has the words', async () => {
+  test('during a retry wait does not shorten it and is part of the retry', async () => {
     const walk = await beginWalk([
       { refuse: { status: 429, message: 'slow down', headers: { 'retry-after': '7' } } },
       done,
@@ -257,7 +257,7 @@ describe('interrupting', () => {
     await walk.golden(golden('interrupt-rate-limited'));
   });
 
-  test('twice, and then stopped: nothing is lost, nothing goes out', async () => {
+  test('sent twice and then stopped is neither lost nor sent', async () => {
     const walk = await beginWalk([{ hang: true }, { hang: true }]);
     const { earshot, frontend } = walk.headless;
     await begin(walk);
@@ -272,7 +272,7 @@ describe('interrupting', () => {
   });
 });
 
-test('an endpoint that takes no images is told so in words, and that is remembered', async () => {
+test('an endpoint without image support gets a text instead, and that is remembered', async () => {
   const walk = await beginWalk([done, done]);
   walk.server.refuseIf((body) =>
     JSON.stringify(body).includes('image_url') ? { status: 400, message: 'image input is not supported' } : undefined,
@@ -286,7 +286,7 @@ test('an endpoint that takes no images is told so in words, and that is remember
   expect(walk.server.requests).toHaveLength(3);
 });
 
-test('a file that is attached is shown whole and counts as seen', async () => {
+test('an attached file is shown whole and counts as seen', async () => {
   const walk = await beginWalk([done]);
   await writeFile(join(walk.headless.folder, 'a.txt'), 'one ``` two\n');
   await walk.headless.earshot.send(walk.id, 'Look.', { attachments: [{ type: 'file', path: 'a.txt' }] });
@@ -298,7 +298,7 @@ test('a file that is attached is shown whole and counts as seen', async () => {
   expect(await walk.headless.ports.snapshots.get(hash)).toBeDefined();
 });
 
-test('what cannot be attached is named, and nothing changes', async () => {
+test('a file that cannot be attached is named, and nothing changes', async () => {
   const walk = await beginWalk([]);
   const { earshot } = walk.headless;
   const before = await walk.headless.events(walk.id);
@@ -318,7 +318,7 @@ test('what cannot be attached is named, and nothing changes', async () => {
   expect(await walk.headless.events(walk.id)).toBe(before);
 });
 
-test('a handle that ends while words are queued does not wake before them', async () => {
+test('a handle that ends while a message is queued does not wake the model before it', async () => {
   const walk = await beginWalk([{ text: ['One'], hang: true }, done]);
   const { earshot } = walk.headless;
   await begin(walk);

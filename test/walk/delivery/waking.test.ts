@@ -1,4 +1,4 @@
-// When the end of the model's own handles or a mention begins a turn by itself, and when it must not.
+// When the end of a handle or a mention wakes the model, and when it must not.
 import { expect, test } from 'vitest';
 import { FIRST_BACK_OFF } from '../../../src/core/notify/activation.ts';
 import { type Model } from '../../../src/core/ports/ports.ts';
@@ -22,7 +22,7 @@ const golden = (name: string) => `./golden/${name}.golden.txt`;
 const live = ({ headless, id }: Walked) => headless.earshot.get(id);
 const sources = async (walk: Walked) => (await eventsOf(walk, 'turn_started')).map(({ source }) => source);
 
-test('its own handle ends while idle: a system turn, once', async () => {
+test('the end of an own handle while idle starts one system turn', async () => {
   const walk = await beginWalk([done, { text: ['The build is done.'] }]);
   await walk.go();
   const ended = nextEvent(walk.log, 'turn_ended');
@@ -33,7 +33,7 @@ test('its own handle ends while idle: a system turn, once', async () => {
   await walk.golden(golden('wake-handle-ended'));
 });
 
-test('a system turn can be stopped, and nothing wakes after that', async () => {
+test('after a stopped system turn nothing wakes the model', async () => {
   const walk = await beginWalk([done, { text: ['The build'], hang: true }]);
   await walk.go();
   await publish(walk, handleEnded(walk, 'build'));
@@ -45,7 +45,7 @@ test('a system turn can be stopped, and nothing wakes after that', async () => {
   await walk.golden(golden('wake-stopped'));
 });
 
-test('a mention wakes, another message does not', async () => {
+test('a mention wakes the model, another message does not', async () => {
   const walk = await beginWalk([done, done]);
   const { earshot } = walk.headless;
   const held = [{ mention: 'earshot' }, { scope: 'room:all' }].map((one) => earshot.subscribe(walk.id, one));
@@ -62,7 +62,7 @@ test('a mention wakes, another message does not', async () => {
   await walk.golden(golden('wake-mention'));
 });
 
-test('after stop, after an error: never; it rides the next request', async () => {
+test('after a stop or an error nothing wakes the model; it is delivered with the next request', async () => {
   const walk = await beginWalk([{ text: ['I'], hang: true }, { refuse: { status: 401, message: 'no' } }, done]);
   const { earshot } = walk.headless;
   await begin(walk);
@@ -81,7 +81,7 @@ test('after stop, after an error: never; it rides the next request', async () =>
   await walk.golden(golden('wake-after-stop-and-error'));
 });
 
-test('before the user’s first word in this window: never, also with a turn of another window behind it', async () => {
+test('before the user’s first message in this window nothing wakes the model, even after a turn of another window', async () => {
   const walk = await beginWalk([done, done]);
   await publish(walk, handleEnded(walk, 'early'));
   expect(live(walk)).toMatchObject({ running: false, heldBack: 'not_written' });
@@ -101,7 +101,7 @@ test('before the user’s first word in this window: never, also with a turn of 
   }
 });
 
-test('turned off by the setting, muted, or filtered: it waits without a word', async () => {
+test('a notification turned off, muted or filtered stays pending without a notice', async () => {
   const off = [
     { 'notifications.activation': 'passive' },
     { 'notifications.enable': false },
@@ -118,7 +118,7 @@ test('turned off by the setting, muted, or filtered: it waits without a word', a
   }
 });
 
-test('with `wake`, a critical one does not interrupt, but wakes', async () => {
+test('with the setting `wake`, a critical notification wakes but does not interrupt', async () => {
   const settings = { 'notifications.activation': 'wake', 'notifications.levels': { 'git.head_changed': 'critical' } };
   const walk = await beginWalk([{ text: ['I'], hang: true }, done], { settings });
   await begin(walk);
@@ -131,7 +131,7 @@ test('with `wake`, a critical one does not interrupt, but wakes', async () => {
   await walk.golden(golden('wake-critical'));
 });
 
-test('again and again by one kind: each time later, and another kind is free', async () => {
+test('repeated wakes of one kind are delayed longer each time; another kind is not affected', async () => {
   const walk = await beginWalk([done, done, done, done, done]);
   const { earshot } = walk.headless;
   await walk.go();
@@ -157,7 +157,7 @@ test('again and again by one kind: each time later, and another kind is free', a
   await walk.golden(golden('wake-again-and-again'));
 });
 
-test('a model that may not be asked unbidden: held, said, and told on the user’s own act', async () => {
+test('a model that must not run unasked: the notification is held with a visible reason until the user acts', async () => {
   const server = await startScriptedServer(done, done, done);
   let allowed = false;
   const model: Model = {

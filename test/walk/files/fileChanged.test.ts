@@ -1,4 +1,4 @@
-// One notification's walk (DESIGN 3): a seen file is changed while a command runs; the model hears it with the command's result.
+// One notification's walk (DESIGN 3): a seen file changes while a command runs, and the command's result delivers the notification.
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ interface WireMessage {
   tool_call_id?: string;
 }
 
-test('a change of a seen file rides the result of the command that was running', async () => {
+test('a change of a seen file is delivered with the result of the running command', async () => {
   const names = { file: `${word()}.txt`, line: word(), changed: word(), model: word(), call: word(), answer: word() };
   server = await startScriptedServer(
     { calls: [{ id: `${names.call}-read`, name: 'read_file', arguments: { path: names.file } }] },
@@ -41,7 +41,7 @@ test('a change of a seen file rides the result of the command that was running',
   });
   const { earshot, folder } = headless;
   await writeFile(join(folder, names.file), `first\n${names.line}\nlast\n`);
-  // The command ends when somebody writes into the pipe: no guess at how long anything takes.
+  // The command ends when the test writes to the pipe, so there is no timing to guess.
   const { execFileSync } = await import('node:child_process');
   execFileSync('mkfifo', [join(folder, 'pipe')]);
   const opened = await earshot.create();
@@ -57,7 +57,7 @@ test('a change of a seen file rides the result of the command that was running',
   await writeFile(join(folder, 'pipe'), 'go\n');
   await earshot.settled(log.id);
 
-  // Whether the change was seen to happen, or found when the watch began, depends on how fast this machine is.
+  // Whether the change is observed or found when watching begins depends on the machine's speed.
   expect(notification.message).toMatch(
     new RegExp(`^${names.file} changed since you read it(, while your command \`cat pipe.*\` was running)?:\n`),
   );
@@ -65,7 +65,7 @@ test('a change of a seen file rides the result of the command that was running',
   const [head = ''] = notification.message.split('\n', 1);
   const block = `<notification source="file" name="changed" level="warning" key="${log.state.turn.key}"><![CDATA[${head}\n${diff}]]></notification>`;
 
-  // The bytes that went over the wire.
+  // The bytes on the wire.
   const third = JSON.parse((await server.request(2)).body) as { model: string; messages: WireMessage[] };
   expect(third.model).toBe(names.model);
   const { length } = third.messages;
@@ -90,7 +90,7 @@ test('a change of a seen file rides the result of the command that was running',
   expect(lines.filter((line) => line.includes(names.changed))).toHaveLength(2);
   expect(log.state.pending.isEmpty).toBe(true);
 
-  // What the model was shown completely is what it has seen now: the same bytes are silent, and a person sees the block.
+  // The completely shown state is the seen one now: equal bytes are not reported, and the user sees the block.
   const card = log.state.transcript.items.find((item) => item.type === 'tool' && item.name === 'run_command');
   expect(card).toMatchObject({ state: 'done', carried: { text: block, shown: 1, receipt: 'accepted' } });
   expect(headless.errors).toEqual([]);

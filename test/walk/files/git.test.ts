@@ -1,4 +1,4 @@
-// What git does to many files is one notification that names those that were read: switch, stash, merge conflict, rebase, pull.
+// A git operation on many files is one notification that names the files read: switch, stash, merge conflict, rebase, pull.
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { devNull } from 'node:os';
@@ -31,7 +31,7 @@ function git(...args: readonly string[]): void {
   execFileSync('git', ['-C', headless.folder, ...args], { env: environment, stdio: 'pipe' });
 }
 
-/** `a` and `b` are read, `c` is not; the branch `other` has another `a` and no `b`. */
+/** `a` and `b` are read, `c` is not; the branch `other` has a different `a` and no `b`. */
 beforeEach(async () => {
   server = await startScriptedServer(
     {
@@ -64,7 +64,7 @@ beforeEach(async () => {
     git('commit', '-qm', `topic ${number}`);
   }
   git('switch', '-q', 'main');
-  // It looks for repositories when it starts.
+  // The producer looks for repositories when it starts.
   headless = await headless.restart();
   const opened = await headless.earshot.create();
   if (!opened.ok) throw new Error(opened.failure.message);
@@ -107,7 +107,7 @@ function nextWithdrawn(): Promise<void> {
   });
 }
 
-/** A file that is changed afterwards is told of afterwards: whatever was to come before has come. */
+/** Changes a file and waits for its notification: everything before it has then arrived. */
 async function pendingAfterAnEcho(): Promise<readonly string[]> {
   const echo = nextQueued(({ subject }) => subject === 'file:src/a.txt' || subject === 'file:src/b.txt');
   await write('b', 'echo\n');
@@ -117,7 +117,7 @@ async function pendingAfterAnEcho(): Promise<readonly string[]> {
     .map(({ message }) => message.replace(/\b[0-9a-f]{7}\b/g, 'abcdef0'));
 }
 
-test('a switch is one notification, and what it changed is told by it alone', async () => {
+test('switching branch gives one notification, and none for each changed file', async () => {
   const told = nextQueued();
   git('switch', '-q', 'other');
   const { kind, level, message, data } = await told;
@@ -132,7 +132,7 @@ test('a switch is one notification, and what it changed is told by it alone', as
   expect(await pendingAfterAnEcho()).toHaveLength(1);
 });
 
-test('there and back again before it was told: taken back, and nothing is told', async () => {
+test('switching branch and back before delivery withdraws the notification', async () => {
   const told = nextQueued();
   git('switch', '-q', 'other');
   await told;
@@ -142,12 +142,12 @@ test('there and back again before it was told: taken back, and nothing is told',
   expect(await pendingAfterAnEcho()).toEqual([]);
 });
 
-test('there and back again with a file that was changed before: of git nothing is told, of the file it is', async () => {
+test('switching branch and back with a file changed before reports only the file', async () => {
   let told = nextQueued();
   await write('a', 'a otherwise\n');
   await told;
   git('commit', '-qam', 'three');
-  // Otherwise the commit and the switch would be one operation.
+  // Without this the commit and the switch would be one operation.
   expect(await pendingAfterAnEcho()).toHaveLength(1);
   const settled = nextWithdrawn();
   await write('b', 'b on main\n');
@@ -161,7 +161,7 @@ test('there and back again with a file that was changed before: of git nothing i
   expect((await pendingAfterAnEcho()).map((message) => message.split(' ')[0])).toEqual(['src/a.txt']);
 });
 
-test('there, told, and back again: one that says what is again as it was read', async () => {
+test('switching back after delivery gives one notification that names the files that are again as read', async () => {
   let told = nextQueued();
   git('switch', '-q', 'other');
   await told;
@@ -173,38 +173,38 @@ test('there, told, and back again: one that says what is again as it was read', 
   expect(log.state.pending.isEmpty).toBe(true);
 });
 
-test('a commit changes no file and is silent', async () => {
+test('a commit changes no file and gives no notification', async () => {
   await write('c', 'c again\n');
   git('commit', '-qam', 'three');
   expect(await pendingAfterAnEcho()).toEqual([]);
 });
 
-test('a stash that takes away what it was told of is one notification, which names the file', async () => {
+test('a stash that removes a delivered change gives one notification that names the file', async () => {
   let told = nextQueued();
   await write('a', 'a changed\n');
   await told;
   await go();
   told = nextQueued(({ kind }) => kind.source === 'git');
   git('stash', '-q');
-  // What it was shown of the file is what it knows of it.
+  // The model knows the file as it was shown last.
   expect((await told).message).toBe(
     'Git stashed changes away. Of what you have read, changed: src/a.txt. Read again before you rely on it.',
   );
   expect(await pendingAfterAnEcho()).toHaveLength(1);
 });
 
-test('a stash before anybody heard of what it takes away is nothing', async () => {
+test('a stash that removes an undelivered change is not reported', async () => {
   const told = nextQueued();
   await write('a', 'a changed\n');
   await told;
   const withdrawn = nextWithdrawn();
   git('stash', '-q');
-  // What was pending of the file is taken back: it is as it was read.
+  // The pending notification of the file is withdrawn: it is as it was read.
   await withdrawn;
   expect(await pendingAfterAnEcho()).toEqual([]);
 });
 
-test('a stash taken out and put back by hand before it was told is nothing', async () => {
+test('a stash popped and reverted by hand before delivery is not reported', async () => {
   let told = nextQueued();
   await write('a', 'a changed\n');
   await told;
@@ -220,7 +220,7 @@ test('a stash taken out and put back by hand before it was told is nothing', asy
   expect(log.state.pending.isEmpty).toBe(true);
 });
 
-test('what was put back by hand before it was told is not named', async () => {
+test('a file reverted by hand before delivery is not named', async () => {
   const told = nextQueued();
   git('switch', '-q', 'other');
   await told;
@@ -246,7 +246,7 @@ test('a merge that stops with conflicts names them', async () => {
   );
 });
 
-test('a rebase of several commits is one notification, and so is a pull', async () => {
+test('a rebase of several commits gives one notification, and so does a pull', async () => {
   let told = nextQueued();
   git('switch', '-q', 'topic');
   await told;
@@ -264,7 +264,7 @@ test('a rebase of several commits is one notification, and so is a pull', async 
   expect((await told).message).toMatch(/^Git pulled into main/);
 });
 
-test('closed with a switch untold, and git went on: what is told is where it is when it is opened again', async () => {
+test('reopening after an undelivered switch and further git operations reports the current state', async () => {
   let told = nextQueued();
   git('switch', '-q', 'other');
   await told;

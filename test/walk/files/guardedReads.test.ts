@@ -1,4 +1,4 @@
-// Files that lead out of the workspace, into secrets or into what is hidden: none of their text reaches the endpoint, whoever would read them.
+// Links out of the workspace, to secrets or to ignored files: none of their text reaches the endpoint, whichever part would read them.
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -26,7 +26,7 @@ async function link(walked: Walked, path: string, to: string): Promise<void> {
 const bodies = ({ server }: Walked) => server.requests.map(({ body }) => body).join('\n');
 
 test.each([true, false])(
-  'instruction files and prompts that are links: no secret is sent, the turn goes on, the user is told once (trusted: %s)',
+  'instruction files and prompts that are links send no secret, the turn continues, and the user is notified once (trusted: %s)',
   async (trusted) => {
     const notices: string[] = [];
     const walked = await beginWalk([end, end], { trusted, ports: { notice: (text) => notices.push(text) } });
@@ -58,7 +58,7 @@ test.each([true, false])(
   },
 );
 
-test('a file that was read and becomes a link out of the workspace: that is told, and nothing of what it leads to', async () => {
+test('a read file that becomes a link out of the workspace is reported without the text of its target', async () => {
   const walked = await beginWalk([read('a', 'notes.md'), end, end], { watching: true });
   await put(walked, 'notes.md', 'one\n');
   await walked.go();
@@ -75,7 +75,7 @@ test('a file that was read and becomes a link out of the workspace: that is told
   expect(bodies(walked)).not.toContain(SECRET);
 });
 
-test('a protected file that the user let it read: a change is told without its text', async () => {
+test('a change of a protected file that the user approved to read is reported without its text', async () => {
   const walked = await beginWalk([read('a', '.env'), end, end], { watching: true });
   await put(walked, '.env', 'TOKEN=1\n');
   walked.headless.frontend.answer = async () => ({ action: 'approve', by: 'user' });
@@ -90,7 +90,7 @@ test('a protected file that the user let it read: a change is told without its t
   expect(bodies(walked)).not.toContain(SECRET);
 });
 
-test('a path that becomes a link while the user is asked for another reason is refused', async () => {
+test('a path that becomes a link during an approval for another reason is refused', async () => {
   const walked = await beginWalk([read('a', 'notes.md'), end], { settings: { 'approvals.mode': 'ask' } });
   await put(walked, '.env', SECRET);
   await put(walked, 'notes.md', 'one\n');
@@ -104,7 +104,7 @@ test('a path that becomes a link while the user is asked for another reason is r
   expect(bodies(walked)).toContain('notes.md is a link, and .env is protected');
 });
 
-/** The message of the next notification about this file. */
+/** The message of the next notification of this file. */
 function queued({ log }: Walked, path: string): Promise<string> {
   return new Promise((resolve) => {
     const listening = log.onDidAppend(({ event }) => {

@@ -1,4 +1,4 @@
-// A command of its own replaces what somebody else wrote after the model had read the file: both differences are in the result, and Undo restores the lost bytes.
+// An own command overwrites what somebody else wrote after the model had read the file: the result shows both diffs, and Undo restores the lost bytes.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -33,14 +33,14 @@ async function overwrite(command: string, theirs: (path: string) => Promise<void
   return { walked, ...reviewing(walked), last };
 }
 
-/** The notifications of a.txt as the last request has them. */
+/** The notifications of a.txt in the last request. */
 function notified(body: string): string {
   const { messages } = JSON.parse(body) as { messages: { role: string; content: unknown }[] };
   const texts = messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.stringify(content));
   return texts.join('\n');
 }
 
-test('the notification shows what was lost and what the command put there', async () => {
+test('the notification shows the lost text and what the command wrote', async () => {
   const { review, text, last, walked } = await overwrite("sed -i 's/one/ONE/; /mine/d' a.txt", (path) =>
     writeFile(path, LINES.replace('four\n', 'four\nmine\n')),
   );
@@ -51,7 +51,7 @@ test('the notification shows what was lost and what the command put there', asyn
   expect(lost).not.toContain('ONE');
   expect(put).toContain('-mine');
   expect(put).toContain('+ONE');
-  // Not once more as one difference of both.
+  // Not also as one combined diff.
   expect(said).not.toContain('changed since you read it');
   expect(await review.file('a.txt')).toMatchObject({ overwrote: true });
   await value(review.undo());
@@ -59,7 +59,7 @@ test('the notification shows what was lost and what the command put there', asyn
   expect(walked.headless.errors).toEqual([]);
 });
 
-test('also if the command left the very bytes that the model had read', async () => {
+test('a command that restores the bytes the model had read is reported too', async () => {
   const { review, text, last } = await overwrite(`printf 'one\\ntwo\\nthree\\nfour\\n' > a.txt`, (path) =>
     writeFile(path, 'all of it is mine\n'),
   );
@@ -69,7 +69,7 @@ test('also if the command left the very bytes that the model had read', async ()
   expect(await text('a.txt')).toBe('all of it is mine\n');
 });
 
-test('also if the command removed the file', async () => {
+test('a command that removes the file is reported too', async () => {
   const { review, text, last } = await overwrite('rm a.txt', (path) => writeFile(path, `${LINES}mine\n`));
   expect(notified(last)).toContain('removed changes that somebody else had made since you read it.');
   expect(notified(last)).toContain('+mine');
@@ -77,7 +77,7 @@ test('also if the command removed the file', async () => {
   expect(await text('a.txt')).toBe(`${LINES}mine\n`);
 });
 
-test('nothing is lost where only its own commands wrote, or where the file was gone', async () => {
+test('nothing is reported as lost if only own commands wrote or the file was gone', async () => {
   const own = await overwrite('echo first > a.txt', async () => undefined, 'echo second > a.txt');
   expect(notified(own.last)).not.toContain('somebody else');
   const gone = await overwrite('echo first > a.txt', (path) => rm(path));

@@ -1,4 +1,4 @@
-// A conversation's own edits: silent to itself, told to others that have seen the file, and each edit of an answer known to the next.
+// A conversation's own edits: not reported to itself, reported to others that have seen the file, and known to later edits of the same answer.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ const edit = (id: string, old_text: string, new_text: string) => ({
 });
 
 const nothing = async () => undefined;
-/** What happens after the file was changed and before the result is in the log; an edit's result waits for it. */
+/** Runs after the file was changed and before the result is in the log. */
 let meanwhile: () => Promise<unknown> = nothing;
 
 async function begin(...answers: ScriptedAnswer[]) {
@@ -69,7 +69,7 @@ function nextQueued(earshot: Earshot, conversationId: string, subject: string): 
   });
 }
 
-test('an edit is news to others that have seen the file, and none to whoever made it', async () => {
+test('an edit is reported to other conversations that have seen the file, and not to its own', async () => {
   const { earshot, folder } = await begin(
     call('r1', 'read_file', { path: 'a.txt' }),
     { text: ['Seen.'] },
@@ -83,7 +83,7 @@ test('an edit is news to others that have seen the file, and none to whoever mad
   const editor = await conversation(earshot);
   const told = nextQueued(earshot, onlooker.id, 'file:a.txt');
   meanwhile = async () => {
-    // Heard later than what was to come of the edit.
+    // Delivered after any notification of the edit would have been.
     const heard = nextQueued(earshot, editor.id, 'file:other.txt');
     await writeFile(join(folder, 'other.txt'), 'y\n');
     await heard;
@@ -98,14 +98,14 @@ test('an edit is news to others that have seen the file, and none to whoever mad
   expect(headless?.errors).toEqual([]);
 });
 
-test('several edits of one file in one answer know of each other', async () => {
+test('several edits of one file in one answer take each other into account', async () => {
   const { earshot, folder } = await begin(
     call('r1', 'read_file', { path: 'a.txt' }),
     { calls: [edit('e1', 'one', '1'), edit('e2', 'two', '2')] },
     { text: ['Done.'] },
   );
   const log = await conversation(earshot);
-  // The first waits for the second, which knows of it all the same.
+  // The first waits for the second, which still takes it into account.
   const both = Promise.withResolvers<void>();
   let count = 0;
   meanwhile = () => {

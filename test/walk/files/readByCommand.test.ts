@@ -1,4 +1,4 @@
-// What a command prints of a file counts as read: the whole, or the lines that stood there; never what was left out or kept from the model.
+// File text printed by a command counts as read: the whole file or the printed lines; never what was cut or is protected.
 import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ async function call(name: string, args: Readonly<Record<string, unknown>>): Prom
 
 const run = (command: string) => call('run_command', { command });
 
-/** `whole`, the lines, or undefined if nothing of it counts as read. */
+/** `whole`, the lines, or undefined if nothing counts as read. */
 function seen(path: string) {
   const state = log.state.seen.get(path);
   return state && (state.part?.ranges ?? 'whole');
@@ -72,7 +72,7 @@ test.each([
   expect(Object.fromEntries([...log.state.seen.paths()].map((path) => [path, seen(path)]))).toEqual(expected);
 });
 
-test('git show of the present state counts, of another state not', async () => {
+test('git show of the current state counts as read, of another state it does not', async () => {
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.com', ...args], { cwd: headless.folder });
   git('init', '-q');
@@ -85,7 +85,7 @@ test('git show of the present state counts, of another state not', async () => {
   expect(seen('src/cups.txt')).toBeUndefined();
 });
 
-test('parts add up to the whole; only then may the file be replaced', async () => {
+test('parts add up to the whole file, and only then may it be replaced', async () => {
   await run('head -n 20 tea.txt');
   expect(await call('write_file', { path: 'tea.txt', content: 'x\n' })).toContain(
     'You have seen only lines 1–20 of 31',
@@ -95,14 +95,14 @@ test('parts add up to the whole; only then may the file be replaced', async () =
   expect(await call('write_file', { path: 'tea.txt', content: 'x\n' })).not.toContain('Nothing was written');
 });
 
-test('a later change of a file that was read with cat is told', async () => {
+test('a later change of a file read with cat is reported', async () => {
   await run('cat tea.txt');
   await write('tea.txt', TEXT.replace('number 7', 'number seven'));
   expect(await call('list_files', {})).toBeDefined();
   expect(server.requests.map(({ body }) => body).join('\n')).toContain('+tea number seven');
 });
 
-test('what was left out of a long output was not shown', async () => {
+test('text cut from a long output does not count as read', async () => {
   const long = `${Array.from({ length: 5000 }, (_, index) => `a rather long line of text with the number ${index}`).join('\n')}\n`;
   await write('long.txt', long);
   const shown = await run('cat long.txt');
@@ -117,7 +117,7 @@ test('what was left out of a long output was not shown', async () => {
   expect(shown).not.toContain(`${lines[ranges[0]?.[1] ?? 0] ?? ''}\n`);
 });
 
-test('other line endings and a mark count; what is no text, coloured or in another encoding does not', async () => {
+test('other line endings and a byte order mark count as read; binary, coloured or differently encoded output does not', async () => {
   await write('crlf.txt', TEXT.replaceAll('\n', '\r\n'));
   await write('marked.txt', `\uFEFF${TEXT}`);
   await write('binary.bin', Buffer.from([0, 1, 2, 10, 0, 1, 2, 10, 0]));
@@ -127,7 +127,7 @@ test('other line endings and a mark count; what is no text, coloured or in anoth
   expect([...log.state.seen.paths()]).toEqual(['crlf.txt', 'marked.txt']);
 });
 
-test('what is kept from the model, lies outside, or is no plain file is not read for it', async () => {
+test('files that are protected, outside the workspace or not plain files are not compared', async () => {
   await write('.env', 'SECRET=1\nOTHER=2\nTHIRD=3\n');
   await symlink(join(headless.folder, '.env'), join(headless.folder, 'innocent.txt'));
   await writeFile(join(headless.folder, '..', 'outside.txt'), TEXT);

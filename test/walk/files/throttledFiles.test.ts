@@ -1,4 +1,4 @@
-// A file that changes faster than it is told: what is held back is replaced or taken back, so nothing untrue is ever queued.
+// A file that changes faster than the throttle allows: held notifications are replaced or withdrawn, so none is outdated.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ afterEach(async () => {
   await server?.stop();
 });
 
-/** The real producer; what it publishes is announced on its way. */
+/** The real producer, with an event for each publication. */
 function announced(producer: Producer, published: Emitter<string>): Producer {
   return {
     name: producer.name,
@@ -50,7 +50,7 @@ function next<T>(
   });
 }
 
-test('changed twice within two seconds and back again: all is taken back, and none comes later', async () => {
+test('two changes within two seconds and a change back withdraw every notification, and none follows', async () => {
   server = await startScriptedServer(
     { calls: [{ id: 'read', name: 'read_file', arguments: { path: 'a.txt' } }] },
     { text: ['Read.'] },
@@ -76,13 +76,13 @@ test('changed twice within two seconds and back again: all is taken back, and no
   const withdrawn = next(log.onDidAppend, ({ event }) => event.type === 'notification_withdrawn');
   await writeFile(file, 'as read\n');
   await withdrawn;
-  // The end of the window lets out whatever is still held.
+  // Closing the window releases what the throttle still holds.
   headless = await headless.restart();
   const events = (await headless.events(log.id))
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as LogEvent);
-  // How many were queued depends on how fast this machine is; that none came after the last was taken back does not.
+  // The number queued depends on the machine's speed; that none follows the last withdrawal does not.
   const kinds = events.map(({ type }) => type);
   expect(kinds.lastIndexOf('notification_queued')).toBeLessThan(kinds.lastIndexOf('notification_withdrawn'));
   const again = await headless.earshot.open(log.id);

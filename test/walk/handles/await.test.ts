@@ -1,10 +1,10 @@
-// Waiting for background commands: for any, for all, and ended early by what should not wait.
+// The tool await: waits for any or all background commands, and returns early for urgent notifications.
 import { expect, test } from 'vitest';
 import { type NotificationDraft } from '../../../src/protocol/notification.ts';
 import { background, begin, call, done, nextEvent, responses, told } from '../../support/handleWalks.ts';
 import { type Walked, type WalkOptions } from '../../support/walking.ts';
 
-test('await returns the end of a handle that the same answer starts, and that is told by nothing else', async () => {
+test('await returns the end of a handle started in the same answer, and no notification reports it', async () => {
   const walk = await begin([
     { calls: [background('build', 'echo built'), call('await', { any: ['build'] })] },
     done,
@@ -17,7 +17,7 @@ test('await returns the end of a handle that the same answer starts, and that is
   expect(await told(walk)).toBe('');
 });
 
-test('await waits for all, or for any', async () => {
+test('await waits for all handles or for any', async () => {
   const walk = await begin([
     { calls: [background('a', 'read x'), background('b', 'read x; exit 2')] },
     { calls: [call('await', { any: ['a', 'b'] })] },
@@ -39,7 +39,7 @@ test('await waits for all, or for any', async () => {
   expect(await told(walk)).toBe('');
 });
 
-test('await ends when its time is over, and says what nobody started', async () => {
+test('await returns after its time limit and names handles that do not exist', async () => {
   const walk = await begin([
     { calls: [background('slow', 'sleep 1000')] },
     { calls: [call('await', { all: ['slow'], timeout_secs: 1 })] },
@@ -54,7 +54,7 @@ test('await ends when its time is over, and says what nobody started', async () 
   expect(both).toBe('any, all: give one of them, not both.');
 });
 
-test('await with nothing in the background says so at once', async () => {
+test('await without background commands returns at once and says so', async () => {
   const walk = await begin([{ calls: [call('await', {})] }, done]);
   await walk.go();
   expect((await responses(walk))[0]).toContain('nothing to wait for');
@@ -69,7 +69,7 @@ const draft = (level: NotificationDraft['level'], source = 'task', name = 'ended
   at: '2026-01-01T00:00:00.000Z',
 });
 
-/** A turn that waits for a handle which never ends by itself. */
+/** A turn that waits for a handle that never ends. */
 async function waiting(options: WalkOptions = {}): Promise<{ walk: Walked; turn: Promise<void> }> {
   const walk = await begin(
     [{ calls: [background('slow', 'sleep 1000')] }, { calls: [call('await', { any: ['slow'] })] }, done],
@@ -101,7 +101,7 @@ test('await returns at once when the user writes', async () => {
   expect(await told(walk)).toContain('Stop that.');
 });
 
-test('await does not return for what is only information, nor for what the settings filter', async () => {
+test('await does not return for information or filtered notifications', async () => {
   const { walk, turn } = await waiting({ settings: { 'notifications.kinds': { git: { enable: false } } } });
   await walk.headless.earshot.publish(draft('info'));
   await walk.headless.earshot.publish(draft('critical', 'git', 'head_changed'));
@@ -111,7 +111,7 @@ test('await does not return for what is only information, nor for what the setti
   expect((await responses(walk))[1]).toContain('(Returned early: terminal.failed.)');
 });
 
-test('await returns for warnings once in 60 s', async () => {
+test('await returns for warnings at most once in 60 s', async () => {
   const { walk, turn } = await waiting();
   walk.server.restart({ calls: [call('await', { any: ['slow'] })] }, done);
   const again = nextEvent(walk, (event) => event.type === 'tool_call_request' && event.name === 'await');
@@ -125,7 +125,7 @@ test('await returns for warnings once in 60 s', async () => {
   expect((await responses(walk))[2]).toContain('(Returned early: terminal.failed.)');
 });
 
-test('await returns at once when a handle seems to wait, also one that is not awaited', async () => {
+test('await returns at once when any handle seems to wait for input, even one that is not awaited', async () => {
   const walk = await begin([
     { calls: [background('slow', 'sleep 1000'), background('asks', 'printf "Name? "; read x; sleep 1000')] },
     { calls: [call('await', { any: ['slow'] })] },

@@ -1,4 +1,4 @@
-// Background commands in a conversation: named, fetched, fed, ended; each state told once, by a result or a notification.
+// Background commands: names, output, input, end; each state is reported once, by a result or a notification.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ import {
 } from '../../support/handleWalks.ts';
 
 describe('a handle', () => {
-  test('that ends while nothing runs is told with the next request, once, with code, duration and last lines', async () => {
+  test('that ends while idle is reported once with the next request, with exit code, duration and last lines', async () => {
     const walk = await begin([
       { calls: [background('build', 'echo compiling; read line; echo failed: no; exit 3')] },
       done,
@@ -39,7 +39,7 @@ describe('a handle', () => {
     expect(event).toMatchObject({ name: 'build', pid: expect.any(Number) as number });
   });
 
-  test('that ends while nothing runs wakes the model', async () => {
+  test('that ends while idle wakes the model', async () => {
     const walk = await begin([{ calls: [background('build', 'read line; exit 3')] }, done, { text: ['I see.'] }], {
       settings: { 'notifications.activation': 'wake' },
     });
@@ -51,7 +51,7 @@ describe('a handle', () => {
     expect((await told(walk)).match(/ended with exit code 3/g)).toHaveLength(1);
   });
 
-  test('has at most 900 characters to say with all that stands around it, and keeps the last lines of them', async () => {
+  test('is reported in at most 900 characters, including the last lines of output', async () => {
     const walk = await begin([
       { calls: [background('long', `read line; seq -f 'line %g of many that are printed' 5000`)] },
       done,
@@ -70,7 +70,7 @@ describe('a handle', () => {
     expect(block.length).toBeGreaterThan(800);
   });
 
-  test('is fetched only for what is new, fed and ended, and what a call returned is not told again', async () => {
+  test('returns only new output, takes input, can be stopped, and is not reported again by a notification', async () => {
     const walk = await begin([
       { calls: [background('shell', 'while read line; do echo "got $line"; done; echo over')] },
       { calls: [handle('apply', 'shell', { text: 'one' })] },
@@ -82,14 +82,14 @@ describe('a handle', () => {
     await walk.go();
     const [, first = '', second = '', third = '', last = ''] = await responses(walk);
     expect(first).toMatch(/^got one\n\(shell: running for/);
-    // How much of it came in time is the machine's affair; together it is each line once.
+    // The split depends on the machine's speed; together each line is returned once.
     expect(`${second}\n${third}`.match(/got \w+/g)).toEqual(['got two', 'got three']);
     expect(last).toMatch(/^shell: was stopped \(you aborted it\) after .*\nLast lines:\ngot one\ngot two\ngot three$/);
     expect(await told(walk)).not.toContain('name="failed"');
     expect(walk.log.state.pending.count).toBe(0);
   });
 
-  test('cannot take a name that another has: refused before anybody is asked and before anything runs', async () => {
+  test('with the name of a running one is refused before approval and before anything runs', async () => {
     const twice = [background('web', 'sleep 1000'), background('web', 'sleep 1000')];
     const walk = await begin([{ calls: twice }, { calls: [background('web', 'touch third')] }, done], {
       settings: { 'approvals.mode': 'reads' },
@@ -99,12 +99,12 @@ describe('a handle', () => {
     expect(contents.filter((content) => content.startsWith('Started as the handle “web”'))).toHaveLength(1);
     expect(contents.filter((content) => content.startsWith('handle: '))).toHaveLength(2);
     expect(contents[2]).toMatch(/^handle: there is a handle “web” already, running for .* Choose another name/);
-    // Both of the first answer were asked for side by side; the third was not.
+    // Both calls of the first answer were offered in parallel; the third was not.
     expect(walk.headless.frontend.asked.length).toBeLessThanOrEqual(2);
     expect(await eventsOf(walk, 'handle_started')).toHaveLength(1);
   });
 
-  test('can take the name of one that has ended, whose end is said then', async () => {
+  test('can reuse the name of an ended one, whose end is then reported', async () => {
     const walk = await begin([
       { calls: [background('job', 'read line; exit 4')] },
       done,
@@ -127,7 +127,7 @@ describe('a handle', () => {
     [{ action: 'fetch', name: 'nobody' }, 'name: there is no handle “nobody”. There are none.'],
     [{ action: 'list' }, 'There are no handles.'],
     [{ action: 'dance', name: 'x' }, /^handle was not run: action: /],
-  ])('asked for with %j is answered so that it can be mended', async (args, content) => {
+  ])('called with %j gets an error result that lets the model correct it', async (args, content) => {
     const walk = await begin([{ calls: [call('handle', args)] }, done]);
     await walk.go();
     expect((await responses(walk))[0]).toMatch(content);
@@ -143,7 +143,7 @@ describe('a handle', () => {
     ]);
   });
 
-  test('is typed into only with the user’s consent, each time', async () => {
+  test('takes input only with the user’s approval, each time', async () => {
     const apply = handle('apply', 'shell', { text: 'rm -rf /' });
     const walk = await begin(
       [{ calls: [background('shell', 'cat')] }, { calls: [apply, handle('fetch', 'shell')] }, done],
@@ -164,8 +164,8 @@ describe('a handle', () => {
   });
 });
 
-describe('one that seems to wait', () => {
-  test('is told once a prompt, not while it prints, and withdrawn when it goes on', async () => {
+describe('a handle that seems to wait for input', () => {
+  test('is reported once per prompt, not while it prints, and withdrawn when it continues', async () => {
     const walk = await begin([
       { calls: [background('ask', 'printf "Continue? [y/N] "; read a; printf "Sure (yes/no)? "; read b; echo ok')] },
       done,
@@ -213,7 +213,7 @@ describe('one that seems to wait', () => {
     expect(one?.state).toBe(waits ? 'waiting' : 'running');
   });
 
-  test('in the foreground, with its input open, is handed to the model as a handle', async () => {
+  test('in the foreground with open input becomes a handle', async () => {
     const asks = call('run_command', { command: 'printf "Name? "; read name; echo "Hello $name"', input: true });
     const walk = await begin([
       { calls: [asks] },
@@ -235,7 +235,7 @@ describe('one that seems to wait', () => {
 });
 
 describe('a command in the foreground', () => {
-  test('returns output of both streams without terminal controls, and the exit code', async () => {
+  test('returns the output of both streams without terminal control sequences, and the exit code', async () => {
     const command = `printf '\\033[31mred\\033[0m\\n'; echo err >&2; printf '10%%\\r20%%\\r100%%\\n'; exit 3`;
     const walk = await begin([{ calls: [call('run_command', { command })] }, done]);
     await walk.go();
@@ -243,7 +243,7 @@ describe('a command in the foreground', () => {
     expect(content.split('\n').sort()).toEqual(['(exit code 3)', '100%', 'err', 'red']);
   });
 
-  test('is moved to the background by the user, and the call returns with what it printed', async () => {
+  test('moved to the background by the user returns what it has printed', async () => {
     const walk = await begin([
       { calls: [call('run_command', { command: 'echo working; read x; sleep 1000', input: true })] },
       done,
@@ -261,7 +261,7 @@ describe('a command in the foreground', () => {
     expect(walk.headless.handles.moveToBackground(walk.id, id)).toBe(false);
   });
 
-  test('over its time limit is stopped and says so', async () => {
+  test('that exceeds its time limit is stopped, and the result says so', async () => {
     const walk = await begin([
       { calls: [call('run_command', { command: 'echo early; sleep 1000', timeout_secs: 1 })] },
       done,
@@ -270,7 +270,7 @@ describe('a command in the foreground', () => {
     expect((await responses(walk))[0]).toBe('early\n(stopped: it ran longer than 1 s)');
   });
 
-  test('that prints 100 MB gives its beginning and its end, and the rest in pages', async () => {
+  test('that prints 100 MB returns the beginning and the end, and the rest in pages', async () => {
     const command = 'echo first; head -c 104857600 /dev/zero | tr "\\0" "x" | fold -w 1000; echo last';
     const walk = await begin([
       { calls: [call('run_command', { command })] },
@@ -289,7 +289,7 @@ describe('a command in the foreground', () => {
     expect(await told(walk)).toBe('');
   });
 
-  test('that leaves something running ends it and says so', async () => {
+  test('that leaves a process running ends it, and the result says so', async () => {
     const walk = await begin([{ calls: [call('run_command', { command: 'sleep 1000 & echo started' })] }, done]);
     await walk.go();
     expect((await responses(walk))[0]).toBe(
@@ -309,14 +309,14 @@ test.runIf(process.platform === 'linux')('a command that leaves a daemon names i
   );
 });
 
-describe('when the model has given its answer', () => {
-  test('they run on', async () => {
+describe('background commands at the end of the turn', () => {
+  test('keep running by default', async () => {
     const walk = await begin([{ calls: [background('web', 'sleep 1000')] }, done]);
     await walk.go();
     expect(walk.headless.handles.hasRunning(walk.id)).toBe(true);
   });
 
-  test('they are stopped where the settings say so: told with the next request, without waking the model', async () => {
+  test('are stopped if so configured; the next request reports it without waking the model', async () => {
     const walk = await begin([{ calls: [background('web', 'sleep 1000')] }, done, done], {
       settings: { 'handles.afterTurn': 'stop', 'notifications.activation': 'wake' },
     });
@@ -329,7 +329,7 @@ describe('when the model has given its answer', () => {
     expect((await eventsOf(walk, 'turn_started')).map(({ source }) => source)).toEqual(['user', 'user']);
   });
 
-  test('the turn waits for them where the settings say so, and goes on with what they say', async () => {
+  test('are awaited if so configured, and the turn continues with their end', async () => {
     const walk = await begin(
       [{ calls: [background('build', 'read line; echo built')] }, done, { text: ['It is built.'] }],
       {
@@ -346,7 +346,7 @@ describe('when the model has given its answer', () => {
     expect((await told(walk)).match(/ended with exit code 0/g)).toHaveLength(1);
   });
 
-  test('a turn that waits for them can be stopped', async () => {
+  test('that are awaited do not prevent stopping the turn', async () => {
     const walk = await begin([{ calls: [background('build', 'sleep 1000')] }, done], {
       settings: { 'handles.afterTurn': 'wait' },
     });

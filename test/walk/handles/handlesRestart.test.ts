@@ -1,4 +1,4 @@
-// Background commands over the window's end: told truly, once, and usable; ended when nobody comes; lost only with their supervisor.
+// Background commands over a restart: reported correctly and once, usable, ended if no window returns, lost only with their supervisor.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -41,7 +41,7 @@ async function say(id: string, text: string): Promise<void> {
   await window?.earshot.settled(id);
 }
 
-/** The window ends and another takes up its conversations. */
+/** Closes the window and resumes its conversations in another. */
 async function restart(id: string): Promise<void> {
   window = await window?.restart();
   const opened = await window?.earshot.open(id);
@@ -60,7 +60,7 @@ async function eventsOf<T extends LogEvent['type']>(id: string, type: T) {
   return events.filter((event): event is Extract<LogEvent, { type: T }> => event.type === type);
 }
 
-/** Kinds of everything that was ever queued. */
+/** The kinds of all queued notifications. */
 async function queued(id: string): Promise<string[]> {
   return (await eventsOf(id, 'notification_queued')).map(({ notification }) => notification.kind.name);
 }
@@ -74,7 +74,7 @@ async function untilPrinted(id: string, text: string): Promise<void> {
 
 const lives = (pid: number) => startTimeOf(pid) !== undefined;
 
-test('one that runs on is taken up with its output, can be fed, and its end is told once', async () => {
+test('a running handle is reattached with its output, takes input, and its end is reported once', async () => {
   const id = await begin('echo first; read line; echo "got $line"; exit 5');
   await untilPrinted(id, 'first');
   await restart(id);
@@ -95,7 +95,7 @@ test('one that runs on is taken up with its output, can be fed, and its end is t
   expect(both).toHaveLength(1);
 });
 
-test('the first carrier after a restart says which still run, once', async () => {
+test('the first carrier after a restart reports once which handles still run', async () => {
   const id = await begin('echo first; read line');
   await untilPrinted(id, 'first');
   await restart(id);
@@ -109,7 +109,7 @@ test('the first carrier after a restart says which still run, once', async () =>
   expect(blocks.filter((text) => text.includes('still run'))).toHaveLength(1);
 });
 
-test('one that ended after the restart is not said to run', async () => {
+test('a handle that ended after the restart is not reported as running', async () => {
   const id = await begin('echo first; read line; exit 4');
   await untilPrinted(id, 'first');
   await restart(id);
@@ -123,11 +123,11 @@ test('one that ended after the restart is not said to run', async () => {
   expect(await queued(id)).toEqual(['failed']);
 });
 
-test('one that ended before that was told is told when the conversation is opened again, and only then', async () => {
+test('an end not delivered before the restart is reported when the conversation is opened again, and only then', async () => {
   const id = await begin('read line; echo finished; exit 0');
   const { pid } = job(id).process;
   await window?.earshot.close(id);
-  // Nobody of ours is there when it ends.
+  // No window is open when it ends.
   const spec = JSON.parse(await readFile(join(handleFolder(id), 'spec.json'), 'utf8')) as {
     socket: string;
     token: string;
@@ -148,7 +148,7 @@ test('one that ended before that was told is told when the conversation is opene
   );
 });
 
-test('one that waits for input still waits after a restart, is told once, and can be answered', async () => {
+test('a handle waiting for input still waits after a restart, is reported once, and takes input', async () => {
   const id = await begin('printf "Name? "; read name; echo "Hello $name"; sleep 1000');
   await expect.poll(() => queued(id)).toEqual(['waiting']);
   await restart(id);
@@ -158,7 +158,7 @@ test('one that waits for input still waits after a restart, is told once, and ca
   await untilPrinted(id, 'Hello Ada');
 });
 
-test('one that waited and is gone meanwhile is told as gone, not as waiting', async () => {
+test('a waiting handle that ended during the restart is reported as ended, not as waiting', async () => {
   const id = await begin('printf "Name? "; read name', { unownedMilliseconds: 500 });
   await expect.poll(() => queued(id)).toEqual(['waiting']);
   const { pid } = job(id).process;
@@ -170,7 +170,7 @@ test('one that waited and is gone meanwhile is told as gone, not as waiting', as
   await expect.poll(pending).toEqual(['failed']);
 });
 
-test('one goes with its conversation to the window that continues it', async () => {
+test('a handle moves with its conversation to the window that continues it', async () => {
   const id = await begin('read line; echo "got $line"');
   const first = window;
   const second = await first?.second();
@@ -186,7 +186,7 @@ test('one goes with its conversation to the window that continues it', async () 
   first?.handles.dispose();
 });
 
-test('when nobody comes back, nothing is left after a while, and that is told truly', async () => {
+test('if no window returns, the handle is ended after a while and reported as such', async () => {
   const id = await begin('echo $$ > pid; sleep 1000 & echo $! > child; wait', { unownedMilliseconds: 500 });
   await untilFile('child');
   const pids = [job(id).process.pid, ...(await Promise.all(['pid', 'child'].map(pidFrom)))];
@@ -201,7 +201,7 @@ test('when nobody comes back, nothing is left after a while, and that is told tr
   expect(event?.notification.message).toContain('was stopped because no window had it any more');
 });
 
-test('when its supervisor is killed it is lost: told so, its tree is ended, and its output can be fetched', async () => {
+test('a handle whose supervisor is killed is reported as lost, its process tree is ended, and its output can be fetched', async () => {
   const id = await begin('echo before; sleep 1000 & echo $! > child; wait');
   await untilPrinted(id, 'before');
   await untilFile('child');
@@ -217,7 +217,7 @@ test('when its supervisor is killed it is lost: told so, its tree is ended, and 
   expect(await queued(id)).toEqual(['lost']);
 });
 
-test('when the supervisor was killed while no window was there, that is found at the next opening', async () => {
+test('a supervisor killed while no window was open is detected when the conversation is opened', async () => {
   const id = await begin('sleep 1000 & echo $! > child; wait');
   await untilFile('child');
   const { pid } = job(id).process;
@@ -241,7 +241,7 @@ function handleFolder(id: string): string {
   return join(window?.storage ?? '', 'conversations', id, 'handles', run);
 }
 
-/** As its owner would, without owning it. */
+/** Like its owner, without owning it. */
 async function typeInto({ socket, token }: { socket: string; token: string }, text: string): Promise<void> {
   const { connect } = await import('node:net');
   await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-// A handle that ends at any moment around a call about it is told of exactly once: by the result or by a notification.
+// A handle that ends at any moment around a call about it is reported exactly once: by the result or by a notification.
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { background, begin, call, done, handle } from '../../support/handleWalks.ts';
@@ -7,7 +7,7 @@ import { type Walked } from '../../support/walking.ts';
 const SAID = 'exit code 3';
 const DELAYS = [0, 2, 4, 6, 8, 10, 14, 20];
 
-/** In the order of the log: by whom it was said. A block that says it rides behind its own result. */
+/** What reported the end, in the order of the log. A block that reports it follows its result. */
 async function tellings({ headless, id }: Walked): Promise<('result' | 'block')[]> {
   const events = (await headless.events(id)).trimEnd().split('\n');
   return events.flatMap((line) => {
@@ -25,14 +25,14 @@ const asks = {
   aborted: () => handle('abort', 'job'),
 };
 
-test.each(Object.entries(asks))('one that ends while it is %s', async (_name, ask) => {
+test.each(Object.entries(asks))('a handle that ends while it is %s is reported once', async (_name, ask) => {
   const walk = await begin([]);
   const { earshot } = walk.headless;
   for (const delay of DELAYS) {
     const opened = await earshot.create();
     if (!opened.ok) throw new Error(opened.failure.message);
     const { id } = opened.value.log;
-    // 20 ms and more pass between two calls: the end falls before, into and behind the second.
+    // 20 ms or more pass between two calls: the end falls before, into and after the second.
     walk.server.restart(
       { calls: [background('job', `sleep 0.0${String(delay).padStart(2, '0')}; exit 3`)] },
       { calls: [ask()] },
@@ -43,15 +43,15 @@ test.each(Object.entries(asks))('one that ends while it is %s', async (_name, as
     const [job] = walk.headless.handles.list(id);
     await job?.until((one) => one.hasEnded);
     const stopped = job?.process.status.end?.cause === 'stopped';
-    // What is still on its way is queued by the time the next request is made.
+    // Notifications still on their way are queued before the next request.
     await expect.poll(() => opened.value.log.state.handles.get('job')?.ended).toBe(true);
     walk.server.restart(done);
     await earshot.send(id, 'And?');
     await earshot.settled(id);
     const told = await tellings({ ...walk, id });
-    // Aborted before its own end it never had this code.
+    // If aborted before its end, it has another exit code.
     if (!stopped) expect(told.length, `after ${delay} ms`).toBeGreaterThan(0);
-    // The model may ask again for what it was told; nobody tells it again of himself.
+    // The model may ask again for what was reported; it is not reported again unasked.
     expect(told.slice(1), `after ${delay} ms: ${told.join()}`).not.toContain('block');
     await earshot.close(id);
   }

@@ -1,4 +1,4 @@
-// Whole turns against an endpoint written by others: what it received, in its own journal, and the faults it can make.
+// Whole turns against a third-party mock endpoint: the requests in its journal, and its faults.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ async function say(text: string, id?: string) {
   return log;
 }
 
-/** The bodies of the turn's own requests. */
+/** The bodies of the turn's requests. */
 function bodies() {
   return mock
     .getRequests()
@@ -40,7 +40,7 @@ function bodies() {
     .filter(({ messages }) => messages[0]?.content !== TITLE_PROMPT);
 }
 
-test('a turn with a tool, its whole requests', async () => {
+test('a turn with a tool call sends exactly the expected requests', async () => {
   await writeFile(join(headless.folder, 'a.txt'), 'hello from the file\n');
   mock.on({ toolResultContains: 'hello from the file' }, { content: 'It says hello.' });
   mock.onMessage('Read a.txt.', { toolCalls: [{ id: 'call_a', name: 'read_file', arguments: '{"path":"a.txt"}' }] });
@@ -60,13 +60,13 @@ test('a turn with a tool, its whole requests', async () => {
   expect(log.state.usage.total.input).toBeGreaterThan(0);
 });
 
-test('reasoning is kept apart from the answer', async () => {
+test('reasoning is kept separate from the answer', async () => {
   mock.onMessage('Think.', { content: 'Done.', reasoning: 'First this, then that.' });
   const log = await say('Think.');
   expect(log.state.transcript.items.at(-1)).toMatchObject({ text: 'Done.', reasoning: 'First this, then that.' });
 });
 
-test('an error is told with its next step, and the next request works', async () => {
+test('an error is shown with its next step, and the next request works', async () => {
   mock.onMessage('Again.', { content: 'Here.' });
   mock.nextRequestError(401, { message: 'bad key' });
   const log = await say('Hello.');

@@ -1,4 +1,4 @@
-// The Guide over the real tools: it says of a file that is not there what the tool says, and nothing else.
+// The Guide with the real tools: for a missing file it repeats the tool's message and adds nothing.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { createGuideModel } from '../../../src/models/guide/guide.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { startHeadless } from '../../support/headless.ts';
 
-test('a file that can be read, and one that cannot', async () => {
+test('the Guide shows a readable file and repeats the error for a missing one', async () => {
   const headless = await startHeadless({ model: createGuideModel({ wordMilliseconds: 0 }) });
   atTestEnd(() => headless.end());
   await writeFile(join(headless.folder, 'a.txt'), 'one\ntwo\n');

@@ -1,4 +1,4 @@
-// Every way in which an endpoint fails, end to end: what stands in the log afterwards, what was sent, what a person saw.
+// Every kind of endpoint failure, end to end: the log afterwards, the requests, and what the user saw.
 import { describe, expect, test } from 'vitest';
 import { type ScriptedAnswer } from '../../support/scriptedServer.ts';
 import { beginWalk, type Walked } from '../../support/walking.ts';
@@ -12,7 +12,7 @@ async function eventsOf({ headless, id }: Walked) {
 
 const hello: ScriptedAnswer = { text: ['Hello', ' there.'] };
 
-describe('what may pass is tried again, visibly', () => {
+describe('a transient failure is retried visibly', () => {
   test.each([
     ['408', { refuse: { status: 408, message: 'timed out' } }],
     ['409', { refuse: { status: 409, message: 'conflict' } }],
@@ -32,14 +32,14 @@ describe('what may pass is tried again, visibly', () => {
     await walk.golden(golden(`retried-${name}`));
   });
 
-  test('Retry-After goes before our own delay', async () => {
+  test('Retry-After takes precedence over our own delay', async () => {
     const refuse = { status: 429, message: 'slow down', headers: { 'retry-after': '7' } };
     const walk = await beginWalk([{ refuse }, { refuse: { ...refuse, headers: { 'retry-after-ms': '2500' } } }, hello]);
     await walk.go();
     await walk.golden(golden('retry-after'));
   });
 
-  test('a wait of an hour is told, not waited', async () => {
+  test('a Retry-After of an hour ends the turn with a message instead of waiting', async () => {
     const walk = await beginWalk([
       { refuse: { status: 429, message: 'slow down', headers: { 'retry-after': '3600' } } },
     ]);
@@ -48,7 +48,7 @@ describe('what may pass is tried again, visibly', () => {
     await walk.golden(golden('retry-after-an-hour'));
   });
 
-  test('after five tries it is given up', async () => {
+  test('five failed attempts end the turn', async () => {
     const walk = await beginWalk(Array.from({ length: 6 }, () => ({ refuse: { status: 503, message: 'overloaded' } })));
     await walk.go();
     expect(walk.server.requests).toHaveLength(5);
@@ -56,7 +56,7 @@ describe('what may pass is tried again, visibly', () => {
   });
 });
 
-describe('what was shown is not taken back', () => {
+describe('a failure after shown output keeps the output and is not retried', () => {
   test.each([
     ['cut', { text: ['Half an'], cut: true }],
     ['broken', { text: ['Half', ' an'], broken: true }],
@@ -69,13 +69,13 @@ describe('what was shown is not taken back', () => {
     const walk = await beginWalk([fault, hello]);
     await walk.go();
     expect(walk.server.requests).toHaveLength(1);
-    // The user goes on, and the model sees what it had said.
+    // The user continues, and the model sees its earlier output.
     await walk.go('Go on.');
     await walk.golden(golden(`shown-${name}`));
   });
 });
 
-describe('what cannot pass is said at once, with the next step', () => {
+describe('a permanent failure is shown at once with the next step', () => {
   test.each([
     ['400', { refuse: { status: 400, message: 'messages: bad' } }],
     ['401', { refuse: { status: 401, message: 'no such key' } }],
@@ -89,14 +89,14 @@ describe('what cannot pass is said at once, with the next step', () => {
   });
 });
 
-test('an event that is too large is reported as such and not asked for again, also before a word was shown', async () => {
+test('a stream event that is too large is reported and not retried, even if no output was shown', async () => {
   const walk = await beginWalk([{ raw: `data: ${'x'.repeat(17 * 1024 * 1024)}\n\n` }, hello]);
   await walk.go();
   expect(walk.server.requests).toHaveLength(1);
   await walk.golden(golden('refused-too-large'));
 });
 
-test('an answer without end is broken off; what was shown is kept, its calls are not, and it is not asked for again', async () => {
+test('an endless answer is cut off and not retried; its text is kept, its calls are not', async () => {
   const text = 'word '.repeat(200_000);
   const walk = await beginWalk([
     { text: Array.from({ length: 6 }, () => text), calls: [{ id: 'c', name: 'list_files', arguments: {} }] },
@@ -114,7 +114,7 @@ test('an answer without end is broken off; what was shown is kept, its calls are
   expect(events.at(-1)).toMatchObject({ type: 'turn_ended', outcome: 'error', failure });
 });
 
-test('arguments without end are broken off', async () => {
+test('endless arguments are cut off', async () => {
   const input = JSON.stringify({ path: 'x'.repeat(5_000_000) });
   const walk = await beginWalk([{ calls: [{ id: 'c', name: 'list_files', arguments: input }] }]);
   await walk.go();
@@ -124,7 +124,7 @@ test('arguments without end are broken off', async () => {
   expect(events.at(-1)).toMatchObject({ type: 'turn_ended', failure: { code: 'answer_too_long' } });
 });
 
-test('an idle stream is given up after its time-out, and tried again while nothing was shown', async () => {
+test('an idle stream times out and is retried if no output was shown', async () => {
   const walk = await beginWalk([{ hang: true }, hello], { settings: { idleTimeout: 60 } });
   const { headless, server, clock, id } = walk;
   const retrying = headless.frontend.nextDrawn('retrying');
@@ -140,7 +140,7 @@ test('an idle stream is given up after its time-out, and tried again while nothi
   await walk.golden(golden('idle'));
 });
 
-test('an answer that reached its limit is kept and says so', async () => {
+test('an answer that reached its token limit is kept and marked as truncated', async () => {
   const walk = await beginWalk([{ text: ['As long as it'], finish: 'length' }]);
   await walk.go();
   await walk.golden(golden('limit'));

@@ -1,4 +1,4 @@
-// The trial against an endpoint written by others: every situation is played in every format and judged by its answer.
+// The trial against a third-party mock endpoint: every situation runs in every format and is judged by the answer.
 import { LLMock } from '@copilotkit/aimock';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
@@ -19,8 +19,8 @@ const counts = (played: Awaited<ReturnType<typeof runTrial>>, format: string) =>
   );
 };
 
-test('twenty situations in four formats', async () => {
-  // It hears blocks on the tool's result, takes Markdown for the user's voice, and nothing else.
+test('twenty situations in four formats are judged by the answers', async () => {
+  // This model reacts only to blocks on tool results, and takes Markdown for the user's text.
   const sees = (pattern: RegExp) => (request: { messages: { role: string; content: unknown }[] }) =>
     pattern.test(JSON.stringify(request.messages.filter(({ role }) => role === 'tool')));
   mock.on(
@@ -38,7 +38,7 @@ test('twenty situations in four formats', async () => {
   expect(printTrial(played).split('\n')).toHaveLength(5);
 });
 
-test('an endpoint that fails is counted as that', async () => {
+test('a failing endpoint is counted as a failure', async () => {
   const model = createOpenAiModel({ baseUrl: 'http://127.0.0.1:1/v1', model: 'm', apiKey: async () => 'k' });
   const played = await runTrial(model, new AbortController().signal);
   expect(new Set(played.map(({ verdict }) => verdict))).toEqual(new Set(['failed']));

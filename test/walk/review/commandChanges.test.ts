@@ -1,4 +1,4 @@
-// What a shell command did to files stands in its response, with the bytes before, whoever had changed them last.
+// The response of a shell command lists its file changes with the previous bytes, whoever wrote those.
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,14 +27,14 @@ async function changesOf(walked: Walked): Promise<string[]> {
   );
 }
 
-test('overwritten, deleted, made and moved files, and what lies between turn and command is not the command’s', async () => {
+test('overwritten, deleted, created and moved files are listed; changes between the turn’s start and the command are not', async () => {
   const command = 'echo new > over.txt; rm gone.txt; echo made > made.txt; mv from.txt to.txt';
   const walked = await beginWalk([run(command), { text: ['Done.'] }], { checkpoints: true });
   const { folder } = walked.headless;
   const put = (name: string, text: string) => writeFile(join(folder, name), text);
   for (const name of ['over', 'gone', 'from', 'mine']) await put(`${name}.txt`, `${name} of mine\n`);
   walked.headless.frontend.answer = async () => {
-    // The user saves while the question is open.
+    // The user saves while the approval is open.
     await put('mine.txt', 'later\n');
     await put('over.txt', 'over, later\n');
     return { action: 'approve', by: 'user' };
@@ -66,7 +66,7 @@ test('overwritten, deleted, made and moved files, and what lies between turn and
   expect(walked.headless.errors).toEqual([]);
 });
 
-test('a command that is called off half-way has its changes too, and the model is told nothing of them', async () => {
+test('a cancelled command lists its changes too, and the model is not notified of them', async () => {
   const walked = await beginWalk([run('echo half > a.txt; cat pipe')], { checkpoints: true });
   const { folder, frontend, earshot } = walked.headless;
   await writeFile(join(folder, 'a.txt'), 'mine');
@@ -80,7 +80,7 @@ test('a command that is called off half-way has its changes too, and the model i
   expect(await changesOf(walked)).toEqual(['a.txt: "mine" → "half\\n"']);
 });
 
-test('where nothing can be captured the command runs all the same, and the log says why', async () => {
+test('if no checkpoint can be taken, the command still runs and the log says why', async () => {
   const walked = await beginWalk([run('echo new > a.txt'), { text: ['Done.'] }], { checkpoints: true });
   const { storage } = walked.headless;
   await rm(join(storage, 'checkpoints'), { recursive: true, force: true });

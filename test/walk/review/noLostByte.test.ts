@@ -1,4 +1,4 @@
-// Whatever the user, the agent, its commands, undoing and restoring do in any order: no byte is lost that was in a file or a buffer.
+// Acts of the user, the agent, its commands, undo and restore in any order: no bytes of a file or buffer are lost.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
@@ -21,7 +21,7 @@ const PATHS = ['a.txt', 'b.txt', 'ignored.log'];
 const path = fc.constantFrom(...PATHS);
 const line = fc.constantFrom('one\n', 'two\n', 'three\n', 'four\n', 'five\n');
 
-/** Each text is another one, so that nothing is found by chance. */
+/** Every text is unique, so that none is found by chance. */
 let serial = 0;
 const textOf = (lines: readonly string[]) => lines.toSpliced(serial % (lines.length + 1), 0, `${serial++}\n`).join('');
 
@@ -117,7 +117,7 @@ function agent(name: string, action: Action): Operation {
   };
 }
 
-/** Without any guard, so that more can go wrong than with the real ones. */
+/** Without the guards of the real tools, so that more can go wrong. */
 const editTool: Tool<{ path: string; text: string }> = {
   description: { name: 'edit', description: 'Writes a file.', parameters: { type: 'object' } },
   effect: 'edit',
@@ -140,7 +140,7 @@ function put(headless: Headless, to: string, text: string): Promise<void> {
   return writeFile(join(headless.folder, to), text);
 }
 
-/** Everything that is in a file or a buffer now. */
+/** All texts in files and buffers now. */
 async function present({ headless, workspace }: World): Promise<string[]> {
   const onDisk = await Promise.all(
     PATHS.map((of) => readFile(join(headless.folder, of), 'latin1').catch(() => undefined)),
@@ -164,7 +164,7 @@ async function isKept({ headless, id }: World, text: string): Promise<boolean> {
 }
 
 test.each(['a repository', 'no repository'])(
-  'in %s',
+  'random acts in %s lose no bytes',
   async (kind) => {
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { minLength: 4, maxLength: 12 }), async (operations) => {

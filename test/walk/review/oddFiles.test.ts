@@ -1,4 +1,4 @@
-// Links, names that are no UTF-8 and the executable bit come back from what a command did, with git and without.
+// Undo of a command restores links, names that are not UTF-8 and the executable bit, with git and without.
 import { execFileSync } from 'node:child_process';
 import { chmod, lstat, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ async function begin(store: string, command: string) {
   const { folder } = walked.headless;
   if (store === 'repository') execFileSync('git', ['init', '-q'], { cwd: folder });
   const at = (name: string) => join(folder, name);
-  /** As a person would list it. */
+  /** A readable list of the folder. */
   const entry = async (name: string | Buffer): Promise<string> => {
     const path = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name)]);
     const stat = await lstat(path).catch(() => undefined);
@@ -58,7 +58,7 @@ async function withoutGit() {
 }
 
 describe.each(['git', 'repository', 'walk'])('captured with %s', (store) => {
-  test('a file that became a link, also out of the workspace, is a file again, and the link’s target is untouched', async () => {
+  test('a file that became a link, also out of the workspace, is restored, and the link’s target is untouched', async () => {
     const command = 'ln -sf other.txt a.txt; rm b.txt; ln -s /etc/hostname b.txt; ln -sf nowhere c.txt';
     const { walked, at, entry, review, deps, decision } = await begin(store, command);
     for (const name of ['a', 'b', 'c', 'other']) await writeFile(at(`${name}.txt`), `${name} of mine\n`);
@@ -85,7 +85,7 @@ describe.each(['git', 'repository', 'walk'])('captured with %s', (store) => {
     expect(walked.headless.errors).toEqual([]);
   });
 
-  test('links that were removed, retargeted or replaced by a file come back; one that was made goes', async () => {
+  test('links that were removed, retargeted or replaced by a file are restored; a created one is removed', async () => {
     const command =
       'rm gone; ln -sfn there moved; rm filled; echo file > filled; ln -s x made; rm -f folder; mkdir folder';
     const { walked, at, entry, review } = await begin(store, command);
@@ -105,7 +105,7 @@ describe.each(['git', 'repository', 'walk'])('captured with %s', (store) => {
     ]);
   });
 
-  test('a link that somebody else changed since stays as it is', async () => {
+  test('a link that somebody else has changed since is left alone', async () => {
     const { walked, at, entry, review } = await begin(store, 'ln -sf agent a.txt');
     await writeFile(at('a.txt'), 'mine\n');
     await walked.go();
@@ -116,7 +116,7 @@ describe.each(['git', 'repository', 'walk'])('captured with %s', (store) => {
     expect(await entry('a.txt')).toBe('link to user');
   });
 
-  test('the executable bit comes back, alone, with other bytes, and with a file that was removed', async () => {
+  test('the executable bit is restored, alone, with changed bytes, and with a removed file', async () => {
     const command =
       'chmod -x only.sh; rm gone.sh; echo new > both.sh; chmod -x both.sh; chmod +x set.txt; echo more >> kept.sh';
     const { walked, at, entry, review } = await begin(store, command);
@@ -131,7 +131,7 @@ describe.each(['git', 'repository', 'walk'])('captured with %s', (store) => {
     expect(await review.files()).toEqual([]);
   });
 
-  test('a name that is no UTF-8 is listed, and its bytes, its removal and its making are undone', async () => {
+  test('a file whose name is not UTF-8 is listed, and its change, removal and creation are undone', async () => {
     const command =
       'cd $(printf \'d\\344\') && for f in gone*; do rm "$f"; done; for f in over*; do echo new > "$f"; done; cd ..; : > $(printf \'made\\351\')';
     const { walked, folder, entry, review } = await begin(store, command);

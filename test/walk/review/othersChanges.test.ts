@@ -1,4 +1,4 @@
-// What other programs write while a command of Earshot runs, or later, is never Earshot's: it is listed apart, and undoing does not touch it.
+// Changes by other programs while a command runs, or later, are never attributed to Earshot: they are listed separately, and undo does not touch them.
 import { execFile, execFileSync } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,9 +23,9 @@ interface Begun extends Reviewing {
   readonly walked: Walked;
   readonly others: Review;
   whileAsleep(act: () => void, at: () => Promise<number>): Promise<void>;
-  /** Another process writes the file at a moment at which Earshot's, so many so far, are known to sleep. */
+  /** Another process writes the file while all of Earshot's processes are known to sleep. */
   otherWrites(path: string, text: string, commands?: number): Promise<void>;
-  /** Lets the command go on that reads from this pipe. */
+  /** Lets the command that reads from this pipe continue. */
   release(pipe?: string): Promise<unknown>;
 }
 
@@ -52,7 +52,7 @@ async function begin(...answers: ScriptedAnswer[]): Promise<Begun> {
   const { folder } = walked.headless;
   execFileSync('mkfifo', ['pipe', 'second.pipe'], { cwd: folder });
   const parts = reviewing(walked);
-  /** Acts until that happened at a moment at which nothing of Earshot's ran: a busy machine lets processes wait. */
+  /** Repeats the act until it happened while no process of Earshot ran: a busy machine delays processes. */
   const whileAsleep = async (act: () => void, at: () => Promise<number>, commands = 1) => {
     await expect.poll(() => observed.size).toBe(commands);
     let acted = Number.NEGATIVE_INFINITY;
@@ -83,7 +83,7 @@ async function begin(...answers: ScriptedAnswer[]): Promise<Begun> {
 
 const paths = async (review: Review) => (await review.files()).map(({ path }) => path).sort();
 
-test('another process writes while a command waits: its files are listed apart, and Undo all leaves them alone', async () => {
+test('files that another process writes while a command waits are listed separately, and Undo All leaves them alone', async () => {
   const command = 'echo own > own.txt; echo own > mine.txt; cat pipe; echo later > later.txt';
   const { walked, review, others, put, text, otherWrites, release } = await begin(...turnOf(call(command)));
   await put('mine.txt', 'old\n');
@@ -103,7 +103,7 @@ test('another process writes while a command waits: its files are listed apart, 
     undefined,
   ]);
   expect([await text('new.txt'), await text('theirs.txt')]).toEqual(['new of theirs\n', 'changed by them\n']);
-  // One by one, each by its own decision, they can be put back all the same, and that can be taken back.
+  // Each can still be restored separately, and that can be reverted.
   await value(others.undo(['theirs.txt']));
   expect(await text('theirs.txt')).toBe('old\n');
   await value(others.keep(['new.txt']));
@@ -112,7 +112,7 @@ test('another process writes while a command waits: its files are listed apart, 
   expect(walked.headless.errors).toEqual([]);
 });
 
-test('a file of its own that another process changes while the command waits is not undone', async () => {
+test('an own file that another process changes while the command waits is not undone', async () => {
   const { walked, review, others, text, otherWrites, release } = await begin(
     ...turnOf(call('echo own > shared.txt; cat pipe')),
   );
@@ -128,7 +128,7 @@ test('a file of its own that another process changes while the command waits is 
   expect(await text('shared.txt')).toBe('theirs now\n');
 });
 
-test('a file that another process deletes while the command waits is not made again', async () => {
+test('a file that another process deletes while the command waits is not recreated', async () => {
   const { walked, review, others, put, text, whileAsleep, release } = await begin(
     ...turnOf(call('echo own > own.txt; cat pipe')),
   );
@@ -148,7 +148,7 @@ test('a file that another process deletes while the command waits is not made ag
   expect(await text('theirs.txt')).toBeUndefined();
 });
 
-test('what another process writes while idle is nobody’s change, also if Earshot had made or changed the file', async () => {
+test('a change by another process while idle is not listed, even if Earshot had created or changed the file', async () => {
   const { walked, review, others, put, text } = await begin(
     ...turnOf(call('echo own > made.txt; sed -i s/2/two/ lines.txt')),
     ...turnOf(call('echo own > second.txt')),
@@ -172,14 +172,14 @@ test('what another process writes while idle is nobody’s change, also if Earsh
   ]);
 });
 
-test('what another process writes after the command ended and before the workspace is compared is not its own', async () => {
+test('a change by another process between the end of the command and the comparison is not attributed to the command', async () => {
   const { walked, review, others, otherWrites, text } = await begin(...turnOf(call('echo own > own.txt')));
   const { checkpoints } = walked.headless.ports;
   if (checkpoints === undefined) throw new Error('no checkpoints');
   const { take } = checkpoints;
   let taken = 0;
   checkpoints.take = async (options) => {
-    // The one after the command.
+    // The checkpoint after the command.
     if (!options.keep && taken++ === 0) await otherWrites('late.txt', 'theirs');
     return take(options);
   };
@@ -190,7 +190,7 @@ test('what another process writes after the command ended and before the workspa
   expect(await text('late.txt')).toBe('theirs');
 });
 
-test('everything that the processes of a command write is its own: children, threads, moved and deleted files', async () => {
+test('all changes by the processes of a command are its own: children, threads, moved and deleted files', async () => {
   const { walked, review, others, put, text } = await begin(
     ...turnOf(
       call(
@@ -212,7 +212,7 @@ test('everything that the processes of a command write is its own: children, thr
   ]);
 });
 
-test('commands of one answer and a background command count as Earshot’s, whichever of them is compared', async () => {
+test('changes by parallel and background commands are Earshot’s, whichever of them is compared', async () => {
   const background = 'while [ ! -e go ]; do sleep 0.02; done; echo background > background.txt; cat pipe';
   const { walked, review, others, text, otherWrites, release } = await begin(
     ...turnOf(call(background, { background: true, handle: 'writer' })),
@@ -224,7 +224,7 @@ test('commands of one answer and a background command count as Earshot’s, whic
   await walked.go();
   const going = walked.go('Again.');
   await expect.poll(() => text('background.txt')).toBe('background\n');
-  // The quick one has been compared already.
+  // The quick command has been compared already.
   await expect.poll(() => walked.log.state.changes.lastStep('beside.txt')).toBeDefined();
   await otherWrites('theirs.txt', 'theirs', 3);
   await release();
@@ -236,7 +236,7 @@ test('commands of one answer and a background command count as Earshot’s, whic
   expect(await text('theirs.txt')).toBe('theirs');
 });
 
-test('a file that another process holds open for writing is its own, however busy the command is', async () => {
+test('a file that another process holds open for writing is not attributed to a busy command', async () => {
   const { walked, review, others, text } = await begin(
     ...turnOf(call('echo own > own.txt; while [ ! -e stop ]; do :; done')),
   );
@@ -244,7 +244,7 @@ test('a file that another process holds open for writing is its own, however bus
   const { openSync, writeSync, closeSync } = await import('node:fs');
   const going = walked.go();
   await expect.poll(() => text('own.txt')).toBe('own\n');
-  // This process is another one than the command.
+  // The test process is not part of the command.
   const log = openSync(join(folder, 'server.log'), 'a');
   writeSync(log, 'a line\n');
   await writeFile(join(folder, 'stop'), '');

@@ -1,4 +1,4 @@
-// The changes of turns are reviewed, kept, undone and restored, by file and part; what the user did since stays.
+// Review of changes: keep, undo and restore by file and part; the user's later edits stay.
 import { expect, test } from 'vitest';
 import { bringBack, isChosen, planRestore, restore } from '../../../src/core/checkpoints/restore.ts';
 import { reviewing, value } from '../../support/reviewing.ts';
@@ -18,7 +18,7 @@ async function begin(...commands: string[]) {
   return { walked, ...reviewing(walked) };
 }
 
-test('files with their counts, as they would be without the agent, and nothing that ended where it began', async () => {
+test('lists changed files with counts and their state without the agent; a file that ended unchanged is not listed', async () => {
   const { walked, review, put, text } = await begin(
     "sed -i 's/^2$/two/;s/^8$/eight/' n.txt; echo new > new.txt; rm gone.txt; echo x > same.txt",
     'echo old > same.txt',
@@ -39,7 +39,7 @@ test('files with their counts, as they would be without the agent, and nothing t
     ]),
   );
   expect(files).toHaveLength(3);
-  // The user goes on in another line: that is no change of the agent's.
+  // The user edits another line: not a change of the agent.
   await put('n.txt', (await text('n.txt'))?.replace('5\n', 'five, mine\n') ?? '');
   expect(Buffer.from((await review.base('n.txt'))?.bytes ?? []).toString()).toBe(
     NUMBERS.replace('5\n', 'five, mine\n'),
@@ -47,7 +47,7 @@ test('files with their counts, as they would be without the agent, and nothing t
   expect(await review.file('n.txt')).toMatchObject({ added: 2, removed: 2, clash: false });
 });
 
-test('kept files are done with; undone ones have their bytes and the user’s; both outlive the window', async () => {
+test('kept files leave the list; undone ones are restored with the user’s edits; both survive a restart', async () => {
   const { walked, review, put, text } = await begin('echo agent >> a.txt; echo agent >> b.txt; echo new > c.txt');
   await put('a.txt', '1\n2\n3\n');
   await put('b.txt', '1\n2\n3\n');
@@ -82,7 +82,7 @@ test('kept files are done with; undone ones have their bytes and the user’s; b
   await again.end();
 });
 
-test('a part is kept, another undone; what is decided about a state that is gone is refused', async () => {
+test('one part is kept and another undone; a decision about an outdated state is refused', async () => {
   const { walked, review, put, text } = await begin("sed -i 's/^2$/two/;s/^5$/five/;s/^8$/eight/' n.txt");
   await put('n.txt', NUMBERS);
   await walked.go();
@@ -97,13 +97,13 @@ test('a part is kept, another undone; what is decided about a state that is gone
   expect(await text('n.txt')).toBe(NUMBERS.replace('5', 'five').replace('8', 'eight'));
   const third = await review.file('n.txt');
   expect(third?.hunks).toMatchObject([{ start: 7, removed: ['8\n'], added: ['eight\n'] }]);
-  // The last part is the file.
+  // The last part completes the file.
   await value(review.undoHunk('n.txt', third?.version ?? '', 0));
   expect(await text('n.txt')).toBe(NUMBERS.replace('5', 'five'));
   expect(await review.files()).toEqual([]);
 });
 
-test('on a clash the user’s bytes stay and are named; the others are undone all the same', async () => {
+test('on a conflict the user’s bytes stay and the file is named; the others are undone', async () => {
   const { walked, review, put, text } = await begin('echo agent > a.txt; echo agent > b.txt; echo agent > new.txt');
   await put('a.txt', 'old\n');
   await put('b.txt', 'old\n');
@@ -118,7 +118,7 @@ test('on a clash the user’s bytes stay and are named; the others are undone al
   expect((await review.files()).map(({ path }) => path)).toEqual(['a.txt', 'new.txt']);
 });
 
-test('restoring to before a turn: says what it does, keeps the user’s edits, and can be taken back', async () => {
+test('restoring to before a turn shows a plan, keeps the user’s edits, and can be reverted', async () => {
   const { walked, review, deps, put, text, remove } = await begin(
     'echo one > first.txt',
     "sed -i 's/^2$/two/' n.txt; echo agent > clash.txt; rm gone.txt; echo new > new.txt",
@@ -163,7 +163,7 @@ test('restoring to before a turn: says what it does, keeps the user’s edits, a
     'mine\n',
   ];
   expect(await state()).toEqual(restored);
-  // What came before the turn is still to be reviewed; the first turn’s file was removed by the user.
+  // Earlier changes are still to be reviewed; the user removed the first turn’s file.
   expect((await review.files()).map(({ path }) => path)).toEqual(['clash.txt']);
 
   const decision = walked.log.state.transcript.items.at(-1);
@@ -173,7 +173,7 @@ test('restoring to before a turn: says what it does, keeps the user’s edits, a
   expect(await state()).toEqual([eight, 'mine\n', undefined, 'new\n', undefined, 'moved\n', 'mine\n']);
 });
 
-test('what others changed, and a clash, are restored where the user chooses them', async () => {
+test('changes by others and conflicts are restored if the user selects them', async () => {
   const { walked, deps, put, text } = await begin('echo agent > clash.txt');
   await put('clash.txt', 'before\n');
   await put('other.txt', 'before\n');
@@ -188,7 +188,7 @@ test('what others changed, and a clash, are restored where the user chooses them
   expect([await text('clash.txt'), await text('other.txt')]).toEqual(['mine\n', 'mine\n']);
 });
 
-test('while a turn runs nothing is undone or restored, and it is said', async () => {
+test('undo and restore are refused while a turn runs', async () => {
   const { walked, review, deps, put } = await begin('echo agent > a.txt', 'echo again > a.txt');
   await put('a.txt', 'old\n');
   await walked.go();
@@ -210,7 +210,7 @@ test('while a turn runs nothing is undone or restored, and it is said', async ()
   await promise;
 });
 
-test('a window that only follows the conversation undoes nothing, and touches no file', async () => {
+test('a follower of the conversation refuses undo and touches no file', async () => {
   const { walked, put, text } = await begin('echo agent > a.txt');
   await put('a.txt', 'old\n');
   await walked.go();

@@ -1,4 +1,4 @@
-// A turn stopped at any moment: while it streams, runs a tool, waits for an approval or for the next try.
+// Stopping a turn at any moment: while it streams, runs a tool, waits for an approval or for a retry.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -46,7 +46,7 @@ async function stopAt(walk: Walked, moment: number): Promise<{ log: Walked['log'
   return { log, moments: end() };
 }
 
-test(`the log opens, replays and goes on after a stop at any of ${RUNS} random moments`, async () => {
+test(`the log opens, replays and can be continued after a stop at any of ${RUNS} random moments`, async () => {
   const walk = await beginWalk([]);
   const { earshot } = walk.headless;
   const whole = await stopAt(walk, -1);
@@ -75,7 +75,7 @@ test(`the log opens, replays and goes on after a stop at any of ${RUNS} random m
     await earshot.close(log.id);
   };
   await fc.assert(fc.asyncProperty(fc.integer({ min: 0, max: whole.moments - 1 }), check), { numRuns: RUNS });
-  // Both ends were met: some stops came in time, the very last ones too late.
+  // Both cases occurred: some stops came in time, the last ones too late.
   expect(outcomes).toContain('stopped');
   expect(walk.headless.errors).toEqual([]);
 }, 600_000);
@@ -89,7 +89,7 @@ async function lastOutcome({ headless }: Walked, id: string): Promise<string> {
   return ends[0]?.outcome ?? '';
 }
 
-/** What every endpoint demands: each call has its one result, right behind it. */
+/** Required by every endpoint: each call is followed by exactly one result. */
 function expectWellFormed(messages: readonly WireMessage[]): void {
   let awaited: string[] = [];
   for (const { role, tool_calls = [], tool_call_id = '' } of messages) {

@@ -1,4 +1,4 @@
-// Data from outside that is nested too deeply is refused in words; the turn goes on and the log has no hole.
+// Outside data that is nested too deeply is refused with a message; the turn continues and the log has no gap.
 import { expect, test } from 'vitest';
 import { FailureError } from '../../../src/base/errors.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
@@ -27,7 +27,7 @@ async function say({ earshot }: Headless, id: string, options: object = {}): Pro
   await earshot.settled(id);
 }
 
-/** Its events, which are numbered without a hole and open without damage. */
+/** Its events, checked to be numbered without a gap and to open without damage. */
 async function wholeLog({ earshot, events }: Headless, id: string): Promise<LogEvent[]> {
   const found = parseLines(await events(id));
   expect(found.map(({ seq }) => seq)).toEqual(found.map((_, index) => index + 1));
@@ -37,30 +37,33 @@ async function wholeLog({ earshot, events }: Headless, id: string): Promise<LogE
   return found;
 }
 
-test.each([8000, 20_000, 101])('arguments nested %i levels deep: the model is told, and goes on', async (levels) => {
-  const { headless, model, id } = await begin({ calls: [{ id: 'a', name: 'read_file', arguments: nested(levels) }] });
-  await say(headless, id);
-  const events = await wholeLog(headless, id);
-  const [response] = events.filter((event) => event.type === 'tool_call_response');
-  expect(response).toMatchObject({ id: 'a', is_error: true });
-  expect(response?.content).toBe(
-    'read_file was not run: its arguments are nested deeper than 100 levels. Call it again with flatter ones.',
-  );
-  expect(events.at(-1)).toMatchObject({ type: 'turn_ended', outcome: 'done' });
-  // It reads its own words again, as it wrote them.
-  const again = model.requests[1]?.messages[1];
-  expect(again?.role === 'assistant' && again.calls[0]?.arguments === nested(levels)).toBe(true);
-  expect(headless.errors).toEqual([]);
-});
+test.each([8000, 20_000, 101])(
+  'arguments nested %i levels deep are refused with an error result, and the model continues',
+  async (levels) => {
+    const { headless, model, id } = await begin({ calls: [{ id: 'a', name: 'read_file', arguments: nested(levels) }] });
+    await say(headless, id);
+    const events = await wholeLog(headless, id);
+    const [response] = events.filter((event) => event.type === 'tool_call_response');
+    expect(response).toMatchObject({ id: 'a', is_error: true });
+    expect(response?.content).toBe(
+      'read_file was not run: its arguments are nested deeper than 100 levels. Call it again with flatter ones.',
+    );
+    expect(events.at(-1)).toMatchObject({ type: 'turn_ended', outcome: 'done' });
+    // The model reads its call again exactly as it wrote it.
+    const again = model.requests[1]?.messages[1];
+    expect(again?.role === 'assistant' && again.calls[0]?.arguments === nested(levels)).toBe(true);
+    expect(headless.errors).toEqual([]);
+  },
+);
 
-test('arguments nested 100 levels deep are taken', async () => {
+test('arguments nested 100 levels deep are accepted', async () => {
   const { headless, id } = await begin({ calls: [{ id: 'a', name: 'read_file', arguments: nested(100) }] });
   await say(headless, id);
   const [response] = (await wholeLog(headless, id)).filter((event) => event.type === 'tool_call_response');
   expect(response?.content).toMatch(/^read_file was not run: .*path/);
 });
 
-test('arguments that the user made too deep are asked for again', async () => {
+test('arguments that the user nested too deeply reopen the approval', async () => {
   const { headless, id } = await begin({ calls: [{ id: 'a', name: 'run_command', arguments: { command: 'echo 1' } }] });
   const answers = [
     { action: 'modify' as const, arguments: JSON.parse(deep) as Record<string, unknown>, by: 'user' },
@@ -75,7 +78,7 @@ test('arguments that the user made too deep are asked for again', async () => {
   await wholeLog(headless, id);
 });
 
-test('a structured answer that is too deep does not fit', async () => {
+test('a structured answer nested too deeply does not match its schema', async () => {
   const { headless, model, id } = await begin({ text: deep }, { text: '{"a":1}' });
   await say(headless, id, { schema: { type: 'object' } });
   const events = await wholeLog(headless, id);
@@ -86,14 +89,14 @@ test('a structured answer that is too deep does not fit', async () => {
   ]);
 });
 
-test('a schema that is too deep is refused at the door', async () => {
+test('a schema nested too deeply is refused before the turn starts', async () => {
   const { headless, id } = await begin();
   const schema = JSON.parse(nested(150)) as Record<string, unknown>;
   await expect(say(headless, id, { schema })).rejects.toThrow('schema: it cannot be used: it is nested deeper');
   await wholeLog(headless, id);
 });
 
-test('a notification whose data cannot be written is refused, and the next one has its number', async () => {
+test('a notification whose data cannot be written is refused, and the next one gets its number', async () => {
   const { headless, id } = await begin();
   const draft = (data: Record<string, unknown>) => ({
     kind: { source: 'plugin', name: 'said' },

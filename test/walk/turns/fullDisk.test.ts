@@ -1,4 +1,4 @@
-// The disk is full in the middle of a turn: it is said, nothing is lost, and once there is space the conversation goes on.
+// A disk that fills up during a turn: the user is notified, nothing is lost, and the conversation continues once there is space.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ afterEach(async () => {
   await server?.stop();
 });
 
-/** A real disk that is full while `full` says so: half of what is written still fits. */
+/** A real disk that is full while `full` is true: half of each write still fits. */
 function fillableDisk(full: () => boolean): FileSystem {
   const noSpace = () => Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
   return {
@@ -36,7 +36,7 @@ function fillableDisk(full: () => boolean): FileSystem {
   };
 }
 
-test('a turn that the disk ends is told, and the next request goes on from what is on disk', async () => {
+test('a full disk ends the turn with an error, and the next request continues from what is on disk', async () => {
   let full = false;
   server = await startScriptedServer(
     { calls: [{ id: 'read', name: 'read_file', arguments: { path: 'a.txt' } }] },
@@ -51,7 +51,7 @@ test('a turn that the disk ends is told, and the next request goes on from what 
   const { log } = opened.value;
   const failures: Failure[] = [];
   const listening = earshot.onDidChange(({ folded, failure }) => {
-    // From the answer on, nothing can be written.
+    // Writes fail from the answer on.
     if (folded?.event.type === 'chat_request') full = true;
     if (failure !== undefined) failures.push(failure);
   });

@@ -1,4 +1,4 @@
-// Words, events and stops at any moment of a turn: every request is well formed, nothing is lost, nothing is told twice.
+// Messages, notifications and stops at any moment of a turn: every request is well formed, nothing is lost or delivered twice.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { beginWalk, type Walked } from '../../support/walking.ts';
 const RUNS = 40;
 const MOMENTS = 30;
 
-/** Whatever is asked is answered from here, again and again. */
+/** The answers for all requests, repeated. */
 const ANSWERS: readonly ScriptedAnswer[] = [
   { refuse: { status: 503, message: 'loading' } },
   {
@@ -55,7 +55,7 @@ async function play(walk: Walked, acts: ReadonlyMap<number, Act>): Promise<void>
   });
   await earshot.send(log.id, 'Look.');
   await earshot.settled(log.id);
-  // What is done at the very end begins turns of its own.
+  // Acts at the very end begin turns of their own.
   for (let done = -1; done !== acting.length; ) {
     done = acting.length;
     await Promise.all(acting);
@@ -78,7 +78,7 @@ async function play(walk: Walked, acts: ReadonlyMap<number, Act>): Promise<void>
   await earshot.close(log.id);
 }
 
-test(`two acts at any of ${MOMENTS} moments, ${RUNS} times`, async () => {
+test(`two acts at any of ${MOMENTS} moments keep requests valid and deliver everything once, ${RUNS} times`, async () => {
   const walk = await beginWalk([], { settings: { 'notifications.levels': { 'git.head_changed': 'critical' } } });
   const acts = fc
     .array(fc.tuple(fc.nat(MOMENTS), fc.constantFrom(...ACTS)), { minLength: 1, maxLength: 3 })
@@ -90,7 +90,7 @@ test(`two acts at any of ${MOMENTS} moments, ${RUNS} times`, async () => {
   expect(walk.headless.errors).toEqual([]);
 }, 600_000);
 
-/** Turns begin and end in pairs; every carried id is carried once. */
+/** Every turn that begins ends; every carried id is carried once. */
 async function expectTurns({ headless }: Walked, id: string): Promise<void> {
   const lines = (await headless.events(id)).trimEnd().split('\n');
   const events = lines.map((line) => JSON.parse(line) as LogEvent);
@@ -109,7 +109,7 @@ async function expectTurns({ headless }: Walked, id: string): Promise<void> {
   expect(new Set(carried).size).toBe(carried.length);
 }
 
-/** What every endpoint demands: each call has its one result, right behind it. */
+/** Required by every endpoint: each call is followed by exactly one result. */
 function expectWellFormed(messages: readonly WireMessage[]): void {
   let awaited: string[] = [];
   for (const { role, tool_calls = [], tool_call_id = '' } of messages) {

@@ -1,4 +1,4 @@
-// Many commands of one answer: eight run at a time, the others wait their turn, and a stop answers them at once.
+// Many commands in one answer: eight run at a time, the others wait, and a stop answers all of them at once.
 import { expect, test } from 'vitest';
 import { type Tool } from '../../../src/core/ports/ports.ts';
 import { defineTool } from '../../../src/tools/defineTool.ts';
@@ -10,7 +10,7 @@ import { createScriptedModel } from '../../support/scriptedModel.ts';
 
 const CALLS = 60;
 
-/** A command that ends when the test says so, or when it is cancelled. */
+/** A command that ends when the test ends or cancels it. */
 function createSlowTool() {
   const running = new Map<string, () => void>();
   const changed = new Set<() => void>();
@@ -62,7 +62,7 @@ async function begin() {
   return { slow, headless, id, responses };
 }
 
-test('60 commands of one answer run eight at a time; reading does not wait for them', async () => {
+test('60 commands of one answer run eight at a time; a file read does not wait for them', async () => {
   const { slow, headless, id, responses } = await begin();
   const read = new Promise<void>((resolve) => {
     const listening = headless.earshot.onDidChange(({ folded }) => {
@@ -84,7 +84,7 @@ test('60 commands of one answer run eight at a time; reading does not wait for t
   expect((await responses()).filter(({ is_error }) => !is_error)).toHaveLength(CALLS);
 });
 
-test('a stop answers the waiting ones at once, and none of them runs', async () => {
+test('a stop answers the waiting commands at once, and none of them runs', async () => {
   const { slow, headless, id, responses } = await begin();
   await headless.earshot.send(id, 'Go.');
   await slow.untilRan(8);

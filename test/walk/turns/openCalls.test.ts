@@ -1,4 +1,4 @@
-// Only calls of the answer just received run, every turn answers its calls, and a call of a closed turn never comes back.
+// Only calls of the latest answer run, every turn answers its calls, and a call of an ended turn never runs again.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -55,7 +55,7 @@ async function eventsOf({ headless, id }: Walk): Promise<LogEvent[]> {
   return parseLines(await headless.events(id));
 }
 
-/** The window ends, `change` is done to each line of the log, and another window opens it. */
+/** Closes the window, applies `change` to each line of the log, and opens it in another window. */
 async function damage(walk: Walk, change: (line: string, event: LogEvent) => string): Promise<void> {
   const { headless, id } = walk;
   await headless.earshot.shutDown();
@@ -70,7 +70,7 @@ async function damage(walk: Walk, change: (line: string, event: LogEvent) => str
 
 const flipBit = (line: string) => line.replace('"content":"', '"content":#');
 
-/** In the order of the log: every request has one response before its turn ends. */
+/** Checks that every call has one response before its turn ends. */
 function unansweredAtEnds(events: readonly LogEvent[]): string[] {
   const open = new Set<string>();
   const left: string[] = [];
@@ -97,7 +97,7 @@ describe('a damaged log', () => {
     expect(await made(walk)).toBe('once\nsecond\n');
   });
 
-  test('lost ends and starts of turns bring no call of theirs back', async () => {
+  test('missing turn starts and ends do not run their calls again', async () => {
     const walk = await begin([{ calls: [append('a', 'once')] }, { text: 'Done.' }, { text: 'Hello.' }]);
     await say(walk, 'Do it.');
     await say(walk, 'Hello?');
@@ -112,7 +112,7 @@ describe('a damaged log', () => {
   test.each([
     ['quarantined in the middle', (line: string) => `x${line}`],
     ['damaged at the end of the log', (line: string) => line.slice(0, -1)],
-  ])('an approval that is %s counts as given: its call may have run and is not asked for again', async (_, spoil) => {
+  ])('an approval that is %s counts as given: its call may have run and is not offered again', async (_, spoil) => {
     const walk = await begin([{ calls: [append('a', 'once')] }]);
     const asked = Promise.withResolvers<void>();
     walk.headless.frontend.answer = (_, signal) => {
@@ -122,7 +122,7 @@ describe('a damaged log', () => {
     await walk.headless.earshot.send(walk.id, 'Do it.');
     await asked.promise;
     const { log } = walk.headless.earshot.get(walk.id) ?? {};
-    // As if it had been given, and the command had begun, when the editor died.
+    // As if the editor had died after the approval, when the command had started.
     await log?.append({ type: 'approval', tool_call_id: 'a', action: 'approve', by: 'user' });
     if (spoil('line').startsWith('x')) await log?.append({ type: 'title_set', title: 'A title' });
     await damage(walk, (line, { type }) => (type === 'approval' ? spoil(line) : line));
@@ -132,7 +132,7 @@ describe('a damaged log', () => {
     expect(await made(walk)).toBe('');
   });
 
-  test('a call that surely waited is asked for again', async () => {
+  test('a call that was certainly waiting for approval is offered again', async () => {
     const walk = await begin([{ calls: [append('a', 'once')] }]);
     const asked = Promise.withResolvers<void>();
     walk.headless.frontend.answer = (_, signal) => {
@@ -141,14 +141,14 @@ describe('a damaged log', () => {
     };
     await walk.headless.earshot.send(walk.id, 'Do it.');
     await asked.promise;
-    // Damage before the call says nothing about it.
+    // Damage before the call does not concern it.
     await damage(walk, (line, { type }) => (type === 'chat_request' ? flipBit(line) : line));
     expect(walk.headless.frontend.asked.map(({ call }) => call.id)).toEqual(['a']);
     expect(await made(walk)).toBe('once\n');
   });
 });
 
-test('a call that an earlier version left open is not asked for when a later turn goes on after a restart', async () => {
+test('a call left open by an earlier version is not offered when a later turn resumes after a restart', async () => {
   const walk = await begin([]);
   const { log } = walk.headless.earshot.get(walk.id) ?? {};
   const request = (id: string) => ({ type: 'tool_call_request' as const, ...append(id, id) });
@@ -168,7 +168,7 @@ test('a call that an earlier version left open is not asked for when a later tur
   expect(await made(walk)).toBe('new\n');
 });
 
-/** Nobody answers. */
+/** Never answers. */
 function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true });
@@ -183,7 +183,7 @@ async function readable({ headless, id }: Walk): Promise<readonly LogEvent[]> {
 }
 
 describe('a turn that fails unexpectedly', () => {
-  test('answers its call, and the next message runs nothing', async () => {
+  test('answers its call, and the next message does not run it', async () => {
     const walk = await begin([{ calls: [append('a', 'once')] }]);
     walk.headless.frontend.answer = async () => {
       throw new Error('the view is gone');
@@ -207,7 +207,7 @@ describe('a turn that fails unexpectedly', () => {
     { text: 'Done.' },
   ];
 
-  test('wherever the bug is: every call has its response, the turn ends, and nothing runs in the next one', async () => {
+  test('wherever it fails, every call gets a response, the turn ends, and nothing runs in the next turn', async () => {
     let uses = Number.NaN;
     let failing = 0;
     let failed: string | undefined;
@@ -271,7 +271,7 @@ describe('a turn that fails unexpectedly', () => {
       await earshot.close(next.id);
     }
     listening.dispose();
-    // In which order they are used differs from run to run.
+    // The order of use differs from run to run.
     expect([...places]).toEqual(expect.arrayContaining(['model', 'settings', 'render', 'read', 'take', 'ulid']));
   });
 });

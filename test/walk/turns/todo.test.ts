@@ -1,11 +1,11 @@
-// The model's to-do list: in the log, shown from it, there again after a restart, stated again by a compaction.
+// The model's to-do list: projected from the log, kept over a restart and repeated by a compaction.
 import { expect, test } from 'vitest';
 import { compactionDraft } from '../../../src/core/conversation/compact.ts';
 import { beginWalk } from '../../support/walking.ts';
 
 const call = (id: string, items: unknown) => ({ calls: [{ id, name: 'todo', arguments: { items } }] });
 
-test('the last list that could be taken is the list, also after a restart and a compaction', async () => {
+test('the last valid list is shown, also after a restart and a compaction', async () => {
   const first = [{ text: 'Read', state: 'doing' }];
   const second = [
     { text: 'Read', state: 'done' },

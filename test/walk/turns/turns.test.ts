@@ -1,4 +1,4 @@
-// What a turn does with what a model asks for, well or badly: tools, their faults, compaction, schemas, modes, titles.
+// How a turn handles the model's output, valid or not: tool calls, compaction, schemas, modes, titles, limits.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ describe('calls', () => {
     ['arguments that do not fit', 'arguments-wrong', [{ id: 'a', name: 'read_file', arguments: { file: 'a.txt' } }]],
     ['an unknown tool', 'unknown-tool', [{ id: 'a', name: 'no_such_tool', arguments: {} }]],
     ['no id at all', 'no-id', [read('', 'a.txt')]],
-  ])('with %s are answered so that the model can mend them', async (_name, file, calls) => {
+  ])('with %s get an error result that lets the model correct them', async (_name, file, calls) => {
     const walk = await beginWalk([{ calls }, { calls: [read('z', 'a.txt')] }, hello]);
     await writeFile(join(walk.headless.folder, 'a.txt'), 'one\n');
     await writeFile(join(walk.headless.folder, 'b.txt'), 'two\n');
@@ -31,7 +31,7 @@ describe('calls', () => {
     await walk.golden(golden(file));
   });
 
-  test('with one id for two of them are both run, and the second gets one of ours', async () => {
+  test('with a duplicate id both run, and the second gets a generated id', async () => {
     const walk = await beginWalk([{ calls: [read('a', 'a.txt'), read('a', 'b.txt')] }, hello]);
     await writeFile(join(walk.headless.folder, 'a.txt'), 'one\n');
     await writeFile(join(walk.headless.folder, 'b.txt'), 'two\n');
@@ -41,7 +41,7 @@ describe('calls', () => {
     expect(responses.find(({ id }) => id.startsWith('call_'))?.content).toBe('two\n');
   });
 
-  test('with an id of an earlier turn get one of ours', async () => {
+  test('with an id of an earlier turn get a generated id', async () => {
     const walk = await beginWalk([{ calls: [read('a', 'a.txt')] }, hello, { calls: [read('a', 'a.txt')] }, hello]);
     await walk.go();
     await walk.go('Again.');
@@ -50,7 +50,7 @@ describe('calls', () => {
     expect(second?.id).toMatch(/^call_/);
   });
 
-  test('run side by side: each ends when it ends, all are answered before the model goes on', async () => {
+  test('run in parallel, and all are answered before the next request', async () => {
     const commands = ['cat one', 'cat two'].map((command, index) => ({
       id: `c${index}`,
       name: 'run_command',
@@ -87,7 +87,7 @@ describe('a conversation that is too long', () => {
     await walk.golden(golden('overflow'));
   });
 
-  test('even after that is told', async () => {
+  test('that stays too long after compaction ends with an error', async () => {
     const walk = await beginWalk([{ text: ['First.'] }, { refuse: overflow }, summary, { refuse: overflow }]);
     await walk.go('Begin.');
     await walk.go('Go on.');
@@ -98,7 +98,7 @@ describe('a conversation that is too long', () => {
     expect(walk.server.requests).toHaveLength(4);
   });
 
-  test('by the endpoint’s own count is compacted before the next request, at 90 % of the window', async () => {
+  test('by the endpoint’s count is compacted before the next request, at 90 % of the window', async () => {
     const call = { calls: [read('a', 'a.txt')] };
     const below = { ...call, usage: { prompt_tokens: 8_500, completion_tokens: 10 } };
     const above = { calls: [read('b', 'a.txt')], usage: { prompt_tokens: 8_900, completion_tokens: 200 } };
@@ -108,7 +108,7 @@ describe('a conversation that is too long', () => {
     await walk.golden(golden('nearly-full'));
   });
 
-  test('is given the user’s own words where no summary comes', async () => {
+  test('is replaced by the user’s messages if the model returns no summary', async () => {
     const walk = await beginWalk([
       { text: ['First.'] },
       { refuse: overflow },
@@ -121,10 +121,10 @@ describe('a conversation that is too long', () => {
   });
 });
 
-describe('an answer as data', () => {
+describe('a structured answer', () => {
   const schema = { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] };
 
-  test('is asked for, checked and kept', async () => {
+  test('is requested, validated and stored', async () => {
     const walk = await beginWalk([{ text: ['{"count"', ': 3}'] }]);
     await walk.go('How many?', { schema });
     const body = JSON.parse(walk.server.requests[0]?.body ?? '') as Record<string, unknown>;
@@ -132,13 +132,13 @@ describe('an answer as data', () => {
     expect((await eventsOf(walk, 'chat_response'))[0]).toMatchObject({ message: '{"count": 3}', data: { count: 3 } });
   });
 
-  test('that does not fit is asked for once more', async () => {
+  test('that does not match its schema is requested once more', async () => {
     const walk = await beginWalk([{ text: ['{"count": "three"}'] }, { text: ['```json\n{"count": 3}\n```'] }]);
     await walk.go('How many?', { schema });
     await walk.golden(golden('schema-mended'));
   });
 
-  test('that never fits is an error, and a later turn has no schema', async () => {
+  test('that never matches ends the turn with an error, and a later turn has no schema', async () => {
     const walk = await beginWalk([{ text: ['three'] }, { text: ['three!'] }, hello]);
     await walk.go('How many?', { schema });
     await walk.go('Then in words.');
@@ -148,7 +148,7 @@ describe('an answer as data', () => {
     expect(walk.server.requests[2]?.body).not.toContain('response_format');
   });
 
-  test('with a schema that is none is refused at the door', async () => {
+  test('with an invalid schema is refused before the turn starts', async () => {
     const walk = await beginWalk([]);
     const sent = await walk.headless.earshot.send(walk.id, 'How many?', { schema: { $ref: 'http://elsewhere/x' } });
     expect(sent).toMatchObject({ ok: false, failure: { code: 'bad_schema' } });
@@ -156,7 +156,7 @@ describe('an answer as data', () => {
   });
 });
 
-test('in Plan mode only tools that read are offered, and others are refused', async () => {
+test('in Plan mode only read-only tools are offered, and others are refused', async () => {
   const calls = [{ id: 'a', name: 'run_command', arguments: { command: 'touch made' } }];
   const walk = await beginWalk([{ calls }, hello], { settings: { mode: 'plan', 'approvals.mode': 'all' } });
   await walk.go();
@@ -166,7 +166,7 @@ test('in Plan mode only tools that read are offered, and others are refused', as
   expect(walk.headless.frontend.asked).toEqual([]);
 });
 
-test('after its first answer a conversation has a title, asked for once', async () => {
+test('after its first answer a conversation gets a title, requested once', async () => {
   const walk = await beginWalk([hello, hello]);
   const titled = new Promise<void>((resolve) => {
     const listening = walk.log.onDidAppend(({ event }) => {
@@ -183,7 +183,7 @@ test('after its first answer a conversation has a title, asked for once', async 
   expect(walk.log.state.usage.total).toEqual({ input: 300, output: 30, cached: 0 });
 });
 
-test('a limit on tokens ends the turn and asks; the user’s next words are the answer', async () => {
+test('a token limit ends the turn with an error, and the user’s next message continues', async () => {
   // The scripted server counts 110 tokens for each answer.
   const calls = [read('a', 'a.txt')];
   const walk = await beginWalk([{ calls }, hello], { settings: { 'limits.tokens': 100 } });

@@ -1,4 +1,4 @@
-// Two windows on one conversation: one writes, the other follows; *Continue here* hands over at the cycle's end.
+// Two windows on one conversation: the owner writes, the other follows; *Continue here* hands over at the end of a cycle.
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ function alike(a: ConversationLog, b: ConversationLog): boolean {
   return JSON.stringify(describeState(a.state)) === JSON.stringify(describeState(b.state));
 }
 
-test('the second window follows, cannot write, and takes over at once when nothing runs', async () => {
+test('the second window follows, cannot write, and becomes the owner at once when idle', async () => {
   const { one, two, first, second, id } = await twoWindows({ text: ['Hello.'] }, { text: ['Hello again.'] });
   expect([first.owned, second.owned]).toEqual([true, false]);
   expect(two.earshot.get(id)?.owner).toMatchObject({ pid: process.pid, window: 'headless' });
@@ -70,7 +70,7 @@ test('the second window follows, cannot write, and takes over at once when nothi
   expect(await one.earshot.send(id, 'Back?')).toMatchObject({ ok: false, failure: { code: 'not_owner' } });
 });
 
-test('while a tool runs it is handed over at the cycle’s end, and the turn goes on in the other window', async () => {
+test('during a tool call the conversation is handed over at the end of the cycle, and the turn continues in the other window', async () => {
   const { one, two, first, second, id } = await twoWindows(
     { calls: [{ id: 'run', name: 'run_command', arguments: { command: 'cat pipe' } }] },
     { text: ['Done in the second window.'] },
@@ -97,7 +97,7 @@ test('while a tool runs it is handed over at the cycle’s end, and the turn goe
   expect([one.errors, two.errors]).toEqual([[], []]);
 });
 
-test('an approval that is open is asked again in the window that takes over', async () => {
+test('an open approval is asked again in the new owner', async () => {
   const { one, two, second, id } = await twoWindows(
     { calls: [{ id: 'run', name: 'run_command', arguments: { command: 'echo ran here' } }] },
     { text: ['Done.'] },
@@ -125,11 +125,11 @@ test('an approval that is open is asked again in the window that takes over', as
 
 interface LosableEditor {
   readonly clock: ManualClock;
-  /** From here on nothing that the window asks its editor is answered, as when its browser was killed. */
+  /** From now on the window's editor answers nothing, as if its browser had been killed. */
   lose(): void;
-  /** Resolves when the window asks its editor for something the next time. */
+  /** Resolves at the window's next request to its editor. */
   nextAsked(): Promise<void>;
-  /** The editor is there again and answers everything. */
+  /** The editor answers again. */
   comeBack(): void;
 }
 
@@ -158,7 +158,7 @@ function losableEditor({ ports }: Headless): LosableEditor {
   };
 }
 
-test('a question that is open in a window whose editor is gone is asked in the window that takes over', async () => {
+test('a question open in a window whose editor is gone is asked in the new owner', async () => {
   const question = { question: 'Green or black?' };
   const { one, two, second, id } = await twoWindows(
     { calls: [{ id: 'ask', name: 'ask_user', arguments: question }] },
@@ -186,7 +186,7 @@ test('a question that is open in a window whose editor is gone is asked in the w
   expect([one.errors, two.errors]).toEqual([[], []]);
 });
 
-test('a turn that hangs before its result because its editor is gone goes on in the other window, and writes nothing later', async () => {
+test('a turn that hangs because its editor is gone continues in the other window, and writes nothing later', async () => {
   const { one, two, first, second, id } = await twoWindows(
     { calls: [{ id: 'run', name: 'run_command', arguments: { command: 'cat pipe' } }] },
     { text: ['Done in the second window.'] },
@@ -202,7 +202,7 @@ test('a turn that hangs before its result because its editor is gone goes on in 
   const taken = two.earshot.continueHere(id);
   expect(two.earshot.get(id)?.awaited).toBe(true);
   await expect.poll(() => editor.clock.waiting).toBeGreaterThan(0);
-  // What changed cannot be compared: the result goes without, and with it the cycle ends.
+  // The changes cannot be compared, so the result has none; it ends the cycle.
   editor.clock.advance(10_000);
   expect(await taken).toEqual({ ok: true, value: undefined });
   expect(two.earshot.get(id)?.awaited).toBeUndefined();

@@ -1,4 +1,4 @@
-// A conversation that nobody shows stays live while something runs in it, also over the window's end, and no longer.
+// A conversation that is not shown stays live while a command runs in it, also over a restart, and no longer.
 import { afterEach, expect, test } from 'vitest';
 import { KeepAlive } from '../../../src/core/keepAlive.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
@@ -43,7 +43,7 @@ function linger(): void {
   lingering = new KeepAlive({ earshot, handles, supervision, clock, logger: log });
 }
 
-test('it is closed when its last command has ended and was queued, not before', async () => {
+test('a hidden conversation closes once the end of its last command is queued, not before', async () => {
   const id = await begin('read line');
   await lingering.leave(id);
   expect(window.earshot.get(id)?.owned).toBe(true);
@@ -56,7 +56,7 @@ test('it is closed when its last command has ended and was queued, not before', 
   await expect.poll(() => window.earshot.get(id)).toBeUndefined();
 });
 
-test('it stays if it is shown again, and one without commands is closed at once', async () => {
+test('a conversation shown again stays open; one without commands closes at once', async () => {
   const id = await begin('read line');
   await lingering.leave(id);
   lingering.rejoin(id);
@@ -69,7 +69,7 @@ test('it stays if it is shown again, and one without commands is closed at once'
   expect(window.earshot.get(id)).toBeUndefined();
 });
 
-test('after the window’s end it is live again where something still runs, and only there', async () => {
+test('after a restart only conversations with running commands are live again', async () => {
   const id = await begin('sleep 1000');
   const other = await window.earshot.create();
   const otherId = other.ok ? other.value.log.id : '';
