@@ -2,8 +2,8 @@
 import * as assert from 'node:assert/strict';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { call, inFolder, type Listening, setting, useListening } from '../support/listening.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { call, inFolder, type Listening, setting, useListening } from '../../support/listening.ts';
+import { checkLeaks, eventually } from '../../support/vscodeApi.ts';
 
 /** Ignored by git, so that files used by the test itself are not reported. */
 const BESIDE = 'node_modules/beside';

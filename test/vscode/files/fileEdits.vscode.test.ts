@@ -2,10 +2,10 @@
 import * as assert from 'node:assert/strict';
 import { chmod, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { type FileEdit } from '../../src/core/ports/workspace.ts';
-import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { bytes, cleanUpAfterEach, diskText, folder, onDisk, put, resolved, typeInto } from '../support/editing.ts';
-import { checkLeaks } from '../support/vscodeApi.ts';
+import { type FileEdit } from '../../../src/core/ports/workspace.ts';
+import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
+import { bytes, cleanUpAfterEach, diskText, folder, onDisk, put, resolved, typeInto } from '../../support/editing.ts';
+import { checkLeaks } from '../../support/vscodeApi.ts';
 
 describe('file edits', () => {
   checkLeaks();

@@ -3,15 +3,15 @@ import * as assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { type Model } from '../../src/core/ports/ports.ts';
-import { createGuideModel } from '../../src/models/guide/guide.ts';
-import { createOpenAiModel } from '../../src/models/openai/openai.ts';
-import { type LogEvent } from '../../src/protocol/event.ts';
-import { LanguageModels } from '../../src/vscode/models/languageModels.ts';
-import { startHeadless } from '../support/headless.ts';
-import { startScriptedServer } from '../support/scriptedServer.ts';
-import { provideTea } from '../support/teaModel.ts';
-import { checkLeaks } from '../support/vscodeApi.ts';
+import { type Model } from '../../../src/core/ports/ports.ts';
+import { createGuideModel } from '../../../src/models/guide/guide.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { LanguageModels } from '../../../src/vscode/models/languageModels.ts';
+import { startHeadless } from '../../support/headless.ts';
+import { startScriptedServer } from '../../support/scriptedServer.ts';
+import { provideTea } from '../../support/teaModel.ts';
+import { checkLeaks } from '../../support/vscodeApi.ts';
 
 const REQUEST = 'read note.txt then list the files';
 const CALLS = [

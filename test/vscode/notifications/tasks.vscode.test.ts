@@ -1,18 +1,18 @@
 // The editor's real tasks: run by the tool with output, exit code and problems; their ends are reported once.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { type TaskEnd } from '../../src/core/ports/tasks.ts';
-import { createOpenAiModel } from '../../src/models/openai/openai.ts';
-import { realClock } from '../../src/node/realClock.ts';
-import { createTasksProducer } from '../../src/producers/tasks.ts';
-import { type LogEvent } from '../../src/protocol/event.ts';
-import { createRunTaskTool } from '../../src/tools/commands/runTask.ts';
-import { EditorTasks } from '../../src/vscode/tasks/editorTasks.ts';
-import { readElements } from '../support/elements.ts';
-import { type Headless, startHeadless } from '../support/headless.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { type TaskEnd } from '../../../src/core/ports/tasks.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { createTasksProducer } from '../../../src/producers/tasks.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { createRunTaskTool } from '../../../src/tools/commands/runTask.ts';
+import { EditorTasks } from '../../../src/vscode/tasks/editorTasks.ts';
+import { readElements } from '../../support/elements.ts';
+import { type Headless, startHeadless } from '../../support/headless.ts';
+import { recordingLog } from '../../support/recordingLog.ts';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+import { checkLeaks, eventually } from '../../support/vscodeApi.ts';
 
 const matcher = {
   owner: 'tea',

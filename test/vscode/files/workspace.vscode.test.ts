@@ -1,8 +1,8 @@
 // The Workspace port on the editor's files: buffers take precedence over the disk, nothing outside is read.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { checkLeaks } from '../support/vscodeApi.ts';
+import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
+import { checkLeaks } from '../../support/vscodeApi.ts';
 
 describe('the workspace', () => {
   checkLeaks();

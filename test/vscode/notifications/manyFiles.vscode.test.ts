@@ -1,15 +1,15 @@
 // Many read files rewritten at once, in the real editor with its real watcher: one notification names all of them.
 import * as assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
-import { createOpenAiModel } from '../../src/models/openai/openai.ts';
-import { createFilesProducer } from '../../src/producers/files/files.ts';
-import { editorBuffers } from '../../src/vscode/sources/buffers.ts';
-import { createEditorFiles } from '../../src/vscode/sources/files.ts';
-import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { cleanUpAfterEach, onDisk, put } from '../support/editing.ts';
-import { type Headless, startHeadless } from '../support/headless.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createFilesProducer } from '../../../src/producers/files/files.ts';
+import { editorBuffers } from '../../../src/vscode/sources/buffers.ts';
+import { createEditorFiles } from '../../../src/vscode/sources/files.ts';
+import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
+import { cleanUpAfterEach, onDisk, put } from '../../support/editing.ts';
+import { type Headless, startHeadless } from '../../support/headless.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+import { checkLeaks, eventually } from '../../support/vscodeApi.ts';
 
 describe('many files', function () {
   checkLeaks();

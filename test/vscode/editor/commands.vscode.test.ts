@@ -4,12 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { Handle } from '../../src/core/tools/handle.ts';
-import { realClock } from '../../src/node/realClock.ts';
-import { createSupervision, launchSupervisor } from '../../src/node/supervision.ts';
-import { Mirror, TerminalMirrors } from '../../src/vscode/chat/terminalMirror.ts';
-import { userShell } from '../../src/vscode/tasks/shell.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { Handle } from '../../../src/core/tools/handle.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { createSupervision, launchSupervisor } from '../../../src/node/supervision.ts';
+import { Mirror, TerminalMirrors } from '../../../src/vscode/chat/terminalMirror.ts';
+import { userShell } from '../../../src/vscode/tasks/shell.ts';
+import { checkLeaks, eventually } from '../../support/vscodeApi.ts';
 
 describe('commands', () => {
   checkLeaks();

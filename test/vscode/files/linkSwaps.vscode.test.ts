@@ -4,12 +4,12 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { type FileEdit } from '../../src/core/ports/workspace.ts';
-import { createBuffers } from '../../src/vscode/review/reviewBuffers.ts';
-import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { bytes, cleanUpAfterEach, folder, onDisk, put, resolved, typeInto } from '../support/editing.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { checkLeaks } from '../support/vscodeApi.ts';
+import { type FileEdit } from '../../../src/core/ports/workspace.ts';
+import { createBuffers } from '../../../src/vscode/review/reviewBuffers.ts';
+import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
+import { bytes, cleanUpAfterEach, folder, onDisk, put, resolved, typeInto } from '../../support/editing.ts';
+import { recordingLog } from '../../support/recordingLog.ts';
+import { checkLeaks } from '../../support/vscodeApi.ts';
 
 describe('links that appear during an operation', () => {
   checkLeaks();

@@ -2,19 +2,19 @@
 import * as assert from 'node:assert/strict';
 import { chmod, lstat, readFile, rm, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { type Disposable } from '../../src/base/disposable.ts';
-import { planRestore, type RestoreDeps } from '../../src/core/checkpoints/restore.ts';
-import { Review } from '../../src/core/checkpoints/review.ts';
-import { type Buffers } from '../../src/core/ports/workspace.ts';
-import { createOpenAiModel } from '../../src/models/openai/openai.ts';
-import { createBuffers } from '../../src/vscode/review/reviewBuffers.ts';
-import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../support/editing.ts';
-import { type Headless, startHeadless } from '../support/headless.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { reviewing } from '../support/reviewing.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { type Disposable } from '../../../src/base/disposable.ts';
+import { planRestore, type RestoreDeps } from '../../../src/core/checkpoints/restore.ts';
+import { Review } from '../../../src/core/checkpoints/review.ts';
+import { type Buffers } from '../../../src/core/ports/workspace.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createBuffers } from '../../../src/vscode/review/reviewBuffers.ts';
+import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
+import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../../support/editing.ts';
+import { type Headless, startHeadless } from '../../support/headless.ts';
+import { recordingLog } from '../../support/recordingLog.ts';
+import { reviewing } from '../../support/reviewing.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+import { checkLeaks, eventually } from '../../support/vscodeApi.ts';
 
 describe('a file that the agent’s own shell command overwrites', function () {
   checkLeaks();

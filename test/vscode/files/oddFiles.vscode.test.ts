@@ -4,17 +4,17 @@ import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { encodeText } from '../../src/base/encodings.ts';
-import { type Snapshots } from '../../src/core/ports/storage.ts';
-import { realFileSystem } from '../../src/node/fileSystem.ts';
-import { createSnapshots } from '../../src/storage/snapshots.ts';
-import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { resolveIn } from '../../src/vscode/workspace/filePaths.ts';
-import { toFilePath } from '../../src/vscode/workspace/fileUris.ts';
-import { cleanUpAfterEach, folder, onDisk, put, typeInto } from '../support/editing.ts';
-import { MemoryFiles, SCHEME } from '../support/memoryFiles.ts';
-import { createToolBench, type ToolBench } from '../support/toolBench.ts';
-import { checkLeaks } from '../support/vscodeApi.ts';
+import { encodeText } from '../../../src/base/encodings.ts';
+import { type Snapshots } from '../../../src/core/ports/storage.ts';
+import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { createSnapshots } from '../../../src/storage/snapshots.ts';
+import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
+import { resolveIn } from '../../../src/vscode/workspace/filePaths.ts';
+import { toFilePath } from '../../../src/vscode/workspace/fileUris.ts';
+import { cleanUpAfterEach, folder, onDisk, put, typeInto } from '../../support/editing.ts';
+import { MemoryFiles, SCHEME } from '../../support/memoryFiles.ts';
+import { createToolBench, type ToolBench } from '../../support/toolBench.ts';
+import { checkLeaks } from '../../support/vscodeApi.ts';
 
 describe('unusual files', () => {
   checkLeaks();

@@ -2,8 +2,8 @@
 import * as assert from 'node:assert/strict';
 import { mkdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { call, folder, inFolder, type Listening, setting, useListening } from '../support/listening.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { call, folder, inFolder, type Listening, setting, useListening } from '../../support/listening.ts';
+import { checkLeaks, eventually } from '../../support/vscodeApi.ts';
 
 const MENU = 'src/menu.ts';
 const ORDER = 'src/order.ts';

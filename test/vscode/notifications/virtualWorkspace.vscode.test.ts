@@ -1,19 +1,19 @@
 // Notifications in a virtual workspace, whose files are not on disk: the editor's watcher gives the same result.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { type ConversationLog } from '../../src/core/conversation/log.ts';
-import { createOpenAiModel } from '../../src/models/openai/openai.ts';
-import { realClock } from '../../src/node/realClock.ts';
-import { createFilesProducer } from '../../src/producers/files/files.ts';
-import { readFileTool } from '../../src/tools/files/readFile.ts';
-import { watchTool } from '../../src/tools/watch.ts';
-import { createEditorFiles } from '../../src/vscode/sources/files.ts';
-import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { type Headless, startHeadless } from '../support/headless.ts';
-import { call } from '../support/listening.ts';
-import { MemoryFiles, SCHEME } from '../support/memoryFiles.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { type ConversationLog } from '../../../src/core/conversation/log.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { createFilesProducer } from '../../../src/producers/files/files.ts';
+import { readFileTool } from '../../../src/tools/files/readFile.ts';
+import { watchTool } from '../../../src/tools/watch.ts';
+import { createEditorFiles } from '../../../src/vscode/sources/files.ts';
+import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
+import { type Headless, startHeadless } from '../../support/headless.ts';
+import { call } from '../../support/listening.ts';
+import { MemoryFiles, SCHEME } from '../../support/memoryFiles.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+import { checkLeaks, eventually } from '../../support/vscodeApi.ts';
 
 describe('notifications in a virtual workspace', () => {
   checkLeaks();

@@ -2,21 +2,21 @@
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import * as z from 'zod';
-import { type ConversationLog } from '../../src/core/conversation/log.ts';
-import { createOpenAiModel } from '../../src/models/openai/openai.ts';
-import { createDiagnosticsProducer } from '../../src/producers/diagnostics/diagnostics.ts';
-import { answer, defineTool } from '../../src/tools/defineTool.ts';
-import { readFileTool } from '../../src/tools/files/readFile.ts';
-import { createDiagnosticsTool } from '../../src/tools/language/diagnostics.ts';
-import { DiagnosticsSource } from '../../src/vscode/sources/diagnostics.ts';
-import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { cleanUpAfterEach, folder, onDisk, put } from '../support/editing.ts';
-import { readElements } from '../support/elements.ts';
-import { type Headless, startHeadless } from '../support/headless.ts';
-import { createManualClock, type ManualClock } from '../support/manualClock.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { type ConversationLog } from '../../../src/core/conversation/log.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createDiagnosticsProducer } from '../../../src/producers/diagnostics/diagnostics.ts';
+import { answer, defineTool } from '../../../src/tools/defineTool.ts';
+import { readFileTool } from '../../../src/tools/files/readFile.ts';
+import { createDiagnosticsTool } from '../../../src/tools/language/diagnostics.ts';
+import { DiagnosticsSource } from '../../../src/vscode/sources/diagnostics.ts';
+import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
+import { cleanUpAfterEach, folder, onDisk, put } from '../../support/editing.ts';
+import { readElements } from '../../support/elements.ts';
+import { type Headless, startHeadless } from '../../support/headless.ts';
+import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
+import { recordingLog } from '../../support/recordingLog.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+import { checkLeaks, eventually } from '../../support/vscodeApi.ts';
 
 /** Writes a whole file through the editor, as an edit tool does. */
 const writeTool = defineTool({

@@ -3,8 +3,8 @@ import * as assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import * as vscode from 'vscode';
-import { folder, inFolder, type Listening, setting, useListening } from '../support/listening.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { folder, inFolder, type Listening, setting, useListening } from '../../support/listening.ts';
+import { checkLeaks, eventually } from '../../support/vscodeApi.ts';
 
 describe('terminal notifications', function () {
   this.timeout(120_000);

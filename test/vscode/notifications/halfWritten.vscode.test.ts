@@ -1,16 +1,16 @@
 // A file that another program writes in steps while the editor's watcher reports it: notified once, in its final state.
 import * as assert from 'node:assert/strict';
 import { appendFile, writeFile } from 'node:fs/promises';
-import { type Workspace } from '../../src/core/ports/workspace.ts';
-import { createOpenAiModel } from '../../src/models/openai/openai.ts';
-import { createFilesProducer } from '../../src/producers/files/files.ts';
-import { editorBuffers } from '../../src/vscode/sources/buffers.ts';
-import { createEditorFiles } from '../../src/vscode/sources/files.ts';
-import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { cleanUpAfterEach, folder, onDisk, put } from '../support/editing.ts';
-import { type Headless, startHeadless } from '../support/headless.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { type Workspace } from '../../../src/core/ports/workspace.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createFilesProducer } from '../../../src/producers/files/files.ts';
+import { editorBuffers } from '../../../src/vscode/sources/buffers.ts';
+import { createEditorFiles } from '../../../src/vscode/sources/files.ts';
+import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
+import { cleanUpAfterEach, folder, onDisk, put } from '../../support/editing.ts';
+import { type Headless, startHeadless } from '../../support/headless.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+import { checkLeaks, eventually } from '../../support/vscodeApi.ts';
 
 const SEEN = 'one\ntwo\nthree\n';
 

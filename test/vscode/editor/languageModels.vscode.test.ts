@@ -1,11 +1,11 @@
 // VS Code's own models, provided by a test extension: requests, answers, failures, and models that are added or removed.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { type ModelMessage } from '../../src/core/conversation/projections/messages.ts';
-import { type Model, type ModelPart, type ModelRequest } from '../../src/core/ports/ports.ts';
-import { LanguageModels, languageModelName } from '../../src/vscode/models/languageModels.ts';
-import { provideTea, type TeaModel } from '../support/teaModel.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { type ModelMessage } from '../../../src/core/conversation/projections/messages.ts';
+import { type Model, type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
+import { LanguageModels, languageModelName } from '../../../src/vscode/models/languageModels.ts';
+import { provideTea, type TeaModel } from '../../support/teaModel.ts';
+import { checkLeaks, eventually } from '../../support/vscodeApi.ts';
 
 /** An image of one pixel. */
 const PIXEL = Buffer.from(

@@ -1,18 +1,18 @@
 // The editor's quick fixes for real type errors: listed by problem, applied through the editor, refused if none matches.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { createOpenAiModel } from '../../src/models/openai/openai.ts';
-import { realClock } from '../../src/node/realClock.ts';
-import { createDiagnosticsProducer } from '../../src/producers/diagnostics/diagnostics.ts';
-import { type LogEvent } from '../../src/protocol/event.ts';
-import { createQuickFixTool } from '../../src/tools/language/quickFix.ts';
-import { createQuickFixes } from '../../src/vscode/language/quickFixes.ts';
-import { DiagnosticsSource } from '../../src/vscode/sources/diagnostics.ts';
-import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { type Headless, startHeadless } from '../support/headless.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { checkLeaks, eventually } from '../support/vscodeApi.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { createDiagnosticsProducer } from '../../../src/producers/diagnostics/diagnostics.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { createQuickFixTool } from '../../../src/tools/language/quickFix.ts';
+import { createQuickFixes } from '../../../src/vscode/language/quickFixes.ts';
+import { DiagnosticsSource } from '../../../src/vscode/sources/diagnostics.ts';
+import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
+import { type Headless, startHeadless } from '../../support/headless.ts';
+import { recordingLog } from '../../support/recordingLog.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+import { checkLeaks, eventually } from '../../support/vscodeApi.ts';
 
 const BROKEN = `import { menu } from './menu.ts';
 

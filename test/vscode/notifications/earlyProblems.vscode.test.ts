@@ -2,8 +2,8 @@
 import * as assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { inFolder, type Listening, useListening } from '../support/listening.ts';
-import { checkLeaks } from '../support/vscodeApi.ts';
+import { inFolder, type Listening, useListening } from '../../support/listening.ts';
+import { checkLeaks } from '../../support/vscodeApi.ts';
 
 let number = 0;
 

@@ -2,17 +2,17 @@
 import * as assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { createOpenAiModel } from '../../src/models/openai/openai.ts';
-import { createEditorProducer } from '../../src/producers/files/editor.ts';
-import { createFilesProducer } from '../../src/producers/files/files.ts';
-import { type LogEvent } from '../../src/protocol/event.ts';
-import { editorBuffers } from '../../src/vscode/sources/buffers.ts';
-import { createEditorFiles } from '../../src/vscode/sources/files.ts';
-import { createWorkspace } from '../../src/vscode/workspace/editorWorkspace.ts';
-import { cleanUpAfterEach, folder, onDisk, put, typeInto } from '../support/editing.ts';
-import { type Headless, startHeadless } from '../support/headless.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { checkLeaks } from '../support/vscodeApi.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createEditorProducer } from '../../../src/producers/files/editor.ts';
+import { createFilesProducer } from '../../../src/producers/files/files.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { editorBuffers } from '../../../src/vscode/sources/buffers.ts';
+import { createEditorFiles } from '../../../src/vscode/sources/files.ts';
+import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
+import { cleanUpAfterEach, folder, onDisk, put, typeInto } from '../../support/editing.ts';
+import { type Headless, startHeadless } from '../../support/headless.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+import { checkLeaks } from '../../support/vscodeApi.ts';
 
 const nothing = async () => undefined;
 

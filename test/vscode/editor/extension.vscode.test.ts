@@ -1,7 +1,7 @@
 // The extension in the real extension host: it activates and registers what package.json contributes.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { checkLeaks, startedExtension } from '../support/vscodeApi.ts';
+import { checkLeaks, startedExtension } from '../../support/vscodeApi.ts';
 
 describe('the extension', () => {
   checkLeaks();
