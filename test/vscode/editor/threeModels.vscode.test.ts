@@ -50,8 +50,8 @@ describe('the same conversation on three models', () => {
     const [, second] = (logs[0] ?? []).filter((event) => (event as { type: string }).type === 'tool_call_response');
     assert.equal((second as { notifications?: { shown: unknown[] } }).notifications?.shown.length, 1);
     // The notification on that result reached the model as part of it.
-    const told = tea.lastRequest().messages.at(-1)?.join('\n') ?? '';
-    assert.match(told, /^user\nguide_2 = note\.txt\|\n\n<notification [^>]*><!\[CDATA\[The kettle boils/);
+    const delivered = tea.lastRequest().messages.at(-1)?.join('\n') ?? '';
+    assert.match(delivered, /^user\nguide_2 = note\.txt\|\n\n<notification [^>]*><!\[CDATA\[The kettle boils/);
   });
 });
 

@@ -147,7 +147,7 @@ describe('problems', () => {
   }
 
   /** The block at the start of the last turn. */
-  function told(): string {
+  function lastBlock(): string {
     const { messages } = JSON.parse(server.requests.at(-1)?.body ?? '{"messages":[]}') as {
       messages: { role: string; content: string }[];
     };
@@ -214,7 +214,7 @@ describe('problems', () => {
     await waits(log, 1);
     assert.deepEqual(waiting(log), [`introduced error ${path} has 1 new problem:\n  line 1: error: Too strong.`]);
     await run(log, [call('read_file', { path })]);
-    assert.match(told(), /<notification source="diagnostics" name="introduced" level="error"/);
+    assert.match(lastBlock(), /<notification source="diagnostics" name="introduced" level="error"/);
     clock.advance(60_000);
     assert.deepEqual(waiting(log), []);
   });
@@ -380,7 +380,7 @@ describe('problems', () => {
     clock.advance(300);
     await waits(log, 1);
     await run(log, [call('read_file', { path })]);
-    const elements = readElements(told());
+    const elements = readElements(lastBlock());
     assert.deepEqual(
       elements.map(({ name }) => name),
       ['notification'],

@@ -35,9 +35,9 @@ describe('file notifications', function () {
   /** The editor's watcher reports in order: once it has reported a file created now, it has reported all earlier changes. */
   async function editorHasHeard(path: string): Promise<void> {
     const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder(), path));
-    const heard = new Promise<void>((resolve) => watcher.onDidCreate(() => resolve()));
+    const created = new Promise<void>((resolve) => watcher.onDidCreate(() => resolve()));
     await writeFile(inFolder(path), '');
-    await heard;
+    await created;
     watcher.dispose();
   }
 
@@ -50,9 +50,9 @@ describe('file notifications', function () {
       () => agent.pending.map(({ message }) => message),
       (messages) => messages.some((one) => one.includes('+  assam: 360,')),
     );
-    const told = await agent.turn();
-    assert.equal(told.match(/<notification source=\\"file\\" name=\\"changed\\"/g)?.length, 1);
-    assert.match(told, /-  assam: 350,\\n\+  assam: 360,/);
+    const delivered = await agent.turn();
+    assert.equal(delivered.match(/<notification source=\\"file\\" name=\\"changed\\"/g)?.length, 1);
+    assert.match(delivered, /-  assam: 350,\\n\+  assam: 360,/);
     await writeFile(inFolder(MENU), original.replace('350', '360'));
     await change(ORDER, /$/, '// other\n');
     await agent.hears(/^file.changed src\/order.ts changed since you read it, outside the editor:$/);
@@ -179,9 +179,9 @@ describe('file notifications', function () {
   });
 
   it('changes by an own command to read files are delivered with its result, also of a quick command', async () => {
-    const told = await agent.turn(call('run_command', { command: `sed -i s/350/351/ ${MENU}` }));
+    const delivered = await agent.turn(call('run_command', { command: `sed -i s/350/351/ ${MENU}` }));
     assert.match(
-      told,
+      delivered,
       /src\/menu.ts changed since you read it, while your command `sed -i s\/350\/351\/ src\/menu.ts` was running:/,
     );
     assert.deepEqual(agent.waiting, []);
@@ -236,10 +236,10 @@ describe('file notifications', function () {
     await change(ORDER, /$/, '// other\n');
     await agent.hears(/^file.changed src\/order.ts/);
     await editorHasHeard('last.txt');
-    const told = await agent.turn();
-    assert.match(told, /source=\\"file\\" name=\\"workspace\\" level=\\"info\\"/);
-    assert.match(told, /Other files of the workspace meanwhile: \d changed, 5 created \(.*src\/ 5.*\)/);
-    assert.doesNotMatch(told, /dist/);
+    const delivered = await agent.turn();
+    assert.match(delivered, /source=\\"file\\" name=\\"workspace\\" level=\\"info\\"/);
+    assert.match(delivered, /Other files of the workspace meanwhile: \d changed, 5 created \(.*src\/ 5.*\)/);
+    assert.doesNotMatch(delivered, /dist/);
     assert.doesNotMatch(await agent.turn(), /workspace meanwhile/);
   });
 

@@ -66,9 +66,9 @@ describe('a file that is being written', function () {
       .split('\n')
       .filter((line) => line.includes('"notification_queued"') && line.includes('slow.txt'));
     assert.equal(queued.length, 1);
-    const [told] = log.state.pending.notifications;
-    assert.match(told?.message ?? '', new RegExp(`^${folder}/slow.txt changed since you read it`));
-    assert.match(told?.message ?? '', /\n two\n\+TWO\n three$/);
+    const [delivered] = log.state.pending.notifications;
+    assert.match(delivered?.message ?? '', new RegExp(`^${folder}/slow.txt changed since you read it`));
+    assert.match(delivered?.message ?? '', /\n two\n\+TWO\n three$/);
     assert.deepEqual(headless.errors, []);
   });
 });

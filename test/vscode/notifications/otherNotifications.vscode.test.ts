@@ -96,9 +96,9 @@ describe('notifications of git, problems, configuration and budget', function ()
     await replace(new vscode.Range(0, 0, 0, 0), 'export const cups: number = "two";\n');
     // If the server had not checked the file before, the message says so.
     await agent.hears(/^diagnostics.introduced src\/menu.ts has 1 (new )?problem/);
-    const told = await agent.turn();
-    assert.match(told, /source=\\"diagnostics\\" name=\\"introduced\\" level=\\"error\\"/);
-    assert.match(told, /line 1: error ts 2322: Type 'string' is not assignable to type 'number'/);
+    const delivered = await agent.turn();
+    assert.match(delivered, /source=\\"diagnostics\\" name=\\"introduced\\" level=\\"error\\"/);
+    assert.match(delivered, /line 1: error ts 2322: Type 'string' is not assignable to type 'number'/);
     await replace(new vscode.Range(0, 0, 1, 0), '');
     await agent.hears(/^diagnostics.resolved src\/menu.ts/);
     assert.equal(agent.waiting.filter((one) => one.startsWith('diagnostics')).length, 1);

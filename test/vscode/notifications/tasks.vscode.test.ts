@@ -177,11 +177,11 @@ describe('tasks', function () {
     assert.ok(vscode.tasks.taskExecutions.some(({ task }) => task.name === 'simmer'));
     assert.deepEqual(await events('notification_queued'), []);
     await stopped('simmer');
-    const [told] = await eventually(
+    const [delivered] = await eventually(
       () => events('notification_queued'),
       (queued) => queued.length > 0,
     );
-    assert.match(told?.notification.message ?? '', /^The background task “simmer” was ended after/);
+    assert.match(delivered?.notification.message ?? '', /^The background task “simmer” was ended after/);
   });
 
   it('run by the user are notified once, with exit code, duration and level', async () => {
@@ -206,7 +206,7 @@ describe('tasks', function () {
   });
 
   it('that succeed again after a delivered success are not notified; a failure and its fix are', async () => {
-    const told = async (queued: number) => {
+    const delivered = async (queued: number) => {
       await eventually(
         () => events('notification_queued'),
         (all) => all.length >= queued,
@@ -220,16 +220,16 @@ describe('tasks', function () {
       );
     };
     await run('brew');
-    assert.deepEqual(await told(1), ['brew 0']);
+    assert.deepEqual(await delivered(1), ['brew 0']);
     await run('brew');
     await run('spill');
-    assert.deepEqual(await told(2), ['spill 1']);
+    assert.deepEqual(await delivered(2), ['spill 1']);
     await run('spill');
-    assert.deepEqual(await told(3), ['spill 0']);
+    assert.deepEqual(await delivered(3), ['spill 0']);
     await run('spill');
     await run('brew');
     await run('taste');
-    assert.deepEqual(await told(4), ['taste 3']);
+    assert.deepEqual(await delivered(4), ['taste 3']);
     assert.equal((await events('notification_queued')).length, 4);
   });
 

@@ -65,7 +65,7 @@ describe('terminal notifications', function () {
   }
 
   /** The full text of the only pending notification. */
-  async function told(): Promise<string> {
+  async function pendingText(): Promise<string> {
     const [only] = await eventually(
       () => agent.pending,
       (pending) => pending.length > 0,
@@ -78,7 +78,7 @@ describe('terminal notifications', function () {
   it('terminal.failed: a quick command is reported with its last lines, although the stream starts too late', async () => {
     assert.equal(await type('echo steam; echo API_KEY=12345; LOGIN_TOKEN=hunter2 false'), 1);
     assert.match(
-      await told(),
+      await pendingText(),
       /^In the user’s terminal “kitchen” the command `echo steam; echo API_KEY=\*\*\*; LOGIN_TOKEN=\*\*\* false` failed with exit code 1 in .*\. Its last lines:\nsteam\nAPI_KEY=\*\*\*$/,
     );
   });
@@ -94,7 +94,7 @@ describe('terminal notifications', function () {
     ];
     await writeFile(inFolder('brew.js'), script.join('\n'));
     assert.equal(await type(`'${process.execPath}' brew.js`), 3);
-    const [head, ...lines] = (await told()).split('\n');
+    const [head, ...lines] = (await pendingText()).split('\n');
     assert.match(head ?? '', /brew.js` failed with exit code 3 in .*\. Its last lines:$/);
     assert.deepEqual(lines, [
       ...Array.from({ length: 11 }, (_, index) => `line ${3989 + index}`),
@@ -130,12 +130,12 @@ describe('terminal notifications', function () {
     try {
       await writeFile(inFolder('cup'), 'wine\n');
       front.sendText('cat cup; false');
-      assert.match(await told(), /“cellar” .* Its last lines:\nwine$/);
+      assert.match(await pendingText(), /“cellar” .* Its last lines:\nwine$/);
       await agent.turn();
       await writeFile(inFolder('cup'), 'tea\n');
       assert.equal(await type('cat cup; false'), 1);
       assert.match(
-        await told(),
+        await pendingText(),
         /“kitchen” the command `cat cup; false` failed with exit code 1 in \S+( Its last lines:\ntea)?$/,
       );
     } finally {
@@ -157,10 +157,10 @@ describe('terminal notifications', function () {
       `stty -echo; echo 'Wo''rd?'; read -r word; stty echo; echo wrong; sleep 0.2; echo over; false`,
     );
     terminal.sendText('open sesame');
-    const message = await told();
+    const message = await pendingText();
     assert.match(message, /Its last lines:\nWord\?\nwrong\nover$/);
     assert.equal(await type('echo after; true'), 0);
-    assert.equal(await told(), message);
+    assert.equal(await pendingText(), message);
   });
 
   it('a successful command, one ended with Ctrl+C and a task are not reported as terminal.failed', async () => {
@@ -184,7 +184,7 @@ describe('terminal notifications', function () {
 
   it('terminal.failed: succeeding before delivery withdraws the notification', async () => {
     await type('test -e brewed');
-    await told();
+    await pendingText();
     await type('touch brewed');
     assert.equal(await type('test -e brewed'), 0);
     await agent.quiet();
@@ -193,13 +193,13 @@ describe('terminal notifications', function () {
   it('terminal notifications can be recorded without delivery, or turned off', async () => {
     await setting('notifications.kinds', { terminal: { enable: false } });
     await type('false');
-    await told();
+    await pendingText();
     assert.doesNotMatch(await agent.turn(), /terminal/);
     await setting('notifications.kinds', undefined);
     await setting('notifications.producers', { terminals: false });
     await type('false # unheard');
     await setting('notifications.producers', undefined);
     await type('false # heard');
-    assert.match(await told(), /# heard/);
+    assert.match(await pendingText(), /# heard/);
   });
 });

@@ -33,21 +33,21 @@ function leaveOpen({ headless }: Pick<Walked, 'headless'>): Promise<InquiryReque
 
 test.each([
   ['text', { question: 'Why?' }, 'Because of the rain.', 'The user answered:\nBecause of the rain.'],
-  ['one of', tea, 'sencha', 'The user chose: “sencha”.'],
-  ['words beside the options', tea, 'none, water', 'The user wrote instead of an option:\nnone, water'],
-  ['several of', { ...tea, several: true }, ['assam', 'rooibos'], 'The user chose: “assam”, “rooibos”.'],
+  ['one option', tea, 'sencha', 'The user chose: “sencha”.'],
+  ['text instead of an option', tea, 'none, water', 'The user wrote instead of an option:\nnone, water'],
+  ['several options', { ...tea, several: true }, ['assam', 'rooibos'], 'The user chose: “assam”, “rooibos”.'],
   [
-    'several and words',
+    'several options and text',
     { ...tea, several: true },
     ['assam', 'milk'],
     'The user chose: “assam”.\nThe user wrote instead of an option:\nmilk',
   ],
   ['skipped', tea, ' ', expect.stringContaining('The user gave no answer.') as string],
-])('%s: the answer is in the log and is what the model reads', async (_, values, answer, told) => {
+])('%s: the answer is in the log and in the model’s result', async (_, values, answer, content) => {
   const walk = await beginWalk([ask('a', values), done]);
   walk.headless.frontend.answerQuestion = async () => ({ answer, by: 'user' });
   await walk.go();
-  expect(await result(walk)).toEqual({ content: told, is_error: false });
+  expect(await result(walk)).toEqual({ content, is_error: false });
   const [request, response] = await eventsOf(walk, 'inquiry_request', 'inquiry_response');
   expect(request).toMatchObject({ ...values, tool_call_id: 'a' });
   expect(response).toMatchObject({ id: request?.id, answer, by: 'user' });
@@ -67,10 +67,10 @@ test('ask_user needs no approval in any mode and is available in Plan mode', asy
 
 test.each([
   ['no question', {}, 'question: '],
-  ['an empty one', { question: '  ' }, 'question: '],
+  ['an empty question', { question: '  ' }, 'question: '],
   ['a single option', { question: 'a', options: ['x'] }, 'options: '],
-  ['an option twice', { question: 'a', options: ['x', 'y', 'x'] }, 'options: “x” is there twice.'],
-  ['several of nothing', { question: 'a', several: true }, 'several: there are no options'],
+  ['a duplicate option', { question: 'a', options: ['x', 'y', 'x'] }, 'options: “x” is there twice.'],
+  ['several without options', { question: 'a', several: true }, 'several: there are no options'],
 ])('%s is refused with its reason, and the user is not asked', async (_, values, fault) => {
   const walk = await beginWalk([ask('a', values), done]);
   await walk.go();

@@ -73,9 +73,9 @@ describe.each(['result', 'request'] as const)('carried by a %s', (carrier) => {
       const [record] = notificationHistory(await allEvents(walk));
       expect(record).toMatchObject({ state: 'shown', receipt: 'accepted', carrier: expect.any(Number) as number });
       const first = carrier === 'result' ? 1 : 0;
-      const told = walk.server.requests.map((_, number) => occurrences(walk, number, FACT));
-      expect(told.slice(first)).toEqual(told.slice(first).map(() => 1));
-      expect(told.length - first).toBeGreaterThan(answers.length);
+      const counts = walk.server.requests.map((_, number) => occurrences(walk, number, FACT));
+      expect(counts.slice(first)).toEqual(counts.slice(first).map(() => 1));
+      expect(counts.length - first).toBeGreaterThan(answers.length);
       const events = [...(await eventsOf(walk, 'chat_request')), ...(await eventsOf(walk, 'tool_call_response'))];
       expect(events.filter(({ notifications }) => notifications?.text.includes(FACT) === true)).toHaveLength(1);
       await walk.golden(golden(`receipt-${carrier}-${when.replaceAll(/\W+/g, '-')}`));

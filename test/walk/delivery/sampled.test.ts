@@ -101,8 +101,8 @@ test('instructions changed during a turn apply from the next request on, which r
   expect(systemOf(walked, 0)).toContain('Speak softly.');
   expect(systemOf(walked, 1)).toContain('Speak loudly.');
   expect(systemOf(walked, 1)).not.toContain('Speak softly.');
-  const told = (walked.messages(1).at(-1) as { content: string }).content;
-  expect(told).toContain(
+  const delivered = (walked.messages(1).at(-1) as { content: string }).content;
+  expect(delivered).toContain(
     'Since your last answer: instructions changed, as in the system prompt: AGENTS.md.\nAGENTS.md (+1 −1):\n@@ -1,2 +1,2 @@\n Use tabs.\n-Speak softly.\n+Speak loudly.',
   );
   expect(carried(walked, 2)).not.toContain('Since your last answer');
@@ -155,12 +155,12 @@ test('a context window that fills up is reported once at 60 % and once at 80 %',
   }));
   const walked = await begin([...counted, end], { modelOptions: { contextWindow: 10_000 } });
   await walked.go();
-  const told = (await walked.headless.events(walked.id))
+  const delivered = (await walked.headless.events(walked.id))
     .split('\n')
     .filter((line) => line.includes('"notification_queued"'))
     .map((line) => (JSON.parse(line) as { notification: { level: string; message: string } }).notification)
     .map(({ level, message }) => `${level} ${message.split(' (')[0] ?? ''}`);
-  expect(told).toEqual([
+  expect(delivered).toEqual([
     expect.stringMatching(/^info The context window is 6\d % full$/),
     expect.stringMatching(/^warning The context window is 8\d % full$/),
   ]);

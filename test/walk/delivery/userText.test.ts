@@ -124,10 +124,10 @@ describe('a queued message', () => {
     await pipe.end();
     await earshot.settled(walk.id);
     const [response] = await eventsOf(walk, 'tool_call_response');
-    const words = /<user_message[^>]*><!\[CDATA\[([\s\S]*)\]\]><\/user_message>/.exec(
+    const message = /<user_message[^>]*><!\[CDATA\[([\s\S]*)\]\]><\/user_message>/.exec(
       response?.notifications?.text ?? '',
     )?.[1];
-    expect(words?.replaceAll(']]]]><![CDATA[>', ']]>')).toBe(long);
+    expect(message?.replaceAll(']]]]><![CDATA[>', ']]>')).toBe(long);
     expect(occurrences(walk, 1, response?.notifications?.text ?? 'none')).toBe(1);
     await walk.golden(golden('queued-long'));
   });
@@ -281,8 +281,8 @@ test('an endpoint without image support gets a text instead, and that is remembe
   await walk.headless.earshot.send(walk.id, 'Look.', { attachments: [image] });
   await walk.headless.earshot.settled(walk.id);
   await walk.go('And?');
-  const told = 'Look.\n\nAttached image: shot.png\n\n(shot.png is not shown: this model takes no images.)';
-  expect(walk.messages(1)).toEqual([{ role: 'user', content: told }]);
+  const content = 'Look.\n\nAttached image: shot.png\n\n(shot.png is not shown: this model takes no images.)';
+  expect(walk.messages(1)).toEqual([{ role: 'user', content }]);
   expect(walk.server.requests).toHaveLength(3);
 });
 

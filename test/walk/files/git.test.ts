@@ -118,9 +118,9 @@ async function pendingAfterAnEcho(): Promise<readonly string[]> {
 }
 
 test('switching branch gives one notification, and none for each changed file', async () => {
-  const told = nextQueued();
+  const queued = nextQueued();
   git('switch', '-q', 'other');
-  const { kind, level, message, data } = await told;
+  const { kind, level, message, data } = await queued;
   expect([kind.source, kind.name, level]).toEqual(['git', 'head_changed', 'warning']);
   expect(message.replace(/\b[0-9a-f]{7}\b/g, 'abcdef0')).toBe(
     'Git switched from main to other (abcdef0 → abcdef0). 3 files of the repository differ. Of what you have read, changed: src/a.txt, src/b.txt (gone). Read again before you rely on it.',
@@ -133,9 +133,9 @@ test('switching branch gives one notification, and none for each changed file', 
 });
 
 test('switching branch and back before delivery withdraws the notification', async () => {
-  const told = nextQueued();
+  const queued = nextQueued();
   git('switch', '-q', 'other');
-  await told;
+  await queued;
   const withdrawn = nextWithdrawn();
   git('switch', '-q', 'main');
   await withdrawn;
@@ -143,32 +143,32 @@ test('switching branch and back before delivery withdraws the notification', asy
 });
 
 test('switching branch and back with a file changed before reports only the file', async () => {
-  let told = nextQueued();
+  let queued = nextQueued();
   await write('a', 'a otherwise\n');
-  await told;
+  await queued;
   git('commit', '-qam', 'three');
   // Without this the commit and the switch would be one operation.
   expect(await pendingAfterAnEcho()).toHaveLength(1);
   const settled = nextWithdrawn();
   await write('b', 'b on main\n');
   await settled;
-  told = nextQueued(({ kind }) => kind.source === 'git');
+  queued = nextQueued(({ kind }) => kind.source === 'git');
   git('switch', '-q', 'other');
-  await told;
-  told = nextQueued(({ kind }) => kind.source === 'file');
+  await queued;
+  queued = nextQueued(({ kind }) => kind.source === 'file');
   git('switch', '-q', 'main');
-  expect((await told).message).toMatch(/^src\/a.txt changed since you read it, during a git operation:/);
+  expect((await queued).message).toMatch(/^src\/a.txt changed since you read it, during a git operation:/);
   expect((await pendingAfterAnEcho()).map((message) => message.split(' ')[0])).toEqual(['src/a.txt']);
 });
 
 test('switching back after delivery gives one notification that names the files that are again as read', async () => {
-  let told = nextQueued();
+  let queued = nextQueued();
   git('switch', '-q', 'other');
-  await told;
+  await queued;
   await go();
-  told = nextQueued();
+  queued = nextQueued();
   git('switch', '-q', 'main');
-  expect((await told).message).toMatch(/Again as you read it: src\/a.txt, src\/b.txt\.$/);
+  expect((await queued).message).toMatch(/Again as you read it: src\/a.txt, src\/b.txt\.$/);
   await go();
   expect(log.state.pending.isEmpty).toBe(true);
 });
@@ -180,23 +180,23 @@ test('a commit changes no file and gives no notification', async () => {
 });
 
 test('a stash that removes a delivered change gives one notification that names the file', async () => {
-  let told = nextQueued();
+  let queued = nextQueued();
   await write('a', 'a changed\n');
-  await told;
+  await queued;
   await go();
-  told = nextQueued(({ kind }) => kind.source === 'git');
+  queued = nextQueued(({ kind }) => kind.source === 'git');
   git('stash', '-q');
   // The model knows the file as it was shown last.
-  expect((await told).message).toBe(
+  expect((await queued).message).toBe(
     'Git stashed changes away. Of what you have read, changed: src/a.txt. Read again before you rely on it.',
   );
   expect(await pendingAfterAnEcho()).toHaveLength(1);
 });
 
 test('a stash that removes an undelivered change is not reported', async () => {
-  const told = nextQueued();
+  const queued = nextQueued();
   await write('a', 'a changed\n');
-  await told;
+  await queued;
   const withdrawn = nextWithdrawn();
   git('stash', '-q');
   // The pending notification of the file is withdrawn: it is as it was read.
@@ -205,15 +205,15 @@ test('a stash that removes an undelivered change is not reported', async () => {
 });
 
 test('a stash popped and reverted by hand before delivery is not reported', async () => {
-  let told = nextQueued();
+  let queued = nextQueued();
   await write('a', 'a changed\n');
-  await told;
+  await queued;
   const withdrawn = nextWithdrawn();
   git('stash', '-q');
   await withdrawn;
-  told = nextQueued(({ kind }) => kind.source === 'git');
+  queued = nextQueued(({ kind }) => kind.source === 'git');
   git('stash', 'pop', '-q');
-  expect((await told).message).toMatch(/^Git took stashed changes out\. .*changed: src\/a.txt\./);
+  expect((await queued).message).toMatch(/^Git took stashed changes out\. .*changed: src\/a.txt\./);
   await write('a', 'a on main\n');
   await go();
   expect(server.requests.at(-1)?.body).not.toContain('stash');
@@ -221,9 +221,9 @@ test('a stash popped and reverted by hand before delivery is not reported', asyn
 });
 
 test('a file reverted by hand before delivery is not named', async () => {
-  const told = nextQueued();
+  const queued = nextQueued();
   git('switch', '-q', 'other');
-  await told;
+  await queued;
   await write('a', 'a on main\n');
   await go();
   expect(server.requests.at(-1)?.body).toMatch(
@@ -237,9 +237,9 @@ test('a file reverted by hand before delivery is not named', async () => {
 test('a merge that stops with conflicts names them', async () => {
   await write('a', 'a otherwise\n');
   git('commit', '-qam', 'three');
-  const told = nextQueued(({ kind }) => kind.source === 'git');
+  const queued = nextQueued(({ kind }) => kind.source === 'git');
   expect(() => git('merge', '-q', 'other')).toThrow();
-  const { message, level } = await told;
+  const { message, level } = await queued;
   expect(level).toBe('error');
   expect(message).toMatch(
     /^Git began a merge, which is not finished.* In conflict: src\/a.txt\. Of what you have read, changed: src\/a.txt, src\/b.txt \(gone\)/,
@@ -247,27 +247,27 @@ test('a merge that stops with conflicts names them', async () => {
 });
 
 test('a rebase of several commits gives one notification, and so does a pull', async () => {
-  let told = nextQueued();
+  let queued = nextQueued();
   git('switch', '-q', 'topic');
-  await told;
+  await queued;
   await go();
-  told = nextQueued(({ message }) => message.includes('rebased'));
+  queued = nextQueued(({ message }) => message.includes('rebased'));
   git('rebase', '-q', 'other');
-  expect((await told).message).toMatch(/^Git rebased topic .*changed: src\/a.txt, src\/b.txt \(gone\)/);
+  expect((await queued).message).toMatch(/^Git rebased topic .*changed: src\/a.txt, src\/b.txt \(gone\)/);
   expect(await pendingAfterAnEcho()).toHaveLength(1);
-  told = nextQueued(({ message }) => message.includes('to main'));
+  queued = nextQueued(({ message }) => message.includes('to main'));
   git('checkout', '-qf', 'main');
-  await told;
+  await queued;
   await go();
-  told = nextQueued(({ message }) => message.includes('pulled'));
+  queued = nextQueued(({ message }) => message.includes('pulled'));
   git('pull', '-q', '--ff-only', '.', 'other');
-  expect((await told).message).toMatch(/^Git pulled into main/);
+  expect((await queued).message).toMatch(/^Git pulled into main/);
 });
 
 test('reopening after an undelivered switch and further git operations reports the current state', async () => {
-  let told = nextQueued();
+  let queued = nextQueued();
   git('switch', '-q', 'other');
-  await told;
+  await queued;
   const reopen = async () => {
     const opened = await headless.earshot.open(log.id);
     if (!opened.ok) throw new Error(opened.failure.message);
@@ -280,9 +280,9 @@ test('reopening after an undelivered switch and further git operations reports t
   await go();
   expect(server.requests.at(-1)?.body).toMatch(/Git switched from main to topic \(/);
   expect(server.requests.at(-1)?.body).not.toContain('main to other');
-  told = nextQueued(({ kind }) => kind.source === 'git');
+  queued = nextQueued(({ kind }) => kind.source === 'git');
   git('switch', '-q', 'other');
-  await told;
+  await queued;
   await headless.earshot.close(log.id);
   git('switch', '-q', 'topic');
   headless = await headless.restart();

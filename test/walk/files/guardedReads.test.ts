@@ -64,10 +64,10 @@ test('a read file that becomes a link out of the workspace is reported without t
   await walked.go();
   const outside = join(dirname(walked.headless.folder), 'secret.txt');
   await writeFile(outside, SECRET);
-  const told = queued(walked, 'notes.md');
+  const notified = queued(walked, 'notes.md');
   await symlink(outside, join(walked.headless.folder, 'swap'));
   await rename(join(walked.headless.folder, 'swap'), join(walked.headless.folder, 'notes.md'));
-  expect(await told).toMatch(
+  expect(await notified).toMatch(
     /^notes\.md, which you read, was replaced by a link that leads outside the workspace, or lies in a folder that was.*\. Its content is not shown\.$/,
   );
   await walked.go();
@@ -81,9 +81,9 @@ test('a change of a protected file that the user approved to read is reported wi
   walked.headless.frontend.answer = async () => ({ action: 'approve', by: 'user' });
   await walked.go();
   expect(bodies(walked)).toContain('TOKEN=1');
-  const told = queued(walked, '.env');
+  const notified = queued(walked, '.env');
   await put(walked, '.env', `TOKEN=${SECRET}\n`);
-  expect(await told).toMatch(
+  expect(await notified).toMatch(
     /^\.env, which you read, changed \(\.env is protected: \.env may hold secrets\).*\. Its content is not shown\.$/,
   );
   await walked.go();

@@ -81,16 +81,16 @@ test('an edit is reported to other conversations that have seen the file, and no
   const onlooker = await conversation(earshot);
   await send(earshot, onlooker.id);
   const editor = await conversation(earshot);
-  const told = nextQueued(earshot, onlooker.id, 'file:a.txt');
+  const notified = nextQueued(earshot, onlooker.id, 'file:a.txt');
   meanwhile = async () => {
     // Delivered after any notification of the edit would have been.
-    const heard = nextQueued(earshot, editor.id, 'file:other.txt');
+    const queued = nextQueued(earshot, editor.id, 'file:other.txt');
     await writeFile(join(folder, 'other.txt'), 'y\n');
-    await heard;
+    await queued;
   };
   await send(earshot, editor.id);
   expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('one\n2\n');
-  expect(await told).toMatchObject({
+  expect(await notified).toMatchObject({
     notification: { kind: { source: 'file', name: 'changed' }, message: expect.stringContaining('+2') as string },
   });
   const events = (await headless?.events(editor.id)) ?? '';

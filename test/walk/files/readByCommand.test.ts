@@ -67,7 +67,7 @@ test.each([
   ['cat -n tea.txt', {}],
   ['wc -l tea.txt', {}],
   ['echo nothing', {}],
-])('%s', async (command, expected) => {
+])('`%s` marks exactly what it prints as read', async (command, expected) => {
   await run(command);
   expect(Object.fromEntries([...log.state.seen.paths()].map((path) => [path, seen(path)]))).toEqual(expected);
 });

@@ -85,9 +85,9 @@ test.each([
   ['an error', draft('error'), 'task.ended'],
   ['something critical', draft('critical'), 'task.ended'],
   ['a warning', draft('warning', 'git', 'head_changed'), 'git.head_changed'],
-])('await returns at once on %s', async (_name, news, kind) => {
+])('await returns at once on %s', async (_name, notification, kind) => {
   const { walk, turn } = await waiting();
-  await walk.headless.earshot.publish(news);
+  await walk.headless.earshot.publish(notification);
   await turn;
   expect((await responses(walk))[1]).toMatch(new RegExp(`^slow: running for .*\\n\\(Returned early: ${kind}\\.\\)$`));
   expect(await told(walk)).toContain('Something happened.');

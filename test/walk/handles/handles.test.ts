@@ -127,7 +127,7 @@ describe('a handle', () => {
     [{ action: 'fetch', name: 'nobody' }, 'name: there is no handle “nobody”. There are none.'],
     [{ action: 'list' }, 'There are no handles.'],
     [{ action: 'dance', name: 'x' }, /^handle was not run: action: /],
-  ])('called with %j gets an error result that lets the model correct it', async (args, content) => {
+  ])('called with %j is answered so that the model can correct it', async (args, content) => {
     const walk = await begin([{ calls: [call('handle', args)] }, done]);
     await walk.go();
     expect((await responses(walk))[0]).toMatch(content);
@@ -202,7 +202,7 @@ describe('a handle that seems to wait for input', () => {
     ['printf "Password: "; sleep 1000', true],
     ['printf "> "; sleep 1000', true],
     ['printf "Overwrite (y/n)"; sleep 1000', true],
-  ])('%s: %s', async (command, waits) => {
+  ])('`%s` counts as waiting for input: %s', async (command, waits) => {
     const walk = await begin([{ calls: [background('x', command)] }, done]);
     await walk.go();
     const [one] = walk.headless.handles.list(walk.id);

@@ -4,17 +4,17 @@ import { type LogEvent } from '../../../src/protocol/event.ts';
 import { background, begin, call, done, handle } from '../../support/handleWalks.ts';
 import { type Walked } from '../../support/walking.ts';
 
-const SAID = 'exit code 3';
+const REPORT = 'exit code 3';
 const DELAYS = [0, 2, 4, 6, 8, 10, 14, 20];
 
 /** What reported the end, in the order of the log. A block that reports it follows its result. */
-async function tellings({ headless, id }: Walked): Promise<('result' | 'block')[]> {
+async function reportsOf({ headless, id }: Walked): Promise<('result' | 'block')[]> {
   const events = (await headless.events(id)).trimEnd().split('\n');
   return events.flatMap((line) => {
     const event = JSON.parse(line) as LogEvent;
     if (event.type !== 'tool_call_response' && event.type !== 'chat_request') return [];
-    const result = event.type === 'tool_call_response' && event.content.includes(SAID);
-    const block = event.notifications?.text.includes(SAID) === true;
+    const result = event.type === 'tool_call_response' && event.content.includes(REPORT);
+    const block = event.notifications?.text.includes(REPORT) === true;
     return [...(result ? (['result'] as const) : []), ...(block ? (['block'] as const) : [])];
   });
 }
@@ -48,11 +48,11 @@ test.each(Object.entries(asks))('a handle that ends while it is %s is reported o
     walk.server.restart(done);
     await earshot.send(id, 'And?');
     await earshot.settled(id);
-    const told = await tellings({ ...walk, id });
+    const reports = await reportsOf({ ...walk, id });
     // If aborted before its end, it has another exit code.
-    if (!stopped) expect(told.length, `after ${delay} ms`).toBeGreaterThan(0);
+    if (!stopped) expect(reports.length, `after ${delay} ms`).toBeGreaterThan(0);
     // The model may ask again for what was reported; it is not reported again unasked.
-    expect(told.slice(1), `after ${delay} ms: ${told.join()}`).not.toContain('block');
+    expect(reports.slice(1), `after ${delay} ms: ${reports.join()}`).not.toContain('block');
     await earshot.close(id);
   }
 });

@@ -23,7 +23,7 @@ describe('calls', () => {
     ['arguments that do not fit', 'arguments-wrong', [{ id: 'a', name: 'read_file', arguments: { file: 'a.txt' } }]],
     ['an unknown tool', 'unknown-tool', [{ id: 'a', name: 'no_such_tool', arguments: {} }]],
     ['no id at all', 'no-id', [read('', 'a.txt')]],
-  ])('with %s get an error result that lets the model correct them', async (_name, file, calls) => {
+  ])('with %s are answered so that the model can correct them', async (_name, file, calls) => {
     const walk = await beginWalk([{ calls }, { calls: [read('z', 'a.txt')] }, hello]);
     await writeFile(join(walk.headless.folder, 'a.txt'), 'one\n');
     await writeFile(join(walk.headless.folder, 'b.txt'), 'two\n');

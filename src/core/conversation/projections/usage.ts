@@ -40,11 +40,11 @@ export class UsageTotal {
   readonly #byModel = new Map<string, Tokens>();
   /** Input and output of the request that the endpoint counted last. */
   #counted: number | undefined;
-  /** Without a count: the estimate of everything before `read` and `said`; undefined after a compaction. */
+  /** Without a count: the estimate of everything before `input` and `output`; undefined after a compaction. */
   #estimated: number | undefined = 0;
   /** Since then: what the model reads, and what it wrote. */
-  #read = new Estimate();
-  #said = new Estimate();
+  #input = new Estimate();
+  #output = new Estimate();
   /** The last counts: growth of the input, and the estimate for it. */
   readonly #counts: { readonly grown: number; readonly read: Estimate }[] = [];
   readonly #notifications = new Estimate();
@@ -81,10 +81,10 @@ export class UsageTotal {
   contextTokens(messages: () => readonly ModelMessage[], overhead: () => string): number {
     if (this.#estimated === undefined && this.#counted === undefined) {
       this.#estimated = messages().reduce((sum, message) => sum + estimateTokens(textOf(message)), 0);
-      this.#read = new Estimate();
-      this.#said = new Estimate();
+      this.#input = new Estimate();
+      this.#output = new Estimate();
     }
-    const since = this.#read.tokens + this.#said.tokens;
+    const since = this.#input.tokens + this.#output.tokens;
     if (this.#counted !== undefined) return Math.round(this.#counted + since * this.ratio);
     return Math.round((estimateTokens(overhead()) + (this.#estimated ?? 0) + since) * this.ratio);
   }
@@ -95,18 +95,18 @@ export class UsageTotal {
         this.#systemTurn = event.source === 'system';
         return;
       case 'chat_request':
-        this.#read.add(withAttachments(event.content, event.attachments));
+        this.#input.add(withAttachments(event.content, event.attachments));
         this.#carried(event.notifications);
         return;
       case 'tool_call_response':
-        this.#read.add(event.content);
+        this.#input.add(event.content);
         this.#carried(event.notifications);
         return;
       case 'chat_response':
-        this.#said.add(event.message ?? '');
+        this.#output.add(event.message ?? '');
         return;
       case 'tool_call_request':
-        this.#said.add(event.arguments_text ?? JSON.stringify(event.arguments));
+        this.#output.add(event.arguments_text ?? JSON.stringify(event.arguments));
         return;
       case 'compaction':
         this.#counted = undefined;
@@ -121,7 +121,7 @@ export class UsageTotal {
 
   #carried(carried: Carried | undefined): void {
     if (carried === undefined) return;
-    this.#read.add(carried.text);
+    this.#input.add(carried.text);
     this.#notifications.add(carried.text);
   }
 
@@ -137,11 +137,11 @@ export class UsageTotal {
   /** The growth of the input since the last count is compared with the estimate for the same texts. */
   #count(usage: Usage): void {
     const grown = this.#counted === undefined ? 0 : usage.input_tokens - this.#counted;
-    if (grown > 0) this.#counts.push({ grown, read: this.#read });
+    if (grown > 0) this.#counts.push({ grown, read: this.#input });
     if (this.#counts.length > COUNTS) this.#counts.shift();
     this.#counted = usage.input_tokens + usage.output_tokens;
-    this.#read = new Estimate();
-    this.#said = new Estimate();
+    this.#input = new Estimate();
+    this.#output = new Estimate();
   }
 }
 
