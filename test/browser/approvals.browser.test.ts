@@ -129,7 +129,7 @@ test('from the keyboard: changed before it runs; what the tool cannot take is sa
   await file.getByText('This is not a JSON object.').waitFor();
   await json.fill('{"path": 7}');
   await keyboard('Control+Enter');
-  await file.getByText(/Your change could not be taken: path:/).waitFor();
+  await file.getByText(/Your change was not accepted: path:/).waitFor();
   await workbench.screenshot('approvals-modify');
   await json.fill('{"path": "README.md"}');
   await keyboard('Control+Enter');

@@ -33,7 +33,7 @@ test('the tour: a question that outlives a reload is answered from the keyboard,
   }
 
   await writeFile(file('README.md'), `${await readFile(file('README.md'), 'utf8')}\nOpen until six.\n`);
-  await workbench.chat().locator('footer').getByText('1 waiting to be told').waitFor();
+  await workbench.chat().locator('footer').getByText('1 pending notification').waitFor();
   const group = question.getByRole('group', { name: /^Question: Open README\.md/ });
   await group.focus();
   // A key pressed in the moment the card appears must not answer.

@@ -44,7 +44,7 @@ test('the block on the card is the block in the request, word for word', async (
   await workbench.settled();
 
   await card.getByRole('button', { name: /file\.changed/ }).click();
-  const shown = await card.getByRole('group', { name: /word for word/ }).textContent();
+  const shown = await card.getByRole('group', { name: /Exact text/ }).textContent();
   const body = await bodyOf(first + 2);
   expect(body.model).toBe('scripted-model');
   expect(body.messages.at(-1)).toMatchObject({ role: 'tool', content: `done\n(exit code 0)\n\n${shown ?? ''}` });

@@ -55,7 +55,7 @@ async function sampleForResult(deps: TurnDeps, prompting: Prompting): Promise<vo
 async function respond(deps: TurnDeps, response: ToolResponse, cutShort: boolean): Promise<void> {
   const withdrawn = withdrawShown(deps.log, response.handles ?? []);
   const { turn, pending } = deps.log.state;
-  const carries = turn.unanswered.length === 1 && !(cutShort && pending.texts.length > 0);
+  const carries = turn.unanswered.length === 1 && !(cutShort && pending.queuedMessages.length > 0);
   const carrying = carries ? collectOrNothing(deps) : undefined;
   // What a call showed is newer than a diff that was written before it.
   const own = deps.edits.settle(response.seen ?? []);
@@ -79,7 +79,7 @@ function collectOrNothing(deps: TurnDeps): ReturnType<typeof collect> | undefine
 export async function endTurn({ log }: Pick<TurnDeps, 'log'>, end: TurnEnd, why: string): Promise<void> {
   const responses = log.state.turn.unanswered.map(({ request }) => interrupted(request, why));
   const ended: EventDraft = { type: 'turn_ended', ...end };
-  await log.appendTogether([...responses, ended].map((draft) => ({ draft }))).kept;
+  await log.appendTogether([...responses, ended].map((draft) => ({ draft }))).onDisk;
 }
 
 /**

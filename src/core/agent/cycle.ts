@@ -77,7 +77,7 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
     ...(heard.failed !== undefined && { failure: heard.failed.failure }),
   });
   // All numbered together: nothing else can stand between an answer and its calls.
-  const { events, kept } = deps.log.appendTogether(
+  const { events, onDisk: kept } = deps.log.appendTogether(
     drafts.map((draft) => ({ draft, id: draft.type === 'chat_response' ? id : undefined })),
   );
   // Only what this very answer asks for may run.

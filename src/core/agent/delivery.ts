@@ -38,7 +38,7 @@ export function collect(
   const settings = ports.settings();
   const now = ports.clock.now();
   const format = chooseFormat(settings);
-  const { notifications, texts } = pending;
+  const { notifications, queuedMessages: texts } = pending;
   const print = (outline: Outline, withTexts = !textsAsContent) =>
     formatBlock(format, { plan: outline, texts: withTexts ? texts : [], key: turn.key, now });
   const plan = planNotifications({

@@ -45,12 +45,12 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
   const { log, ports } = deps;
   deps.captures?.beginTurn(control.stopped);
   const prompting = new Prompting(deps);
-  const usedBefore = usedBy(log.state.spent, ports.settings());
+  const usedBefore = usedBy(log.state.usage, ports.settings());
   let mended = false;
   await runCalls(deps, prompting, resumed, control);
   while (!control.isStopped) {
     control.enter('between');
-    const limit = limitReached(usedBefore, usedBy(log.state.spent, ports.settings()), ports.settings());
+    const limit = limitReached(usedBefore, usedBy(log.state.usage, ports.settings()), ports.settings());
     if (limit !== undefined) return { outcome: 'error', failure: limit };
     const model = ports.model();
     const cycle = cycleDeps(deps);

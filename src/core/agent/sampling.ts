@@ -45,7 +45,7 @@ async function readSamples(
       const bytes = await ports.snapshots.get(hash);
       return bytes && `${bodyOf(new TextDecoder().decode(bytes))}\n`;
     },
-    contextTokens: state.spent.contextTokens(
+    contextTokens: state.usage.contextTokens(
       () => state.messages.all,
       () => prompting.overhead,
     ),

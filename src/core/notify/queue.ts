@@ -8,18 +8,18 @@ import {
   printKind,
 } from '../../protocol/notification.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { lossOf } from '../conversation/projections/losses.ts';
+import { failureEndedBy } from '../conversation/projections/reportedFailures.ts';
 import { type Ids } from '../ports/ports.ts';
 
 /** Resolves once it is on disk. The id is always ours. `repeated`: also what the model knows already. */
 export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft, repeated = false): Promise<unknown> {
-  if (!repeated && log.state.repeats.isKnown(draft)) return backToKnown(log, draft);
+  if (!repeated && log.state.repeats.isRepeat(draft)) return backToKnown(log, draft);
   const cancelled = cancelledBy(log, draft);
   if (cancelled.length > 0) {
     const reason = `${printKind(draft.kind)} came before it was told`;
     return log.append({ type: 'notification_withdrawn', ids: [...cancelled], reason });
   }
-  if (log.state.handles.knows(draft)) return Promise.resolve();
+  if (log.state.handles.isReported(draft)) return Promise.resolve();
   const notification = { ...draft, id: ids.ulid(), message: bound(log, draft) };
   return log.append({ type: 'notification_queued', notification });
 }
@@ -39,8 +39,8 @@ async function backToKnown(log: ConversationLog, { kind, subject }: Notification
 
 /** Losses that nobody heard of and that this one makes good. One that was heard needs its recovery told. */
 function cancelledBy({ state }: ConversationLog, { kind, subject }: NotificationDraft): readonly string[] {
-  const loss = lossOf(printKind(kind));
-  if (loss === undefined || subject === undefined || state.losses.isHeard(loss, subject)) return [];
+  const loss = failureEndedBy(printKind(kind));
+  if (loss === undefined || subject === undefined || state.reportedFailures.has(loss, subject)) return [];
   const [source = '', name = ''] = loss.split('.');
   return state.pending.idsOf({ source, name }, subject);
 }

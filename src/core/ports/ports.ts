@@ -233,7 +233,7 @@ export type PartialAnswer =
   | { readonly type: 'tool_output'; readonly call: string; readonly text: string };
 
 /** What the user wrote during a turn, until a request carries it. */
-export interface QueuedText {
+export interface QueuedMessage {
   readonly id: string;
   readonly content: string;
   readonly at: string;
@@ -250,7 +250,7 @@ export interface Frontend {
   /** The same for a question. */
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer>;
   /** The user's words that no request will carry. Resolves to whether they are kept there now, also over a crash. */
-  giveBack(conversation: string, texts: readonly QueuedText[]): Promise<boolean>;
+  giveBack(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean>;
 }
 
 export interface SeenFile {

@@ -60,7 +60,7 @@ export interface SampledState {
   /** What the last request had, as far as the log says. */
   readonly used: Partial<RequestConfig>;
   /** The last reported fill of the context window in percent; 0: none was reported since it was last compacted. */
-  readonly contextTold: number;
+  readonly reportedContext: number;
   /** How often the endpoint asked to slow down since that was last reported. */
   readonly rateLimited: { readonly count: number; readonly since: string } | undefined;
 }

@@ -39,7 +39,7 @@ export class LiveViews implements Disposable {
     );
     let { globs } = log.state.watches;
     held.add(
-      log.onDidAppend(({ event, seenMoved }) => {
+      log.onDidAppend(({ event, seenChanged: seenMoved }) => {
         if (event.type === 'tool_call_response') edits.release(event.id);
         if (seenMoved) this.#onDidChangeSeen.fire();
         const changed = activity.take(event) || globs !== log.state.watches.globs;

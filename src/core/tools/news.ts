@@ -56,7 +56,7 @@ interface WaitInterruptions {
 
 function newsIn({ log, settings }: WaitInterruptionsDeps): WaitInterruptions | undefined {
   const { pending } = log.state;
-  if (pending.texts.length > 0) return { what: 'the user wrote', warning: false, due: 0 };
+  if (pending.queuedMessages.length > 0) return { what: 'the user wrote', warning: false, due: 0 };
   const wanted = pending.notifications.filter((notification) => isWanted(notification, settings()));
   const urgent = wanted.find((notification) => isUrgent(notification, settings()));
   if (urgent !== undefined) return { what: printKind(urgent.kind), warning: false, due: 0 };

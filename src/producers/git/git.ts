@@ -233,7 +233,7 @@ class GitWatch implements Disposable {
       const view = this.#viewOf(state.path, conversation);
       const hash = hashes.get(state.path) ?? state.hash;
       // As it was known to be; or whoever watches it has told of it.
-      if (back.includes(state) || view === undefined || view.told === hash) return [];
+      if (back.includes(state) || view === undefined || view.announced === hash) return [];
       return [{ path: state.path, hash, complete: hash === view.hash }];
     });
     const operation = { ...said.operation, alone: files.length + back.length === said.files.length };

@@ -2,9 +2,9 @@
 import * as z from 'zod';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
-import { nameOf } from '../../core/conversation/attachments.ts';
+import { attachmentName } from '../../core/conversation/attachments.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
-import { type Logger, type QueuedText } from '../../core/ports/ports.ts';
+import { type Logger, type QueuedMessage } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Attachment } from '../../protocol/event.ts';
 import { type AttachmentView, type FromPage } from '../../protocol/webview.ts';
@@ -96,12 +96,12 @@ export class Composing {
   }
 
   /** Whether these came back before: the editor may have died before the log said so. */
-  has(texts: readonly QueuedText[]): boolean {
+  has(texts: readonly QueuedMessage[]): boolean {
     return texts.every(({ id }) => this.#returned.includes(id));
   }
 
   /** Queued messages that no request carried. The composer says what they are, until they are sent or cleared. */
-  async giveBack(texts: readonly QueuedText[]): Promise<void> {
+  async giveBack(texts: readonly QueuedMessage[]): Promise<void> {
     const missing = texts.filter((text) => !this.has([text]));
     await this.putBack(missing);
     if (missing.length > 0) await this.#setReturned([...this.#returned, ...missing.map(({ id }) => id)]);
@@ -114,7 +114,7 @@ export class Composing {
   }
 
   /** Puts words in front of what was typed since. Resolves once they are on disk. */
-  async putBack(texts: readonly QueuedText[]): Promise<void> {
+  async putBack(texts: readonly QueuedMessage[]): Promise<void> {
     const { drafts, frontend } = this.#deps;
     const words = texts.flatMap(({ content }) => (content === '' ? [] : [content])).join('\n');
     const attached = texts.flatMap((text) => text.attachments ?? []).map(toKept);
@@ -161,7 +161,7 @@ function toGiven({ id, kind, name, mediaType }: Kept): GivenAttachment {
 }
 
 function toKept(attachment: Attachment): Kept {
-  const name = nameOf(attachment);
+  const name = attachmentName(attachment);
   if (attachment.type !== 'image') return { id: attachment.path, kind: 'file', name };
   return { id: attachment.hash, kind: 'image', name, mediaType: attachment.media_type };
 }

@@ -1,4 +1,4 @@
-// A Frontend with scripted answers to approvals and questions that records what was rendered.
+// A Frontend that answers approvals as a test says and remembers what was drawn.
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -6,7 +6,7 @@ import {
   type Frontend,
   type InquiryAnswer,
   type InquiryRequest,
-  type QueuedText,
+  type QueuedMessage,
 } from '../../../src/core/ports/ports.ts';
 
 export class TestFrontend implements Frontend {
@@ -22,11 +22,11 @@ export class TestFrontend implements Frontend {
   answerQuestion: (request: InquiryRequest, signal: AbortSignal) => Promise<InquiryAnswer> = async () => {
     throw new Error('unexpected question');
   };
-  /** Returned queued messages, oldest first; `takesBack` says whether the front end accepts them. */
-  readonly givenBack: QueuedText[] = [];
+  /** What came back, oldest first; `takesBack` says whether it is kept. */
+  readonly givenBack: QueuedMessage[] = [];
   takesBack = true;
 
-  async giveBack(_conversation: string, texts: readonly QueuedText[]): Promise<boolean> {
+  async giveBack(_conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
     if (this.takesBack) this.givenBack.push(...texts);
     return this.takesBack;
   }

@@ -59,7 +59,9 @@ beforeEach(async () => {
     watch: () => watcher as never,
   });
   const seen: SeenFiles = {
-    all: () => [{ path: PATH, by: [{ conversation: 'c', hash: SEEN, ...(told !== undefined && { told }) }] }],
+    all: () => [
+      { path: PATH, by: [{ conversation: 'c', hash: SEEN, ...(told !== undefined && { announced: told }) }] },
+    ],
     get: (path) => seen.all().find((one) => one.path === path),
     onDidChange: () => ({ dispose: () => undefined }),
   };

@@ -3,11 +3,18 @@ import { expect, test } from 'vitest';
 import { hintFor } from '../../../src/webview/composer.tsx';
 import { strings } from '../../../src/webview/strings.ts';
 
-const noHint = { canSend: true, tooLong: false, problem: undefined, types: false, asked: false, returned: false };
+const noHint = {
+  canSend: true,
+  tooLong: false,
+  problem: undefined,
+  isTyping: false,
+  awaitsApproval: false,
+  returned: false,
+};
 
 test('a returned queued message gives the hint "not delivered" unless another hint takes precedence', () => {
   expect(hintFor(noHint)).toBeUndefined();
   expect(hintFor({ ...noHint, returned: true })).toBe('Your queued message was not delivered. Send it, or delete it.');
-  expect(hintFor({ ...noHint, returned: true, types: true })).toBe(strings.runningHint);
+  expect(hintFor({ ...noHint, returned: true, isTyping: true })).toBe(strings.runningHint);
   expect(hintFor({ ...noHint, returned: true, canSend: false })).toBe(strings.closedHint);
 });

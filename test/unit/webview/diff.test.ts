@@ -13,7 +13,7 @@ test('edits, a whole file and a patch are shown as removed and added lines', () 
     { old_text: 'x', new_text: '', replace_all: true },
   ];
   expect(lines('edit_file', { path: 'a.ts', edits })).toEqual([
-    ['a.ts', 'changed', '-a', '-b', '+c', '-x', '\\Replaced wherever it is.'],
+    ['a.ts', 'changed', '-a', '-b', '+c', '-x', '\\All occurrences are replaced.'],
   ]);
   expect(lines('write_file', { path: 'a.ts', content: 'one\ntwo\n' })).toEqual([['a.ts', 'changed', '+one', '+two']]);
   const patch = '*** Begin Patch\n*** Add File: n.ts\n+new\n*** Update File: u.ts\n@@ f\n a\n-b\n+c\n*** End Patch';

@@ -90,7 +90,7 @@ describe('message numbers', () => {
   it.each([7, 9, 6])('asks for a snapshot when %i follows 7 and ignores deltas until it arrives', (number) => {
     const before = live([answer('a', 'x')]);
     const gap = reduce(before, { type: 'delta', number, changes: [{ type: 'removed', id: 'a' }] });
-    expect(gap.asked).toBe(before.asked + 1);
+    expect(gap.snapshotRequests).toBe(before.snapshotRequests + 1);
     expect(shown(gap)).toEqual([answer('a', 'x')]);
     const ignored = reduce(gap, { type: 'delta', number: 8, changes: [{ type: 'removed', id: 'a' }] });
     expect(ignored).toBe(gap);
@@ -98,7 +98,7 @@ describe('message numbers', () => {
     expect(shown(applyChanges(again, { type: 'text', id: 'b', field: 'text', text: '!' }))).toEqual([
       answer('b', 'z!'),
     ]);
-    expect(again.asked).toBe(gap.asked);
+    expect(again.snapshotRequests).toBe(gap.snapshotRequests);
   });
 });
 
@@ -126,7 +126,7 @@ describe('items', () => {
   ] as const)('asks for a snapshot when text arrives for an unknown id or field: $id $field', (change) => {
     const before = live([answer('a', 'x')]);
     const state = applyChanges(before, change);
-    expect([state.connection, state.asked]).toEqual(['waiting', before.asked + 1]);
+    expect([state.connection, state.snapshotRequests]).toEqual(['waiting', before.snapshotRequests + 1]);
   });
 
   it('does not modify older states', () => {

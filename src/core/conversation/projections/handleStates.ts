@@ -1,4 +1,4 @@
-// Decides what the model knows of each handle: what its own calls showed it and what was queued for it. Told once, never twice.
+// Projects what was reported of each handle, by results or queued notifications, so that each state is reported once.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type NotificationDraft } from '../../../protocol/notification.ts';
 import { nameInScope } from '../../../protocol/scopes.ts';
@@ -6,13 +6,13 @@ import { nameInScope } from '../../../protocol/scopes.ts';
 export interface KnownHandle {
   readonly name: string;
   readonly started: EventOf<'handle_started'>;
-  /** The tool whose call started it; undefined where the log has lost that call. */
+  /** Its output was shown up to this byte. */
   readonly tool: string | undefined;
   /** Up to this byte its output was shown. */
   readonly through: number;
-  /** That it has ended was shown or queued. */
+  /** Its end was shown or queued. */
   readonly ended: boolean;
-  /** The last prompt that was shown or queued, by the size of the output at which it stood. */
+  /** The last prompt that was shown or queued, identified by the size of the output before it. */
   readonly prompt?: number;
 }
 
@@ -30,8 +30,8 @@ export class HandleStates {
     return this.#known.get(name);
   }
 
-  /** Whether a `tool.*` notification would say what is known already, or is of an earlier handle of the same name. */
-  knows(draft: Pick<NotificationDraft, 'kind' | 'subject' | 'data'>): boolean {
+  /** Whether a `tool.*` notification repeats a reported state, or belongs to an earlier handle of the same name. */
+  isReported(draft: Pick<NotificationDraft, 'kind' | 'subject' | 'data'>): boolean {
     const known = this.#of(draft);
     if (known === undefined) return false;
     if (known.ended || !isOfRun(draft, known)) return true;
@@ -43,7 +43,7 @@ export class HandleStates {
   fold(event: LogEvent): void {
     switch (event.type) {
       case 'handle_started': {
-        // A name that is used again is that of the newest.
+        // A reused name means the newest handle.
         this.#known.delete(event.name);
         const tool = this.#running.get(event.tool_call_id);
         this.#known.set(event.name, {

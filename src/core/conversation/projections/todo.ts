@@ -1,4 +1,4 @@
-// Decides what the model's to-do list is: the one that its last successful call wrote, from the log, so that it survives a restart.
+// Projects the model's to-do list: the one that its last successful call wrote. It is in the log, so it survives a restart.
 import { type LogEvent } from '../../../protocol/event.ts';
 import { type TodoItem, todoArgumentsSchema } from '../../../protocol/todo.ts';
 import { type KnownTools } from '../../ports/toolTraits.ts';
@@ -12,7 +12,7 @@ export class Todo {
     this.#tools = tools;
   }
 
-  /** Replaced whole when it changes. */
+  /** A new array after each change. */
   get items(): readonly TodoItem[] {
     return this.#items;
   }

@@ -1,4 +1,4 @@
-// Decides what a conversation's own acts subscribe it to: watched globs, handles and tasks, from the log, so that they survive a restart.
+// Projects what a conversation subscribed to by its own calls: globs, handles and tasks. It is in the log, so it survives a restart.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type KnownTools, type ToolTraits } from '../../ports/toolTraits.ts';
 
@@ -19,17 +19,17 @@ export class Watches {
     this.#tools = tools;
   }
 
-  /** Replaced whole when it changes. */
+  /** A new set after each change. */
   get globs(): ReadonlySet<string> {
     return this.#globs;
   }
 
-  /** Names of the handles it started. Replaced whole when it changes. */
+  /** Names of the handles it started. A new set after each change. */
   get handles(): ReadonlySet<string> {
     return this.#handles;
   }
 
-  /** Names of the tasks it ran, as it called them. Replaced whole when it changes. */
+  /** Names of the tasks it ran, as it called them. A new set after each change. */
   get tasks(): ReadonlySet<string> {
     return this.#tasks;
   }
@@ -75,7 +75,7 @@ export class Watches {
   }
 }
 
-/** The tool refuses what this could not take, so a call that succeeded has happened exactly like this. */
+/** The tool refuses arguments that this cannot apply, so the log and the tool agree about a call that succeeded. */
 export function applyWatch(globs: ReadonlySet<string>, { add, remove }: WatchArguments): ReadonlySet<string> {
   const next = new Set(globs);
   for (const glob of strings(remove)) next.delete(glob);
@@ -83,7 +83,7 @@ export function applyWatch(globs: ReadonlySet<string>, { add, remove }: WatchArg
   return next;
 }
 
-/** Arguments in the log are what a model wrote. */
+/** Arguments in the log are what a model wrote, so they are not validated. */
 function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }

@@ -4,7 +4,7 @@ import { type Carried } from '../../../protocol/event.ts';
 import { KINDS, type KindDescription } from '../../../protocol/kinds.ts';
 import { printKind, READ_NOTIFICATIONS } from '../../../protocol/notification.ts';
 import { withAttachments } from '../../conversation/attachments.ts';
-import { type QueuedText } from '../../ports/ports.ts';
+import { type QueuedMessage } from '../../ports/ports.ts';
 import { type Entry, type Outline } from '../outline.ts';
 
 export type FormatName = Carried['format'];
@@ -12,7 +12,7 @@ export type FormatName = Carried['format'];
 export interface FormatInput {
   readonly plan: Outline;
   /** What the user wrote during the turn: always first, never cut. */
-  readonly texts: readonly QueuedText[];
+  readonly texts: readonly QueuedMessage[];
   /** The conversation's secret. */
   readonly key: string;
   /** When it is printed: what is older than a minute comes with its time. */
@@ -26,7 +26,7 @@ const NEW_MILLISECONDS = 60_000;
 const DAY_MILLISECONDS = 86_400_000;
 
 /** The user's words with what was attached to them. */
-export function attachedWordsOf({ content, attachments }: QueuedText): string {
+export function attachedWordsOf({ content, attachments }: QueuedMessage): string {
   return withAttachments(content, attachments);
 }
 

@@ -54,7 +54,7 @@ test('a delivered build failure is repeated with its first line', () => {
     [
       'Summary of the conversation so far (the original is no longer shown):',
       'The summary.',
-      'Told earlier and still true, the last state of each:\n- task.ended at 03:04:05: build failed',
+      'Reported earlier and still true, the last state of each:\n- task.ended at 03:04:05: build failed',
     ].join('\n\n'),
   );
 });
@@ -69,7 +69,7 @@ test('a later success of the same subject removes the failure, and a later failu
 test('a pending success does not remove the failure and is listed as pending', () => {
   const text = textOf([...carry([...begin, build('n1', false)], ['n1']), build('n2', true)]);
   expect(text).toContain('- task.ended at 03:04:05: build failed');
-  expect(text).toContain('Waiting to be told, in full with the next result or request:\n- task.ended task:build');
+  expect(text).toContain('Pending, delivered in full with the next result or request:\n- task.ended task:build');
 });
 
 test('a changed file is repeated until it is read, even if its diff was shown', () => {
@@ -165,6 +165,6 @@ test('running handles are listed, ended ones are not', () => {
   const drafts = [started, turnStarted, request('Go.'), handle('server'), handle('build')];
   const ended = { handles: [{ name: 'build', state: 'stopped' }] };
   expect(textOf([...drafts, call('a'), succeededCall, { ...result('a'), ...ended } as EventDraft])).toContain(
-    'Your handles that run, as far as you were told: server. handle list shows how they stand.',
+    'Your running handles, as last reported: server. handle list shows their current state.',
   );
 });

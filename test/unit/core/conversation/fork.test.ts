@@ -70,7 +70,7 @@ test('exports show messages, calls and delivered notifications, and mask the key
   expect(markdown).toContain('# Do it.');
   expect(markdown).toContain('## You\n\nDo it.');
   expect(markdown).toContain('### Tool call: read_file\n\n```json\n{\n  "path": "a.ts"\n}\n```');
-  expect(markdown).toContain('**Told to the model:**\n\n```xml\n<block of n1>\n```');
+  expect(markdown).toContain('**Delivered to the model:**\n\n```xml\n<block of n1>\n```');
   expect(markdown).toContain('And the key is •••?');
   const json = exportJson({ id: 'origin', events });
   const parsed = JSON.parse(json) as { conversation: string; title: string; events: { seq: number }[] };

@@ -22,7 +22,7 @@ const callOf = (id: string, name: string): EventDraft => ({ type: 'tool_call_req
 const changes = [{ path: 'a.ts', before: 'h1', after: 'h2' }];
 const compaction = { type: 'compaction', through: 4, text: 'All of it.', seen: [] } as unknown as EventDraft;
 
-const isKnown = (...events: EventDraft[]) => folded(numbered(...events)).repeats.isKnown(good('next'));
+const isKnown = (...events: EventDraft[]) => folded(numbered(...events)).repeats.isRepeat(good('next'));
 
 test.each<[string, boolean, EventDraft[]]>([
   ['nothing was delivered', false, [call('c'), result('c')]],

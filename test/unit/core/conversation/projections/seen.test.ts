@@ -24,7 +24,8 @@ test('withdrawing an older notification keeps the newest announced version; with
     queued(announcing('a', 'git', 'by git')),
     queued(announcing('b', 'file', 'by the user')),
   ];
-  const announced = (...more: Parameters<typeof numbered>) => folded(numbered(...both, ...more)).seen.get('a.ts')?.told;
+  const announced = (...more: Parameters<typeof numbered>) =>
+    folded(numbered(...both, ...more)).seen.get('a.ts')?.announced;
   expect(announced()).toBe('by the user');
   expect(announced(withdrawn('a'))).toBe('by the user');
   expect(announced(withdrawn('a'), withdrawn('b'))).toBeUndefined();
