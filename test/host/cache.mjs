@@ -91,7 +91,7 @@ export async function buildWhole(target, build, options = {}) {
   try {
     const finished = await build(partial);
     if (existsSync(target) && !(await isWhole())) {
-      // What is unfit is moved away whole, too: removing it in place could be broken off half-way.
+      // An unusable folder is moved away as a whole: removing it in place could be interrupted.
       await rename(target, join(partial, `unfit-${basename(target)}`));
     }
     await rename(finished, target).catch(async (/** @type {unknown} */ error) => {

@@ -63,7 +63,7 @@ export async function runToExit(command, { stoppedMessage = 'Stopped.' } = {}) {
 }
 
 /**
- * What a command comes to after a signal is no result: its parts are being ended. The signal's handler ends the process.
+ * The outcome of a command after a signal is not a result, because its parts are being ended. The signal's handler ends the process.
  *
  * @returns {Promise<never>}
  */

@@ -11,7 +11,7 @@ import { repository } from './setup.mjs';
 
 const run = promisify(execFile);
 const name = 'tea-shop';
-/** What the sample's package.json asks for, taken from our own dependencies: it must work without a network. */
+/** The sample's dependencies, taken from our own node_modules: it must work without a network. */
 const linkedPackages = ['typescript', '@types/node', 'undici-types'];
 
 /** Creates the sample below `parent` and returns its folder. */

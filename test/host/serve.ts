@@ -43,7 +43,7 @@ export interface VscodeServer {
   readonly port: number;
   /** The address that opens a folder, or an empty window, in any browser on this machine. */
   url(folder: string | undefined, page: PageOptions): string;
-  /** Of all windows that are open, oldest first. */
+  /** The extension hosts of all open windows, oldest first. */
   extensionHostPids(): number[];
   onDidExitExtensionHost(listener: (exit: ExtensionHostExit) => void): () => void;
   onOutput(listener: (line: string) => void): () => void;

@@ -11,7 +11,7 @@ import { repository } from './setup.mjs';
 
 /** Files copied unchanged; the build adds dist/. */
 const copied = ['package.json', 'CHANGELOG.md', 'LICENSE', 'media', '.vscodeignore'];
-/** What is in the package, as files. */
+/** The folder with the content of the package. */
 export const packagedFolder = join(repository, '.build', 'package');
 
 /** @returns its size in bytes */
