@@ -76,7 +76,7 @@ test('after the window’s end it is live again where something still runs, and 
   lingering.dispose();
   window = await window.restart();
   linger();
-  await lingering.takeUp([id, otherId]);
+  await lingering.reattach([id, otherId]);
   expect(window.handles.list(id).map(({ state }) => state)).toEqual(['running']);
   expect(window.earshot.get(otherId)).toBeUndefined();
 });
