@@ -1,19 +1,26 @@
-// Decides how a failure is told apart: expected (data with a code and a next step), cancelled, or a bug.
+// Failures: expected ones are data with a code and a next step; bugs are thrown.
+import { type FailureCode } from './failureCodes.ts';
 
 /** An expected failure. `message` says what is wrong, `nextStep` what the reader can do about it. */
-export interface Failure {
-  readonly code: string;
+export interface Failure<Code extends FailureCode = FailureCode> {
+  readonly code: Code;
   readonly message: string;
   readonly nextStep?: string;
 }
 
-export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
+export type Result<T, Code extends FailureCode = FailureCode> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly failure: Failure<Code> };
 
-export function succeeded<T>(value: T): Result<T> {
+export function succeeded<T>(value: T): { ok: true; value: T } {
   return { ok: true, value };
 }
 
-export function failed(code: string, message: string, nextStep?: string): { ok: false; failure: Failure } {
+export function failed<Code extends FailureCode>(
+  code: Code,
+  message: string,
+  nextStep?: string,
+): { ok: false; failure: Failure<Code> } {
   return { ok: false, failure: nextStep === undefined ? { code, message } : { code, message, nextStep } };
 }
 

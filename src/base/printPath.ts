@@ -1,14 +1,18 @@
-// Decides how a name that somebody else chose is written into a sentence: on one line, and never reordered by what is in it.
+// Prints names that others chose, such as paths and commands, safely on one line of text.
 
-/** What ends a line, moves a cursor, reorders text or cannot be seen. */
+/** Line ends, and characters that move the cursor, reorder text or are invisible. */
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffd]/g;
 const LONGEST = 300;
 
-/** As it is, if it is harmless; else in quotes, with what is not written out as `\u202e`. */
+/** For sentences: like `printWholePath`, but a long path loses its middle. */
 export function printPath(path: string): string {
-  const bounded = path.length <= LONGEST ? path : `${path.slice(0, LONGEST / 2)}…${path.slice(-LONGEST / 2)}`;
-  if (bounded.search(UNSAFE) === -1) return bounded;
-  return `"${bounded.replace(/["\\]/g, '\\$&').replace(UNSAFE, escape)}"`;
+  return printWholePath(path.length <= LONGEST ? path : `${path.slice(0, LONGEST / 2)}…${path.slice(-LONGEST / 2)}`);
+}
+
+/** Unchanged if it has no unsafe characters; otherwise in quotes, with those escaped as `\u202e`. */
+export function printWholePath(path: string): string {
+  if (path.search(UNSAFE) === -1) return path;
+  return `"${path.replace(/["\\]/g, '\\$&').replace(UNSAFE, escape)}"`;
 }
 
 /** A command of several lines on one. */

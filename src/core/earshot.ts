@@ -7,26 +7,20 @@ import { type NotificationDraft } from '../protocol/notification.ts';
 import { HandOver } from './agent/handOver.ts';
 import { type AcceptedText, acceptText, type GivenAttachment } from './agent/userText.ts';
 import { Captures } from './checkpoints/captures.ts';
+import { type ConversationChange, type LiveConversation, storageFailure } from './conversation/liveConversation.ts';
 import { ConversationLog } from './conversation/log.ts';
 import { type Opening, openOrFollow } from './conversation/opening.ts';
-import { type QueuedText } from './conversation/projections/pending.ts';
 import { type Folded } from './conversation/projections/project.ts';
-import {
-  type ConversationChange,
-  isBetweenCycles,
-  type Live,
-  type LiveConversation,
-  storageFailure,
-  viewLive,
-} from './live.ts';
+import { isBetweenCycles, type Live, viewLive } from './live.ts';
 import { type Subscription } from './notify/dispatcher.ts';
 import { Producers } from './notify/producers.ts';
 import { Subscriptions } from './notify/publishing.ts';
 import { Ownership, unsubscribe } from './ownership.ts';
-import { type Ports, type Publisher } from './ports/ports.ts';
+import { type Publisher, type QueuedText } from './ports/ports.ts';
 import { LiveViews } from './tools/liveViews.ts';
 import { OwnEdits } from './tools/ownEdits.ts';
 import { ToolRegistry } from './tools/registry.ts';
+import { type Services } from './tools/services.ts';
 import { type MessageOutcome, Turns } from './turns.ts';
 
 interface MessageOptions {
@@ -41,7 +35,7 @@ interface RequestOptions extends MessageOptions {
 const TASK_ENDED = 'task.ended' satisfies ShippedKind;
 
 export class Earshot implements Disposable, Publisher {
-  readonly #ports: Ports;
+  readonly #ports: Services;
   readonly #subscriptions: Subscriptions;
   readonly #turns: Turns;
   readonly #ownership: Ownership;
@@ -50,8 +44,10 @@ export class Earshot implements Disposable, Publisher {
   readonly #onDidChange: Emitter<ConversationChange>;
   readonly #views: LiveViews;
   readonly producers: Producers;
+  /** Tools can be added and removed at any time. */
+  readonly tools: ToolRegistry;
 
-  constructor(ports: Ports) {
+  constructor(ports: Services) {
     this.#ports = ports;
     this.#subscriptions = new Subscriptions({
       ids: ports.ids,
@@ -62,9 +58,9 @@ export class Earshot implements Disposable, Publisher {
     const report = (error: unknown) => ports.logger.error('a listener failed', error);
     this.#onDidChange = this.#held.add(new Emitter(report));
     const changed = (change: ConversationChange) => this.#onDidChange.fire(change);
-    const registry = new ToolRegistry(ports.tools);
-    this.#views = this.#held.add(new LiveViews(registry, report));
-    this.#turns = new Turns({ ports, registry, changed, sample: (point) => this.producers.sample(point) });
+    this.tools = this.#held.add(new ToolRegistry(ports.tools, report));
+    this.#views = this.#held.add(new LiveViews(this.tools, report));
+    this.#turns = new Turns({ ports, registry: this.tools, changed, sample: (point) => this.producers.sample(point) });
     this.#ownership = new Ownership({
       ports,
       join: (live) => this.#subscribeOwned(live),

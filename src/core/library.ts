@@ -6,11 +6,11 @@ import { forkEvents, forkPoints } from './conversation/fork.ts';
 import { openElsewhere, withOwned } from './conversation/opening.ts';
 import { shortTitle } from './conversation/projections/summary.ts';
 import { type Earshot } from './earshot.ts';
-import { type Ports } from './ports/ports.ts';
+import { type Services } from './tools/services.ts';
 
 export type ExportFormat = 'markdown' | 'json';
 
-type LibraryPorts = Pick<Ports, 'store' | 'lock' | 'clock' | 'ids' | 'handles'>;
+type LibraryPorts = Pick<Services, 'store' | 'lock' | 'clock' | 'ids' | 'handles'>;
 
 export class Library {
   readonly #ports: LibraryPorts;

@@ -1,39 +1,13 @@
 // What this window knows of one live conversation beyond its log: who writes it, what runs in it, what it is subscribed to.
 import { type Disposable, type DisposableStore } from '../base/disposable.ts';
-import { type Failure, FailureError } from '../base/errors.ts';
-import { type HeldReason } from '../protocol/webview.ts';
 import { type Activator } from './agent/activator.ts';
 import { type HandOver } from './agent/handOver.ts';
 import { type TurnControl } from './agent/turnControl.ts';
 import { type Captures } from './checkpoints/captures.ts';
+import { type LiveConversation } from './conversation/liveConversation.ts';
 import { type ConversationLog } from './conversation/log.ts';
-import { type Folded } from './conversation/projections/project.ts';
 import { type HeldLock, type Owner } from './ports/storage.ts';
 import { type OwnEdits } from './tools/ownEdits.ts';
-
-export interface ConversationChange {
-  readonly conversation: string;
-  /** Absent when only the running state changed. */
-  readonly folded?: Folded;
-  /** The log cannot be written now; the turn has ended. */
-  readonly failure?: Failure;
-  /** Everything is to be drawn anew: after a failed write, or because another window took it over or gave it up. */
-  readonly reset?: true;
-}
-
-export interface LiveConversation {
-  readonly log: ConversationLog;
-  readonly running: boolean;
-  /** What was found damaged when it was opened. */
-  readonly damage: readonly Failure[];
-  /** False: another window writes it, and this one follows. */
-  readonly owned: boolean;
-  readonly owner?: Owner;
-  /** The user said *Continue here*, and the other window has not handed over yet. */
-  readonly awaited?: true;
-  /** Why something pending that would wake or interrupt the model waits. */
-  readonly heldBack?: HeldReason;
-}
 
 export interface Live {
   readonly log: ConversationLog;
@@ -79,10 +53,4 @@ export function isBetweenCycles({ turn, log }: Live): boolean {
   const { messages, turn: logged } = log.state;
   const isAnswered = messages.all.at(-1)?.role === 'assistant';
   return turn?.control.phase === 'between' && logged.isOpen && logged.unanswered.length === 0 && !isAnswered;
-}
-
-/** What the disk or the lock refused is told; anything else is a bug. */
-export function storageFailure(error: unknown): { ok: false; failure: Failure } {
-  if (error instanceof FailureError) return { ok: false, failure: error.failure };
-  throw error;
 }

@@ -1,16 +1,17 @@
 // Passes conversations between windows: takes ownership, and releases it to a window that chose *Continue here*.
 import { type Disposable } from '../base/disposable.ts';
 import { failed, type Result, succeeded } from '../base/errors.ts';
-import { type ConversationChange, type Live, storageFailure } from './live.ts';
-import { type Ports } from './ports/ports.ts';
+import { type ConversationChange, storageFailure } from './conversation/liveConversation.ts';
+import { type Live } from './live.ts';
 import { type HeldLock } from './ports/storage.ts';
+import { type Services } from './tools/services.ts';
 import { type Turns } from './turns.ts';
 
 /** An aborted turn ends sooner, unless it waits for an editor that is gone. */
 const ENDED_WITHIN = 2000;
 
 export interface OwnershipDeps {
-  readonly ports: Ports;
+  readonly ports: Services;
   readonly turns: Turns;
   changed(change: ConversationChange): void;
   /** Subscribes the conversation and watches the files it has seen, until disposed. */

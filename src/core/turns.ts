@@ -1,22 +1,24 @@
 // Starts and ends the turns of live conversations, and handles queued messages and notifications around their end.
 import { type Failure, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { Activator } from './agent/activator.ts';
-import { type CallRequest, closeTurn, recoverTurn } from './agent/calls.ts';
-import { cycleDeps, runTurn, type Sampling, type TurnDeps } from './agent/loop.ts';
-import { Refusals } from './agent/refusals.ts';
+import { closeTurn, recoverTurn } from './agent/calls.ts';
+import { cycleDeps, runTurn } from './agent/loop.ts';
 import { beginQueuedTurn, beginSystemTurn, beginUserTurn } from './agent/requests.ts';
-import { UsedConfigs } from './agent/sampling.ts';
 import { nameConversation } from './agent/titles.ts';
 import { TurnControl } from './agent/turnControl.ts';
+import { type CallRequest, type Sampling, type TurnDeps } from './agent/turnDeps.ts';
 import { type AcceptedText } from './agent/userText.ts';
-import { type QueuedText } from './conversation/projections/pending.ts';
-import { type ConversationChange, type Live, storageFailure } from './live.ts';
-import { type Ports } from './ports/ports.ts';
+import { type ConversationChange, storageFailure } from './conversation/liveConversation.ts';
+import { type Live } from './live.ts';
+import { type QueuedText } from './ports/ports.ts';
 import { InstructionsInForce } from './prompt/prompting.ts';
+import { Refusals } from './prompt/refusals.ts';
+import { UsedConfigs } from './prompt/usedConfigs.ts';
 import { type ToolRegistry } from './tools/registry.ts';
+import { type Services } from './tools/services.ts';
 
 export interface TurnsDeps {
-  readonly ports: Ports;
+  readonly ports: Services;
   readonly registry: ToolRegistry;
   changed(change: ConversationChange): void;
   /** Compares state that is not watched, at a delivery point. */
@@ -39,7 +41,7 @@ export class Turns {
 
   /** Starts a turn with the user's message. Resolves once it is on disk, not when the turn ends. */
   async send(live: Live, text: AcceptedText, schema?: Readonly<Record<string, unknown>>): Promise<Result<void>> {
-    const unusable = schema && (await import('./agent/structured.ts')).whyUnusable(schema);
+    const unusable = schema && (await import('./prompt/structured.ts')).whyUnusable(schema);
     if (unusable !== undefined) {
       return failed('bad_schema', `schema: it cannot be used: ${unusable}.`, 'Send it again with a plain JSON Schema.');
     }

@@ -1,5 +1,7 @@
 // Decides what a failed request means: what is wrong, the next step, and whether the same request may succeed later.
+
 import { type Failure } from '../base/errors.ts';
+import { type ModelCode } from '../base/failureCodes.ts';
 import { CONTEXT_OVERFLOW, type ModelPart } from '../core/ports/ports.ts';
 import { TooLargeError } from '../node/boundedBody.ts';
 
@@ -109,7 +111,7 @@ function mayPass(status: number | undefined): boolean {
   return status === undefined || status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-function failed(failure: Failure): FailedPart {
+function failed(failure: Failure<ModelCode>): FailedPart {
   return { type: 'failed', failure };
 }
 
@@ -118,7 +120,7 @@ function byStatus(
   said: string,
   { baseUrl, model }: { baseUrl: string; model: string },
   code: string | undefined,
-): Failure {
+): Failure<ModelCode> {
   switch (status) {
     case undefined:
       return {

@@ -1,5 +1,5 @@
 // The disk as a port: what storage needs of it, and what each call promises about power loss. A test can put another one in.
-import { constants, watch } from 'node:fs';
+import { constants, statSync, watch } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Disposable, toDisposable } from '../base/disposable.ts';
@@ -30,6 +30,11 @@ export interface FileSystem {
   move(from: string, to: string): Promise<void>;
   /** Undefined if there is none. */
   stat(path: string): Promise<FileStat | undefined>;
+  /**
+   * The size of a file that was just written, without waiting for a thread: its inode is in memory. Undefined if there is
+   * none.
+   */
+  sizeNow(path: string): number | undefined;
   /** What is there from this byte on; undefined if there is no file. */
   readFrom(path: string, offset: number): Promise<Uint8Array | undefined>;
   /** Makes it as new as if it had been written now. */
@@ -99,6 +104,7 @@ export const realFileSystem: FileSystem = {
     const found = await unlessMissing(stat(path), undefined);
     return found && { size: found.size, modified: found.mtimeMs, identity: `${found.dev}:${found.ino}` };
   },
+  sizeNow: (path) => statSync(path, { throwIfNoEntry: false })?.size,
   readFrom: async (path, offset) => {
     const handle = await unlessMissing(open(path, 'r'), undefined);
     if (handle === undefined) return undefined;

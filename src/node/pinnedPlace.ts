@@ -1,7 +1,9 @@
 // Holds a change of a file to the place that it was judged for: a folder above it may become a link at any moment.
+
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Failure, failed, type Result, succeeded } from '../base/errors.ts';
+import { type FileCode } from '../base/failureCodes.ts';
 import { nameAsWritten, nameOfReal, type Place, realpathOfExisting } from './resolvePath.ts';
 
 /** The code of the failure of a change whose place became another. */
@@ -9,7 +11,7 @@ export const MOVED = 'moved';
 
 export interface PinnedPlace {
   /** Why nothing may be changed there any more; undefined: the name leads where it led. Asked right before and after each change. */
-  whyMoved(): Promise<Failure | undefined>;
+  whyMoved(): Promise<Failure<FileCode> | undefined>;
 }
 
 /**
@@ -20,7 +22,7 @@ export async function pinPlace(
   folders: readonly Place[],
   file: Place,
   { itself }: { readonly itself: boolean },
-): Promise<Result<PinnedPlace>> {
+): Promise<Result<PinnedPlace, FileCode>> {
   const find = () => (itself ? placeOfLink(file.absolute) : placeOfContent(file.absolute));
   const pinned = await find();
   if (pinned === undefined) return failed('dangling', `${file.path} is a link that leads nowhere.`);
@@ -57,7 +59,7 @@ function isSpelling(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
-function elsewhere({ path }: Place): Failure {
+function elsewhere({ path }: Place): Failure<FileCode> {
   const message = `${path} was not changed: it, or a folder above it, was replaced by a link and leads elsewhere now.`;
   return { code: MOVED, message, nextStep: 'Look at what is there before you go on.' };
 }

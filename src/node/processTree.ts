@@ -1,6 +1,8 @@
 // Decides how a command is started so that it can be ended with everything it started, and how a process is known again.
+
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { type Survivor } from '../base/commandEnd.ts';
 
 export interface ShellProgram {
   readonly path: string;
@@ -52,11 +54,6 @@ export function endGroup({ pid }: ChildProcess): void {
  * has another parent by now; one that clears its environment, and all of this on other systems, cannot be known.
  */
 export const COMMAND_MARK = 'EARSHOT_COMMAND';
-
-export interface Survivor {
-  readonly pid: number;
-  readonly name: string;
-}
 
 /** Everything that a command started: its process group, what left the group but still descends from it, what has its mark. */
 export class ProcessTree {

@@ -1,7 +1,9 @@
 // Finds where a name on disk really leads and reads just that file: what was judged is what is read.
+
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
 import { describeError, type Failure, failed, type Result, succeeded } from '../base/errors.ts';
+import { type FileCode } from '../base/failureCodes.ts';
 import { nameAsWritten, nameOfReal, type Place, realpathOfExisting } from './resolvePath.ts';
 
 /** `path` as written, `real` where its links lead, both relative to the workspace. */
@@ -21,7 +23,7 @@ interface Content {
 
 export interface JudgedRead {
   /** Why the file is not read; undefined: it is. */
-  judge(place: Located): Failure | undefined;
+  judge(place: Located): Failure | undefined | Promise<Failure | undefined>;
   /** Bytes. */
   readonly atMost: number;
   /** What holds in the place of the disk: a buffer with unsaved changes, by the name itself or by where it leads. */
@@ -43,7 +45,7 @@ export async function readJudged(folders: readonly Place[], file: Place, how: Ju
   for (let tries = 0; tries < TRIES; tries += 1) {
     const located = await locate(folders, file);
     if (!located.ok) return located;
-    const refused = how.judge(located.value);
+    const refused = await how.judge(located.value);
     if (refused !== undefined) return { ok: false, failure: refused };
     const instead = await how.instead?.(located.value);
     if (instead !== undefined) return succeeded(instead);
@@ -54,7 +56,7 @@ export async function readJudged(folders: readonly Place[], file: Place, how: Ju
 }
 
 /** Also of what is not there: a buffer may be, and its folder may lead outside. A link that leads nowhere is `not_found`. */
-export async function locate(folders: readonly Place[], file: Place): Promise<Result<Located>> {
+export async function locate(folders: readonly Place[], file: Place): Promise<Result<Located, FileCode>> {
   try {
     const absolute = await realpathOrName(file.absolute);
     const path = nameAsWritten(folders, file.absolute) ?? file.absolute;
@@ -89,7 +91,7 @@ async function isMissing(path: string): Promise<boolean> {
   }
 }
 
-async function readLocated(name: string, real: string, atMost: number): Promise<Result<Content>> {
+async function readLocated(name: string, real: string, atMost: number): Promise<Result<Content, FileCode>> {
   try {
     // Opening a pipe waits for its other end, and opening a device may do something.
     const before = await lstat(real, { bigint: true });
@@ -163,21 +165,21 @@ function nameOf(file: Place): string {
   return file.path === '' ? 'The folder' : file.path;
 }
 
-function moved(name: string): Result<never> {
+function moved(name: string): Result<never, FileCode> {
   return failed(MOVED, `${name} was replaced while it was read.`, 'Try again.');
 }
 
-export function tooBig(name: string, size: number, atMost: number): Result<never> {
+export function tooBig(name: string, size: number, atMost: number): Result<never, FileCode> {
   const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
   const limit = `${megabytes(size)} MB; at most ${megabytes(atMost)}`;
   return failed('too_big', `${name} is too big (${limit}).`, 'run_command can look into it.');
 }
 
-function notFound(name: string): Failure {
+function notFound(name: string): Failure<FileCode> {
   return { code: 'not_found', message: `${name} does not exist.`, nextStep: 'list_files shows what is there.' };
 }
 
-function explain(name: string, error: unknown): Failure {
+function explain(name: string, error: unknown): Failure<FileCode> {
   switch (codeOf(error)) {
     case 'ENOENT':
     case 'ENOTDIR':

@@ -1,7 +1,9 @@
 // Decides whether a path lies inside the workspace: as written, and as the disk resolves it.
+
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
 import { failed, type Result, succeeded } from '../base/errors.ts';
+import { type FileCode } from '../base/failureCodes.ts';
 
 /** `path` as people say it, relative to the workspace; `absolute` as the machine says it. */
 export interface Place {
@@ -19,7 +21,7 @@ export async function resolveInside(
   folders: readonly Place[],
   path: string,
   options: { readonly anywhere?: boolean } = {},
-): Promise<Result<Place>> {
+): Promise<Result<Place, FileCode>> {
   if (folders.length === 0) return failed('no_folder', 'No folder is open in the editor.');
   if (path.length > LONGEST_PATH) return failed('bad_path', `The path is longer than ${LONGEST_PATH} characters.`);
   if (path.includes('\0')) return failed('bad_path', 'The path contains a NUL character.');
@@ -131,6 +133,6 @@ function partsOf(path: string): string[] {
     .filter((part) => part !== '');
 }
 
-function outside(path: string): { ok: false; failure: { code: string; message: string } } {
+function outside(path: string): Result<never, FileCode> {
   return failed('outside', `${path} is outside the workspace.`);
 }

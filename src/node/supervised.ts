@@ -1,15 +1,17 @@
 // Decides what a window knows of a supervised command: what its supervisor says, and what the disk says once that is gone.
+
 import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { type Clock } from '../base/clock.ts';
+import { type CommandEnd } from '../base/commandEnd.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { failed, type Result, succeeded } from '../base/errors.ts';
+import { type ProcessCode } from '../base/failureCodes.ts';
 import { LineSplitter } from '../base/lines.ts';
 import { measureOutput, type OutputMeasure, readOutput } from './outputFile.ts';
 import { isSameBoot, ProcessTree, startTimeOf } from './processTree.ts';
 import {
-  type CommandEnd,
   type FromSupervisor,
   LINE_LIMIT,
   markOf,
@@ -40,7 +42,7 @@ const LOOK_AGAIN = 500;
 export class Supervised implements Disposable {
   readonly #deps: SupervisedDeps;
   readonly #emitter: Emitter<void>;
-  readonly #asked = new Map<number, (result: Result<void>) => void>();
+  readonly #asked = new Map<number, (result: Result<void, ProcessCode>) => void>();
   #state: SupervisorState;
   #measure: OutputMeasure;
   #lost = false;
@@ -93,7 +95,7 @@ export class Supervised implements Disposable {
     return readOutput(this.#deps.folder, from, limit);
   }
 
-  write(text: string, last = false): Promise<Result<void>> {
+  write(text: string, last = false): Promise<Result<void, ProcessCode>> {
     if (this.#socket === undefined) return Promise.resolve(failed('not_running', 'It does not run any more.'));
     const id = this.#next++;
     return new Promise((resolve) => {

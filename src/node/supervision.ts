@@ -1,4 +1,5 @@
 // Decides how a window starts commands under supervisors, follows them, and takes them up again after its own end.
+
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
@@ -6,6 +7,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { type Clock } from '../base/clock.ts';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
+import { type ProcessCode } from '../base/failureCodes.ts';
 import { realFileSystem } from './fileSystem.ts';
 import { type ShellProgram } from './processTree.ts';
 import { Supervised } from './supervised.ts';
@@ -46,7 +48,7 @@ export function createSupervision(deps: SupervisionDeps) {
   return {
     start: async (
       wanted: Run & { readonly command: string; readonly folder: string; readonly input: boolean },
-    ): Promise<Result<Supervised>> => {
+    ): Promise<Result<Supervised, ProcessCode>> => {
       if (wanted.command.includes('\0')) return failed('bad_command', 'The command contains a NUL character.');
       try {
         const folder = await folderOf(wanted);

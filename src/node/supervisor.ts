@@ -1,13 +1,14 @@
 // Decides the life of one supervised command: started, its output and end put on disk, fed, stopped, and ended when nobody owns it.
+
 import { type ChildProcess } from 'node:child_process';
 import { createServer, type Server, type Socket } from 'node:net';
+import { type CommandEnd, type Survivor } from '../base/commandEnd.ts';
 import { describeError } from '../base/errors.ts';
 import { LineSplitter } from '../base/lines.ts';
 import { type FileSystem } from './fileSystem.ts';
 import { OutputWriter } from './outputFile.ts';
-import { COMMAND_MARK, ProcessTree, type Survivor, spawnShell, startTimeOf } from './processTree.ts';
+import { COMMAND_MARK, ProcessTree, spawnShell, startTimeOf } from './processTree.ts';
 import {
-  type CommandEnd,
   type FromSupervisor,
   LINE_LIMIT,
   markOf,

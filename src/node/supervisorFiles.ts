@@ -1,72 +1,72 @@
-// What a supervisor and the window that owns it say to each other: files beside the output, and lines over a private socket.
+// The files and socket messages that a supervisor and the window that owns it exchange.
+
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { type CommandEnd } from '../base/commandEnd.ts';
 import { wholeCharacters } from '../base/text.ts';
 import { type FileSystem, realFileSystem } from './fileSystem.ts';
-import { type ShellProgram, type Survivor } from './processTree.ts';
 
-/** Written by the owner before the supervisor is started. */
-export interface SupervisorSpec {
-  readonly command: string;
-  readonly shell: ShellProgram;
-  readonly folder: string;
-  readonly input: boolean;
+const specSchema = z.object({
+  command: z.string(),
+  shell: z.object({ path: z.string(), args: z.readonly(z.array(z.string())) }),
+  folder: z.string(),
+  input: z.boolean(),
   /** Whoever knows it may be owner. */
-  readonly token: string;
-  readonly socket: string;
-  /** Without an owner for so long, everything is ended. */
-  readonly unownedMilliseconds: number;
-  /** From asking the tree to end to leaving it no choice. */
-  readonly graceMilliseconds: number;
-}
+  token: z.string(),
+  socket: z.string(),
+  /** Without an owner for this long, the whole process tree is ended. */
+  unownedMilliseconds: z.number(),
+  /** Between asking the tree to end and killing it. */
+  graceMilliseconds: z.number(),
+});
+/** Written by the owner before it starts the supervisor. */
+export type SupervisorSpec = Readonly<z.infer<typeof specSchema>>;
 
-export interface ProcessIdentity {
-  readonly pid: number;
-  readonly startTime: string;
-}
+const identitySchema = z.object({ pid: z.number(), startTime: z.string() });
+export type ProcessIdentity = Readonly<z.infer<typeof identitySchema>>;
 
-export interface CommandEnd {
-  /** `unowned`: no window had it any more. */
-  readonly cause: 'exited' | 'stopped' | 'unowned' | 'not_started';
-  readonly code: number | null;
-  readonly signal: string | null;
-  /** Who or what stopped it; why it could not be started. */
-  readonly reason?: string;
-  /** Processes that it had left running were ended with it. */
-  readonly left?: true;
-  /** Processes that it had started and that left its group: they run on. Where that cannot be known there are none. */
-  readonly survivors?: readonly Survivor[];
-  /** Why not all of its output was kept. */
-  readonly outputProblem?: string;
-  /** RFC 3339. */
-  readonly at: string;
-  readonly milliseconds: number;
-}
+const endSchema: z.ZodMiniType<CommandEnd> = z.object({
+  cause: z.enum(['exited', 'stopped', 'unowned', 'not_started']),
+  code: z.nullable(z.number()),
+  signal: z.nullable(z.string()),
+  reason: z.exactOptional(z.string()),
+  left: z.exactOptional(z.literal(true)),
+  survivors: z.exactOptional(z.array(z.object({ pid: z.number(), name: z.string() }))),
+  outputProblem: z.exactOptional(z.string()),
+  at: z.string(),
+  milliseconds: z.number(),
+});
 
-/** Written by the supervisor, whole and durably, whenever it changes. */
-export interface SupervisorState {
-  readonly supervisor: ProcessIdentity;
+const stateSchema = z.object({
+  supervisor: identitySchema,
   /** The command itself; absent if it could not be started. */
-  readonly process?: ProcessIdentity;
+  process: z.exactOptional(identitySchema),
   /** RFC 3339. */
-  readonly startedAt: string;
-  readonly inputOpen: boolean;
-  readonly end?: CommandEnd;
+  startedAt: z.string(),
+  inputOpen: z.boolean(),
+  end: z.exactOptional(endSchema),
   /** Rises with every state that is written: of two files the newer one counts. */
-  readonly revision?: number;
-}
+  revision: z.exactOptional(z.number()),
+});
+/** Written by the supervisor, whole and durably, whenever it changes. */
+export type SupervisorState = Readonly<z.infer<typeof stateSchema>>;
 
-export type ToSupervisor =
-  | { readonly type: 'hello'; readonly token: string }
-  | { readonly type: 'input'; readonly id: number; readonly text: string; readonly last: boolean }
-  | { readonly type: 'stop'; readonly reason: string }
-  | { readonly type: 'interrupt' };
+const toSupervisorSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('hello'), token: z.string() }),
+  z.object({ type: z.literal('input'), id: z.number(), text: z.string(), last: z.boolean() }),
+  z.object({ type: z.literal('stop'), reason: z.string() }),
+  z.object({ type: z.literal('interrupt') }),
+]);
+export type ToSupervisor = Readonly<z.infer<typeof toSupervisorSchema>>;
 
-export type FromSupervisor =
-  | { readonly type: 'state'; readonly state: SupervisorState; readonly size: number; readonly kept: number }
-  | { readonly type: 'output'; readonly size: number; readonly kept: number }
-  | { readonly type: 'input_taken'; readonly id: number; readonly problem?: string };
+const fromSupervisorSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('state'), state: stateSchema, size: z.number(), kept: z.number() }),
+  z.object({ type: z.literal('output'), size: z.number(), kept: z.number() }),
+  z.object({ type: z.literal('input_taken'), id: z.number(), problem: z.exactOptional(z.string()) }),
+]);
+export type FromSupervisor = Readonly<z.infer<typeof fromSupervisorSchema>>;
 
 /** The variable that carries what is meant for the user's Node past ours. */
 export const OWN_NODE_OPTIONS = 'EARSHOT_NODE_OPTIONS';
@@ -87,22 +87,15 @@ export async function writeSpec(folder: string, spec: SupervisorSpec): Promise<v
   await realFileSystem.writeWhole(join(folder, specFile), encoder.encode(JSON.stringify(spec)));
 }
 
-/** Undefined if it is not there or not what we write. */
+/** Undefined if it is missing or not what we write. */
 export async function readSpec(folder: string): Promise<SupervisorSpec | undefined> {
-  const value = await readJson(folder, specFile);
-  const good =
-    hasTexts(value, ['command', 'folder', 'token', 'socket']) &&
-    hasNumbers(value, ['unownedMilliseconds', 'graceMilliseconds']) &&
-    typeof value['input'] === 'boolean' &&
-    hasTexts(value['shell'], ['path']) &&
-    Array.isArray(value['shell']['args']);
-  return good ? (value as unknown as SupervisorSpec) : undefined;
+  return parseJson(specSchema, await readText(folder, specFile));
 }
 
 /** The newest that was written, wherever there was room for it. */
 export async function readState(folder: string): Promise<SupervisorState | undefined> {
   const [whole, reserved] = await Promise.all(
-    [stateFile, reserveFile].map(async (name) => toState(await readJson(folder, name))),
+    [stateFile, reserveFile].map(async (name) => parseJson(stateSchema, await readText(folder, name))),
   );
   return (reserved?.revision ?? 0) > (whole?.revision ?? 0) ? reserved : whole;
 }
@@ -165,69 +158,24 @@ function shortened(end: CommandEnd, field: 'reason' | 'outputProblem'): Partial<
   return text === undefined ? {} : { [field]: wholeCharacters(text, LONGEST_TEXT) };
 }
 
-/** A line of the other side; undefined for what cannot be understood. */
+/** One line from the supervisor; undefined if it is not valid. */
 export function readMessage(line: string): FromSupervisor | undefined {
-  const value = parse(line);
-  if (!isRecord(value)) return undefined;
-  if (value['type'] === 'input_taken' && hasNumbers(value, ['id'])) return value as unknown as FromSupervisor;
-  if (!hasNumbers(value, ['size', 'kept'])) return undefined;
-  if (value['type'] === 'output') return value as unknown as FromSupervisor;
-  const known = value['type'] === 'state' && toState(value['state']) !== undefined;
-  return known ? (value as unknown as FromSupervisor) : undefined;
+  return parseJson(fromSupervisorSchema, line);
 }
 
+/** One line from the owner; undefined if it is not valid. */
 export function readRequest(line: string): ToSupervisor | undefined {
-  const value = parse(line);
-  if (!isRecord(value)) return undefined;
-  switch (value['type']) {
-    case 'hello':
-      return hasTexts(value, ['token']) ? (value as unknown as ToSupervisor) : undefined;
-    case 'input': {
-      const good = hasNumbers(value, ['id']) && hasTexts(value, ['text']) && typeof value['last'] === 'boolean';
-      return good ? (value as unknown as ToSupervisor) : undefined;
-    }
-    case 'stop':
-      return hasTexts(value, ['reason']) ? (value as unknown as ToSupervisor) : undefined;
-    case 'interrupt':
-      return { type: 'interrupt' };
-    default:
-      return undefined;
-  }
+  return parseJson(toSupervisorSchema, line);
 }
 
-function toState(value: unknown): SupervisorState | undefined {
-  if (!hasTexts(value, ['startedAt']) || !isIdentity(value['supervisor'])) return undefined;
-  if (value['process'] !== undefined && !isIdentity(value['process'])) return undefined;
-  const { end } = value;
-  if (end !== undefined && !(hasTexts(end, ['cause', 'at']) && hasNumbers(end, ['milliseconds']))) return undefined;
-  return value as unknown as SupervisorState;
+function readText(folder: string, name: string): Promise<string> {
+  return readFile(join(folder, name), 'utf8').catch(() => '');
 }
 
-function isIdentity(value: unknown): boolean {
-  return hasTexts(value, ['startTime']) && hasNumbers(value, ['pid']);
-}
-
-async function readJson(folder: string, name: string): Promise<unknown> {
-  const text = await readFile(join(folder, name), 'utf8').catch(() => '');
-  return parse(text);
-}
-
-function parse(text: string): unknown {
+function parseJson<T>(schema: z.ZodMiniType<T>, text: string): T | undefined {
   try {
-    return JSON.parse(text) as unknown;
+    return schema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-function hasTexts(value: unknown, names: readonly string[]): value is Record<string, unknown> {
-  return isRecord(value) && names.every((name) => typeof value[name] === 'string');
-}
-
-function hasNumbers(value: unknown, names: readonly string[]): value is Record<string, unknown> {
-  return isRecord(value) && names.every((name) => Number.isFinite(value[name]));
 }

@@ -1,8 +1,8 @@
 // Watches the background commands: tells their owner when one ends, is lost, or seems to wait for input.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { type Handle } from '../core/ports/handles.ts';
 import { type Clock, type Logger, type Producer, type Publisher } from '../core/ports/ports.ts';
 import { type Sample } from '../core/ports/producers.ts';
-import { type Handle } from '../core/tools/handle.ts';
 import { type Handles } from '../core/tools/handles.ts';
 import { describeStillRunning, draftOf, handleSubject } from '../core/tools/handleWords.ts';
 import { KINDS, type ShippedKind } from '../protocol/kinds.ts';

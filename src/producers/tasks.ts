@@ -1,10 +1,11 @@
-// Tells of tasks that ended, and of a background task's round when that changed its problems.
+// Reports the end of tasks, and rounds of background tasks that changed their problems.
 import { type Disposable } from '../base/disposable.ts';
 import { printPath } from '../base/printPath.ts';
 import { type Clock, type Logger, type Producer, type Publisher } from '../core/ports/ports.ts';
 import { type LiveConversations } from '../core/ports/producers.ts';
 import { type TaskEnd, type TaskProblem, type Tasks } from '../core/ports/tasks.ts';
 import { type Level, type NotificationDraft } from '../protocol/notification.ts';
+import { ReportOnce } from './reportOnce.ts';
 
 const KIND = { source: 'task', name: 'ended' } as const;
 const PROBLEMS_SHOWN = 3;
@@ -19,13 +20,11 @@ export function createTasksProducer(deps: TasksDeps): Producer {
   return { name: 'tasks', start: (publisher, _seen, { live }) => new TasksWatch(deps, publisher, live) };
 }
 
-/** What one conversation knows of the rounds of a background task. */
-interface Rounds {
-  /** The problems of the last one that it heard of. */
-  known: string;
-  /** Of one that was told and may not have been heard yet. */
-  said?: string;
-  heard: boolean;
+/** The last round of a background task that one conversation knows of. */
+interface KnownRound {
+  problems: string;
+  /** It was notified of a round, or read one in a result. */
+  notified: boolean;
 }
 
 const NO_PROBLEMS = '[]';
@@ -36,21 +35,25 @@ class TasksWatch implements Disposable {
   readonly #live: LiveConversations;
   readonly #listening: Disposable;
   /** By conversation and the task's name. */
-  readonly #rounds = new Map<string, Rounds>();
+  readonly #known = new Map<string, KnownRound>();
+  /** The problems of the round that was reported last. */
+  readonly #reports: ReportOnce<string>;
   #turn: Promise<void> = Promise.resolve();
 
   constructor(deps: TasksDeps, publisher: Publisher, live: LiveConversations) {
     this.#deps = deps;
     this.#publisher = publisher;
     this.#live = live;
+    const { clock } = deps;
+    this.#reports = new ReportOnce({ clock, publisher, until: 'withdrawn', failed: (error) => this.#report(error) });
     this.#listening = deps.tasks.onDidEnd((end) => {
-      const draft = { ...describe(end), at: new Date(deps.clock.now()).toISOString() };
+      const draft = { ...describeTaskEnd(end), at: new Date(deps.clock.now()).toISOString() };
       const stopped = end.task.background && end.exitCode === undefined;
-      // Whoever ran it reads the result of its call.
+      // The conversation that ran it reads the result of its call.
       if (!end.goesOn && !stopped) this.#publish(draft, undefined, end.toldTo);
-      // One after another: what is said of a round depends on what became of the last.
+      // In order: whether a round is reported depends on what became of the last report.
       this.#turn = this.#turn
-        .then(() => (end.goesOn ? this.#tellRound(end, draft) : this.#forget(end, stopped ? draft : undefined)))
+        .then(() => (end.goesOn ? this.#reportRound(end, draft) : this.#forgetRounds(end, stopped ? draft : undefined)))
         .catch((error: unknown) => this.#report(error));
     });
   }
@@ -60,84 +63,80 @@ class TasksWatch implements Disposable {
   }
 
   #report(error: unknown): void {
-    this.#deps.logger.error('the end of a task could not be told', error);
+    this.#deps.logger.error('the end of a task could not be reported', error);
   }
 
-  async #tellRound(end: TaskEnd, draft: NotificationDraft): Promise<void> {
-    for (const conversation of this.#live.ids()) await this.#tellOne(end, draft, conversation);
+  async #reportRound(end: TaskEnd, draft: NotificationDraft): Promise<void> {
+    for (const conversation of this.#live.ids()) await this.#reportRoundTo(conversation, end, draft);
   }
 
-  /** Its rounds are over. One that was stopped is missed only by whoever has heard of it. */
-  #forget(end: TaskEnd, draft: NotificationDraft | undefined): void {
+  /** The task has ended. A stopped one is reported only to conversations that know of it. */
+  #forgetRounds(end: TaskEnd, stopped: NotificationDraft | undefined): void {
     for (const conversation of this.#live.ids()) {
-      const key = keyOf(conversation, end);
-      const rounds = this.#rounds.get(key);
-      this.#rounds.delete(key);
-      const knows = rounds?.heard === true || rounds?.said !== undefined || end.ranBy === conversation;
-      if (draft !== undefined && knows) this.#publish(draft, conversation, end.toldTo);
+      const key = roundKey(conversation, end);
+      const isReported = this.#reports.get(conversation, taskSubject(end)) !== undefined;
+      const isKnown = this.#known.get(key)?.notified === true || isReported || end.ranBy === conversation;
+      this.#known.delete(key);
+      this.#reports.forget(conversation, taskSubject(end));
+      if (stopped !== undefined && isKnown) this.#publish(stopped, conversation, end.toldTo);
     }
   }
 
-  /** A watcher ends a round at each save: only what it found is news, and what is mended before it was heard of is not. */
-  async #tellOne(end: TaskEnd, draft: NotificationDraft, conversation: string): Promise<void> {
-    const rounds = this.#roundsOf(conversation, end);
-    const problems = printProblems(end.problems);
+  /** A watcher ends a round at each save: only changed problems are reported, and none that are fixed before delivery. */
+  async #reportRoundTo(conversation: string, end: TaskEnd, draft: NotificationDraft): Promise<void> {
+    const subject = taskSubject(end);
+    const known = this.#knownRound(conversation, end);
+    const problems = problemsKey(end.problems);
     if (end.toldTo === conversation) {
-      Object.assign(rounds, { known: problems, heard: true });
-      delete rounds.said;
+      Object.assign(known, { problems, notified: true });
+      this.#reports.forget(conversation, subject);
       return;
     }
-    if (problems === (rounds.said ?? rounds.known)) return;
-    if (rounds.said !== undefined) {
-      const pending = await this.#publisher.withdraw(KIND, subjectOf(end), 'it went another round', conversation);
-      if (!pending) Object.assign(rounds, { known: rounds.said, heard: true });
-      delete rounds.said;
-      if (problems === rounds.known) return;
-    }
-    rounds.said = problems;
-    this.#publish(draft, conversation);
+    if (problems === (this.#reports.get(conversation, subject) ?? known.problems)) return;
+    const last = await this.#reports.withdraw(conversation, subject, [KIND], 'it went another round');
+    if (last?.delivered === true) Object.assign(known, { problems: last.state, notified: true });
+    if (problems !== known.problems) this.#reports.report(conversation, subject, problems, draft);
   }
 
-  #roundsOf(conversation: string, end: TaskEnd): Rounds {
-    const key = keyOf(conversation, end);
-    const rounds = this.#rounds.get(key) ?? { known: NO_PROBLEMS, heard: false };
-    this.#rounds.set(key, rounds);
-    return rounds;
+  #knownRound(conversation: string, end: TaskEnd): KnownRound {
+    const key = roundKey(conversation, end);
+    const known = this.#known.get(key) ?? { problems: NO_PROBLEMS, notified: false };
+    this.#known.set(key, known);
+    return known;
   }
 
-  /** Not waited for: a calm publisher may hold it back, and the next round must be able to take it back. */
   #publish(draft: NotificationDraft, to?: string, sender?: string): void {
     void this.#publisher.publish(draft, to, sender).catch((error: unknown) => this.#report(error));
   }
 }
 
-/** Without their places: a line above one moves it and changes nothing. */
-function printProblems(problems: readonly TaskProblem[]): string {
+/** Without positions: a line inserted above a problem moves it and changes nothing. */
+function problemsKey(problems: readonly TaskProblem[]): string {
   return JSON.stringify(
     problems.map(({ path, severity, message }) => JSON.stringify([path, severity, message])).sort(),
   );
 }
 
-function keyOf(conversation: string, end: TaskEnd): string {
-  return JSON.stringify([conversation, nameOf(end)]);
+function roundKey(conversation: string, end: TaskEnd): string {
+  return JSON.stringify([conversation, taskName(end)]);
 }
 
-function subjectOf(end: TaskEnd): string {
-  return `task:${nameOf(end)}`;
+function taskSubject(end: TaskEnd): string {
+  return `task:${taskName(end)}`;
 }
 
-function nameOf({ task: { name, folder } }: TaskEnd): string {
+function taskName({ task: { name, folder } }: TaskEnd): string {
   return folder === undefined ? name : `${name} (${folder})`;
 }
 
-/** A conversation may have called `npm: build` just `build`, and an odd one as it was printed. */
+/** A conversation may have called `npm: build` just `build`, or an unusual name as it was printed. */
 function calledNames(name: string): string[] {
   const names = [name, name.slice(name.indexOf(': ') + 1).trim()];
   return [...names, ...names.map(printPath)];
 }
 
-function describe(end: TaskEnd): Omit<NotificationDraft, 'at'> {
-  const name = nameOf(end);
+function describeTaskEnd(end: TaskEnd): Omit<NotificationDraft, 'at'> {
+  const name = taskName(end);
   const lines = [`The ${end.task.background ? 'background ' : ''}task “${printPath(name)}” ${whatHappened(end)}.`];
   if (end.problems.length > 0) lines.push(...listProblems(end.problems));
   else if (end.goesOn) lines.push('It reports no problems any more.');
@@ -145,10 +144,10 @@ function describe(end: TaskEnd): Omit<NotificationDraft, 'at'> {
     kind: KIND,
     level: levelOf(end),
     message: lines.join('\n'),
-    subject: subjectOf(end),
+    subject: taskSubject(end),
     scopes: [...new Set(calledNames(end.task.name))].map((one) => `task:${one}`),
     origin: 'process',
-    // Each failure is one of its own; that it succeeds again is not.
+    // Every failure is reported; a repeated success is not.
     ...(succeeded(end) && { data: { state: 'succeeded' } }),
   };
 }

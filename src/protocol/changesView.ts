@@ -27,6 +27,9 @@ export const changesMessages = [
   z.strictObject({ type: z.literal('bring_back'), decision: z.string().max(100) }),
 ] as const;
 
+/** Reverts an undo or a restore. */
+export type BringBackMessage = Extract<z.infer<(typeof changesMessages)[number]>, { type: 'bring_back' }>;
+
 export interface HunkView {
   /** Where it is in the present file, from 1. */
   readonly line: number;

@@ -1,6 +1,7 @@
 // The events of a conversation's log: every line of events.jsonl, version 1.
 import * as z from 'zod';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../base/outsideJson.ts';
+import { describeIssue } from './describeIssue.ts';
 import { isPlainNotification, notificationSchema } from './notification.ts';
 import { shapeCheck } from './shape.ts';
 
@@ -279,12 +280,4 @@ export function readWritten(value: unknown): ParsedEvent {
   if (shapes.get(type)?.(value) === true) return { kind: 'event', event: value as LogEvent };
   const { error } = schemas.get(type)?.safeParse(value) ?? {};
   return { kind: 'invalid', reason: `it is no ${type}${error === undefined ? '' : `: ${describeIssue(error)}`}` };
-}
-
-/** The first thing that is wrong, as `field: what`. */
-export function describeIssue(error: z.ZodError): string {
-  const issue = error.issues[0];
-  if (issue === undefined) return 'not valid';
-  const path = issue.path.join('.');
-  return path === '' ? issue.message : `${path}: ${issue.message}`;
 }

@@ -5,6 +5,10 @@ export const LEVELS = ['info', 'warning', 'error', 'critical'] as const;
 export const levelSchema = z.enum(LEVELS);
 export type Level = z.infer<typeof levelSchema>;
 
+export function worseLevel(a: Level, b: Level): Level {
+  return LEVELS.indexOf(a) >= LEVELS.indexOf(b) ? a : b;
+}
+
 export const ORIGINS = [
   'editor',
   'filesystem',

@@ -1,6 +1,7 @@
 // The settings, their defaults and their reading: package.json's `contributes.configuration` says the same, held by a test.
 import * as z from 'zod';
-import { describeIssue, FORMATS } from './event.ts';
+import { describeIssue } from './describeIssue.ts';
+import { FORMATS } from './event.ts';
 import { levelSchema } from './notification.ts';
 
 const switchesSchema = z.record(z.string(), z.boolean());
@@ -21,7 +22,7 @@ export type ModelOptions = z.infer<typeof modelOptionsSchema>;
 /** What is set for one tool: which of its `tool.*` notifications are told. */
 const toolOptionsSchema = z.strictObject({ notifications: switchesSchema.optional() });
 
-/** What watches, one source each; any can be switched off while it runs. */
+/** The producers that ship. Others may be registered under names of their own. */
 export const PRODUCER_NAMES = [
   'files',
   'git',
@@ -49,7 +50,7 @@ export const settingSchemas = {
   'handles.ownerTimeout': z.int().min(5).max(3600).default(30),
   'notifications.enable': z.boolean().default(true),
   'notifications.kinds': z.record(z.string(), switchesSchema).default({}),
-  'notifications.producers': z.partialRecord(z.enum(PRODUCER_NAMES), z.boolean()).default({}),
+  'notifications.producers': switchesSchema.default({}),
   'notifications.levels': z.record(z.string(), levelSchema).default({}),
   'notifications.tasks': z.enum(['all', 'own']).default('all'),
   'notifications.ignoredPaths': z.array(z.string().min(1).max(1000)).default([]),

@@ -1,6 +1,8 @@
 // Decides how a log is kept on disk: one append-only file, syncs shared by all who wait, a torn end cut off and kept.
+
 import { basename, dirname, join } from 'node:path';
 import { type Failure, FailureError } from '../base/errors.ts';
+import { type StorageCode } from '../base/failureCodes.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type EventFile, type OpenedLog, type ReadLog } from '../core/ports/storage.ts';
 import { type AppendFile, type FileSystem } from '../node/fileSystem.ts';
@@ -63,7 +65,7 @@ async function keepTorn(files: FileSystem, path: string, torn: Uint8Array): Prom
   return kept;
 }
 
-function tornLines(everything: boolean, kept: string): Failure {
+function tornLines(everything: boolean, kept: string): Failure<StorageCode> {
   return {
     code: 'log_damaged',
     message: everything
@@ -157,7 +159,7 @@ class GroupCommitFile implements EventFile {
         this.#attempt = bytes;
         await this.#file.append(bytes);
         await this.#file.sync();
-        await this.#checkAlone(bytes.length);
+        this.#checkAlone(bytes.length);
         this.#durableLength += bytes.length;
         group.lines.clear();
         this.#spare.push(group.lines);
@@ -176,10 +178,9 @@ class GroupCommitFile implements EventFile {
    * Before anything is acknowledged: the file has our bytes behind those that we know, and nothing else. Of two writers
    * that do not know of each other, whoever was first finds this true; the other's lines are never acknowledged.
    */
-  async #checkAlone(added: number): Promise<void> {
+  #checkAlone(added: number): void {
     const { files, path } = this.#deps;
-    const found = await files.stat(path);
-    if (found?.size !== this.#durableLength + added) throw foreignError();
+    if (files.sizeNow(path) !== this.#durableLength + added) throw foreignError();
   }
 
   #rejectWaiting(error: FailureError): void {

@@ -1,5 +1,7 @@
 // Reads what a log's bytes say: whole lines become events, damage is stepped over and told, a torn end is found. Pure.
+
 import { type Failure } from '../base/errors.ts';
+import { type StorageCode } from '../base/failureCodes.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { checkLine, parseLine } from './line.ts';
 
@@ -12,7 +14,7 @@ export interface ReadEvents {
   readonly events: Iterable<LogEvent>;
   readonly nextSeq: number;
   /** What is no event, although its checksum fits, is added when it is reached. */
-  readonly damage: Failure[];
+  readonly damage: Failure<StorageCode>[];
   /** Bytes up to the end of the last good line. */
   readonly length: number;
   /** Where that line begins. */
@@ -92,14 +94,14 @@ function oddSequence(last: number, seq: number, afterBroken: boolean): string | 
 }
 
 /** What is broken behind the last good line was torn by a crash; it is cut off and told by whoever does so. */
-function tell(faults: readonly Fault[], good: number): Failure[] {
+function tell(faults: readonly Fault[], good: number): Failure<StorageCode>[] {
   const within = faults.filter((fault) => fault.end <= good);
   const told = within.slice(0, MOST_TOLD).map(tellFault);
   const left = within.length - told.length;
   return left === 0 ? told : [...told, tellMore(`${left} more`)];
 }
 
-function tellFault({ line, reason }: Omit<Fault, 'end'>): Failure {
+function tellFault({ line, reason }: Omit<Fault, 'end'>): Failure<StorageCode> {
   const missing = reason.startsWith('before it');
   return {
     code: 'log_damaged',
@@ -112,7 +114,7 @@ function tellFault({ line, reason }: Omit<Fault, 'end'>): Failure {
   };
 }
 
-function tellMore(howMany: string): Failure {
+function tellMore(howMany: string): Failure<StorageCode> {
   return {
     code: 'log_damaged',
     message: `${howMany} lines of this conversation’s log are damaged and were left out.`,

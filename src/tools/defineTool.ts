@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { failed, succeeded } from '../base/errors.ts';
 import { type Tool, type ToolContext, type ToolOutcome, type Touched } from '../core/ports/ports.ts';
-import { describeIssue } from '../protocol/event.ts';
+import { describeIssue } from '../protocol/describeIssue.ts';
 import { type Effect } from '../protocol/tool.ts';
 
 export function defineTool<Shape extends z.ZodRawShape>(tool: {

@@ -1,7 +1,7 @@
 // The tool read_notifications: returns any notification in full, told or not, newest first and in pages. It marks nothing.
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
-import { type NotificationRecord, type NotificationState } from '../core/conversation/projections/history.ts';
+import { type NotificationRecord, type NotificationState } from '../core/ports/notificationRecord.ts';
 import { printKind } from '../protocol/notification.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 

@@ -1,6 +1,7 @@
 // Decides what the page shows: a pure reducer over the host's messages. A gap in the numbers asks for a new snapshot.
 import { unreachable } from '../base/errors.ts';
-import type { Change, ChatHead, ToPage, TranscriptItem } from '../protocol/webview.ts';
+import type { TranscriptItem } from '../protocol/transcript.ts';
+import type { Change, ChatHead, ToPage } from '../protocol/webview.ts';
 import { appendTo, type Chunked, chunked, removeAt, replaceAt, valueAt } from './chunked.ts';
 import { type Growing, grow, growing, wholeText } from './growing.ts';
 import { strings } from './strings.ts';

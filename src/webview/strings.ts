@@ -4,7 +4,8 @@ import type { FileDiff } from '../protocol/diffView.ts';
 import type { HandleView } from '../protocol/handlesView.ts';
 import type { Level } from '../protocol/notification.ts';
 import type { TodoItem } from '../protocol/todo.ts';
-import type { HeldReason, ToolState } from '../protocol/webview.ts';
+import type { ToolState } from '../protocol/transcript.ts';
+import type { HeldReason } from '../protocol/webview.ts';
 
 const ANNOUNCED = 600;
 

@@ -16,8 +16,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'no sync',
     file: 'src/storage/eventFile.ts',
-    find: 'await this.#file.sync();\n        await this.#checkAlone',
-    replace: 'await this.#checkAlone',
+    find: 'await this.#file.sync();\n        this.#checkAlone',
+    replace: 'this.#checkAlone',
     tests: ['test/unit/storage/powerLoss.test.ts'],
   },
   {
@@ -381,13 +381,13 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an append is acknowledged although another program wrote',
     file: 'src/storage/eventFile.ts',
-    find: 'await this.#checkAlone(bytes.length);',
+    find: 'this.#checkAlone(bytes.length);',
     replace: '',
     tests: ['test/unit/storage/lostLock.test.ts'],
   },
   {
     name: 'a call that does what was not shown',
-    file: 'src/core/tools/preview.ts',
+    file: 'src/core/consent/preview.ts',
     find: 'if (areSameChanges(edits, plan.edits, isOwn)) return workspace.apply(edits, options);',
     replace: 'if (edits.length >= 0) return workspace.apply(edits, options);',
     tests: ['test/unit/core/agent/preview.test.ts'],

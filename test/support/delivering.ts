@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { ownScope } from '../../src/core/notify/publishing.ts';
 import { type ApprovalAnswer } from '../../src/core/ports/ports.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../src/protocol/notification.ts';
+import { scopeOf } from '../../src/protocol/scopes.ts';
 import { type ScriptedAnswer } from './scriptedServer.ts';
 import { type Walked } from './walking.ts';
 
@@ -35,7 +35,7 @@ export function handleEnded(
     level: level[how],
     origin: 'process',
     subject: `handle:${name}`,
-    scopes: [ownScope(id)],
+    scopes: [scopeOf('conversation', id)],
   });
 }
 

@@ -109,6 +109,10 @@ export class FaultyFileSystem implements FileSystem {
     return content && { size: content.now.length, modified: content.modified, identity: this.#identity(content) };
   }
 
+  sizeNow(path: string): number | undefined {
+    return this.#files.get(path)?.now.length;
+  }
+
   async touch(path: string): Promise<void> {
     const content = this.#files.get(path);
     if (content === undefined) throw failure('ENOENT', path);

@@ -3,10 +3,11 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Earshot } from '../../src/core/earshot.ts';
-import { type Model, type Ports, type Producer } from '../../src/core/ports/ports.ts';
+import { type Model, type Producer } from '../../src/core/ports/ports.ts';
 import { type Supervision } from '../../src/core/ports/processes.ts';
 import { type Buffers, type Workspace } from '../../src/core/ports/workspace.ts';
 import { type Handles } from '../../src/core/tools/handles.ts';
+import { type Services } from '../../src/core/tools/services.ts';
 import { type FileSystem, realFileSystem } from '../../src/node/fileSystem.ts';
 import { processObserver } from '../../src/node/processActivity.ts';
 import { realClock } from '../../src/node/realClock.ts';
@@ -32,7 +33,7 @@ export interface Headless {
   readonly earshot: Earshot;
   readonly handles: Handles;
   readonly supervision: Supervision;
-  readonly ports: Ports;
+  readonly ports: Services;
   readonly frontend: TestFrontend;
   /** The workspace's folder. */
   readonly folder: string;
@@ -56,7 +57,7 @@ export interface HeadlessOptions {
   /** The disk that conversations are kept on. */
   readonly files?: FileSystem;
   /** What a test puts in the place of the real parts. */
-  readonly ports?: Partial<Ports>;
+  readonly ports?: Partial<Services>;
   /** An editor of a test's own over the folder. */
   readonly editor?: (folder: string) => Workspace & Buffers;
   /** How long a supervisor waits; shorter for tests in a hurry. */
@@ -96,7 +97,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     clock: options.ports?.clock ?? realClock,
     ...(options.supervisors && { supervisors: options.supervisors }),
   });
-  const ports: Ports = {
+  const ports: Services = {
     clock: realClock,
     ids: realIds,
     logger: log,

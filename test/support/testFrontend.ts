@@ -1,5 +1,4 @@
 // A Frontend that answers approvals as a test says and remembers what was drawn.
-import { type QueuedText } from '../../src/core/conversation/projections/pending.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -7,6 +6,7 @@ import {
   type Frontend,
   type InquiryAnswer,
   type InquiryRequest,
+  type QueuedText,
 } from '../../src/core/ports/ports.ts';
 
 export class TestFrontend implements Frontend {

@@ -53,7 +53,7 @@ export async function createToolBench(
   const captures = checkpoints && new Captures({ log, checkpoints, snapshots, workspace, clock, output });
   const deps = {
     log,
-    registry: new ToolRegistry([...fileTools, ...(options.tools ?? [])]),
+    registry: new ToolRegistry([...fileTools, ...(options.tools ?? [])], (error) => errors.push(String(error))),
     edits,
     workspace,
     frontend,

@@ -1,7 +1,8 @@
 // A conversation with a scripted endpoint, time turned by hand, and its golden transcript beside the test.
 import { expect } from 'vitest';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
-import { type Model, type Ports } from '../../src/core/ports/ports.ts';
+import { type Model } from '../../src/core/ports/ports.ts';
+import { type Services } from '../../src/core/tools/services.ts';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { type ModelOptions, type SettingName } from '../../src/protocol/settings.ts';
 import { atTestEnd } from './endings.ts';
@@ -41,7 +42,7 @@ interface GoldenOf {
 export interface WalkOptions {
   readonly settings?: Partial<Record<SettingName, unknown>>;
   readonly modelOptions?: ModelOptions;
-  readonly ports?: Partial<Ports>;
+  readonly ports?: Partial<Services>;
   readonly trusted?: boolean;
   readonly checkpoints?: boolean;
   readonly supervisors?: NonNullable<HeadlessOptions['supervisors']>;

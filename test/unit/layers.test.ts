@@ -20,7 +20,7 @@ const pure = ['base', 'protocol', 'core'];
 
 const LAYERS: Readonly<Record<string, Layer>> = {
   base: { folders: ['base'], packages: [] },
-  node: { folders: ['base', 'node'], packages: [], node: true },
+  node: { folders: ['base', 'node'], packages: ['zod'], node: true },
   protocol: { folders: ['base', 'protocol'], packages: ['zod'] },
   core: { folders: pure, packages: ['zod', 'diff', 'node-diff3', 'tokenx'] },
   models: { folders: [...pure, 'node', 'models'], packages: ['openai', 'zod'], node: true },
@@ -40,6 +40,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     typesFrom: ['protocol'],
   },
 };
+
+/** Inside core each folder may import only those before it; the files at its top level come last. */
+const INNER = ['ports', 'files', 'conversation', 'notify', 'consent', 'checkpoints', 'tools', 'prompt', 'agent'];
+/** Beside the top level's files: these may import all of INNER. */
+const TOP = ['frontend'];
 
 interface Import {
   readonly from: string;
@@ -107,20 +112,145 @@ function judge(layerName: string, { from, specifier, typesOnly }: Import): strin
   return layer.packages.includes(name) ? undefined : `${layerName} may not import the package ${name}`;
 }
 
+/** Why core's folders may not import each other like this; undefined if they may. */
+function judgeInner(from: string, to: string): string | undefined {
+  const [importer, imported] = [innerRank(from), innerRank(to)];
+  if (importer === undefined) return `core/${from} has no inner layer`;
+  if (imported === undefined) return `core/${to} has no inner layer`;
+  return imported <= importer ? undefined : `core/${from} may not import core/${to}`;
+}
+
+/** `folder`: the first part of a path inside core, or a file at its top level. */
+function innerRank(folder: string): number | undefined {
+  if (folder.endsWith('.ts') || TOP.includes(folder)) return INNER.length;
+  const rank = INNER.indexOf(folder);
+  return rank === -1 ? undefined : rank;
+}
+
+function folderInCore(file: string): string | undefined {
+  const [layer, folder = ''] = relative(source, file).split(/[\\/]/);
+  return layer === 'core' ? folder : undefined;
+}
+
+/** Time and randomness come in through ports: what a file takes of them by itself. */
+function impurities(file: string, text: string): string[] {
+  const parsed = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node) && IMPURE_MEMBERS.has(node.getText())) found.push(node.getText());
+    if (ts.isIdentifier(node) && IMPURE_GLOBALS.has(node.text)) found.push(node.text);
+    const isDate = (ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText() === 'Date';
+    if (isDate && (ts.isCallExpression(node) || (node.arguments?.length ?? 0) === 0)) found.push('Date()');
+    ts.forEachChild(node, visit);
+  };
+  visit(parsed);
+  return found;
+}
+
+const IMPURE_MEMBERS: ReadonlySet<string> = new Set(['Date.now', 'Math.random', 'performance.now']);
+const IMPURE_GLOBALS: ReadonlySet<string> = new Set(['setTimeout', 'setInterval', 'setImmediate']);
+
+/** Groups of files that import each other, also in a roundabout way and for types alone (Tarjan). */
+function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const stack: string[] = [];
+  const cycles: string[][] = [];
+  const visit = (file: string): void => {
+    order.set(file, order.size);
+    lowest.set(file, order.size - 1);
+    stack.push(file);
+    for (const next of graph.get(file) ?? []) {
+      if (!order.has(next)) visit(next);
+      if (stack.includes(next)) lowest.set(file, Math.min(lowest.get(file) ?? 0, lowest.get(next) ?? 0));
+    }
+    if (lowest.get(file) !== order.get(file)) return;
+    const group = stack.splice(stack.indexOf(file));
+    if (group.length > 1 || graph.get(file)?.includes(file) === true) cycles.push(group.sort());
+  };
+  for (const file of graph.keys()) if (!order.has(file)) visit(file);
+  return cycles;
+}
+
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts'))
   .map((file) => join(source, file));
 
+const imports: ReadonlyMap<string, readonly Import[]> = new Map(files.map((file) => [file, importsOf(file)]));
+
 test('every import keeps to its layer', () => {
   const violations = files.flatMap((file) => {
     const layer = relative(source, file).split(/[\\/]/)[0] ?? '';
-    return importsOf(file).flatMap((one) => {
+    return (imports.get(file) ?? []).flatMap((one) => {
       const reason = judge(layer, one);
       return reason === undefined ? [] : [`${relative(root, file)}: ${reason} (${one.specifier})`];
     });
   });
   expect(files.length).toBeGreaterThan(40);
   expect(violations).toEqual([]);
+});
+
+test('inside core every import leads to the left: ports ← files ← conversation ← … ← agent ← the top level', () => {
+  const violations = files.flatMap((file) => {
+    const from = folderInCore(file);
+    if (from === undefined) return [];
+    return (imports.get(file) ?? []).flatMap(({ specifier }) => {
+      const to = specifier.startsWith('.') ? folderInCore(resolve(dirname(file), specifier)) : undefined;
+      const reason = to === undefined ? undefined : judgeInner(from, to);
+      return reason === undefined ? [] : [`${relative(root, file)}: ${reason} (${specifier})`];
+    });
+  });
+  expect(violations).toEqual([]);
+});
+
+test('no files import each other in a cycle, not even for types', () => {
+  const graph = new Map(
+    [...imports].map(([file, own]) => {
+      const targets = own.filter(({ specifier }) => specifier.startsWith('.'));
+      return [file, targets.map(({ specifier }) => resolve(dirname(file), specifier))];
+    }),
+  );
+  expect(cyclesIn(graph).map((cycle) => cycle.map((file) => relative(root, file)))).toEqual([]);
+});
+
+test('base, protocol and core take time and randomness only through ports', () => {
+  const violations = files
+    .filter((file) => pure.includes(relative(source, file).split(/[\\/]/)[0] ?? ''))
+    .flatMap((file) => impurities(file, readFileSync(file, 'utf8')).map((what) => `${relative(root, file)}: ${what}`));
+  expect(violations).toEqual([]);
+});
+
+test.each([
+  ['ports', 'files'],
+  ['consent', 'tools'],
+  ['agent', 'live.ts'],
+  ['agent', 'frontend'],
+  ['somewhere', 'ports'],
+])('core/%s may not import core/%s', (from, to) => {
+  expect(judgeInner(from, to)).toBeTypeOf('string');
+});
+
+test.each([
+  'const now = Date.now();',
+  'new Date();',
+  'new Date;',
+  'Math.random()',
+  'setTimeout(() => 1)',
+  'setInterval(f)',
+])('time or randomness is found in %s', (text) => expect(impurities('x.ts', text)).toHaveLength(1));
+
+test('a date made of a given time is no clock', () => {
+  expect(impurities('x.ts', 'new Date(clock.now()).toISOString(); Date.parse(text);')).toEqual([]);
+});
+
+test('a cycle of three files and one of a file with itself are found', () => {
+  const graph = new Map([
+    ['a', ['b']],
+    ['b', ['c', 'd']],
+    ['c', ['a']],
+    ['d', ['d']],
+  ]);
+  expect(cyclesIn(graph)).toEqual([['d'], ['a', 'b', 'c']]);
 });
 
 test.each([

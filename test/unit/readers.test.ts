@@ -12,13 +12,14 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
   readJudged: ['core/consent/door.ts', 'vscode/workspace/editorWorkspace.ts'],
   listUnjudged: ['core/consent/door.ts'],
   WorkspaceDisk: ['core/consent/door.ts', 'vscode/workspace/editorWorkspace.ts'],
-  // What a person allowed one call.
-  admitting: ['core/consent/ignoreFile.ts'],
+  // What a person allowed one call. The delegate only forwards.
+  admitting: ['core/consent/ignoreFile.ts', 'core/consent/delegateWorkspace.ts'],
   viewFor: ['core/tools/run.ts'],
   // What stays on this machine: undo, review, rules that are only compared with names.
   readLocally: [
     'core/consent/door.ts',
     'core/consent/ignoreFile.ts',
+    'core/consent/delegateWorkspace.ts',
     'core/checkpoints/captures.ts',
     'core/checkpoints/putBack.ts',
     'producers/files/exclusions.ts',

@@ -1,10 +1,11 @@
 // Commands in the real editor: the user's shell and environment, a terminal that mirrors one and takes what is typed, the list.
+
 import * as assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { Handle } from '../../src/core/tools/handle.ts';
+import { CommandHandle } from '../../src/core/tools/handle.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { createSupervision, launchSupervisor } from '../../src/node/supervision.ts';
 import { Mirror, TerminalMirrors } from '../../src/vscode/chat/terminalMirror.ts';
@@ -15,7 +16,7 @@ describe('commands', () => {
   checkLeaks();
   let folder: string;
   let runs = 0;
-  const handles: Handle[] = [];
+  const handles: CommandHandle[] = [];
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'earshot-commands-'));
@@ -30,7 +31,7 @@ describe('commands', () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   /** Under the supervisor that ships. */
-  async function start(command: string): Promise<Handle> {
+  async function start(command: string): Promise<CommandHandle> {
     const program = vscode.extensions.getExtension('earshot.earshot')?.extensionUri.fsPath ?? '';
     const fail = (error: unknown) => assert.fail(String(error));
     const supervision = createSupervision({
@@ -45,7 +46,7 @@ describe('commands', () => {
     const started = await supervision.start({ conversation: 'c', run, command, folder, input: true });
     assert.ok(started.ok, started.ok ? '' : started.failure.message);
     const deps = { conversation: 'c', run, process: started.value, clock: realClock, report: fail };
-    const handle = new Handle({ ...deps, changed: () => undefined });
+    const handle = new CommandHandle({ ...deps, changed: () => undefined });
     handles.push(handle);
     return handle;
   }
@@ -71,7 +72,7 @@ describe('commands', () => {
   });
 
   /** What a terminal would show. */
-  function open(handle: Handle): { mirror: Mirror; shown(): string } {
+  function open(handle: CommandHandle): { mirror: Mirror; shown(): string } {
     const mirror = new Mirror(handle, (error) => assert.fail(String(error)));
     let text = '';
     mirror.onDidWrite((more) => (text += more));

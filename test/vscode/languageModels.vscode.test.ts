@@ -1,7 +1,7 @@
 // VS Code's own models, provided by a test extension: what they are sent, what their answers and faults mean, and how they come and go.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { type ModelMessage } from '../../src/core/conversation/projections/messages.ts';
+import { type ModelMessage } from '../../src/core/ports/modelMessages.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../../src/core/ports/ports.ts';
 import { LanguageModels, languageModelName } from '../../src/vscode/models/languageModels.ts';
 import { provideTea, type TeaModel } from '../support/teaModel.ts';

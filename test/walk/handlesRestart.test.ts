@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { type Handle } from '../../src/core/tools/handle.ts';
+import { type Handle } from '../../src/core/ports/handles.ts';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { startTimeOf } from '../../src/node/processTree.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';

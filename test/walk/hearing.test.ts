@@ -4,11 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../src/core/conversation/log.ts';
-import { ownScope } from '../../src/core/notify/publishing.ts';
 import { type Producer, type Publisher } from '../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../src/protocol/notification.ts';
+import { scopeOf } from '../../src/protocol/scopes.ts';
 import { type Headless, type HeadlessOptions, startHeadless } from '../support/headless.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
 
@@ -79,7 +79,7 @@ test('what nobody subscribed to is not queued; what is for all is; a sender is n
   await earshot.publish(draft('plugin.own'));
   await earshot.publish(sent, undefined, first.id);
   expect([waiting(first), waiting(second)]).toEqual([[], [sent.message]]);
-  const mine = draft('budget.context', { scopes: [ownScope(first.id)] });
+  const mine = draft('budget.context', { scopes: [scopeOf('conversation', first.id)] });
   await earshot.publish(mine);
   const held = earshot.subscribe(first.id, { mention: 'amber' });
   const mention = draft('message.received', { scopes: ['mention:amber'] });

@@ -1,9 +1,9 @@
 // Decides what becomes of background commands when the model has given its answer: they run on, are waited for, or are stopped.
 import { TURN_ENDED } from '../tools/handleWords.ts';
 import { awaitNews } from '../tools/news.ts';
-import { type TurnDeps } from './loop.ts';
 import { appendInterruption } from './requests.ts';
 import { type TurnControl } from './turnControl.ts';
+import { type TurnDeps } from './turnDeps.ts';
 
 /** That a command has ended is queued a moment later. */
 const QUEUED_WITHIN = 3000;

@@ -1,7 +1,7 @@
 // Runs the tool calls of one answer side by side, and sees to it that every call of a turn gets its response.
-import { type Failure, FailureError } from '../../base/errors.ts';
+import { FailureError } from '../../base/errors.ts';
 import { Slots } from '../../base/slots.ts';
-import { type EventDraft, type EventOf } from '../../protocol/event.ts';
+import { type EventDraft } from '../../protocol/event.ts';
 import { waitedForAnswer } from '../consent/approvals.ts';
 import { readHidden } from '../consent/ignoreFile.ts';
 import { INTERRUPTED } from '../conversation/projections/transcript.ts';
@@ -10,12 +10,9 @@ import { type Prompting } from '../prompt/prompting.ts';
 import { withdrawShown } from '../tools/handleWords.ts';
 import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
 import { collectFor } from './delivery.ts';
-import { type TurnDeps } from './loop.ts';
 import { sampleAt } from './sampling.ts';
 import { type TurnControl } from './turnControl.ts';
-
-export type CallRequest = EventOf<'tool_call_request'>;
-export type TurnEnd = Pick<EventOf<'turn_ended'>, 'outcome'> & { readonly failure?: Failure };
+import { type CallRequest, type TurnDeps, type TurnEnd } from './turnDeps.ts';
 
 /** So many commands of one answer run at the same time. */
 const MOST_RUNNING = 8;

@@ -3,8 +3,8 @@ import { wholeCharacters } from '../../base/text.ts';
 import { compactionDraft, safeCompactionPoint } from '../conversation/compact.ts';
 import { maskKey } from '../conversation/key.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type ModelMessage } from '../conversation/projections/messages.ts';
 import { estimateTokens } from '../conversation/tokens.ts';
+import { type ModelMessage } from '../ports/modelMessages.ts';
 import { type Model } from '../ports/ports.ts';
 import { askAside, type SideCallDeps } from './sideCall.ts';
 

@@ -56,7 +56,7 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
   const ended = outcomeOf(heard, signal);
   const succeeded = ended === 'succeeded';
   const wanted = succeeded && heard.calls.length === 0 ? request.schema : undefined;
-  const structured = wanted && (await import('./structured.ts')).readStructured(heard.text, wanted);
+  const structured = wanted && (await import('../prompt/structured.ts')).readStructured(heard.text, wanted);
   const shown = heard.text !== '' || heard.reasoning !== '';
   const drafts: EventDraft[] = [];
   if (shown) {

@@ -1,6 +1,5 @@
 // Hands a conversation over to a window that said *Continue here*: at a cycle's end, between two, or when nothing runs.
 import { type ConversationLog } from '../conversation/log.ts';
-import { type QueuedText } from '../conversation/projections/pending.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -8,6 +7,7 @@ import {
   type InquiryAnswer,
   type InquiryRequest,
   type PartialAnswer,
+  type QueuedText,
 } from '../ports/ports.ts';
 
 export interface HandOverDeps {

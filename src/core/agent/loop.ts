@@ -1,43 +1,16 @@
 // Decides a turn: request, then cycles of one model call and its tool calls, until the model has nothing more to ask for.
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
-import { type Captures } from '../checkpoints/captures.ts';
-import { type ConversationLog } from '../conversation/log.ts';
-import { type Ports } from '../ports/ports.ts';
-import { type DeliveryPoint, type Sample } from '../ports/producers.ts';
-import { type InstructionsInForce, Prompting } from '../prompt/prompting.ts';
+import { Prompting } from '../prompt/prompting.ts';
 import { mendInstruction } from '../prompt/schemaPrompts.ts';
-import { type OwnEdits } from '../tools/ownEdits.ts';
-import { type ToolRegistry } from '../tools/registry.ts';
 import { stopHandles, waitForHandles } from './afterTurn.ts';
-import { type CallRequest, endTurn, runCalls, type TurnEnd } from './calls.ts';
+import { endTurn, runCalls } from './calls.ts';
 import { compact, isNearlyFull } from './compaction.ts';
 import { type CycleDeps } from './cycle.ts';
 import { limitReached, usedBy } from './limits.ts';
 import { callModel, type Tries } from './modelCall.ts';
-import { type Refusals } from './refusals.ts';
 import { appendInterruption } from './requests.ts';
-import { type UsedConfigs } from './sampling.ts';
 import { type TurnControl } from './turnControl.ts';
-
-export interface TurnDeps {
-  readonly log: ConversationLog;
-  readonly registry: ToolRegistry;
-  readonly edits: OwnEdits;
-  readonly ports: Ports;
-  /** Absent: nothing is captured. */
-  readonly captures?: Captures;
-  /** Absent: nothing is compared at delivery points. */
-  readonly sampling?: Sampling;
-  /** The conversation's; absent: each part of a turn reads them for itself. */
-  readonly instructions?: InstructionsInForce;
-  /** Absent: nobody is told. */
-  readonly refusals?: Refusals;
-}
-
-export interface Sampling {
-  readonly used: UsedConfigs;
-  sample(point: DeliveryPoint): Promise<readonly Sample[]>;
-}
+import { type CallRequest, type TurnDeps, type TurnEnd } from './turnDeps.ts';
 
 /**
  * Runs the turn that the log says is open to its end. `resumed` are its calls that waited for an answer when the editor
@@ -115,7 +88,8 @@ function triesOf(deps: TurnDeps, control: TurnControl, prompting: Prompting): Tr
         if (!(await appendInterruption(deps, wanted))) control.stop();
       }
       // Only now: what has changed is told by what comes before this call.
-      await deps.sampling?.used.use(deps.log, prompting.config());
+      const config = prompting.offerTools();
+      await deps.sampling?.used.use(deps.log, config);
       return control.enter('answering');
     },
     wait: () => control.enter('waiting'),

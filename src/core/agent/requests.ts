@@ -1,11 +1,11 @@
 // Decides how a request enters the log, each with what is pending: the user's, one made of queued words, an automated one.
 import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
-import { type QueuedText } from '../conversation/projections/pending.ts';
+import { type QueuedText } from '../ports/ports.ts';
 import { Prompting } from '../prompt/prompting.ts';
 import { collectFor, seenIn } from './delivery.ts';
-import { type TurnDeps } from './loop.ts';
 import { sampleAt } from './sampling.ts';
 import { type Interruption } from './turnControl.ts';
+import { type TurnDeps } from './turnDeps.ts';
 import { type AcceptedText } from './userText.ts';
 
 export interface TurnRequest extends AcceptedText {

@@ -1,36 +1,9 @@
 // Decides that what is compared instead of watched is compared at every delivery point, before the carrier is made.
-import { type EventDraft } from '../../protocol/event.ts';
-import { type ConversationLog } from '../conversation/log.ts';
 import { enqueue, withdraw } from '../notify/queue.ts';
-import { type DeliveryPoint, type RequestConfig, type Sample } from '../ports/producers.ts';
+import { type DeliveryPoint, type Sample } from '../ports/producers.ts';
 import { bodyOf } from '../prompt/instructions.ts';
 import { type Prompting } from '../prompt/prompting.ts';
-import { type Sampling, type TurnDeps } from './loop.ts';
-
-/** What each conversation's last request had; the log knows it only once it has changed. */
-export class UsedConfigs {
-  readonly #used = new Map<string, RequestConfig>();
-
-  of(log: ConversationLog): Partial<RequestConfig> {
-    return this.#used.get(log.id) ?? log.state.sampled.used;
-  }
-
-  /** Before the request that has it. What never changed needs no event. */
-  async use(log: ConversationLog, config: RequestConfig): Promise<void> {
-    const before = this.of(log);
-    this.#used.set(log.id, config);
-    if (before.tools === undefined || JSON.stringify(before) === JSON.stringify(config)) return;
-    const { model, mode, tools, instructions } = config;
-    const used: EventDraft = {
-      type: 'config_used',
-      model,
-      mode,
-      tools: [...tools],
-      instructions: instructions.map((file) => ({ ...file })),
-    };
-    await log.append(used);
-  }
-}
+import { type Sampling, type TurnDeps } from './turnDeps.ts';
 
 /** A window whose front end is gone gets no answer when it reads a file through the editor: its turn must not wait for ever. */
 const SAMPLED_WITHIN = 10_000;

@@ -1,7 +1,8 @@
 // Captures the workspace at the start of a turn and around a command, and finds what the command changed that way.
 import { type Failure, FailureError, type Result } from '../../base/errors.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type ChangedFile, type Clock, type Logger, type ToolOutcome } from '../ports/ports.ts';
+import { type ChangedFile } from '../ports/fileViews.ts';
+import { type Clock, type Logger, type ToolOutcome } from '../ports/ports.ts';
 import { type ObservedProcess, type ProcessObserver } from '../ports/processes.ts';
 import { type CheckpointBytes, type CheckpointDifference, type Checkpoints, type Snapshots } from '../ports/storage.ts';
 import { type Buffers, type FilePath, type Workspace } from '../ports/workspace.ts';

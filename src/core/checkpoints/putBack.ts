@@ -1,9 +1,9 @@
 // Plans what undoing changes would do to each file as it is now, and does it: in the editor, all or nothing; what the editor cannot do, on the disk.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type EntryKind } from '../../protocol/event.ts';
+import { type LiveConversation } from '../conversation/liveConversation.ts';
 import { openElsewhere } from '../conversation/opening.ts';
 import { type Step } from '../conversation/projections/changes.ts';
-import { type LiveConversation } from '../live.ts';
 import { type Snapshots } from '../ports/storage.ts';
 import {
   type Buffers,

@@ -1,8 +1,8 @@
 // Reviews the changes of one list, the agent's own or those of others meanwhile: what differs, what keeping or undoing a file or a part of one does.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type EventDraft } from '../../protocol/event.ts';
+import { type LiveConversation, storageFailure } from '../conversation/liveConversation.ts';
 import { type ChangeList, type Step } from '../conversation/projections/changes.ts';
-import { type LiveConversation, storageFailure } from '../live.ts';
 import { type Difference, differenceOf, type Hunk, withHunk, withoutHunk } from './hunks.ts';
 import { changesSomething, decidable, type PutBack, type PutBackDeps, planPutBack, putBack } from './putBack.ts';
 

@@ -5,7 +5,6 @@ import { type Settings } from '../../protocol/settings.ts';
 import { type Effect } from '../../protocol/tool.ts';
 import { type Permissions, type Tool, type Touched } from '../ports/ports.ts';
 import { type Workspace } from '../ports/workspace.ts';
-import { effectOf } from '../tools/registry.ts';
 import { isLocalHost } from './addresses.ts';
 import { isAllowed, parseCommand, pathsIn } from './commandLine.ts';
 import { type Hidden, whyHidden } from './ignoreFile.ts';
@@ -146,4 +145,9 @@ function alwaysFor(name: string, { command, task, url }: Touched, shell: ShellSy
 
 function refused(reason: string): Verdict {
   return { type: 'refused', reason };
+}
+
+/** `args` as the tool's own `parse` let them through. */
+export function effectOf(tool: Tool, args: unknown): Effect {
+  return tool.effectFor?.(args) ?? tool.effect;
 }

@@ -3,17 +3,33 @@ import { failed, type Result } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
 import { type CallPreview } from '../../protocol/diffView.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
-import { type ApprovalAnswer, type ApprovalRequest, type Tool, type ToolContext } from '../ports/ports.ts';
-import { type PlannedCall } from '../tools/preview.ts';
-import { effectOf } from '../tools/registry.ts';
-import { type ToolRunDeps } from '../tools/run.ts';
-import { judge, type Verdict } from './approvalPolicy.ts';
+import { type Settings } from '../../protocol/settings.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Permissions,
+  type Tool,
+  type ToolContext,
+} from '../ports/ports.ts';
+import { type Workspace } from '../ports/workspace.ts';
+import { effectOf, judge, type Verdict } from './approvalPolicy.ts';
 import { type Hidden } from './ignoreFile.ts';
-import { OpenPreview } from '../tools/openPreview.ts';
+import { OpenPreview, type PreviewDeps } from './openPreview.ts';
+import { type PlannedCall } from './preview.ts';
 import { shellSyntaxOf } from './shell/script.ts';
 
 type CallRequest = EventOf<'tool_call_request'>;
 type Asked = Extract<Verdict, { type: 'ask' }>;
+
+export interface ApprovalDeps extends PreviewDeps {
+  readonly log: ConversationLog;
+  readonly workspace: Workspace;
+  readonly permissions?: Permissions | undefined;
+  /** The program that runs command lines; absent: not known, so that no line is certain. */
+  shell?: (() => string) | undefined;
+  settings(): Settings;
+}
 
 export type Permission =
   /** `arguments` parsed: what the model wrote, or what the user made of it. */
@@ -35,7 +51,7 @@ const POLICY = 'policy';
  * without one has never begun.
  */
 export async function permit(
-  deps: ToolRunDeps,
+  deps: ApprovalDeps,
   tool: Tool,
   call: {
     readonly request: CallRequest;
@@ -72,7 +88,7 @@ export async function permit(
   }
 }
 
-function judgeCall(deps: ToolRunDeps, tool: Tool, args: unknown, hidden: Hidden): Promise<Verdict> {
+function judgeCall(deps: ApprovalDeps, tool: Tool, args: unknown, hidden: Hidden): Promise<Verdict> {
   const { workspace, permissions } = deps;
   const shell = shellSyntaxOf(deps.shell?.() ?? '');
   return judge({ settings: deps.settings(), workspace, hidden, permissions, shell }, tool, args);
@@ -83,7 +99,7 @@ function judgeCall(deps: ToolRunDeps, tool: Tool, args: unknown, hidden: Hidden)
  * only asks has done nothing else: it asks again.
  */
 export async function waitedForAnswer(
-  deps: ToolRunDeps,
+  deps: ApprovalDeps,
   tool: Tool,
   request: CallRequest,
   hidden: Hidden,
@@ -97,7 +113,7 @@ export async function waitedForAnswer(
 const CHANGED_MEANWHILE = 'The files have changed meanwhile, and with them what it would do. Look at it again.';
 
 async function askFor(
-  deps: ToolRunDeps,
+  deps: ApprovalDeps,
   tool: Tool,
   call: {
     readonly request: CallRequest;
@@ -145,7 +161,7 @@ function parseChanged(tool: Tool, args: Readonly<Record<string, unknown>>): Resu
 }
 
 function requestOf(
-  deps: ToolRunDeps,
+  deps: ApprovalDeps,
   { request, verdict }: { readonly request: CallRequest; readonly verdict: Asked },
   preview: CallPreview | undefined,
   problem: string | undefined,
@@ -167,7 +183,7 @@ function reasonOf(answer: ApprovalAnswer): string {
   return /[.!?…]$/.test(reason) ? reason : `${reason}.`;
 }
 
-async function record(deps: ToolRunDeps, request: CallRequest, answer: ApprovalAnswer): Promise<void> {
+async function record(deps: ApprovalDeps, request: CallRequest, answer: ApprovalAnswer): Promise<void> {
   const draft: EventDraft = {
     type: 'approval',
     tool_call_id: request.id,

@@ -1,4 +1,5 @@
 // The one door through which files of the workspace are read: judges a name and where it leads in the same step as the file is read.
+
 import { type Failure, failed, succeeded } from '../../base/errors.ts';
 import {
   type Consent,
@@ -9,6 +10,7 @@ import {
   type Workspace,
   type WorkspaceDisk,
 } from '../ports/workspace.ts';
+import { delegateWorkspace } from './delegateWorkspace.ts';
 import { readHidden, whyHidden } from './ignoreFile.ts';
 import { whyProtected } from './protectedFiles.ts';
 
@@ -35,10 +37,8 @@ export function guardWorkspace(disk: WorkspaceDisk): Workspace {
       return disk.trusted;
     },
     resolve: (path, options) => disk.resolve(path, options),
-    read: async (file, options) => {
-      const rules = await hidden();
-      return disk.readJudged(file, (place) => whyNotForModel(place, rules), options);
-    },
+    // The rules are read only for a file that is there: at every delivery point several are asked for that are not.
+    read: (file, options) => disk.readJudged(file, async (place) => whyNotForModel(place, await hidden()), options),
     readLocally,
     fingerprint: async (file, by) => {
       const content = await readLocally(file);
@@ -63,7 +63,6 @@ function admit(disk: WorkspaceDisk, guarded: Workspace, { letIn, names, hidden }
   const opened = new Set<string>();
   const admitted = new Set(names);
   const isAllowed = (name: string) => !hidden.hides(name) && whyProtected(name, true) === undefined;
-  const view = Object.create(guarded) as { -readonly [K in keyof Workspace]: Workspace[K] };
   const judgeFor =
     (file: FilePath): PlaceJudge =>
     (place) => {
@@ -71,28 +70,29 @@ function admit(disk: WorkspaceDisk, guarded: Workspace, { letIn, names, hidden }
       const allowed = namesOf(place).every((name) => isAllowed(name) || isBelowAny(admitted, name));
       return allowed ? undefined : whyNotForModel(place, hidden);
     };
-  view.resolve = async (path) => {
-    const file = await disk.resolve(path, { anywhere: letIn.has(path) });
-    if (!file.ok || !letIn.has(path)) return file;
-    opened.add(file.value.absolute);
-    for (const name of namesOf({ ...file.value, outside: false })) admitted.add(name);
-    return file;
-  };
-  view.read = (file, options) => disk.readJudged(file, judgeFor(file), options);
-  view.mayShow = async (file) => {
-    const place = await disk.locate(file);
-    return place.ok && judgeFor(file)(place.value) === undefined;
-  };
-  view.list = (folder) =>
-    listJudged(disk, folder, (place) =>
-      place.outside && !isBelowAny(opened, folder.absolute) ? whyOutside(place) : undefined,
-    );
-  return view;
+  return delegateWorkspace(guarded, {
+    resolve: async (path) => {
+      const file = await disk.resolve(path, { anywhere: letIn.has(path) });
+      if (!file.ok || !letIn.has(path)) return file;
+      opened.add(file.value.absolute);
+      for (const name of namesOf({ ...file.value, outside: false })) admitted.add(name);
+      return file;
+    },
+    read: (file, options) => disk.readJudged(file, judgeFor(file), options),
+    mayShow: async (file) => {
+      const place = await disk.locate(file);
+      return place.ok && (await judgeFor(file)(place.value)) === undefined;
+    },
+    list: (folder) =>
+      listJudged(disk, folder, (place) =>
+        place.outside && !isBelowAny(opened, folder.absolute) ? whyOutside(place) : undefined,
+      ),
+  });
 }
 
 async function listJudged(disk: WorkspaceDisk, folder: FilePath, judge: PlaceJudge) {
   const place = await disk.locate(folder);
-  const refused = place.ok ? judge(place.value) : place.failure;
+  const refused = place.ok ? await judge(place.value) : place.failure;
   return refused === undefined ? disk.listUnjudged(folder) : { ok: false as const, failure: refused };
 }
 

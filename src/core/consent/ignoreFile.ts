@@ -1,8 +1,10 @@
 // Decides which files .earshotignore hides from the tools: the same patterns as .gitignore.
+
 import { decodeBytes } from '../../base/encodings.ts';
 import { succeeded } from '../../base/errors.ts';
 import { parseIgnoreRules } from '../../base/patterns/ignoreRules.ts';
 import { type HiddenFiles, NOT_FOUND, type Workspace } from '../ports/workspace.ts';
+import { delegateWorkspace } from './delegateWorkspace.ts';
 
 const IGNORE_FILE = '.earshotignore';
 
@@ -79,12 +81,12 @@ export function viewFor(
   names: readonly string[] = [],
 ): Workspace {
   const admitted = workspace.admitting({ letIn, names, hidden });
-  const view = Object.create(admitted) as { -readonly [K in keyof Workspace]: Workspace[K] };
-  view.list = async (folder) => {
-    const entries = await admitted.list(folder);
-    if (!entries.ok) return entries;
-    const prefix = folder.path === '' ? '' : `${folder.path}/`;
-    return succeeded(entries.value.filter((entry) => !hidden.hides(`${prefix}${entry.name}`)));
-  };
-  return view;
+  return delegateWorkspace(admitted, {
+    list: async (folder) => {
+      const entries = await admitted.list(folder);
+      if (!entries.ok) return entries;
+      const prefix = folder.path === '' ? '' : `${folder.path}/`;
+      return succeeded(entries.value.filter((entry) => !hidden.hides(`${prefix}${entry.name}`)));
+    },
+  });
 }

@@ -1,13 +1,8 @@
 // Decides how what the user attached is told: files as text behind the words, images named there and sent beside. Pure.
+
 import { fenceAround } from '../../base/text.ts';
 import { type Attachment } from '../../protocol/event.ts';
-
-/** An image as a message refers to it; the bytes are a snapshot. */
-export interface ImageReference {
-  readonly hash: string;
-  readonly mediaType: string;
-  readonly name: string;
-}
+import { type ImageReference } from '../ports/modelMessages.ts';
 
 /** The words, and behind them every file in full. */
 export function withAttachments(content: string, attachments: readonly Attachment[] = []): string {

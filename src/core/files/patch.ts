@@ -124,7 +124,7 @@ function withoutBlankEnd(lines: readonly Hunk['lines'][number][]): Hunk['lines']
   return lines.slice(0, last + 1);
 }
 
-function malformed(line: number, what: string): { ok: false; failure: { code: string; message: string } } {
+function malformed(line: number, what: string): Result<never> {
   return failed(
     'bad_patch',
     `input: line ${line} of the patch: ${what}.`,

@@ -3,14 +3,8 @@ import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { type FileDiff } from '../../protocol/diffView.ts';
-import {
-  type Change,
-  type ChatHead,
-  type ChatState,
-  type ToPage,
-  type TranscriptItem,
-} from '../../protocol/webview.ts';
-import { type QueuedText } from '../conversation/projections/pending.ts';
+import { type TranscriptItem } from '../../protocol/transcript.ts';
+import { type Change, type ChatHead, type ChatState, type ToPage } from '../../protocol/webview.ts';
 import { type Folded } from '../conversation/projections/project.ts';
 import {
   type ApprovalAnswer,
@@ -19,6 +13,7 @@ import {
   type InquiryAnswer,
   type InquiryRequest,
   type PartialAnswer,
+  type QueuedText,
 } from '../ports/ports.ts';
 import { LiveTranscript } from './liveTranscript.ts';
 

@@ -1,11 +1,10 @@
 // The head of the chat: everything a page shows besides the transcript.
-import { type Level } from '../../protocol/notification.ts';
+import { type Level, worseLevel } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ChatHead, type HeldReason, type Obstacle } from '../../protocol/webview.ts';
 import { countDeliverable } from '../agent/delivery.ts';
 import { nameOf } from '../conversation/attachments.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { worse } from '../conversation/projections/transcript.ts';
 import { type Model } from '../ports/ports.ts';
 import { readMeter } from './meter.ts';
 
@@ -82,7 +81,7 @@ export function summarizePending(
 ): PendingSummary {
   if (live === undefined) return { count: 0, worst: null, newest: [] };
   const plan = countDeliverable(live.log, { settings, contextWindow });
-  const worst = plan.entries.reduce<Level | null>((level, entry) => worse(level ?? 'info', entry.level), null);
+  const worst = plan.entries.reduce<Level | null>((level, entry) => worseLevel(level ?? 'info', entry.level), null);
   const newest = plan.entries.slice(0, NEWEST).map(({ message }) => (message.split('\n')[0] ?? '').replace(/:$/, ''));
   return { count: plan.shown.length + plan.counted.length, worst, newest };
 }

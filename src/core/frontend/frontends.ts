@@ -1,6 +1,5 @@
 // Several front ends as one: passes on what is drawn to all of them, asks all that can answer, and takes the first answer.
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
-import { type QueuedText } from '../conversation/projections/pending.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -10,6 +9,7 @@ import {
   type InquiryRequest,
   type Logger,
   type PartialAnswer,
+  type QueuedText,
 } from '../ports/ports.ts';
 import { SharedRequests } from './sharedRequests.ts';
 

@@ -1,4 +1,7 @@
 // The transcript of one conversation as a front end shows it: the log's items, what is drawn before it is in the log, and open requests.
+
+import { type TranscriptItem } from '../../protocol/transcript.ts';
+import { type Change } from '../../protocol/webview.ts';
 import { type Folded } from '../conversation/projections/project.ts';
 import {
   type ApprovalAnswer,
@@ -7,7 +10,6 @@ import {
   type InquiryRequest,
   type PartialAnswer,
 } from '../ports/ports.ts';
-import { type Change, type TranscriptItem } from '../../protocol/webview.ts';
 import { OpenRequests } from './openRequests.ts';
 
 /** The characters of a running tool's output that are kept. */

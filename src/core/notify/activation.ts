@@ -1,5 +1,7 @@
 // Decides whether what is pending may do more than wait: wake an idle model, interrupt an answering one, and the limits of both. Pure.
+
 import { type Notification, printKind } from '../../protocol/notification.ts';
+import { nameInScope } from '../../protocol/scopes.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type HeldReason } from '../../protocol/webview.ts';
 import { isWanted, levelOf } from './wanted.ts';
@@ -14,7 +16,6 @@ type Wish = 'passive' | 'wake' | 'interrupt';
 
 /** Of the conversation's own handles: they are published to their owner alone. */
 const WAKING: ReadonlySet<string> = new Set(['tool.stopped', 'tool.failed', 'tool.waiting']);
-const MENTION_SCOPE = 'mention:';
 
 /** What one notification would do if nothing spoke against it. */
 export function wishOf(notification: Notification, settings: Settings): Wish {
@@ -28,7 +29,7 @@ export function wishOf(notification: Notification, settings: Settings): Wish {
 }
 
 function isMention({ kind, scopes = [] }: Notification): boolean {
-  return kind.source === 'message' && scopes.some((scope) => scope.startsWith(MENTION_SCOPE));
+  return kind.source === 'message' && scopes.some((scope) => nameInScope('mention', scope) !== undefined);
 }
 
 export interface WakeHistory {

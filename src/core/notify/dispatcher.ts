@@ -1,6 +1,8 @@
 // Decides who hears what is published: matches a notification's scopes against the listeners' subscriptions.
+
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
+import { nameInScope, scopeOf } from '../../protocol/scopes.ts';
 import { compileGlob, keyOf, keysFor } from '../files/globs.ts';
 
 /**
@@ -13,14 +15,6 @@ export type Subscription = { readonly scope: string } | { readonly mention: stri
 export interface Addressed {
   readonly to?: string | undefined;
   readonly sender?: string | undefined;
-}
-
-export const GLOB_SCOPE = 'glob:';
-const FILE_SCOPE = 'file:';
-
-/** The scope by which a kind reaches every live conversation without knowing them. */
-export function kindScope(kind: string): string {
-  return `kind:${kind}`;
 }
 
 /** How often each listener subscribed to the same. */
@@ -40,8 +34,9 @@ export class Dispatcher {
   /** Ends when it is disposed. The same subscription may be held several times. */
   subscribe(listener: string, subscription: Subscription): Disposable {
     if ('all' in subscription) return count(this.#toAll, listener, () => undefined);
-    const scope = 'mention' in subscription ? `mention:${subscription.mention}` : subscription.scope;
-    if (scope.startsWith(GLOB_SCOPE)) return this.#subscribeToGlob(listener, scope.slice(GLOB_SCOPE.length));
+    const scope = 'mention' in subscription ? scopeOf('mention', subscription.mention) : subscription.scope;
+    const glob = nameInScope('glob', scope);
+    if (glob !== undefined) return this.#subscribeToGlob(listener, glob);
     const listeners = getOrAdd(this.#byScope, scope, () => new Map<string, number>());
     return count(listeners, listener, () => this.#byScope.delete(scope));
   }
@@ -53,7 +48,8 @@ export class Dispatcher {
     for (const scope of draft.scopes ?? []) {
       const listeners = this.#byScope.get(scope);
       if (listeners !== undefined) for (const listener of listeners.keys()) found.add(listener);
-      if (scope.startsWith(FILE_SCOPE)) this.#matchGlobs(scope.slice(FILE_SCOPE.length), found);
+      const path = nameInScope('file', scope);
+      if (path !== undefined) this.#matchGlobs(path, found);
     }
     if (sender !== undefined) found.delete(sender);
     if (to === undefined) return found;

@@ -1,7 +1,8 @@
 // Gathers what a producer publishes above its limit, by listener and kind, as one notification that names every subject and grows in place.
-import { type Kind, LEVELS, type Level, type NotificationDraft, printKind } from '../../protocol/notification.ts';
+
+import { type Kind, type Level, type NotificationDraft, printKind, worseLevel } from '../../protocol/notification.ts';
+import { nameOfSubject } from '../../protocol/scopes.ts';
 import { type FileState, fileStatesOf } from '../files/fileState.ts';
-import { nameOf } from './group.ts';
 import { listNames, printName } from './nameList.ts';
 import { type Outlet } from './throttle.ts';
 
@@ -48,7 +49,7 @@ export class Excess {
     gathered.newest = draft;
     gathered.count += 1;
     gathered.last = at;
-    gathered.level = worse(gathered.level, level);
+    gathered.level = worseLevel(gathered.level, level);
     if (subject === undefined) gathered.nameless += 1;
     else {
       gathered.subjects.delete(subject);
@@ -116,7 +117,7 @@ export class Excess {
     }
     const { listener, kind, origin, first } = before;
     const { last, newest } = now;
-    const joined = begin({ listener, kind, origin, first, level: worse(before.level, now.level), last, newest });
+    const joined = begin({ listener, kind, origin, first, level: worseLevel(before.level, now.level), last, newest });
     for (const [subject, states] of [...before.subjects, ...now.subjects]) {
       joined.subjects.delete(subject);
       joined.subjects.set(subject, states);
@@ -147,7 +148,7 @@ function draftOf(gathered: Gathered): NotificationDraft {
   const { kind, level, origin, count, nameless, subjects, first, last } = gathered;
   if (isAlone(gathered)) return { ...gathered.newest, data: { ...gathered.newest.data, count } };
   const files = [...subjects.values()].flat().map((state) => ({ ...state, complete: false }));
-  const names = [...subjects.keys()].map((subject) => printName(nameOf(subject)));
+  const names = [...subjects.keys()].map((subject) => printName(nameOfSubject(subject)));
   const what = `${subjects.size + nameless} of ${printKind(kind)}`;
   const message = names.length === 0 ? `${what} came too fast to be told one by one.` : listNames(what, names);
   return {
@@ -178,8 +179,4 @@ function isMeant({ listener, kind }: Gathered, meant: Kind, to: string | undefin
 
 function keyOf(listener: string, { source, name }: Kind): string {
   return JSON.stringify([listener, source, name]);
-}
-
-function worse(one: Level, other: Level): Level {
-  return LEVELS.indexOf(other) > LEVELS.indexOf(one) ? other : one;
 }

@@ -1,6 +1,7 @@
 // Decides how many notifications of one kind become one that names all their subjects.
-import { type Kind, type Level, printKind } from '../../protocol/notification.ts';
-import { worse } from '../conversation/projections/transcript.ts';
+
+import { type Kind, type Level, printKind, worseLevel } from '../../protocol/notification.ts';
+import { nameOfSubject } from '../../protocol/scopes.ts';
 import { countNames, listNames, printName } from './nameList.ts';
 import { type Entry } from './plan.ts';
 
@@ -18,7 +19,7 @@ export function joinAlike(alike: readonly Entry[]): Entry {
     ...newest,
     // Observed by several: then it is the host that says so.
     origin: alike.every((entry) => entry.origin === newest.origin) ? newest.origin : 'host',
-    level: alike.reduce<Level>((level, entry) => worse(level, entry.level), 'info'),
+    level: alike.reduce<Level>((level, entry) => worseLevel(level, entry.level), 'info'),
     first: oldest.first,
     position: oldest.position,
     count: alike.reduce((sum, entry) => sum + entry.count, 0),
@@ -30,7 +31,7 @@ export function joinAlike(alike: readonly Entry[]): Entry {
 
 /** For where the whole list is too long. */
 export function countSubjects(kind: Kind, subjects: readonly string[]): string {
-  const names = subjects.map((subject) => printName(nameOf(subject)));
+  const names = subjects.map((subject) => printName(nameOfSubject(subject)));
   return countNames(`${names.length} of ${printKind(kind)}`, names, SHORT_LIMIT);
 }
 
@@ -40,14 +41,11 @@ function namesOf(alike: readonly Entry[]): string[] {
   for (const { subject, subjects, message, count } of alike) {
     if (subjects === undefined) {
       // The subject, or the message's first line where there is none.
-      const name = printName(subject === '' ? (message.split('\n', 1)[0] ?? '') : nameOf(subject));
+      const name = printName(subject === '' ? (message.split('\n', 1)[0] ?? '') : nameOfSubject(subject));
       times.set(name, (times.get(name) ?? 0) + count);
-    } else for (const one of subjects) times.set(printName(nameOf(one)), times.get(printName(nameOf(one))) ?? 1);
+    } else
+      for (const one of subjects)
+        times.set(printName(nameOfSubject(one)), times.get(printName(nameOfSubject(one))) ?? 1);
   }
   return [...times].map(([name, count]) => (count > 1 ? `${name} (${count} times)` : name));
-}
-
-/** Without the part that says what it is a subject of, such as `file:`. */
-export function nameOf(subject: string): string {
-  return subject.slice(subject.indexOf(':') + 1);
 }

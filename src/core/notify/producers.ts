@@ -1,17 +1,17 @@
-// Decides which producers run: as the settings say, at once; one that breaks is stopped, reported once and started again with back-off.
-import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+// Starts and stops producers as they are registered and as the settings say. A producer that fails is restarted with back-off.
+import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError, type Failure } from '../../base/errors.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Clock, type Logger, type Producer, type SeenFiles } from '../ports/ports.ts';
 import { type DeliveryPoint, type LiveConversations, type Sample } from '../ports/producers.ts';
-import { ThrottledPublisher, type Outlet } from './throttle.ts';
+import { type Outlet, ThrottledPublisher } from './throttle.ts';
 
 const FIRST_RESTART = 1000;
 const LAST_RESTART = 5 * 60_000;
-/** One that has run for this long listens again, as far as people need to know. */
+/** After running for this long, a producer is no longer shown as failed. */
 const LISTENS_AFTER = 10_000;
-/** And after this long the next break is a new one. */
+/** After this long, the next failure is logged as a new one. */
 const RECOVERED_AFTER = 10 * 60_000;
 
 export interface ProducersDeps {
@@ -28,103 +28,124 @@ interface Run {
   readonly producer: Producer;
   /** Undefined while it is stopped. */
   held?: DisposableStore;
-  calm?: ThrottledPublisher;
-  /** Until it is started again, or has run long enough to count as recovered. */
+  publisher?: ThrottledPublisher;
+  /** Until it is restarted, or has run long enough to count as recovered. */
   timer?: Disposable;
-  breaks: number;
+  failures: number;
   failure?: Failure;
 }
 
 export class Producers implements Disposable {
   readonly #deps: ProducersDeps;
-  readonly #runs: readonly Run[];
+  /** By the producer's name. */
+  readonly #runs = new Map<string, Run>();
   readonly #onDidChange: Emitter<void>;
+  readonly #initial = new DisposableStore();
   #ended = false;
 
   constructor(deps: ProducersDeps) {
     this.#deps = deps;
     this.#onDidChange = new Emitter((error) => deps.logger.error('a listener failed', error));
-    this.#runs = deps.producers.map((producer) => ({ producer, breaks: 0 }));
-    this.refresh();
+    for (const producer of deps.producers) this.#initial.add(this.register(producer));
   }
 
-  /** What does not listen now, for people. */
+  /** Failures of producers that do not run at the moment, for the user. */
   get problems(): readonly Failure[] {
-    return this.#runs.flatMap(({ failure }) => failure ?? []);
+    return [...this.#runs.values()].flatMap(({ failure }) => failure ?? []);
   }
 
   get onDidChange(): Emitter<void>['event'] {
     return this.#onDidChange.event;
   }
 
-  /** After the settings changed. */
-  refresh(): void {
-    if (this.#ended) return;
-    const switches: Readonly<Record<string, boolean | undefined>> = this.#deps.settings()['notifications.producers'];
-    for (const run of this.#runs) {
-      const wanted = switches[run.producer.name] !== false;
-      if (!wanted) this.#switchOff(run);
-      else if (run.held === undefined && run.timer === undefined) this.#start(run);
-    }
+  /** Starts the producer unless the settings switch its name off. Disposing stops and removes it; its name is free again. */
+  register(producer: Producer): Disposable {
+    const { name } = producer;
+    if (this.#runs.has(name)) throw new Error(`a producer named ${name} is registered already`);
+    const run: Run = { producer, failures: 0 };
+    this.#runs.set(name, run);
+    this.#apply(run);
+    return toDisposable(() => {
+      if (this.#runs.get(name) !== run) return;
+      this.#runs.delete(name);
+      this.#switchOff(run);
+    });
   }
 
-  /** Asks each that runs; one that throws has broken. What was too much for one minute is queued then. */
+  /** After the settings changed. */
+  refresh(): void {
+    for (const run of this.#runs.values()) this.#apply(run);
+  }
+
+  /** Samples each running producer; one that throws has failed. Publications above its limit are queued then. */
   async sample(point: DeliveryPoint): Promise<readonly Sample[]> {
     const samples: Sample[] = [];
-    for (const run of this.#runs) {
-      if (run.held === undefined) continue;
+    for (const run of [...this.#runs.values()]) {
+      const { held } = run;
+      if (held === undefined) continue;
       try {
-        samples.push(...((await run.producer.sample?.(point)) ?? []));
+        const sampled = await run.producer.sample?.(point);
+        // It may have been stopped meanwhile.
+        if (run.held === held) samples.push(...(sampled ?? []));
       } catch (error) {
-        this.#broke(run, error);
+        if (run.held === held) this.#fail(run, error);
       }
-      await run.calm?.flush(point.conversation);
+      await run.publisher?.flush(point.conversation);
     }
     return samples;
   }
 
   dispose(): void {
     this.#ended = true;
-    for (const run of [...this.#runs].reverse()) {
+    for (const run of [...this.#runs.values()].reverse()) {
       run.timer?.dispose();
       this.#stop(run);
     }
+    this.#runs.clear();
+    this.#initial.dispose();
     this.#onDidChange.dispose();
+  }
+
+  #apply(run: Run): void {
+    if (this.#ended) return;
+    const isOn = this.#deps.settings()['notifications.producers'][run.producer.name] !== false;
+    if (!isOn) this.#switchOff(run);
+    else if (run.held === undefined && run.timer === undefined) this.#start(run);
   }
 
   #start(run: Run): void {
     const { clock, outlet, seen, live } = this.#deps;
     const held = new DisposableStore();
     run.held = held;
-    // Released in reverse order: the producer ends first, then what was still held back goes out.
-    const calm = held.add(new ThrottledPublisher({ clock, outlet }));
-    run.calm = calm;
-    // What it says after it was stopped is an echo.
-    const broke = (error: unknown) => run.held === held && this.#broke(run, error);
+    // Disposed in reverse order: the producer ends first, then the publisher publishes what it still holds.
+    const publisher = held.add(new ThrottledPublisher({ clock, outlet }));
+    run.publisher = publisher;
+    // A failure reported after the producer was stopped is ignored.
+    const broke = (error: unknown) => run.held === held && this.#fail(run, error);
     try {
-      held.add(run.producer.start(calm, seen, { live, broke }));
+      held.add(run.producer.start(publisher, seen, { live, broke }));
     } catch (error) {
       broke(error);
     }
-    if (run.held !== held || run.breaks === 0) return;
-    this.#after(run, LISTENS_AFTER, () => {
+    if (run.held !== held || run.failures === 0) return;
+    this.#schedule(run, LISTENS_AFTER, () => {
       this.#setFailure(run, undefined);
-      this.#after(run, RECOVERED_AFTER, () => {
-        run.breaks = 0;
+      this.#schedule(run, RECOVERED_AFTER, () => {
+        run.failures = 0;
       });
     });
   }
 
-  #broke(run: Run, error: unknown): void {
+  #fail(run: Run, error: unknown): void {
     const { logger } = this.#deps;
     const { name } = run.producer;
     this.#stop(run);
-    run.breaks += 1;
-    const wait = Math.min(LAST_RESTART, FIRST_RESTART * 2 ** (run.breaks - 1));
-    // Once: that it breaks again while it is being tried is no news.
-    if (run.breaks === 1) logger.error(`the producer ${name} broke and is started again in a while`, error);
+    run.failures += 1;
+    const wait = Math.min(LAST_RESTART, FIRST_RESTART * 2 ** (run.failures - 1));
+    // Logged as an error once; further failures until it has recovered are details.
+    if (run.failures === 1) logger.error(`the producer ${name} broke and is started again in a while`, error);
     else logger.debug(`the producer ${name} broke again: ${describeError(error)}`);
-    this.#after(run, wait, () => {
+    this.#schedule(run, wait, () => {
       if (!this.#ended) this.#start(run);
     });
     this.#setFailure(run, {
@@ -137,7 +158,7 @@ export class Producers implements Disposable {
   #switchOff(run: Run): void {
     run.timer?.dispose();
     delete run.timer;
-    run.breaks = 0;
+    run.failures = 0;
     this.#stop(run);
     this.#setFailure(run, undefined);
   }
@@ -145,7 +166,7 @@ export class Producers implements Disposable {
   #stop(run: Run): void {
     const { held } = run;
     delete run.held;
-    delete run.calm;
+    delete run.publisher;
     try {
       held?.dispose();
     } catch (error) {
@@ -153,7 +174,7 @@ export class Producers implements Disposable {
     }
   }
 
-  #after(run: Run, milliseconds: number, then: () => void): void {
+  #schedule(run: Run, milliseconds: number, then: () => void): void {
     run.timer?.dispose();
     run.timer = this.#deps.clock.after(milliseconds, () => {
       delete run.timer;

@@ -1,21 +1,20 @@
 // Decides what each live conversation hears: its default subscriptions, those that its log gives it, and what is queued for it.
+
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { type LogEvent } from '../../protocol/event.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
 import { type Kind, type NotificationDraft, printKind } from '../../protocol/notification.ts';
+import { fileScope, nameInScope, type ScopeType, scopeOf } from '../../protocol/scopes.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Ids } from '../ports/ports.ts';
-import { type Addressed, Dispatcher, GLOB_SCOPE, kindScope, type Subscription } from './dispatcher.ts';
+import { type Addressed, Dispatcher, type Subscription } from './dispatcher.ts';
 import { enqueue, withdraw } from './queue.ts';
 import { type Outlet } from './throttle.ts';
 
 /** What every live conversation hears, whatever it is about. */
-const HEARD_BY_ALL: readonly string[] = SHIPPED_KINDS.filter((kind) => KINDS[kind].heardBy === 'live').map(kindScope);
-
-/** The scope of what concerns one conversation only, such as its own budget. */
-export function ownScope(conversation: string): string {
-  return `conversation:${conversation}`;
-}
+const HEARD_BY_ALL: readonly string[] = SHIPPED_KINDS.filter((kind) => KINDS[kind].heardBy === 'live').map((kind) =>
+  scopeOf('kind', kind),
+);
 
 export interface SubscriptionsDeps {
   readonly ids: Ids;
@@ -41,7 +40,7 @@ export class Subscriptions implements Outlet {
     const held = new DisposableStore();
     this.#logs.set(log.id, log);
     held.add(toDisposable(() => this.#logs.delete(log.id)));
-    for (const scope of [...HEARD_BY_ALL, ownScope(log.id)]) held.add(this.subscribe(log.id, { scope }));
+    for (const scope of [...HEARD_BY_ALL, scopeOf('conversation', log.id)]) held.add(this.subscribe(log.id, { scope }));
     const own = held.add(new OwnScopes(log, (scope) => this.subscribe(log.id, { scope })));
     held.add(log.onDidReset(() => own.takeAll()));
     held.add(log.onDidAppend(({ event }) => own.take(event)));
@@ -57,7 +56,7 @@ export class Subscriptions implements Outlet {
   listeners(draft: NotificationDraft, addressed: Addressed): readonly string[] {
     const kind = printKind(draft.kind);
     const scopes = [...(draft.scopes ?? [])];
-    if (this.#deps.onlyOwn?.(kind) !== true) scopes.push(kindScope(kind));
+    if (this.#deps.onlyOwn?.(kind) !== true) scopes.push(scopeOf('kind', kind));
     const found: string[] = [];
     for (const id of this.#dispatcher.listeners({ scopes }, addressed)) {
       if (this.#logs.get(id)?.owned === true) found.push(id);
@@ -115,7 +114,8 @@ class OwnScopes implements Disposable {
   takeAll(): void {
     const { seen, watches } = this.#log.state;
     const files = new Set([...seen.paths()].map(fileScope));
-    for (const scope of [...this.#held.keys()]) if (scope.startsWith('file:') && !files.has(scope)) this.#remove(scope);
+    for (const scope of [...this.#held.keys()])
+      if (nameInScope('file', scope) !== undefined && !files.has(scope)) this.#remove(scope);
     for (const scope of files) this.#add(scope);
     this.#takeActs(watches);
   }
@@ -131,16 +131,16 @@ class OwnScopes implements Disposable {
   }
 
   #takeActs({ globs, handles, tasks }: ConversationLog['state']['watches']): void {
-    this.#globs = this.#exchange(this.#globs, globs, GLOB_SCOPE);
-    this.#handles = this.#exchange(this.#handles, handles, 'handle:');
-    this.#tasks = this.#exchange(this.#tasks, tasks, 'task:');
+    this.#globs = this.#exchange(this.#globs, globs, 'glob');
+    this.#handles = this.#exchange(this.#handles, handles, 'handle');
+    this.#tasks = this.#exchange(this.#tasks, tasks, 'task');
   }
 
   /** The sets are replaced whole when they change, so usually there is nothing to do. */
-  #exchange(before: ReadonlySet<string>, now: ReadonlySet<string>, prefix: string): ReadonlySet<string> {
+  #exchange(before: ReadonlySet<string>, now: ReadonlySet<string>, type: ScopeType): ReadonlySet<string> {
     if (before === now) return now;
-    for (const one of before) if (!now.has(one)) this.#remove(prefix + one);
-    for (const one of now) this.#add(prefix + one);
+    for (const one of before) if (!now.has(one)) this.#remove(scopeOf(type, one));
+    for (const one of now) this.#add(scopeOf(type, one));
     return now;
   }
 
@@ -152,8 +152,4 @@ class OwnScopes implements Disposable {
     this.#held.get(scope)?.dispose();
     this.#held.delete(scope);
   }
-}
-
-function fileScope(path: string): string {
-  return `file:${path}`;
 }

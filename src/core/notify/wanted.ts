@@ -1,5 +1,7 @@
 // Decides what the settings let through and at which level. What they hold back is in the log all the same.
+
 import { type Level, type Notification, printKind } from '../../protocol/notification.ts';
+import { nameInScope } from '../../protocol/scopes.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { matchesAny } from '../files/globs.ts';
 
@@ -23,14 +25,13 @@ function isMutedForTool({ kind, data }: Notification, settings: Settings): boole
 }
 
 const ABOUT_FILES: ReadonlySet<string> = new Set(['file', 'diagnostics']);
-const FILE_SCOPE = 'file:';
 
 /** Only if every file that it is about is ignored. */
 function isOfIgnoredPath({ kind, subject, scopes }: Notification, settings: Settings): boolean {
   const ignored = settings['notifications.ignoredPaths'];
   if (ignored.length === 0 || !ABOUT_FILES.has(kind.source)) return false;
-  const paths = [...(subject === undefined ? [] : [subject]), ...(scopes ?? [])]
-    .filter((scope) => scope.startsWith(FILE_SCOPE))
-    .map((scope) => scope.slice(FILE_SCOPE.length));
+  const paths = [...(subject === undefined ? [] : [subject]), ...(scopes ?? [])].flatMap(
+    (scope) => nameInScope('file', scope) ?? [],
+  );
   return paths.length > 0 && paths.every((path) => matchesAny(ignored, path));
 }

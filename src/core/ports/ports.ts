@@ -4,15 +4,14 @@ import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type Failure, type Result } from '../../base/errors.ts';
 import { type CallPreview } from '../../protocol/diffView.ts';
-import { type EntryKind, type SeenPart, type ShownHandle, type Usage } from '../../protocol/event.ts';
+import { type Attachment, type ShownHandle, type Usage } from '../../protocol/event.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
-import { type NotificationRecord } from '../conversation/projections/history.ts';
-import { type ModelMessage } from '../conversation/projections/messages.ts';
-import { type QueuedText } from '../conversation/projections/pending.ts';
-import { type SeenState } from '../conversation/projections/seen.ts';
-import { type ConversationHandles, type Handles } from '../tools/handles.ts';
+import { type ChangedFile, type SeenState, type SeenView, type ShownFile } from './fileViews.ts';
+import { type ConversationHandles } from './handles.ts';
+import { type ModelMessage } from './modelMessages.ts';
+import { type NotificationRecord } from './notificationRecord.ts';
 import { type ReportedProblems } from './problems.ts';
 import { type ObservedProcess, type ProcessObserver } from './processes.ts';
 import { type DeliveryPoint, type ProducerHost, type Sample } from './producers.ts';
@@ -86,20 +85,6 @@ export interface Model {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
 
-/** What the model was shown last of a file. */
-export interface SeenView {
-  /** Absent: there was no such file, or the bytes are lost. */
-  readonly bytes?: Uint8Array;
-  /** It was shown that there is no such file. */
-  readonly gone: boolean;
-  /** Only this of it was shown; absent: all. */
-  readonly part?: SeenPart;
-  /** It is no longer in what the model reads. */
-  readonly compacted: boolean;
-  /** Whether these are the bytes that were shown. */
-  is(bytes: Uint8Array): boolean;
-}
-
 export interface ToolContext {
   readonly conversation: string;
   readonly signal: AbortSignal;
@@ -138,23 +123,6 @@ export interface ToolOutcome {
   readonly meanwhile?: readonly ChangedFile[];
   /** What the result shows of handles: it is not told again. */
   readonly handles?: readonly ShownHandle[];
-}
-
-export interface ShownFile {
-  readonly file: FilePath;
-  /** Absent: it is shown that there is no such file. */
-  readonly bytes?: Uint8Array;
-  /** Only these lines; absent: all. */
-  readonly part?: SeenPart;
-}
-
-export interface ChangedFile {
-  readonly file: FilePath;
-  readonly before?: Uint8Array;
-  readonly after?: Uint8Array;
-  /** What the bytes are of, where that is no plain file; see the event. */
-  readonly beforeKind?: EntryKind;
-  readonly afterKind?: EntryKind;
 }
 
 export interface Touched {
@@ -261,6 +229,14 @@ export type PartialAnswer =
   | { readonly type: 'tool_started'; readonly call: string }
   | { readonly type: 'tool_output'; readonly call: string; readonly text: string };
 
+/** What the user wrote during a turn, until a request carries it. */
+export interface QueuedText {
+  readonly id: string;
+  readonly content: string;
+  readonly at: string;
+  readonly attachments?: readonly Attachment[];
+}
+
 /** Something through which a person, or a program in their place, follows and answers. */
 export interface Frontend {
   render(conversation: string, partial: PartialAnswer): void;
@@ -335,10 +311,9 @@ export interface Ports {
   readonly workspace: Workspace;
   readonly buffers?: Buffers;
   readonly frontend: Frontend;
+  /** Those that are there from the beginning. */
   readonly tools: readonly Tool[];
   readonly producers: readonly Producer[];
-  /** Absent: no commands can be run. */
-  readonly handles?: Handles;
   /** Absent: it is not known when the processes of commands run. */
   readonly processes?: ProcessObserver;
   /** Absent: nothing is remembered. */

@@ -1,4 +1,5 @@
 // What the core needs of processes: commands that outlive the window which started them. Implemented in node/.
+import { type CommandEnd } from '../../base/commandEnd.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type Result } from '../../base/errors.ts';
@@ -12,24 +13,6 @@ interface CommandToRun {
   readonly folder: string;
   /** Its input stays open for what is typed later. */
   readonly input: boolean;
-}
-
-export interface CommandEnd {
-  /** `unowned`: no window had it any more. */
-  readonly cause: 'exited' | 'stopped' | 'unowned' | 'not_started';
-  readonly code: number | null;
-  readonly signal: string | null;
-  /** Who or what stopped it; why it could not be started. */
-  readonly reason?: string;
-  /** Processes that it had left running were ended with it. */
-  readonly left?: true;
-  /** Processes that it had started and that left its group: they run on. Where that cannot be known there are none. */
-  readonly survivors?: readonly { readonly pid: number; readonly name: string }[];
-  /** Why not all of its output was kept. */
-  readonly outputProblem?: string;
-  /** RFC 3339. */
-  readonly at: string;
-  readonly milliseconds: number;
 }
 
 interface CommandStatus {

@@ -1,8 +1,6 @@
 // What a producer is told of the conversations: what they do, what they wait for, and where they stand at a delivery point.
 import { type Event } from '../../base/emitter.ts';
 import { type Kind, type Notification, type NotificationDraft } from '../../protocol/notification.ts';
-import { type Sampled } from '../conversation/projections/sampled.ts';
-import { type ConversationOverwrite } from '../tools/ownEdits.ts';
 
 /** A tool call that may change something, from when it was allowed until a while after its end. */
 export interface ActiveCall {
@@ -17,6 +15,16 @@ export interface ActiveCall {
   readonly ended?: number;
   /** Once it has ended: what it made of files, by hash; undefined: it removed the file. */
   readonly made: ReadonlyMap<string, string | undefined>;
+}
+
+/** A command of the conversation replaced bytes that somebody else had written since the model read the file. */
+export interface ConversationOverwrite {
+  readonly path: string;
+  /** The hash of the bytes that are gone. */
+  readonly lost: string;
+  /** The hash of what the command left; undefined: it removed the file. */
+  readonly now: string | undefined;
+  readonly command: string;
 }
 
 /** What live conversations are called, wait for and do. */
@@ -47,12 +55,22 @@ export interface RequestConfig {
   readonly instructions: readonly { readonly name: string; readonly hash: string }[];
 }
 
+/** What a conversation was last notified of state that is compared at delivery points. */
+export interface SampledState {
+  /** What the last request had, as far as the log says. */
+  readonly used: Partial<RequestConfig>;
+  /** The last reported fill of the context window in percent; 0: none was reported since it was last compacted. */
+  readonly contextTold: number;
+  /** How often the endpoint asked to slow down since that was last reported. */
+  readonly rateLimited: { readonly count: number; readonly since: string } | undefined;
+}
+
 export interface DeliveryPoint {
   readonly conversation: string;
   readonly type: 'request' | 'result';
   /** Something else is carried at this point already. */
   readonly carries: boolean;
-  readonly state: Sampled;
+  readonly state: SampledState;
   /** What the last request had, as far as it is known, and what the next one will have. */
   readonly used: Partial<RequestConfig>;
   readonly config: RequestConfig;

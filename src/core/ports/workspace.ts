@@ -66,7 +66,7 @@ export interface FilePlace {
 }
 
 /** Why a file is not read; undefined: it is. */
-export type PlaceJudge = (place: FilePlace) => Failure | undefined;
+export type PlaceJudge = (place: FilePlace) => Failure | undefined | Promise<Failure | undefined>;
 
 interface ReadOptions {
   /** Bytes; a longer file is refused. Absent: what the editor can hold. */

@@ -34,10 +34,13 @@ export async function readInstructions(
   userFiles: UserFiles | undefined,
   refused: Refused = () => undefined,
 ): Promise<Instruction[]> {
-  const user = await userFiles?.read(USER_FILE);
+  const reading = userFiles?.read(USER_FILE);
   const atRoots = workspace.folders.flatMap((folder) => AT_THE_ROOT.map((name) => inside(folder, name)));
   const below = foldersBelow(workspace, seen).map(({ folder, path }) => inside(folder, `${path}/${NEAREST}`));
-  const files = await Promise.all([...atRoots, ...below].map((file) => readText(workspace, file, refused)));
+  const [user, ...files] = await Promise.all([
+    reading,
+    ...[...atRoots, ...below].map((file) => readText(workspace, file, refused)),
+  ]);
   const found: Found[] = [
     ...(user === undefined ? [] : [{ name: 'the user’s own file', text: user }]),
     ...files.filter((file) => file !== undefined),

@@ -1,12 +1,26 @@
 // Decides what a turn's requests hold besides the messages: system prompt, instructions, the mode's tools, a schema.
 import { type Failure } from '../../base/errors.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
-import { type TurnDeps } from '../agent/loop.ts';
-import { type ModelRequest } from '../ports/ports.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { type ModelRequest, type Ports } from '../ports/ports.ts';
 import { type RequestConfig } from '../ports/producers.ts';
+import { type ToolRegistry } from '../tools/registry.ts';
 import { type Instruction, readInstructions } from './instructions.ts';
+import { type Refusals } from './refusals.ts';
 import { schemaInstruction } from './schemaPrompts.ts';
 import { systemPrompt } from './systemPrompt.ts';
+
+interface PromptingDeps {
+  readonly log: ConversationLog;
+  readonly registry: ToolRegistry;
+  readonly ports: Pick<Ports, 'workspace' | 'userFiles' | 'snapshots' | 'settings' | 'model'>;
+  /** Absent: nothing is compared at delivery points, so that instructions are read before each request. */
+  readonly sampling?: object;
+  /** The conversation's; absent: they are read for this part of the turn alone. */
+  readonly instructions?: InstructionsInForce;
+  /** Absent: refused instruction files are not reported. */
+  readonly refusals?: Refusals;
+}
 
 const PLAN_MODE =
   'You are in Plan mode: only tools that read are there. Look, think, and propose what to do; change nothing.';
@@ -30,7 +44,7 @@ export class InstructionsInForce {
     return this.#current !== undefined;
   }
 
-  async read({ log, ports, refusals }: TurnDeps): Promise<void> {
+  async read({ log, ports, refusals }: PromptingDeps): Promise<void> {
     const refused = (path: string, failure: Failure) => refusals?.report(path, failure);
     const found = await readInstructions(ports.workspace, log.state.seen.paths(), ports.userFiles, refused);
     // On disk before an event names them: what changed in them is told by comparing.
@@ -46,10 +60,11 @@ export class InstructionsInForce {
 
 /** The prompt stays the same, which endpoints cache, until what is in it has changed. */
 export class Prompting {
-  readonly #deps: TurnDeps;
+  readonly #deps: PromptingDeps;
   readonly #inForce: InstructionsInForce;
+  #offered: readonly ToolDescription[] | undefined;
 
-  constructor(deps: TurnDeps) {
+  constructor(deps: PromptingDeps) {
     this.#deps = deps;
     this.#inForce = deps.instructions ?? new InstructionsInForce();
   }
@@ -75,12 +90,18 @@ export class Prompting {
     };
   }
 
+  /** Fixes the tools of the next request and returns its configuration: what comes or goes now counts from the one after it. */
+  offerTools(): RequestConfig {
+    this.#offered = this.#tools();
+    return this.config();
+  }
+
   request(): ModelRequest {
     const { schema } = this.#deps.log.state.turn;
     return {
       system: this.#system(),
       messages: this.#deps.log.state.messages.all,
-      tools: this.#tools(),
+      tools: this.#offered ?? this.#tools(),
       image: (hash) => this.#deps.ports.snapshots.get(hash),
       ...(schema !== undefined && { schema }),
     };

@@ -41,7 +41,7 @@ export class Activity {
   #allowed({ tool_call_id, action, arguments: changed, timestamp }: EventOf<'approval'>): boolean {
     const request = this.#requests.get(tool_call_id);
     if (request === undefined || action === 'reject') return false;
-    const tool = this.#registry.get(request.name);
+    const tool = this.#registry.known(request.name);
     const parsed = tool?.parse(changed ?? request.arguments);
     const touched = parsed?.ok === true ? tool?.touches?.(parsed.value) : undefined;
     this.#calls.set(tool_call_id, {

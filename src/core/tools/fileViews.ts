@@ -1,9 +1,13 @@
 // Decides what a running call knows of files and leaves behind: what its conversation has seen, bytes kept before they are overwritten, views for the log.
+
 import { type EventOf } from '../../protocol/event.ts';
+import { fileScope } from '../../protocol/scopes.ts';
 import { type Effect } from '../../protocol/tool.ts';
+import { delegateWorkspace } from '../consent/delegateWorkspace.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { fileStatesOf, GONE } from '../files/fileState.ts';
-import { type SeenView, type ToolOutcome } from '../ports/ports.ts';
+import { type SeenView } from '../ports/fileViews.ts';
+import { type ToolOutcome } from '../ports/ports.ts';
 import { type Snapshots } from '../ports/storage.ts';
 import { type FileEdit, type FilePath, type Workspace } from '../ports/workspace.ts';
 import { type OwnEdits } from './ownEdits.ts';
@@ -35,13 +39,13 @@ export async function seenView({ log, snapshots, edits }: FileViewDeps, file: Fi
 
 /** The workspace as a call sees it: what it overwrites is kept first, and is not told to it as news. */
 export function ownWorkspace(workspace: Workspace, { snapshots, edits }: FileViewDeps, call: string): Workspace {
-  const own = Object.create(workspace) as { -readonly [K in keyof Workspace]: Workspace[K] };
-  own.apply = async (list, options) => {
-    await Promise.all(list.flatMap(({ from }) => (from === undefined ? [] : [snapshots.put(from)])));
-    edits.begin(call, list.flatMap(touchedBy));
-    return workspace.apply(list, options);
-  };
-  return own;
+  return delegateWorkspace(workspace, {
+    apply: async (list, options) => {
+      await Promise.all(list.flatMap(({ from }) => (from === undefined ? [] : [snapshots.put(from)])));
+      edits.begin(call, list.flatMap(touchedBy));
+      return workspace.apply(list, options);
+    },
+  });
 }
 
 function touchedBy(edit: FileEdit): string[] {
@@ -113,7 +117,7 @@ async function withdrawShown(log: ConversationLog, seen: Views, changes: Changes
       ...changes.flatMap((change) => (change.path === path ? (change.before ?? GONE) : [])),
     ]);
     return ['changed', 'deleted']
-      .flatMap((name) => log.state.pending.idsOf({ source: 'file', name }, `file:${path}`))
+      .flatMap((name) => log.state.pending.idsOf({ source: 'file', name }, fileScope(path)))
       .filter((id) => {
         const pending = log.state.pending.newest(id);
         // Of those that a newer one replaced nothing is shown anyway.

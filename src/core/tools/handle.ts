@@ -1,13 +1,13 @@
 // Decides how one running command stands: running, waiting for input as far as can be guessed, or stopped.
+
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { type Result } from '../../base/errors.ts';
 import { decodePiece, plainText } from '../../base/terminalText.ts';
 import { type ShownHandle } from '../../protocol/event.ts';
+import { type Handle, type HandleChange, type HandleState } from '../ports/handles.ts';
 import { type ObservedProcess, type SupervisedCommand } from '../ports/processes.ts';
-
-export type HandleState = 'running' | 'waiting' | 'stopped';
 
 /** Silence after which an unfinished line counts as a prompt. */
 const SILENCE_MILLISECONDS = 3000;
@@ -26,13 +26,7 @@ export interface HandleDeps {
   changed(change: HandleChange): void;
 }
 
-export interface HandleChange {
-  /** What is new: more output, or another state. A name is a change of state too. */
-  readonly type: 'output' | 'state';
-  readonly handle: Handle;
-}
-
-export class Handle implements Disposable {
+export class CommandHandle implements Handle, Disposable {
   readonly conversation: string;
   readonly run: string;
   readonly process: SupervisedCommand;

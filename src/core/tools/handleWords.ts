@@ -1,11 +1,13 @@
 // Decides how a handle's state is said: to the model in results and notifications, truly and in few words.
+
+import { type CommandEnd } from '../../base/commandEnd.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type ShownHandle } from '../../protocol/event.ts';
 import { KINDS, type ShippedKind } from '../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
+import { scopeOf } from '../../protocol/scopes.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type CommandEnd } from '../ports/processes.ts';
-import { type Handle } from './handle.ts';
+import { type Handle } from '../ports/handles.ts';
 
 export const BY_USER = 'by the user';
 export const TURN_ENDED = 'its turn ended';
@@ -16,7 +18,7 @@ const MESSAGE = 780;
 const COMMAND = 120;
 
 export function handleSubject(name: string): string {
-  return `handle:${name}`;
+  return scopeOf('handle', name);
 }
 
 /** `ended with exit code 1 after 12 s`, `running for 3 min`, … */

@@ -1,13 +1,15 @@
 // Decides which commands run for which conversation, and under which name the model knows each of them.
+
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type KnownHandle } from '../conversation/projections/handleStates.ts';
+import { type ConversationHandles, type Handle, type HandleChange, type HandleRequest } from '../ports/handles.ts';
 import { type Logger } from '../ports/ports.ts';
 import { type ObservedProcess, type SupervisedCommand, type Supervision } from '../ports/processes.ts';
-import { Handle, type HandleChange } from './handle.ts';
+import { CommandHandle } from './handle.ts';
 import { describeState, handleSubject } from './handleWords.ts';
 
 export interface HandlesDeps {
@@ -16,42 +18,13 @@ export interface HandlesDeps {
   readonly logger: Logger;
 }
 
-interface HandleRequest {
-  /** The call's id. */
-  readonly call: string;
-  readonly command: string;
-  readonly folder: string;
-  readonly input: boolean;
-  /** With a name it is a handle from the beginning. */
-  readonly name?: string | undefined;
-}
-
-/** What its tools see of a conversation's commands. */
-export interface ConversationHandles {
-  /** Those with a name, in the order in which they were started. */
-  readonly all: readonly Handle[];
-  get(name: string): Handle | undefined;
-  /** Why a new handle cannot have this name. */
-  whyNot(name: string): string | undefined;
-  /** Resolves once it runs and, if it has a name, that is in the log. */
-  start(request: HandleRequest): Promise<Result<Handle>>;
-  /** Makes a handle of a command that only its call knew. Returns its name. */
-  keep(handle: Handle): Promise<string>;
-  /** Forgets a command that has ended and that only its call knew. */
-  drop(handle: Handle): Promise<void>;
-  /** Up to this byte the model was shown its output. */
-  shownThrough(name: string): number;
-  /** The handle, also if a call beside this one is about to start it; undefined if none does. */
-  awaitStart(name: string, signal: AbortSignal): Promise<Handle | undefined>;
-}
-
 const HANDLE_NAME = /^[A-Za-z0-9][\w.-]{0,39}$/;
 /** Everything that is told of handles. */
 const TOLD = ['stopped', 'failed', 'waiting', 'lost'];
 /** Of those that have ended, so many stay with their output. */
 const ENDED_KEPT = 20;
 
-type NamedHandle = Handle & { readonly name: string };
+type NamedHandle = CommandHandle & { readonly name: string };
 
 export class Handles implements Disposable {
   readonly #deps: HandlesDeps;
@@ -122,7 +95,7 @@ export class Handles implements Disposable {
   }
 
   /** Also one without a name. */
-  byRun(conversation: string, call: string): Handle | undefined {
+  byRun(conversation: string, call: string): CommandHandle | undefined {
     return this.#byConversation.get(conversation)?.byRun(call);
   }
 
@@ -149,7 +122,7 @@ class Conversation implements ConversationHandles, Disposable {
   readonly #announce: (change: HandleChange) => void;
   readonly #held = new DisposableStore();
   readonly #named = new Map<string, NamedHandle>();
-  readonly #byRun = new Map<string, Handle>();
+  readonly #byRun = new Map<string, CommandHandle>();
   /** Names of handles that are just being started. */
   readonly #reserved = new Set<string>();
   readonly #onDidSettle: Emitter<void>;
@@ -170,7 +143,7 @@ class Conversation implements ConversationHandles, Disposable {
     return this.#named.get(name);
   }
 
-  byRun(run: string): Handle | undefined {
+  byRun(run: string): CommandHandle | undefined {
     return this.#byRun.get(run);
   }
 
@@ -207,15 +180,18 @@ class Conversation implements ConversationHandles, Disposable {
   }
 
   async keep(handle: Handle): Promise<string> {
+    const own = this.#byRun.get(handle.run);
+    if (own === undefined) throw new Error('the command was dropped');
     const name = this.#freeName(handle.process.command);
-    await this.#name(handle, name, handle.hasEnded);
+    await this.#name(own, name, handle.hasEnded);
     return name;
   }
 
-  async drop(handle: Handle): Promise<void> {
-    this.#byRun.delete(handle.run);
-    this.#held.release(handle);
-    await this.#deps.supervision.remove(this.#log.id, handle.run);
+  async drop({ run }: Handle): Promise<void> {
+    const own = this.#byRun.get(run);
+    this.#byRun.delete(run);
+    if (own !== undefined) this.#held.release(own);
+    await this.#deps.supervision.remove(this.#log.id, run);
   }
 
   shownThrough(name: string): number {
@@ -254,17 +230,19 @@ class Conversation implements ConversationHandles, Disposable {
     this.#held.dispose();
   }
 
-  #add(run: string, process: SupervisedCommand): Handle {
+  #add(run: string, process: SupervisedCommand): CommandHandle {
     const { clock, logger } = this.#deps;
     const report = (error: unknown) => logger.error('a command could not be followed', error);
     const conversation = this.#log.id;
-    const handle = this.#held.add(new Handle({ conversation, run, process, clock, report, changed: this.#announce }));
+    const handle = this.#held.add(
+      new CommandHandle({ conversation, run, process, clock, report, changed: this.#announce }),
+    );
     this.#byRun.set(run, handle);
     return handle;
   }
 
   /** On disk before anybody can call it by its name. */
-  async #name(handle: Handle, name: string, outputOnly: boolean): Promise<void> {
+  async #name(handle: CommandHandle, name: string, outputOnly: boolean): Promise<void> {
     const earlier = this.#named.get(name);
     const { pid, startTime } = handle.process;
     // The result that names the new one says how the earlier one ended.
@@ -283,7 +261,7 @@ class Conversation implements ConversationHandles, Disposable {
     this.#onDidSettle.fire();
   }
 
-  #register(handle: Handle, name: string, outputOnly: boolean): void {
+  #register(handle: CommandHandle, name: string, outputOnly: boolean): void {
     handle.setName(name, outputOnly);
     this.#named.delete(name);
     this.#named.set(name, handle as NamedHandle);

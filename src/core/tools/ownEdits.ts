@@ -1,21 +1,14 @@
 // Decides what a conversation knows of files while its calls still run: what they showed or changed counts before the log says it.
+
 import { type SeenPart } from '../../protocol/event.ts';
-import { type SeenState, viewAfter } from '../conversation/projections/seen.ts';
+import { viewAfter } from '../conversation/projections/seen.ts';
+import { type SeenState } from '../ports/fileViews.ts';
+import { type ConversationOverwrite } from '../ports/producers.ts';
 
 interface View {
   readonly path: string;
   readonly hash: string;
   readonly part?: SeenPart | undefined;
-}
-
-/** A command of the conversation replaced bytes that somebody else had written since the model read the file. */
-export interface ConversationOverwrite {
-  readonly path: string;
-  /** The hash of the bytes that are gone. */
-  readonly lost: string;
-  /** The hash of what the command left; undefined: it removed the file. */
-  readonly now: string | undefined;
-  readonly command: string;
 }
 
 export class OwnEdits {

@@ -1,16 +1,50 @@
-// Decides which tools there are and what the model is told of them.
-import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
+// Holds the tools that models can call. Tools come and go while conversations run.
+import { type Disposable, toDisposable } from '../../base/disposable.ts';
+import { Emitter, type Event } from '../../base/emitter.ts';
+import { type ToolDescription } from '../../protocol/tool.ts';
 import { type Tool } from '../ports/ports.ts';
 
-export class ToolRegistry {
-  readonly #tools: ReadonlyMap<string, Tool>;
+/**
+ * A request offers the tools that are there when it is made. A call is refused if its tool is gone by then; one that runs
+ * already goes on to its own end.
+ */
+export class ToolRegistry implements Disposable {
+  readonly #tools: Map<string, Tool>;
+  /** With those that were removed: their earlier calls still mean what they meant. */
+  readonly #known: Map<string, Tool>;
+  readonly #onDidChange: Emitter<void>;
 
-  constructor(tools: readonly Tool[]) {
+  constructor(tools: readonly Tool[], report: (error: unknown) => void) {
     this.#tools = new Map(tools.map((tool) => [tool.description.name, tool]));
+    this.#known = new Map(this.#tools);
+    this.#onDidChange = new Emitter(report);
+  }
+
+  /** Tools were added or removed. */
+  get onDidChange(): Event<void> {
+    return this.#onDidChange.event;
+  }
+
+  /** Adds tools until the result is disposed of. Throws if one of the names is taken; then none is added. */
+  register(tools: readonly Tool[]): Disposable {
+    const names = tools.map((tool) => tool.description.name);
+    const taken = names.find((name, index) => this.#tools.has(name) || names.indexOf(name) !== index);
+    if (taken !== undefined) throw new Error(`there is a tool ${taken} already`);
+    for (const tool of tools) {
+      this.#tools.set(tool.description.name, tool);
+      this.#known.set(tool.description.name, tool);
+    }
+    this.#onDidChange.fire();
+    return toDisposable(() => this.#remove(tools));
   }
 
   get(name: string): Tool | undefined {
     return this.#tools.get(name);
+  }
+
+  /** Also a tool that was removed. */
+  known(name: string): Tool | undefined {
+    return this.#known.get(name);
   }
 
   get names(): readonly string[] {
@@ -21,14 +55,18 @@ export class ToolRegistry {
     return [...this.#tools.values()].map((tool) => tool.description);
   }
 
-  /** Of those that only look, or can: Plan mode. */
+  /** Of the tools that only read, or can: Plan mode. */
   get readingDescriptions(): readonly ToolDescription[] {
     const reading = [...this.#tools.values()].filter((tool) => tool.effect === 'read' || tool.effectFor !== undefined);
     return reading.map((tool) => tool.description);
   }
-}
 
-/** `args` as the tool's own `parse` let them through. */
-export function effectOf(tool: Tool, args: unknown): Effect {
-  return tool.effectFor?.(args) ?? tool.effect;
+  dispose(): void {
+    this.#onDidChange.dispose();
+  }
+
+  #remove(tools: readonly Tool[]): void {
+    for (const tool of tools) this.#tools.delete(tool.description.name);
+    this.#onDidChange.fire();
+  }
 }

@@ -7,9 +7,11 @@ import { wholeCharacters } from '../../base/text.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Captures } from '../checkpoints/captures.ts';
+import { effectOf } from '../consent/approvalPolicy.ts';
 import { permit } from '../consent/approvals.ts';
 import { readHidden, viewFor } from '../consent/ignoreFile.ts';
 import { inquire } from '../consent/inquiries.ts';
+import { heldToPlan } from '../consent/preview.ts';
 import { whyProtected } from '../consent/protectedFiles.ts';
 import { maskKey } from '../conversation/key.ts';
 import { type ConversationLog } from '../conversation/log.ts';
@@ -33,8 +35,7 @@ import { inTurn, keepViews, ownWorkspace, seenView } from './fileViews.ts';
 import { type Handles } from './handles.ts';
 import { awaitNews } from './news.ts';
 import { type OwnEdits } from './ownEdits.ts';
-import { heldToPlan } from './preview.ts';
-import { effectOf, type ToolRegistry } from './registry.ts';
+import { type ToolRegistry } from './registry.ts';
 import { withProblems } from './settling.ts';
 
 export interface ToolRunDeps {
@@ -120,7 +121,7 @@ function markOverwritten(
   { name, arguments: args }: EventOf<'tool_call_request'>,
   changes: NonNullable<ToolResponse['changes']>,
 ): NonNullable<ToolResponse['changes']> {
-  const tool = registry.get(name);
+  const tool = registry.known(name);
   const parsed = changes.length === 0 ? undefined : tool?.parse(args);
   const command = parsed?.ok === true ? tool?.touches?.(parsed.value).command : undefined;
   if (command === undefined) return changes;
@@ -141,7 +142,7 @@ async function execute(
 ): Promise<ToolOutcome> {
   const tool = deps.registry.get(request.name);
   if (tool === undefined) {
-    return refusal(`There is no tool ${request.name}. The tools are: ${deps.registry.names.join(', ')}.`);
+    return refusal(whyNoTool(deps.registry, request.name));
   }
   if (request.arguments_text !== undefined) return refusal(whyUnreadable(request.name, request.arguments_text));
   const parsed = tool.parse(request.arguments);
@@ -176,6 +177,8 @@ async function execute(
     const permission = await permit(deps, tool, { ...asked, again }, signal);
     if (permission.type === 'refused') return refusal(permission.reason);
     if (signal.aborted) return refusal(CANCELLED);
+    // Consent was for this very tool: it may have been removed, or replaced by another, while a person was asked.
+    if (deps.registry.get(request.name) !== tool) return refusal(whyNoTool(deps.registry, request.name));
     /** Each time it would have made other changes than were shown. */
     const refused: true[] = [];
     const context = contextFor(permission.letIn, permission.names);
@@ -236,6 +239,15 @@ async function tellOfLookalike(
   const draft = lookalikeIn(output, name, args);
   if (draft?.subject === undefined || log.state.lookalikes.has(draft.subject)) return;
   await enqueue(log, ids, { ...draft, at: new Date(clock.now()).toISOString() });
+}
+
+function whyNoTool(registry: ToolRegistry, name: string): string {
+  if (registry.get(name) !== undefined) {
+    return `${name} was not run: another tool has this name since the call. Call it again.`;
+  }
+  const problem =
+    registry.known(name) === undefined ? `There is no tool ${name}.` : `${name} was not run: this tool was removed.`;
+  return `${problem} The tools are: ${registry.names.join(', ')}.`;
 }
 
 function whyUnreadable(name: string, text: string): string {

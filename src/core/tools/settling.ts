@@ -1,11 +1,17 @@
 // Decides that the result of an edit ends with what language servers say of it, if they say it soon.
 import { type Effect } from '../../protocol/tool.ts';
+import { type ConversationLog } from '../conversation/log.ts';
 import { type ToolOutcome } from '../ports/ports.ts';
-import { type ToolRunDeps } from './run.ts';
+import { type ReportedProblems } from '../ports/problems.ts';
+
+interface SettlingDeps {
+  readonly log: Pick<ConversationLog, 'id'>;
+  readonly problems?: ReportedProblems | undefined;
+}
 
 /** Commands are not waited for: what their changes cause is told as notifications. */
 export async function withProblems(
-  { problems, log }: ToolRunDeps,
+  { problems, log }: SettlingDeps,
   effect: Effect,
   signal: AbortSignal,
   run: () => Promise<ToolOutcome>,

@@ -1,7 +1,7 @@
 // Decides whether a file may be changed by a model that has seen these bytes of it, and what it is told if not. Pure.
 import { type SeenPart } from '../../protocol/event.ts';
 import { type Difference, differenceOf } from '../files/difference.ts';
-import { SHOWN_IN_PART, printPart } from '../files/seenPart.ts';
+import { printPart, SHOWN_IN_PART } from '../files/seenPart.ts';
 
 /** A refusal may show more than a notification: the model asked. */
 const SHOWN = { lines: 200, characters: 8000 };

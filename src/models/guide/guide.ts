@@ -1,6 +1,6 @@
 // The built-in model: no network, no AI. It understands some requests by rule and works through the real tools.
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ModelMessage } from '../../core/conversation/projections/messages.ts';
+import { type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 import { type Goal, type Step, type Taken } from './guidePlan.ts';
 import { isSystemRequest, reasonIn, userTextsIn, wasRefused } from './guideReading.ts';

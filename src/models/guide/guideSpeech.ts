@@ -1,6 +1,6 @@
 // Decides the Guide's words: what it is, what it understands, what a step brought, and what it was told meanwhile.
 import { fenceAround } from '../../base/text.ts';
-import { entriesIn, exitCodeIn, type NotifiedEntry, moreIn, userTextsIn } from './guideReading.ts';
+import { entriesIn, exitCodeIn, moreIn, type NotifiedEntry, userTextsIn } from './guideReading.ts';
 
 const LONGEST_EXCERPT = 1500;
 

@@ -5,7 +5,7 @@ import {
   type ChatCompletionMessageParam,
   type ChatCompletionMessageToolCall,
 } from 'openai/resources/chat/completions';
-import { type ImageReference } from '../../core/conversation/attachments.ts';
+import { type ImageReference } from '../../core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
 import { type EndpointProfile } from '../profile.ts';
 import { arrange, type WireCall, type WireMessage } from './wireMessages.ts';

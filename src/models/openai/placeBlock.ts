@@ -1,6 +1,6 @@
 // Decides where a block of notifications stands: after a tool's result, before the user's words, or as messages of its own. Pure.
 import { unreachable } from '../../base/errors.ts';
-import { type Block } from '../../core/conversation/projections/messages.ts';
+import { type Block } from '../../core/ports/modelMessages.ts';
 import { type WireMessage } from './wireMessages.ts';
 
 /** The tool that is never offered: under its name a block can look like a call and its result. */

@@ -1,6 +1,5 @@
 // Decides what every wire starts from: blocks placed, roles as far as they are taken, neighbours of one role merged. Pure.
-import { type ImageReference } from '../../core/conversation/attachments.ts';
-import { type ModelMessage } from '../../core/conversation/projections/messages.ts';
+import { type ImageReference, type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { placeBlock } from './placeBlock.ts';
 
 /** A message before the endpoint's own rules are applied: one role, text parts, perhaps calls. */

@@ -1,4 +1,5 @@
 // Watches what language servers say, and tells each conversation what came and went since it last heard of a file.
+
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import {
   compareProblems,
@@ -14,7 +15,8 @@ import { type Clock, type Logger, type Producer, type Publisher, type SeenFiles 
 import { type EditWatch, type Problem, type Problems, type ReportedProblems } from '../../core/ports/problems.ts';
 import { type LiveConversations } from '../../core/ports/producers.ts';
 import { type FilePath, type Workspace } from '../../core/ports/workspace.ts';
-import { type NotificationDraft } from '../../protocol/notification.ts';
+import { fileScope } from '../../protocol/scopes.ts';
+import { ReportOnce } from '../reportOnce.ts';
 import { KnownFiles } from './knownFiles.ts';
 import { type ChangeTime, type Observation, ObservedProblems } from './observedProblems.ts';
 import { OtherErrors } from './otherErrors.ts';
@@ -51,24 +53,25 @@ export function createDiagnosticsProducer(deps: DiagnosticsDeps): Producer & Rep
   };
 }
 
-/** What one conversation knows, and what it was told last and may not have been carried yet. */
+/** What one conversation knows, and how it is notified. */
 interface Listener {
   readonly known: KnownFiles;
-  readonly said: Map<string, readonly Problem[]>;
-  /** Its edits that are not settled, and what came meanwhile. */
+  /** Its edits that are not settled. */
   editing: number;
+  /** Files that servers reported on during those edits. */
   readonly heldBack: Map<string, FilePath>;
-  /** One thing at a time, so that two never tell the same. */
+  /** Reports are made one after another, so that none is made twice. */
   turn: Promise<unknown>;
 }
 
 class DiagnosticsWatch implements Disposable {
   readonly #deps: DiagnosticsDeps;
-  readonly #publisher: Publisher;
   readonly #seen: SeenFiles;
   readonly #held = new DisposableStore();
   readonly #observed: ObservedProblems;
   readonly #others: OtherErrors;
+  /** The problems of a file that were reported last. */
+  readonly #reports: ReportOnce<readonly Problem[]>;
   readonly #listeners = new Map<string, Listener>();
   readonly #files = new Map<string, FilePath>();
   /** Just changed or asked for, newest last. */
@@ -77,7 +80,6 @@ class DiagnosticsWatch implements Disposable {
 
   constructor(deps: DiagnosticsDeps, publisher: Publisher, seen: SeenFiles, live: LiveConversations) {
     this.#deps = deps;
-    this.#publisher = publisher;
     this.#seen = seen;
     this.#observed = this.#held.add(
       new ObservedProblems(deps, {
@@ -85,7 +87,10 @@ class DiagnosticsWatch implements Disposable {
         changing: (path, time) => this.#changing(path, time),
       }),
     );
-    this.#others = new OtherErrors(publisher, this.#observed.all);
+    const failed = (error: unknown) => this.#report(error);
+    const reporting = { clock: deps.clock, publisher, until: 'withdrawn', failed } as const;
+    this.#reports = new ReportOnce(reporting);
+    this.#others = new OtherErrors(reporting, this.#observed.all);
     this.#held.add(seen.onDidChange(() => this.#follow()));
     this.#held.add(live.onDidChange(() => this.#forgetOthers(new Set(live.ids()))));
     this.#follow();
@@ -133,7 +138,6 @@ class DiagnosticsWatch implements Disposable {
     if (known !== undefined) return known;
     const listener: Listener = {
       known: new KnownFiles(this.#deps.clock, this.#observed),
-      said: new Map(),
       editing: 0,
       heldBack: new Map(),
       turn: Promise.resolve(),
@@ -148,6 +152,7 @@ class DiagnosticsWatch implements Disposable {
     for (const conversation of [...this.#listeners.keys()]) {
       if (live.has(conversation)) continue;
       this.#listeners.delete(conversation);
+      this.#reports.forget(conversation);
       this.#others.leave(conversation);
     }
   }
@@ -204,8 +209,9 @@ class DiagnosticsWatch implements Disposable {
   #keepOpen(): void {
     const seen = this.#seen.all().map(({ path }) => path);
     const faulty = seen.filter((path) =>
-      [...this.#listeners.values()].some(
-        ({ known, said }) => said.has(path) || (known.get(path)?.problems.length ?? 0) > 0,
+      [...this.#listeners].some(
+        ([conversation, { known }]) =>
+          this.#reports.get(conversation, fileScope(path)) !== undefined || (known.get(path)?.problems.length ?? 0) > 0,
       ),
     );
     const paths = [
@@ -228,7 +234,7 @@ class DiagnosticsWatch implements Disposable {
     for (const [conversation, listener] of this.#listeners) {
       if (listener.editing > 0) continue;
       const unseen = (path: string) => !listener.known.has(path);
-      const telling = this.#inTurn(listener, () => this.#others.tell(conversation, unseen, this.#at()));
+      const telling = this.#inTurn(listener, () => this.#others.report(conversation, unseen));
       void telling.catch((error: unknown) => this.#report(error));
     }
   }
@@ -246,49 +252,36 @@ class DiagnosticsWatch implements Disposable {
   }
 
   async #tell(conversation: string, listener: Listener, { file, problems }: Observation): Promise<void> {
-    const last = listener.said.get(file.path);
+    const last = this.#reports.get(conversation, fileScope(file.path));
     if (last !== undefined && isSame(compareProblems({ problems: last, sure: true }, problems))) return;
     // A problem quotes the file, which may lead elsewhere by now.
     if (!(await this.#deps.workspace.mayShow(file))) return;
-    const known = await this.#takeBack(conversation, listener, file.path);
+    const known = await this.#withdraw(conversation, listener, file.path);
     const delta = listener.known.compare(file.path, known, problems);
     if (isSame(delta)) {
       listener.known.set(file.path, problems, known.sure);
       return;
     }
-    listener.said.set(file.path, problems);
-    // What is worse is the newer word on the file.
-    if (delta.resolved.length > 0) this.#publish(resolvedDraft(file.path, delta), conversation);
-    if (delta.introduced.length > 0) this.#publish(introducedDraft(file.path, delta), conversation);
+    // The more severe one is published last: it is the newer notification of the file.
+    const drafts = [
+      ...(delta.resolved.length > 0 ? [resolvedDraft(file.path, delta)] : []),
+      ...(delta.introduced.length > 0 ? [introducedDraft(file.path, delta)] : []),
+    ];
+    this.#reports.report(conversation, fileScope(file.path), problems, ...drafts);
     this.#keepOpen();
   }
 
-  /** Not waited for: a calm publisher may hold it back, and the next look must be able to take it back. */
-  #publish(draft: Omit<NotificationDraft, 'at'>, to: string): void {
-    void this.#publisher.publish({ ...draft, at: this.#at() }, to).catch((error: unknown) => this.#report(error));
-  }
-
-  #at(): string {
-    return new Date(this.#deps.clock.now()).toISOString();
-  }
-
-  /** Takes back what was said and not carried; what was carried is known by now. Returns what is known then. */
-  async #takeBack(conversation: string, { known, said }: Listener, path: string): Promise<KnownProblems> {
-    const last = said.get(path);
-    if (last !== undefined) {
-      said.delete(path);
-      const pending = [];
-      for (const kind of [INTRODUCED, RESOLVED]) {
-        pending.push(await this.#publisher.withdraw(kind, `file:${path}`, 'it is no longer so', conversation));
-      }
-      if (!pending.includes(true)) known.set(path, last, true);
-    }
+  /** Withdraws the last report unless it was delivered, in which case it is known. Returns what is known then. */
+  async #withdraw(conversation: string, { known }: Listener, path: string): Promise<KnownProblems> {
+    const kinds = [INTRODUCED, RESOLVED];
+    const last = await this.#reports.withdraw(conversation, fileScope(path), kinds, 'it is no longer so');
+    if (last?.delivered === true) known.set(path, last.state, true);
     return known.get(path) ?? { problems: [], sure: false };
   }
 
   /** What the model is shown now: from here on it is known. */
   async #takeDelta(conversation: string, listener: Listener, { file, problems }: Observation): Promise<ProblemDelta> {
-    const known = await this.#takeBack(conversation, listener, file.path);
+    const known = await this.#withdraw(conversation, listener, file.path);
     listener.heldBack.delete(file.path);
     listener.known.set(file.path, problems, known.sure);
     return listener.known.compare(file.path, known, problems);

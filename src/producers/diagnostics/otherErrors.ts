@@ -1,71 +1,71 @@
-// Decides what a conversation is told of files that it has not seen: one count of new errors, replaced as it changes.
-import { ownScope } from '../../core/notify/publishing.ts';
+// Reports one count of new errors in files that the conversation has not seen, and replaces it as it changes.
+
 import { INTRODUCED, type MoreErrors, OTHERS, othersDraft } from '../../core/notify/wording/problems.ts';
-import { type Publisher } from '../../core/ports/ports.ts';
 import { type Problem } from '../../core/ports/problems.ts';
+import { scopeOf } from '../../protocol/scopes.ts';
+import { ReportOnce, type ReportOnceDeps } from '../reportOnce.ts';
 
 type Counts = ReadonlyMap<string, number>;
 
-interface Known {
-  counts: Map<string, number>;
-  /** What was counted when it was told last; it may not have been carried yet. */
-  said?: { readonly text: string; readonly counts: Counts };
+interface Reported {
+  readonly text: string;
+  readonly counts: Counts;
 }
 
 export class OtherErrors {
-  readonly #publisher: Publisher;
   readonly #observed: ReadonlyMap<string, readonly Problem[]>;
-  readonly #known = new Map<string, Known>();
+  readonly #reports: ReportOnce<Reported>;
+  /** The counts that each conversation knows. */
+  readonly #known = new Map<string, Map<string, number>>();
 
-  /** `observed` has every file's problems as they are at any moment. */
-  constructor(publisher: Publisher, observed: ReadonlyMap<string, readonly Problem[]>) {
-    this.#publisher = publisher;
+  /** `observed` has the current problems of every file. */
+  constructor(reporting: ReportOnceDeps, observed: ReadonlyMap<string, readonly Problem[]>) {
     this.#observed = observed;
+    this.#reports = new ReportOnce(reporting);
   }
 
   join(conversation: string): void {
-    this.#known.set(conversation, { counts: new Map(this.#now()) });
+    this.#known.set(conversation, new Map(this.#now()));
   }
 
   leave(conversation: string): void {
     this.#known.delete(conversation);
+    this.#reports.forget(conversation);
   }
 
-  /** A file's errors were there before anybody looked. */
+  /** A file's errors were there before a server looked at it. */
   wasThere(path: string): void {
     const count = countErrors(this.#observed.get(path) ?? []);
-    for (const { counts } of this.#known.values()) counts.set(path, Math.max(count, counts.get(path) ?? 0));
+    for (const counts of this.#known.values()) counts.set(path, Math.max(count, counts.get(path) ?? 0));
   }
 
-  async tell(conversation: string, unseen: (path: string) => boolean, at: string): Promise<void> {
-    const known = this.#known.get(conversation);
-    if (known === undefined) return;
-    const draft = { ...othersDraft(this.#more(known, unseen), [ownScope(conversation)]), at };
-    if (known.said?.text === draft.message) return;
-    const more = await this.take(conversation, unseen, false);
+  async report(conversation: string, unseen: (path: string) => boolean): Promise<void> {
+    const counts = this.#known.get(conversation);
+    if (counts === undefined) return;
+    const { message } = othersDraft(this.#more(counts, unseen), []);
+    if (this.#reports.get(conversation, OTHERS)?.text === message) return;
+    const more = await this.#withdraw(conversation, unseen);
     if (more.length === 0) return;
-    const told = { ...othersDraft(more, [ownScope(conversation)]), at };
-    known.said = { text: told.message, counts: this.#now() };
-    // Not waited for: it may be held back, and must be replaceable then.
-    void this.#publisher.publish(told, conversation).catch(() => undefined);
+    const draft = othersDraft(more, [scopeOf('conversation', conversation)]);
+    this.#reports.report(conversation, OTHERS, { text: draft.message, counts: this.#now() }, draft);
   }
 
-  /** Takes back what was said and not carried, and says what there is now. `keep`: from here on it is known. */
-  async take(conversation: string, unseen: (path: string) => boolean, keep = true): Promise<MoreErrors> {
-    const known = this.#known.get(conversation);
-    if (known === undefined) return [];
-    const { said } = known;
-    delete known.said;
-    if (said !== undefined) {
-      const pending = await this.#publisher.withdraw(INTRODUCED, OTHERS, 'the count has changed', conversation);
-      if (!pending) known.counts = new Map(said.counts);
-    }
-    const more = this.#more(known, unseen);
-    if (keep) known.counts = new Map(this.#now());
+  /** Withdraws what was not delivered and returns the errors that are new now, which count as known from here on. */
+  async take(conversation: string, unseen: (path: string) => boolean): Promise<MoreErrors> {
+    const more = await this.#withdraw(conversation, unseen);
+    if (this.#known.has(conversation)) this.#known.set(conversation, new Map(this.#now()));
     return more;
   }
 
-  #more({ counts }: Known, unseen: (path: string) => boolean): MoreErrors {
+  async #withdraw(conversation: string, unseen: (path: string) => boolean): Promise<MoreErrors> {
+    if (!this.#known.has(conversation)) return [];
+    const last = await this.#reports.withdraw(conversation, OTHERS, [INTRODUCED], 'the count has changed');
+    if (last?.delivered === true) this.#known.set(conversation, new Map(last.state.counts));
+    const counts = this.#known.get(conversation);
+    return counts === undefined ? [] : this.#more(counts, unseen);
+  }
+
+  #more(counts: Counts, unseen: (path: string) => boolean): MoreErrors {
     return [...this.#now()].flatMap(([path, errors]) => {
       const more = errors - (counts.get(path) ?? 0);
       return more > 0 && unseen(path) ? [[path, more] as const] : [];

@@ -1,4 +1,5 @@
 // Tells of what a person does with seen files in the editor before it is on disk: unsaved changes, and other names.
+
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { fileNoLongerUnsaved, fileRenamed, fileUnsaved } from '../../core/notify/wording/fileChange.ts';
 import {
@@ -13,7 +14,8 @@ import { type ProducerHost } from '../../core/ports/producers.ts';
 import { type EditorBuffers, type Renamed } from '../../core/ports/sources.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
-import { type NotificationDraft } from '../../protocol/notification.ts';
+import { fileScope } from '../../protocol/scopes.ts';
+import { ReportOnce } from '../reportOnce.ts';
 import { Authorship } from './authorship.ts';
 import { ScheduledComparisons } from './scheduledComparisons.ts';
 import { lookAtWithheld } from './withheld.ts';
@@ -51,9 +53,9 @@ class EditorWatch implements Disposable {
   readonly #held = new DisposableStore();
   readonly #authorship: Authorship;
   readonly #looks: ScheduledComparisons;
-  /** What was published and may still be held back, by conversation and path. */
-  readonly #said = new Map<string, string>();
-  /** Renames that were told and may not have been heard yet, by conversation. */
+  /** The hash of the unsaved text that was reported last. */
+  readonly #reports: ReportOnce<string>;
+  /** Reported renames that may still be pending, by conversation. */
   readonly #moved = new Map<string, readonly Moved[]>();
 
   constructor(deps: EditorDeps, publisher: Publisher, seen: SeenFiles, host: ProducerHost) {
@@ -62,6 +64,7 @@ class EditorWatch implements Disposable {
     this.#seen = seen;
     this.#host = host;
     const { clock, buffers, snapshots } = deps;
+    this.#reports = new ReportOnce({ clock, publisher, until: 'queued', failed: (error) => this.#report(error) });
     this.#authorship = this.#held.add(new Authorship({ clock, live: host.live, snapshots }));
     this.#looks = this.#held.add(
       new ScheduledComparisons({
@@ -121,37 +124,20 @@ class EditorWatch implements Disposable {
 
   async #tell(path: string, view: View, now: { bytes?: Uint8Array; hash: string }): Promise<void> {
     const { conversation, hash } = view;
-    if (now.hash === (this.#said.get(keyOf(conversation, path)) ?? view.unsaved)) return;
+    if (now.hash === (this.#reports.get(conversation, fileScope(path)) ?? view.unsaved)) return;
     if (this.#authorship.judge({ path, hash: now.hash, touched: undefined }, conversation) === 'own') return;
     const before = await this.#deps.snapshots.get(hash);
-    this.#say(fileUnsaved(path, before, now), conversation, path, now.hash);
+    this.#reports.report(conversation, fileScope(path), now.hash, fileUnsaved(path, before, now));
   }
 
   /** It was saved, or is as the model knows it. */
   async #takeBack(path: string, { conversation }: View, hash: string): Promise<void> {
-    this.#said.delete(keyOf(conversation, path));
-    await this.#publisher.withdraw(UNSAVED, `file:${path}`, 'there are no unsaved changes any more', conversation);
+    this.#reports.forget(conversation, fileScope(path));
+    await this.#publisher.withdraw(UNSAVED, fileScope(path), 'there are no unsaved changes any more', conversation);
     const view = this.#seen.get(path)?.by.find((one) => one.conversation === conversation);
     // If it was saved otherwise, that it changed is told by whoever watches the disk.
     if (view?.unsaved === undefined || view.unsaved === hash || view.hash !== hash) return;
-    this.#say(fileNoLongerUnsaved(path, hash), conversation, path, hash);
-  }
-
-  #say(draft: Omit<NotificationDraft, 'at'>, conversation: string, path: string, hash: string): void {
-    const key = keyOf(conversation, path);
-    this.#said.set(key, hash);
-    this.#publish(draft, conversation, () => {
-      if (this.#said.get(key) === hash) this.#said.delete(key);
-    });
-  }
-
-  /** Not waited for: a calm publisher may hold it back. */
-  #publish(draft: Omit<NotificationDraft, 'at'>, conversation: string, settled = () => {}): void {
-    const at = new Date(this.#deps.clock.now()).toISOString();
-    void this.#publisher
-      .publish({ ...draft, at }, conversation)
-      .finally(settled)
-      .catch((error: unknown) => this.#report(error));
+    this.#reports.report(conversation, fileScope(path), hash, fileNoLongerUnsaved(path, hash));
   }
 
   #renamed(renamed: readonly Renamed[]): void {
@@ -177,7 +163,7 @@ class EditorWatch implements Disposable {
       (this.#moved.get(conversation) ?? []).filter((one) => !before.includes(one)),
     );
     for (const one of before) {
-      if (!(await this.#publisher.withdraw(RENAMED, `file:${one.from}`, 'it was renamed again', conversation)))
+      if (!(await this.#publisher.withdraw(RENAMED, fileScope(one.from), 'it was renamed again', conversation)))
         continue;
       const moved = {
         from: one.from,
@@ -191,7 +177,10 @@ class EditorWatch implements Disposable {
 
   #sayMoved(moved: Moved, conversation: string): void {
     this.#moved.set(conversation, [...(this.#moved.get(conversation) ?? []), moved].slice(-MOVED_KEPT));
-    this.#publish(fileRenamed(moved.from, moved.to, moved.files), conversation);
+    const at = new Date(this.#deps.clock.now()).toISOString();
+    void this.#publisher
+      .publish({ ...fileRenamed(moved.from, moved.to, moved.files), at }, conversation)
+      .catch((error: unknown) => this.#report(error));
   }
 
   #seenBelow(from: string, to: string, conversation: string) {
@@ -202,10 +191,6 @@ class EditorWatch implements Disposable {
     });
     return files.sort((a, b) => (a.from < b.from ? -1 : 1));
   }
-}
-
-function keyOf(conversation: string, path: string): string {
-  return JSON.stringify([conversation, path]);
 }
 
 /** The file itself, or one in the folder. */

@@ -2,10 +2,9 @@
 
 import { fileOverwritten } from '../../core/notify/wording/fileChange.ts';
 import { type Publisher, type SeenFiles } from '../../core/ports/ports.ts';
-import { type LiveConversations, type Sample } from '../../core/ports/producers.ts';
+import { type ConversationOverwrite, type LiveConversations, type Sample } from '../../core/ports/producers.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
-import { type ConversationOverwrite } from '../../core/tools/ownEdits.ts';
 
 export interface OverwrittenDeps {
   readonly live: LiveConversations;

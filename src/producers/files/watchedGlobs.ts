@@ -1,4 +1,5 @@
 // Decides what is told of files that nobody has read but somebody watches for: that they appeared, changed or went.
+
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { PROTECTED } from '../../core/consent/door.ts';
 import { compileGlob, keyOf } from '../../core/files/globs.ts';
@@ -8,6 +9,7 @@ import { type LiveConversations } from '../../core/ports/producers.ts';
 import { type FileTouch } from '../../core/ports/sources.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
+import { fileScope } from '../../protocol/scopes.ts';
 import { type GitGate } from '../git/gitGate.ts';
 import { type Authorship } from './authorship.ts';
 import { type WatchedPaths } from './diskWatch.ts';
@@ -168,7 +170,7 @@ export class WatchedGlobs implements Disposable {
   async #tell({ path, hash, touched, before, first }: WatchedChange, conversation: string): Promise<void> {
     const { authorship, publisher, clock } = this.#deps;
     const withdraw = (name: FileTouch['type'], reason: string) =>
-      publisher.withdraw({ source: 'file', name }, `file:${path}`, reason, conversation);
+      publisher.withdraw({ source: 'file', name }, fileScope(path), reason, conversation);
     let name: FileTouch['type'];
     if (hash === undefined) {
       await withdraw('changed', 'it is gone');

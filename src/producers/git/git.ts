@@ -1,4 +1,5 @@
 // Tells every live conversation once when git made other files of the workspace, and which of those it has read.
+
 import { relative, sep } from 'node:path';
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { type FileState } from '../../core/files/fileState.ts';
@@ -15,6 +16,7 @@ import {
 import { type ProducerHost, type Sample } from '../../core/ports/producers.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
+import { fileScope } from '../../protocol/scopes.ts';
 import { Authorship } from '../files/authorship.ts';
 import { type Hashes, knownOf, readSeenHashes } from '../files/seenHashes.ts';
 import { type GitGate, type Passed } from './gitGate.ts';
@@ -240,7 +242,7 @@ class GitWatch implements Disposable {
     return [
       { kind: GIT_KIND, subject, replaces: said.message, ...(draft && { draft }) },
       // That it is again as it was read is nothing to whoever never heard otherwise.
-      ...back.map(({ path }) => ({ kind: { source: 'file', name: 'changed' }, subject: `file:${path}` })),
+      ...back.map(({ path }) => ({ kind: { source: 'file', name: 'changed' }, subject: fileScope(path) })),
     ];
   }
 
@@ -268,7 +270,7 @@ class GitWatch implements Disposable {
   async #withdrawFiles(files: readonly FileState[], conversation: string): Promise<void> {
     for (const { path } of files) {
       for (const name of ['changed', 'deleted']) {
-        await this.#publisher.withdraw({ source: 'file', name }, `file:${path}`, 'git changed it', conversation);
+        await this.#publisher.withdraw({ source: 'file', name }, fileScope(path), 'git changed it', conversation);
       }
     }
   }

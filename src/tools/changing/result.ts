@@ -3,7 +3,8 @@
 import { printPath } from '../../base/printPath.ts';
 import { differenceOf } from '../../core/files/difference.ts';
 import { SHOWN_IN_PART } from '../../core/files/seenPart.ts';
-import { type ChangedFile, type ShownFile, type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
+import { type ChangedFile, type ShownFile } from '../../core/ports/fileViews.ts';
+import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type AppliedEdit, type FilePath } from '../../core/ports/workspace.ts';
 import { type SeenPart } from '../../protocol/event.ts';
 import { answer } from '../defineTool.ts';

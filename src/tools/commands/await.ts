@@ -1,8 +1,7 @@
 // The tool await: waits for background commands, and returns early when something happens that should not wait.
 import * as z from 'zod';
+import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
-import { type Handle } from '../../core/tools/handle.ts';
-import { type ConversationHandles } from '../../core/tools/handles.ts';
 import { describeState } from '../../core/tools/handleWords.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
 

@@ -1,6 +1,6 @@
 // Decides how much of a command's output a result shows: all of it, or its beginning and its end with a pointer to the rest.
 import { completeLength, decodePiece, plainText } from '../../base/terminalText.ts';
-import { type Handle } from '../../core/tools/handle.ts';
+import { type Handle } from '../../core/ports/handles.ts';
 
 /** In characters; the whole result must stay under what run.ts lets through. */
 const TAIL = 20_000;

@@ -1,9 +1,8 @@
 // The tool handle: looks at background commands, fetches what is new of their output, types into them, ends them.
 import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
+import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
 import { type ToolOutcome } from '../../core/ports/ports.ts';
-import { type Handle } from '../../core/tools/handle.ts';
-import { type ConversationHandles } from '../../core/tools/handles.ts';
 import { describeState } from '../../core/tools/handleWords.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
 import { newOutput, type OutputPart, outputPage } from './commandOutput.ts';

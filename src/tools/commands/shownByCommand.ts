@@ -2,7 +2,8 @@
 import { isAbsolute } from 'node:path';
 import { pathsIn } from '../../core/consent/commandLine.ts';
 import { linesShownIn } from '../../core/files/shownLines.ts';
-import { type ShownFile, type ToolContext } from '../../core/ports/ports.ts';
+import { type ShownFile } from '../../core/ports/fileViews.ts';
+import { type ToolContext } from '../../core/ports/ports.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
 
 const MOST_FILES = 30;

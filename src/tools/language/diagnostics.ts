@@ -1,12 +1,13 @@
 // The tool diagnostics: what language servers say of a file, a folder or the whole workspace now, worst files first.
+
 import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
+import { printWholePath } from '../../base/printPath.ts';
 import { printProblem } from '../../core/notify/wording/problems.ts';
 import { type Tool } from '../../core/ports/ports.ts';
 import { type FileProblems, type Problem, type Problems, type ReportedProblems } from '../../core/ports/problems.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
-import { printPath } from '../searching/searchQuery.ts';
 
 const MOST_LISTED = 100;
 const MOST_CHARACTERS = 24_000;
@@ -62,7 +63,7 @@ function print(found: readonly FileProblems[], place: FilePath | undefined): { t
   const files = found.filter(({ problems }) => problems.length > 0);
   const all = files.flatMap(({ problems }) => problems);
   if (all.length === 0) {
-    const where = place === undefined || place.path === '' ? 'the workspace' : printPath(place.path);
+    const where = place === undefined || place.path === '' ? 'the workspace' : printWholePath(place.path);
     return { text: `No problem is reported in ${where}.`, whole: found.map(({ file }) => file) };
   }
   const errors = (problems: readonly Problem[]) => problems.filter(({ severity }) => severity === 'error').length;
@@ -74,7 +75,7 @@ function print(found: readonly FileProblems[], place: FilePath | undefined): { t
       .sort(worseFirst)
       .slice(0, Math.max(0, MOST_LISTED - listed))
       .map(printProblem);
-    const text = [`${printPath(file.path)} (${problems.length})`, ...shown.map((line) => `  ${line}`)].join('\n');
+    const text = [`${printWholePath(file.path)} (${problems.length})`, ...shown.map((line) => `  ${line}`)].join('\n');
     if (length + text.length > MOST_CHARACTERS) break;
     lines.push(text);
     length += text.length + 1;

@@ -1,11 +1,12 @@
 // Decides what each question about symbols needs, where in the text the symbol is, and how what comes back is shown.
+
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { printWholePath } from '../../base/printPath.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type Languages, type NamedSymbol, type SymbolPlace, type TextPosition } from '../../core/ports/languages.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
 import { answer, refuse } from '../defineTool.ts';
-import { printPath } from '../searching/searchQuery.ts';
 import { renameSymbol } from './symbolRename.ts';
 
 const MOST_PLACES = 100;
@@ -46,7 +47,7 @@ export async function askSymbols(
     if (!found.ok) return refuse(describeFailure(found.failure));
     if (found.value.length > 0) return showPlaces(action, symbol, found.value, context);
   }
-  return answer(`The language server knows nothing of ${symbol} in ${printPath(file.value.path)}.`);
+  return answer(`The language server knows nothing of ${symbol} in ${printWholePath(file.value.path)}.`);
 }
 
 function missing(field: string, action: string): ToolOutcome {
@@ -95,7 +96,7 @@ async function showPlaces(
     const inside = shown.filter((place) => place.path === path);
     const lines = await linesOf(inside[0]?.file, context);
     const numbers = [...new Set(inside.map(({ line }) => line))].sort((a, b) => a - b);
-    parts.push(printPath(path), ...numbers.map((line) => `  ${line}: ${cut(lines[line - 1] ?? '')}`.trimEnd()));
+    parts.push(printWholePath(path), ...numbers.map((line) => `  ${line}: ${cut(lines[line - 1] ?? '')}`.trimEnd()));
   }
   const noun = action === 'definition' ? 'definition' : 'place';
   const count = `${places.length} ${noun}${places.length === 1 ? '' : 's'}`;
@@ -114,7 +115,7 @@ async function linesOf(file: FilePath | undefined, { workspace }: ToolContext): 
 async function outline(languages: Languages, file: FilePath, { signal }: ToolContext): Promise<ToolOutcome> {
   const found = await languages.outline(file, signal);
   if (!found.ok) return refuse(describeFailure(found.failure));
-  if (found.value.length === 0) return answer(`No language server declares anything in ${printPath(file.path)}.`);
+  if (found.value.length === 0) return answer(`No language server declares anything in ${printWholePath(file.path)}.`);
   const lines = found.value.map(({ depth, kind, name, line }) => `${'  '.repeat(depth)}${line}: ${kind} ${cut(name)}`);
   return answer(bounded(lines));
 }
@@ -124,7 +125,7 @@ async function find(languages: Languages, query: string, { signal, hides }: Tool
   if (!found.ok) return refuse(describeFailure(found.failure));
   const shown = found.value.filter(({ path }) => !hides(path));
   if (shown.length === 0) return answer(`No language server knows a name like ${query}.`);
-  const print = ({ path, line, kind, name }: NamedSymbol) => `${printPath(path)}:${line}: ${kind} ${cut(name)}`;
+  const print = ({ path, line, kind, name }: NamedSymbol) => `${printWholePath(path)}:${line}: ${kind} ${cut(name)}`;
   return answer(bounded(shown.map(print)));
 }
 

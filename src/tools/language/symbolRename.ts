@@ -1,5 +1,7 @@
 // Decides a rename: what the language server would change, through the same door as every edit, all of it or nothing.
+
 import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
+import { printWholePath } from '../../base/printPath.ts';
 import { whyProtected } from '../../core/consent/protectedFiles.ts';
 import {
   type FileReplacements,
@@ -13,7 +15,6 @@ import { newsBeside, partAfter } from '../../core/tools/staleGuard.ts';
 import { takeUpExisting, untilItHolds } from '../changing/opened.ts';
 import { editOutcome, type Intended } from '../changing/result.ts';
 import { refuse } from '../defineTool.ts';
-import { printPath } from '../searching/searchQuery.ts';
 
 const MOST_LINES = 40;
 
@@ -31,7 +32,7 @@ export function renameSymbol(
     if (files.length === 0) return succeeded(refuse(`${symbol} cannot be renamed here. Nothing was changed.`));
     const barred = files.find((file) => isBarred(file, context));
     if (barred !== undefined) {
-      const why = `it also stands in ${printPath(barred.path)}, which may not be changed without asking`;
+      const why = `it also stands in ${printWholePath(barred.path)}, which may not be changed without asking`;
       return succeeded(refuse(`${symbol} was not renamed: ${why}. Nothing was changed.`));
     }
     return apply(files, symbol, name, context);
@@ -58,7 +59,9 @@ async function apply(
     const changed = text === undefined ? undefined : replaceAll(text, replacements);
     const to = changed === undefined ? undefined : await context.workspace.encode(file, changed, bytes);
     if (text === undefined || changed === undefined || to === undefined) {
-      return succeeded(refuse(`${printPath(path)} cannot hold the new name in its encoding. Nothing was changed.`));
+      return succeeded(
+        refuse(`${printWholePath(path)} cannot hold the new name in its encoding. Nothing was changed.`),
+      );
     }
     const news = newsBeside(file.path, seen, text);
     edits.push({ type: 'write', file, from: bytes, to });
@@ -96,5 +99,5 @@ function describe(path: string, text: string, replacements: readonly TextReplace
     .slice(0, MOST_LINES)
     .map((line) => `  ${line}: ${(lines[line - 1] ?? '').trim().slice(0, 200)}`);
   const left = numbers.length - shown.length;
-  return [printPath(path), ...shown, ...(left > 0 ? [`  and ${left} more lines`] : [])].join('\n');
+  return [printWholePath(path), ...shown, ...(left > 0 ? [`  and ${left} more lines`] : [])].join('\n');
 }

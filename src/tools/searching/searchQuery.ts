@@ -1,4 +1,5 @@
 // Decides what a search is and what is kept of what it finds: bounded, line by line, whoever looks for it.
+import { printWholePath } from '../../base/printPath.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { compileGlob } from '../../core/files/globs.ts';
 
@@ -63,7 +64,7 @@ export class FoundLines {
       this.#matchesIn.set(path, (this.#matchesIn.get(path) ?? 0) + 1);
     }
     this.#characters += text.join('\n').length + (lines.length === 0 ? path.length : 0);
-    this.#progress(`${this.#shown === path ? '' : `${printPath(path)}\n`}${text.join('\n')}\n`);
+    this.#progress(`${this.#shown === path ? '' : `${printWholePath(path)}\n`}${text.join('\n')}\n`);
     this.#shown = path;
     return !this.isFull;
   };
@@ -90,13 +91,8 @@ export class FoundLines {
     const files = [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1));
     const where = `${files.length} ${files.length === 1 ? 'file' : 'files'}`;
     const head = `${this.#matches}${this.isFull ? ' or more' : ''} matching ${this.#matches === 1 ? 'line' : 'lines'} in ${where}:`;
-    return [head, ...files.map(([path, lines]) => [printPath(path), ...lines].join('\n'))].join('\n');
+    return [head, ...files.map(([path, lines]) => [printWholePath(path), ...lines].join('\n'))].join('\n');
   }
-}
-
-/** A name may hold anything, a line's end too; then it is written as JSON. */
-export function printPath(path: string): string {
-  return /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/.test(path) ? JSON.stringify(path) : path;
 }
 
 function printLine({ number, text, at }: FoundLine): string {

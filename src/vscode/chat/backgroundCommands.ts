@@ -1,8 +1,8 @@
 // The list of background commands on the chat page, and the handlers of its buttons.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
+import { type Handle } from '../../core/ports/handles.ts';
 import { type Clock, type Logger } from '../../core/ports/ports.ts';
-import { type Handle } from '../../core/tools/handle.ts';
 import { type Handles } from '../../core/tools/handles.ts';
 import { BY_USER, describeState, isSuccess } from '../../core/tools/handleWords.ts';
 import { type HandleView } from '../../protocol/handlesView.ts';

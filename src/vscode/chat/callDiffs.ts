@@ -2,7 +2,7 @@
 import { diffOfCall, joinMoves } from '../../core/files/callDiff.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type FileDiff } from '../../protocol/diffView.ts';
-import { type TranscriptItem } from '../../protocol/webview.ts';
+import { type TranscriptItem } from '../../protocol/transcript.ts';
 
 const MOST_FILES = 50;
 

@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Logger } from '../../core/ports/ports.ts';
-import { describeIssue } from '../../protocol/event.ts';
+import { describeIssue } from '../../protocol/describeIssue.ts';
 import { type FromPage, type FromPageHandlers, fromPageSchema } from '../../protocol/webview.ts';
 import { CHAT_VIEW } from '../ids.ts';
-import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 
 export interface ChatViewDeps {
   readonly extension: vscode.Uri;

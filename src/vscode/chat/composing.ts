@@ -3,12 +3,11 @@ import * as z from 'zod';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
 import { nameOf } from '../../core/conversation/attachments.ts';
-import { type QueuedText } from '../../core/conversation/projections/pending.ts';
-import { type Logger } from '../../core/ports/ports.ts';
+import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
+import { type Logger, type QueuedText } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Attachment } from '../../protocol/event.ts';
 import { type AttachmentView, type FromPage } from '../../protocol/webview.ts';
-import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Drafts } from './drafts.ts';
 
 const LARGEST_IMAGE = 10_000_000;

@@ -1,7 +1,7 @@
 // The obstacles shown above the transcript: what keeps the chat from working fully, and the button that helps.
 import { type Failure } from '../../base/errors.ts';
+import { type LiveConversation } from '../../core/conversation/liveConversation.ts';
 import { type Earshot } from '../../core/earshot.ts';
-import { type LiveConversation } from '../../core/live.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type Obstacle } from '../../protocol/webview.ts';
 import { type SettingsReader } from '../settings.ts';

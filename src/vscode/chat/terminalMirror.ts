@@ -2,7 +2,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
-import { type Handle } from '../../core/tools/handle.ts';
+import { type Handle } from '../../core/ports/handles.ts';
 import { describeState } from '../../core/tools/handleWords.ts';
 
 /** Output from before the terminal was opened. */

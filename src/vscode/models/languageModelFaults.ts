@@ -50,7 +50,7 @@ function explainByText(label: string, reason: string, characters: number): Faile
     });
   }
   if (RATE.test(reason)) {
-    const failure = { code: 'rate_limited', message: `${label} is limiting the request rate (${reason}).` };
+    const failure = { code: 'rate_limited', message: `${label} is limiting the request rate (${reason}).` } as const;
     return { ...failed({ ...failure, nextStep: 'Wait a moment, then send again.' }), retry: {} };
   }
   if (QUOTA.test(reason)) return noQuota(label, reason);

@@ -1,6 +1,6 @@
 // Maps requests to the API of VS Code's models, which has only user and assistant messages.
 import * as vscode from 'vscode';
-import { type ImageReference } from '../../core/conversation/attachments.ts';
+import { type ImageReference } from '../../core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
 import { arrange, type WireCall, type WireMessage } from '../../models/openai/wireMessages.ts';
 

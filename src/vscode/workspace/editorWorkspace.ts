@@ -48,7 +48,7 @@ function createDisk(workspaceFolders: () => readonly vscode.WorkspaceFolder[]): 
           buffer(contentUri({ ...file, ...(place.real !== undefined && { real: place.real }) }));
         return readJudged(onDiskOf(workspaceFolders()), file, { judge, atMost, instead });
       }
-      const refused = judge(placeOfVirtual(file, workspaceFolders()));
+      const refused = await judge(placeOfVirtual(file, workspaceFolders()));
       if (refused !== undefined) return { ok: false, failure: refused };
       const unsaved = await buffer(toUri(file));
       return unsaved === undefined ? readVirtual(file, atMost) : succeeded(unsaved);

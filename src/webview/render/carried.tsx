@@ -1,6 +1,6 @@
 // Decides how notifications are shown on the card that carried them: a chip that opens to what the model got, word for word.
 import { useId, useState } from 'preact/hooks';
-import type { CarriedView } from '../../protocol/webview.ts';
+import type { CarriedView } from '../../protocol/transcript.ts';
 import { strings } from '../strings.ts';
 import { Icon } from './icons.tsx';
 

@@ -1,6 +1,6 @@
 // Decides how a question of the model is shown and answered: by text, by one or several of its options, or not at all.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import type { QuestionView } from '../../protocol/webview.ts';
+import type { QuestionView } from '../../protocol/transcript.ts';
 import { strings } from '../strings.ts';
 import { useActions } from './actions.ts';
 import { Icon } from './icons.tsx';

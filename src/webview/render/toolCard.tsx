@@ -1,7 +1,7 @@
 // Decides how a tool call is drawn: one line that says what and how it stands, opening to arguments and output.
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FileDiff } from '../../protocol/diffView.ts';
-import type { ToolState } from '../../protocol/webview.ts';
+import type { ToolState } from '../../protocol/transcript.ts';
 import { type Growing, wholeText } from '../growing.ts';
 import { readPartial } from '../partialJson.ts';
 import type { ToolItem } from '../state.ts';

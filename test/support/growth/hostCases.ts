@@ -6,7 +6,6 @@ import { printCommandLine, printPath } from '../../../src/base/printPath.ts';
 import { maskSecrets } from '../../../src/base/secrets/maskSecrets.ts';
 import { completeLength, PlainTextStream, plainText, withoutEscapes } from '../../../src/base/terminalText.ts';
 import { fenceAround, withoutTrailing } from '../../../src/base/text.ts';
-import { readStructured } from '../../../src/core/agent/structured.ts';
 import { isLocalAddress, isLocalHost } from '../../../src/core/consent/addresses.ts';
 import { isAllowed, parseCommand, pathsIn } from '../../../src/core/consent/commandLine.ts';
 import { parseIgnore } from '../../../src/core/consent/ignoreFile.ts';
@@ -19,6 +18,7 @@ import { compileGlob, keyOf, keysFor, matchesAny } from '../../../src/core/files
 import { legal } from '../../../src/core/notify/format/format.ts';
 import { printProblem } from '../../../src/core/notify/wording/problems.ts';
 import { readPrompt } from '../../../src/core/prompt/promptFiles.ts';
+import { readStructured } from '../../../src/core/prompt/structured.ts';
 import { explain, isOverflow } from '../../../src/models/explain.ts';
 import { resolveInside } from '../../../src/node/resolvePath.ts';
 import { shellProgram } from '../../../src/node/shellProgram.ts';

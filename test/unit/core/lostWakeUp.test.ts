@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { setDisposableTracker } from '../../../src/base/disposable.ts';
 import { Earshot } from '../../../src/core/earshot.ts';
-import { ownScope } from '../../../src/core/notify/publishing.ts';
-import { type Model, type Ports } from '../../../src/core/ports/ports.ts';
+import { type Model } from '../../../src/core/ports/ports.ts';
 import { type EventFile } from '../../../src/core/ports/storage.ts';
+import { type Services } from '../../../src/core/tools/services.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../src/protocol/notification.ts';
+import { scopeOf } from '../../../src/protocol/scopes.ts';
 import { readSettings } from '../../../src/protocol/settings.ts';
 import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
@@ -97,7 +98,7 @@ async function play(schedule: Schedule): Promise<readonly LogEvent[]> {
   const file = slowFile(clock, cycle(schedule.disk), written);
   const model = slowModel(clock, cycle(schedule.model));
   const opened = { file, events: [], nextSeq: 1, damage: [] };
-  const ports: Ports = {
+  const ports: Services = {
     clock,
     ids: countingIds(),
     logger: recordingLog(errors),
@@ -166,7 +167,7 @@ function stopped(conversation: string, number: number): NotificationDraft {
     level: 'info',
     message: `handle ${number} stopped.`,
     subject: `handle:${number}`,
-    scopes: [ownScope(conversation)],
+    scopes: [scopeOf('conversation', conversation)],
     origin: 'process',
     at: '2026-01-01T00:00:00.000Z',
   };

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { failed, succeeded } from '../../../src/base/errors.ts';
-import { type NotificationRecord, notificationHistory } from '../../../src/core/conversation/projections/history.ts';
+import { notificationHistory } from '../../../src/core/conversation/projections/history.ts';
+import { type NotificationRecord } from '../../../src/core/ports/notificationRecord.ts';
 import { type ToolContext } from '../../../src/core/ports/ports.ts';
 import { OUTPUT_LIMIT } from '../../../src/core/tools/run.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../src/protocol/event.ts';

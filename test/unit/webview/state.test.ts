@@ -1,6 +1,7 @@
 // The page's reducer: snapshots, deltas, gaps, unknown ids, what a screen reader is told, and that old states stay as they were.
 import { describe, expect, it } from 'vitest';
-import { type Change, type ChatState, type TranscriptItem } from '../../../src/protocol/webview.ts';
+import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
+import { type Change, type ChatState } from '../../../src/protocol/webview.ts';
 import { wholeText } from '../../../src/webview/growing.ts';
 import { initialState, itemById, type PageItem, type PageState, reduce } from '../../../src/webview/state.ts';
 

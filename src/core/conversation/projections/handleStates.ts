@@ -1,6 +1,8 @@
 // Decides what the model knows of each handle: what its own calls showed it and what was queued for it. Told once, never twice.
+
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type NotificationDraft } from '../../../protocol/notification.ts';
+import { nameInScope } from '../../../protocol/scopes.ts';
 
 export interface KnownHandle {
   readonly name: string;
@@ -73,8 +75,8 @@ export class HandleStates {
   }
 
   #of({ kind, subject }: Pick<NotificationDraft, 'kind' | 'subject'>): KnownHandle | undefined {
-    if (kind.source !== 'tool' || subject?.startsWith('handle:') !== true) return undefined;
-    return this.#known.get(subject.slice('handle:'.length));
+    const name = kind.source === 'tool' && subject !== undefined ? nameInScope('handle', subject) : undefined;
+    return name === undefined ? undefined : this.#known.get(name);
   }
 
   #set(known: KnownHandle, change: Partial<KnownHandle>): void {

@@ -1,22 +1,10 @@
 // Decides what became of every notification of a log. Read from the events when asked for: nobody holds a million in memory.
+
 import { type LogEvent } from '../../../protocol/event.ts';
-import { type Notification } from '../../../protocol/notification.ts';
+import { type NotificationRecord, type NotificationState } from '../../ports/notificationRecord.ts';
 
 /** Everything that a carrier carries is in one of these lists of it. */
-export const CARRIED_AS = ['shown', 'merged', 'counted', 'filtered'] as const;
-
-export type NotificationState = 'pending' | 'withdrawn' | (typeof CARRIED_AS)[number];
-
-/** Carried: it is in a carrier of the log. Accepted: a model call that held that carrier succeeded. */
-type Receipt = 'queued' | 'carried' | 'accepted';
-
-export interface NotificationRecord {
-  readonly notification: Notification;
-  readonly state: NotificationState;
-  readonly receipt: Receipt;
-  /** The event that carried it. */
-  readonly carrier?: number;
-}
+export const CARRIED_AS = ['shown', 'merged', 'counted', 'filtered'] as const satisfies readonly NotificationState[];
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 

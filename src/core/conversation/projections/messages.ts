@@ -1,39 +1,8 @@
 // Projects the log to what the model reads: events → messages, each event once. How an endpoint wants them is models/'s.
-import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../../protocol/event.ts';
-import { type ImageReference, imagesIn, withAttachments } from '../attachments.ts';
-import { type QueuedText } from './pending.ts';
-
-export interface ToolCall {
-  readonly id: string;
-  readonly name: string;
-  /** JSON text, exactly as the model will read its own call again. */
-  readonly arguments: string;
-}
-
-/** The notifications that ride a message, kept apart from its own words. */
-export type Block = Pick<Carried, 'format' | 'text'> & {
-  /** The carrier's; only where the block is made to look like a call, which must have an id. */
-  readonly id?: string;
-};
-
-export type ModelMessage =
-  | {
-      readonly role: 'user';
-      readonly content: string;
-      readonly block?: Block;
-      readonly images?: readonly ImageReference[];
-    }
-  | { readonly role: 'assistant'; readonly content: string; readonly calls: readonly ToolCall[] }
-  | {
-      readonly role: 'tool';
-      readonly call: string;
-      readonly content: string;
-      /** The call did not do what it was for. */
-      readonly failed?: true;
-      readonly block?: Block;
-      /** Of the user's words in the block. */
-      readonly images?: readonly ImageReference[];
-    };
+import { type Attachment, type EventOf, type LogEvent } from '../../../protocol/event.ts';
+import { type ModelMessage, type ToolCall } from '../../ports/modelMessages.ts';
+import { type QueuedText } from '../../ports/ports.ts';
+import { imagesIn, withAttachments } from '../attachments.ts';
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
 

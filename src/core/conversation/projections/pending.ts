@@ -1,13 +1,8 @@
 // Decides what still waits to be told: queued after the last carrier's `through`, minus what was withdrawn.
-import { type Attachment, type LogEvent } from '../../../protocol/event.ts';
-import { type Kind, type Notification } from '../../../protocol/notification.ts';
 
-export interface QueuedText {
-  readonly id: string;
-  readonly content: string;
-  readonly at: string;
-  readonly attachments?: readonly Attachment[];
-}
+import { type LogEvent } from '../../../protocol/event.ts';
+import { type Kind, type Notification } from '../../../protocol/notification.ts';
+import { type QueuedText } from '../../ports/ports.ts';
 
 interface Entry {
   readonly seq: number;

@@ -1,6 +1,6 @@
 // Decides in which order an event reaches the projections; together they are everything that is known of a conversation.
 import { type LogEvent } from '../../../protocol/event.ts';
-import { type TranscriptItem } from '../../../protocol/webview.ts';
+import { type TranscriptItem } from '../../../protocol/transcript.ts';
 import { Changes } from './changes.ts';
 import { HandleStates } from './handleStates.ts';
 import { Lookalikes } from './lookalike.ts';

@@ -1,8 +1,8 @@
 // Decides what a conversation was last told of state that is compared at delivery points: its configuration and its budget.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
-import { type RequestConfig } from '../../ports/producers.ts';
+import { type RequestConfig, type SampledState } from '../../ports/producers.ts';
 
-export class Sampled {
+export class Sampled implements SampledState {
   #used: Partial<RequestConfig> = {};
   #contextTold = 0;
   /** What to return to if it is taken back. */

@@ -1,20 +1,10 @@
 // Decides which bytes of each file the model was shown last, and which later state of it was told without being shown.
-import { type EventOf, type LogEvent, type SeenPart } from '../../../protocol/event.ts';
+
+import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type Notification } from '../../../protocol/notification.ts';
 import { fileStatesOf } from '../../files/fileState.ts';
 import { joinParts } from '../../files/seenPart.ts';
-
-export interface SeenState {
-  readonly hash: string;
-  /** Only these lines of the bytes were shown; absent: all. */
-  readonly part?: SeenPart;
-  /** The newest state that a notification told of, pending or carried. */
-  readonly told?: string;
-  /** The newest unsaved state that was told. Apart from `told`, since saving it is another fact. */
-  readonly unsaved?: string;
-  /** A compaction took the bytes out of what the model reads: it must read them again before it replaces them. */
-  readonly compacted?: true;
-}
+import { type SeenState } from '../../ports/fileViews.ts';
 
 interface File extends SeenState {
   readonly seq: number;

@@ -2,8 +2,9 @@
 
 import { printPath } from '../../../base/printPath.ts';
 import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../../protocol/event.ts';
-import { LEVELS, type Level, type Notification, printKind } from '../../../protocol/notification.ts';
-import { type CarriedView, type ToolState, type TranscriptItem } from '../../../protocol/webview.ts';
+import { type Level, type Notification, printKind, worseLevel } from '../../../protocol/notification.ts';
+import { nameOfSubject } from '../../../protocol/scopes.ts';
+import { type CarriedView, type ToolState, type TranscriptItem } from '../../../protocol/transcript.ts';
 import { nameOf } from '../attachments.ts';
 import { estimateTokens } from '../tokens.ts';
 import { type Pending } from './pending.ts';
@@ -227,7 +228,7 @@ function namesOf(attachments: readonly Attachment[] | undefined) {
 
 function viewCarried(carried: Carried, pending: PendingLookup): CarriedView {
   const shown = carried.shown.flatMap((id) => pending.get(id) ?? []);
-  const worst = shown.reduce<Level>((level, next) => worse(level, next.level), 'info');
+  const worst = shown.reduce<Level>((level, next) => worseLevel(level, next.level), 'info');
   return {
     text: carried.text,
     shown: carried.shown.length,
@@ -244,9 +245,5 @@ function viewCarried(carried: Carried, pending: PendingLookup): CarriedView {
 function labelSubject(notification: Notification): string {
   const subject = notification.subject ?? '';
   // Of what there is one only, the name says it all.
-  return subject === notification.kind.name ? '' : printPath(subject.slice(subject.indexOf(':') + 1));
-}
-
-export function worse(a: Level, b: Level): Level {
-  return LEVELS.indexOf(a) >= LEVELS.indexOf(b) ? a : b;
+  return subject === notification.kind.name ? '' : printPath(nameOfSubject(subject));
 }

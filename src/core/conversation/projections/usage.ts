@@ -1,9 +1,9 @@
 // Decides what a conversation has used: tokens as the endpoint counted them, and between its counts our estimate, scaled by it.
 import { type Carried, type EventOf, type LogEvent, type Usage } from '../../../protocol/event.ts';
+import { type ModelMessage } from '../../ports/modelMessages.ts';
 import { type Prices } from '../../ports/ports.ts';
 import { withAttachments } from '../attachments.ts';
 import { estimateTokens } from '../tokens.ts';
-import { type ModelMessage } from './messages.ts';
 
 /** A wild first count must not spoil the estimate. */
 const LEAST_RATIO = 0.5;

@@ -4,7 +4,7 @@ import { type Carried } from '../../../protocol/event.ts';
 import { KINDS, type KindDescription } from '../../../protocol/kinds.ts';
 import { printKind } from '../../../protocol/notification.ts';
 import { withAttachments } from '../../conversation/attachments.ts';
-import { type QueuedText } from '../../conversation/projections/pending.ts';
+import { type QueuedText } from '../../ports/ports.ts';
 import { type Entry, type Outline } from '../plan.ts';
 
 export type FormatName = Carried['format'];

@@ -4,6 +4,7 @@ import { printPath } from '../../../base/printPath.ts';
 import { decodeText } from '../../../base/text.ts';
 import { KINDS } from '../../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../../protocol/notification.ts';
+import { fileScope } from '../../../protocol/scopes.ts';
 import { type Difference, differenceOf, LONGEST_COMPARED } from '../../files/difference.ts';
 import { CHANGING, GONE } from '../../files/fileState.ts';
 import { type Author, originOf, printAuthor, printCommand } from './author.ts';
@@ -117,7 +118,7 @@ export function fileRenamed(
   ]);
   return {
     ...draft('renamed', from, message, { files: states }),
-    scopes: [from, ...files.flatMap((file) => [file.from, file.to])].map(scopeOf),
+    scopes: [from, ...files.flatMap((file) => [file.from, file.to])].map(fileScope),
   };
 }
 
@@ -140,15 +141,11 @@ function draft(
     kind: { source: 'file', name },
     level,
     message,
-    subject: scopeOf(path),
-    scopes: [scopeOf(path)],
+    subject: fileScope(path),
+    scopes: [fileScope(path)],
     data: { ...data },
     origin: author === undefined ? origin : originOf(author),
   };
-}
-
-function scopeOf(path: string): string {
-  return `file:${path}`;
 }
 
 interface Described {

@@ -3,6 +3,7 @@
 import { printPath } from '../../../base/printPath.ts';
 import { wholeCharacters } from '../../../base/text.ts';
 import { type Level, type NotificationDraft } from '../../../protocol/notification.ts';
+import { fileScope } from '../../../protocol/scopes.ts';
 import { type Problem } from '../../ports/problems.ts';
 
 const MOST_LISTED = 8;
@@ -106,7 +107,7 @@ export function resolvedDraft(path: string, delta: ProblemDelta): Draft {
 }
 
 function draft(kind: Draft['kind'], level: Level, path: string, message: string, left: number): Draft {
-  const subject = `file:${path}`;
+  const subject = fileScope(path);
   return { kind, level, message, subject, scopes: [subject], data: { left }, origin: 'language-server' };
 }
 

@@ -1,8 +1,9 @@
 // Approvals, questions and retries on the chat page, which are not in the log.
 import { expect, test } from 'vitest';
-import { type Change, type ToPage, type TranscriptItem } from '../../../../src/protocol/webview.ts';
 import { ChatFrontend } from '../../../../src/core/frontend/chatFrontend.ts';
 import { emptyChatHead } from '../../../../src/core/frontend/chatHead.ts';
+import { type TranscriptItem } from '../../../../src/protocol/transcript.ts';
+import { type Change, type ToPage } from '../../../../src/protocol/webview.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
 
 const head = emptyChatHead({ version: '1', hostVersion: '2' }, { label: 'm', detail: 'd' });
@@ -31,7 +32,7 @@ function begin() {
 
 test('a retry shows a notice with its delay, which is removed when the request is sent', () => {
   const { frontend, changes } = begin();
-  const failure = { code: 'x', message: 'It is busy.' };
+  const failure = { code: 'rate_limited', message: 'It is busy.' } as const;
   frontend.render('c', { type: 'retrying', id: 'r', seconds: 4, failure });
   expect(changes()).toEqual([
     {

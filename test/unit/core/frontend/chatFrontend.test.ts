@@ -3,9 +3,10 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Clock } from '../../../../src/base/clock.ts';
 import { toDisposable } from '../../../../src/base/disposable.ts';
-import { type ToPage, type TranscriptItem } from '../../../../src/protocol/webview.ts';
 import { ChatFrontend } from '../../../../src/core/frontend/chatFrontend.ts';
 import { emptyChatHead } from '../../../../src/core/frontend/chatHead.ts';
+import { type TranscriptItem } from '../../../../src/protocol/transcript.ts';
+import { type ToPage } from '../../../../src/protocol/webview.ts';
 import { wholeText } from '../../../../src/webview/growing.ts';
 import { initialState, type PageItem, type PageState, reduce } from '../../../../src/webview/state.ts';
 

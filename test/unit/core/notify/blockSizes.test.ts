@@ -1,4 +1,5 @@
 // What the blocks of typical moments cost: each is printed whole in the golden file, with its size and that of its frame.
+
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
 import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
@@ -6,7 +7,7 @@ import { planNotifications } from '../../../../src/core/notify/plan.ts';
 import { fileChanged } from '../../../../src/core/notify/wording/fileChange.ts';
 import { introducedDraft } from '../../../../src/core/notify/wording/problems.ts';
 import { type TaskEnd } from '../../../../src/core/ports/tasks.ts';
-import { Handle } from '../../../../src/core/tools/handle.ts';
+import { CommandHandle } from '../../../../src/core/tools/handle.ts';
 import { draftOf } from '../../../../src/core/tools/handleWords.ts';
 import { realIds } from '../../../../src/node/realIds.ts';
 import { createTasksProducer } from '../../../../src/producers/tasks.ts';
@@ -47,7 +48,7 @@ async function handleEnded(code: number): Promise<NotificationDraft> {
     Array.from({ length: 500 }, (_, line) => `compiled src/module${line}.ts in ${line} ms\n`).join(''),
   );
   const never = new Emitter<void>(() => undefined);
-  const handle = new Handle({
+  const handle = new CommandHandle({
     conversation: 'c',
     run: 'r',
     process: {

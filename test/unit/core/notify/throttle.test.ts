@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  ThrottledPublisher,
   MINUTE_MILLISECONDS,
   MOST_A_MINUTE,
   type Outlet,
   SUBJECT_MILLISECONDS,
+  ThrottledPublisher,
 } from '../../../../src/core/notify/throttle.ts';
 import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
 import { createManualClock } from '../../../support/manualClock.ts';

@@ -1,6 +1,7 @@
 // The Guide: what it understands, what it calls, how it goes on by what came of it, and how it reports what it was told.
 import { describe, expect, test } from 'vitest';
-import { type ModelMessage, SYSTEM_REQUEST } from '../../../../src/core/conversation/projections/messages.ts';
+import { SYSTEM_REQUEST } from '../../../../src/core/conversation/projections/messages.ts';
+import { type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
 import { type ModelPart } from '../../../../src/core/ports/ports.ts';
 import { createGuideModel } from '../../../../src/models/guide/guide.ts';
 import { textOf } from '../../../../src/models/guide/guidePlan.ts';

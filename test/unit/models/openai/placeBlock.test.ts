@@ -1,6 +1,6 @@
 // Where a block stands for endpoints that take parts, developer messages or neither.
 import { expect, test } from 'vitest';
-import { type Block, type ModelMessage } from '../../../../src/core/conversation/projections/messages.ts';
+import { type Block, type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
 import { toWireMessages } from '../../../../src/models/openai/openaiWire.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../../src/models/profile.ts';
 

@@ -1,12 +1,30 @@
 // Keeps the preview of an open approval true: what the call would do to the files as they are now.
+
+import { type Event } from '../../base/emitter.ts';
 import { type CallPreview } from '../../protocol/diffView.ts';
-import { type ApprovalAnswer, type ApprovalRequest, type Tool, type ToolContext } from '../ports/ports.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Clock,
+  type Frontend,
+  type Logger,
+  type Tool,
+  type ToolContext,
+} from '../ports/ports.ts';
+import { type Snapshots } from '../ports/storage.ts';
+import { effectOf } from './approvalPolicy.ts';
 import { holdsStill, isSamePlan, type PlannedCall, planCall, previewOf } from './preview.ts';
-import { effectOf } from './registry.ts';
-import { type ToolRunDeps } from './run.ts';
 
 /** A language server may never answer; then the arguments are all that can be shown. */
 const LONGEST_WAIT = 10_000;
+
+export interface PreviewDeps {
+  readonly frontend: Frontend;
+  readonly snapshots: Snapshots;
+  readonly output: Logger;
+  readonly clock: Clock;
+  readonly onDidChangeFiles?: Event<void> | undefined;
+}
 
 interface PreviewedCall {
   readonly args: unknown;
@@ -14,21 +32,21 @@ interface PreviewedCall {
 }
 
 export class OpenPreview {
-  readonly #deps: ToolRunDeps;
+  readonly #deps: PreviewDeps;
   readonly #tool: Tool;
   readonly #call: PreviewedCall;
   #plan: PlannedCall | undefined;
   #looking: Promise<void> = Promise.resolve();
   #isQueued = false;
 
-  private constructor(deps: ToolRunDeps, tool: Tool, call: PreviewedCall) {
+  private constructor(deps: PreviewDeps, tool: Tool, call: PreviewedCall) {
     this.#deps = deps;
     this.#tool = tool;
     this.#call = call;
   }
 
   /** Resolves once it is known what the call would do. */
-  static async of(deps: ToolRunDeps, tool: Tool, call: PreviewedCall): Promise<OpenPreview> {
+  static async of(deps: PreviewDeps, tool: Tool, call: PreviewedCall): Promise<OpenPreview> {
     const preview = new OpenPreview(deps, tool, call);
     preview.#plan = await preview.#make();
     return preview;

@@ -1,6 +1,8 @@
 // What a call would do to files: it is run on a workspace that takes note of its changes instead of making them.
+
 import { failed } from '../../base/errors.ts';
 import { type CallPreview, type FileDiff } from '../../protocol/diffView.ts';
+import { delegateWorkspace } from '../consent/delegateWorkspace.ts';
 import { diffOfCall, joinMoves, OF_APPROVAL } from '../files/callDiff.ts';
 import { type Tool, type ToolContext } from '../ports/ports.ts';
 import { type Snapshots } from '../ports/storage.ts';
@@ -23,11 +25,12 @@ const NOT_AS_APPROVED = 'not_as_approved';
 /** Undefined if that cannot be told: the tool failed. */
 export async function planCall(tool: Tool, args: unknown, context: ToolContext): Promise<PlannedCall | undefined> {
   let edits: readonly FileEdit[] | undefined;
-  const workspace = Object.create(context.workspace) as { -readonly [K in keyof Workspace]: Workspace[K] };
-  workspace.apply = async (list) => {
-    edits = list;
-    return failed(ONLY_PLANNED, 'Nothing was changed.');
-  };
+  const workspace = delegateWorkspace(context.workspace, {
+    apply: async (list) => {
+      edits = list;
+      return failed(ONLY_PLANNED, 'Nothing was changed.');
+    },
+  });
   try {
     const { content } = await tool.run(args, { ...context, workspace, progress: () => undefined });
     return edits === undefined ? { edits: [], refusal: content.slice(0, LONGEST_REFUSAL) } : { edits };
@@ -65,13 +68,13 @@ export function heldToPlan(
   { isOwn, differs }: { readonly isOwn: IsOwn; differs(): unknown },
 ): Workspace {
   if (plan === undefined) return workspace;
-  const held = Object.create(workspace) as { -readonly [K in keyof Workspace]: Workspace[K] };
-  held.apply = async (edits, options) => {
-    if (areSameChanges(edits, plan.edits, isOwn)) return workspace.apply(edits, options);
-    differs();
-    return failed(NOT_AS_APPROVED, 'The files have changed since this was approved. Nothing was changed.');
-  };
-  return held;
+  return delegateWorkspace(workspace, {
+    apply: async (edits, options) => {
+      if (areSameChanges(edits, plan.edits, isOwn)) return workspace.apply(edits, options);
+      differs();
+      return failed(NOT_AS_APPROVED, 'The files have changed since this was approved. Nothing was changed.');
+    },
+  });
 }
 
 /** The differences as the card shows them after the call. */

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
-import { describeIssue } from '../../protocol/event.ts';
+import { describeIssue } from '../../protocol/describeIssue.ts';
 
 const FENCE = '```';
 

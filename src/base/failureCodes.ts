@@ -1,0 +1,129 @@
+// Codes of expected failures, one union for each area. Code that reacts to a failure compares its code, never its message.
+
+/** Names of files, what they lead to, reading and changing them. */
+export type FileCode =
+  | 'bad_path'
+  | 'dangling'
+  | 'encoding'
+  | 'exists'
+  | 'hidden'
+  | 'is_file'
+  | 'is_folder'
+  | 'moved'
+  | 'no_folder'
+  | 'no_rights'
+  | 'not_found'
+  | 'not_regular'
+  | 'not_saved'
+  | 'not_text'
+  | 'outside'
+  | 'protected'
+  | 'read_only'
+  | 'refused'
+  | 'stale'
+  | 'too_big'
+  | 'twice'
+  | 'unreadable'
+  | 'unsaved'
+  | 'untrusted'
+  | 'unwritable';
+
+/** The conversation's log, its lock and snapshots on disk. */
+export type StorageCode = 'bad_id' | 'closed' | 'log_damaged' | 'not_owner' | 'storage';
+
+type CheckpointCode =
+  | 'checkpoint'
+  | 'disk'
+  | 'moved_on'
+  | 'no_checkpoint'
+  | 'no_decision'
+  | 'no_turn'
+  | 'nothing'
+  | 'other';
+
+/** Endpoints, requests to a model and its answers. */
+export type ModelCode =
+  | 'answer_too_large'
+  | 'answer_too_long'
+  | 'bad_request'
+  | 'context_overflow'
+  | 'empty_answer'
+  | 'forbidden'
+  | 'idle'
+  | 'key_missing'
+  | 'key_refused'
+  | 'list_too_large'
+  | 'malformed'
+  | 'model_gone'
+  | 'no_list'
+  | 'no_permission'
+  | 'no_quota'
+  | 'no_stream'
+  | 'not_found'
+  | 'rate_limited'
+  | 'refused'
+  | 'schema'
+  | 'stream_broken'
+  | 'stream_cut'
+  | 'stream_error'
+  | 'unreachable';
+
+/** Arguments and results of tool calls, language servers included. */
+type ToolCode =
+  | 'bad_arguments'
+  | 'bad_patch'
+  | 'cancelled'
+  | 'gone'
+  | 'interrupted'
+  | 'no_fixes'
+  | 'no_line'
+  | 'no_symbol'
+  | 'no_text'
+  | 'slow'
+  | 'too_deep';
+
+/** Whether a call still does what was approved. */
+type ApprovalCode = 'not_as_approved' | 'only_planned';
+
+/** Commands and tasks. */
+export type ProcessCode =
+  | 'bad_command'
+  | 'name_taken'
+  | 'no_input'
+  | 'no_tasks'
+  | 'not_running'
+  | 'not_started'
+  | 'running';
+
+/** Conversations, their turns and what the user writes. */
+type ConversationCode =
+  | 'asked'
+  | 'bad_schema'
+  | 'bug'
+  | 'carried'
+  | 'empty'
+  | 'image_size'
+  | 'image_type'
+  | 'limit'
+  | 'no_conversation'
+  | 'no_title'
+  | 'not_a_cycle_end'
+  | 'not_open'
+  | 'nothing_pending'
+  | 'nothing_to_fork'
+  | 'too_large'
+  | 'too_many';
+
+/** What the user configured, and the producers that depend on it. */
+type SetupCode = 'producer' | 'setting';
+
+export type FailureCode =
+  | FileCode
+  | StorageCode
+  | CheckpointCode
+  | ModelCode
+  | ToolCode
+  | ApprovalCode
+  | ProcessCode
+  | ConversationCode
+  | SetupCode;

@@ -1,0 +1,35 @@
+// What a turn needs: its conversation, the tools, and the services of the window.
+import { type Failure } from '../../base/errors.ts';
+import { type EventOf } from '../../protocol/event.ts';
+import { type Captures } from '../checkpoints/captures.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { type DeliveryPoint, type Sample } from '../ports/producers.ts';
+import { type InstructionsInForce } from '../prompt/prompting.ts';
+import { type Refusals } from '../prompt/refusals.ts';
+import { type UsedConfigs } from '../prompt/usedConfigs.ts';
+import { type OwnEdits } from '../tools/ownEdits.ts';
+import { type ToolRegistry } from '../tools/registry.ts';
+import { type Services } from '../tools/services.ts';
+
+export type CallRequest = EventOf<'tool_call_request'>;
+export type TurnEnd = Pick<EventOf<'turn_ended'>, 'outcome'> & { readonly failure?: Failure };
+
+export interface TurnDeps {
+  readonly log: ConversationLog;
+  readonly registry: ToolRegistry;
+  readonly edits: OwnEdits;
+  readonly ports: Services;
+  /** Absent: nothing is captured. */
+  readonly captures?: Captures;
+  /** Absent: nothing is compared at delivery points. */
+  readonly sampling?: Sampling;
+  /** The conversation's; absent: each part of a turn reads them for itself. */
+  readonly instructions?: InstructionsInForce;
+  /** Absent: refused instruction files are not reported. */
+  readonly refusals?: Refusals;
+}
+
+export interface Sampling {
+  readonly used: UsedConfigs;
+  sample(point: DeliveryPoint): Promise<readonly Sample[]>;
+}

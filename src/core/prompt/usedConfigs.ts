@@ -1,0 +1,28 @@
+// Remembers the configuration of each conversation's last request; the log has it only once it has changed.
+import { type EventDraft } from '../../protocol/event.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { type RequestConfig } from '../ports/producers.ts';
+
+export class UsedConfigs {
+  readonly #used = new Map<string, RequestConfig>();
+
+  of(log: ConversationLog): Partial<RequestConfig> {
+    return this.#used.get(log.id) ?? log.state.sampled.used;
+  }
+
+  /** Before the request that has it. What never changed needs no event. */
+  async use(log: ConversationLog, config: RequestConfig): Promise<void> {
+    const before = this.of(log);
+    this.#used.set(log.id, config);
+    if (before.tools === undefined || JSON.stringify(before) === JSON.stringify(config)) return;
+    const { model, mode, tools, instructions } = config;
+    const used: EventDraft = {
+      type: 'config_used',
+      model,
+      mode,
+      tools: [...tools],
+      instructions: instructions.map((file) => ({ ...file })),
+    };
+    await log.append(used);
+  }
+}

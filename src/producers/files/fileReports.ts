@@ -1,0 +1,112 @@
+// Reports to a conversation that a file it has seen changed, is gone or is back, against what it knows of the file.
+
+import { CHANGING, GONE } from '../../core/files/fileState.ts';
+import {
+  fileAgainAsRead,
+  fileChanged,
+  fileDeleted,
+  fileKeepsChanging,
+  fileWithheld,
+} from '../../core/notify/wording/fileChange.ts';
+import { type Clock, type Publisher, type SeenFile, type SeenFiles } from '../../core/ports/ports.ts';
+import { type Snapshots } from '../../core/ports/storage.ts';
+import { fileScope } from '../../protocol/scopes.ts';
+import { ReportOnce } from '../reportOnce.ts';
+import { type Authorship, type Change } from './authorship.ts';
+import { type NewFiles } from './newFiles.ts';
+import { knownOf } from './seenHashes.ts';
+
+export interface FileReportsDeps {
+  readonly clock: Clock;
+  readonly publisher: Publisher;
+  readonly seen: SeenFiles;
+  readonly snapshots: Snapshots;
+  readonly authorship: Authorship;
+  readonly newFiles: NewFiles;
+  isEnded(): boolean;
+  failed(error: unknown): void;
+}
+
+export type SeenFileView = SeenFile['by'][number];
+
+/** `withheld`: why its content is not for the model. */
+export type FileChange = Change & { readonly withheld?: string };
+
+export class FileReports {
+  readonly #deps: FileReportsDeps;
+  /** The hash that was reported last. */
+  readonly #reports: ReportOnce<string>;
+
+  constructor(deps: FileReportsDeps) {
+    this.#deps = deps;
+    this.#reports = new ReportOnce({ ...deps, until: 'queued' });
+  }
+
+  /** The state that the conversation was shown or notified of last. */
+  knownTo(path: string, view: SeenFileView): string {
+    return this.#reports.get(view.conversation, fileScope(path)) ?? knownOf(view);
+  }
+
+  /** For a file that does not come to rest. */
+  reportKeepsChanging(path: string, views: readonly SeenFileView[]): void {
+    for (const view of views) {
+      if (this.knownTo(path, view) === CHANGING) continue;
+      this.#reports.report(view.conversation, fileScope(path), CHANGING, fileKeepsChanging(path));
+    }
+  }
+
+  /** `bytes`: the file's content, unless it is gone or withheld. */
+  async report(change: FileChange, view: SeenFileView, bytes: Uint8Array | undefined): Promise<void> {
+    const { path } = change;
+    const { conversation, hash } = view;
+    const now = change.hash ?? GONE;
+    const subject = fileScope(path);
+    if (now === (this.#reports.get(conversation, subject) ?? view.told)) return;
+    if (now === hash) return this.#reportBack(path, view);
+    const author = this.#deps.authorship.judge(change, conversation);
+    if (author === 'own') return;
+    if (change.withheld !== undefined) {
+      await this.#withdraw('deleted', path, conversation, 'it is there again');
+      this.#reports.report(conversation, subject, now, fileWithheld(path, now, change.withheld, author));
+      return;
+    }
+    if (bytes === undefined) return this.#reportDeleted(path, view, author);
+    await this.#withdraw('deleted', path, conversation, 'it is there again');
+    const before = await this.#deps.snapshots.get(hash);
+    this.#reports.report(conversation, subject, now, fileChanged(path, before, { bytes, hash: now }, author));
+  }
+
+  /** The file is as the conversation has seen it: reported only if the conversation knows it otherwise. */
+  async #reportBack(path: string, { conversation, hash }: SeenFileView): Promise<void> {
+    this.#reports.forget(conversation, fileScope(path));
+    await this.#withdraw('changed', path, conversation, 'it is again as it was seen');
+    await this.#withdraw('deleted', path, conversation, 'it is there again, as it was seen');
+    const told = this.#deps.seen.get(path)?.by.find((one) => one.conversation === conversation)?.told;
+    if (told === undefined || told === hash) return;
+    this.#reports.report(conversation, fileScope(path), hash, fileAgainAsRead(path, hash));
+  }
+
+  async #reportDeleted(
+    path: string,
+    { conversation, hash }: SeenFileView,
+    author: Parameters<typeof fileDeleted>[1],
+  ): Promise<void> {
+    const { clock, newFiles, isEnded } = this.#deps;
+    const at = new Date(clock.now()).toISOString();
+    await this.#withdraw('changed', path, conversation, 'it was deleted');
+    const report = (movedTo?: string) =>
+      this.#reports.report(conversation, fileScope(path), GONE, { ...fileDeleted(path, author, movedTo), at });
+    const movedTo = await newFiles.find(hash, path);
+    report(movedTo);
+    if (movedTo !== undefined) return;
+    newFiles.seek(hash, path, async (found) => {
+      // A delivered notification is not repeated to add the new name.
+      if (!isEnded() && (await this.#withdraw('deleted', path, conversation, 'it is known where it went')))
+        report(found);
+    });
+  }
+
+  #withdraw(name: 'changed' | 'deleted', path: string, conversation: string, reason: string): Promise<boolean> {
+    return this.#deps.publisher.withdraw({ source: 'file', name }, fileScope(path), reason, conversation);
+  }
+}

@@ -1,0 +1,84 @@
+// Watches exactly the files that live conversations have seen, and requests a comparison when somebody sees a file anew.
+import { type SeenFiles } from '../../core/ports/ports.ts';
+import { type LiveConversations } from '../../core/ports/producers.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+import { type WatchedPaths } from './diskWatch.ts';
+
+export interface FollowedFilesDeps {
+  readonly seen: SeenFiles;
+  readonly live: LiveConversations;
+  readonly workspace: Workspace;
+  readonly watched: WatchedPaths;
+  /** The file may have changed before it was watched. */
+  compare(path: string): void;
+  /** Nobody has seen it any more. */
+  forgotten(path: string): void;
+  failed(error: unknown): void;
+}
+
+export class FollowedFiles {
+  readonly #deps: FollowedFilesDeps;
+  /** By path: what each conversation had seen when the file was last compared. */
+  readonly #views = new Map<string, string>();
+  /** Conversations that were live at the last refresh. */
+  #live: ReadonlySet<string> = new Set();
+  /** Conversations that joined since the file was last compared, by path. */
+  readonly #joined = new Map<string, readonly string[]>();
+  #turn: Promise<void> = Promise.resolve();
+  #ended = false;
+
+  constructor(deps: FollowedFilesDeps) {
+    this.#deps = deps;
+  }
+
+  has(path: string): boolean {
+    return this.#views.has(path);
+  }
+
+  inFolder(folder: string): string[] {
+    return [...this.#views.keys()].filter((path) => path.startsWith(`${folder}/`));
+  }
+
+  /** Conversations for which nobody observed the file until now. Each is returned once. */
+  takeJoined(path: string): readonly string[] {
+    const joined = this.#joined.get(path) ?? [];
+    this.#joined.delete(path);
+    return joined;
+  }
+
+  /** After something was seen, or a conversation came or went. */
+  refresh(): void {
+    this.#turn = this.#turn
+      .then(() => (this.#ended ? undefined : this.#refreshNow()))
+      .catch((error: unknown) => this.#deps.failed(error));
+  }
+
+  end(): void {
+    this.#ended = true;
+  }
+
+  async #refreshNow(): Promise<void> {
+    const { seen, live, workspace, watched, compare, forgotten } = this.#deps;
+    const files = seen.all();
+    const wanted = new Set(files.map((file) => file.path));
+    const before = this.#live;
+    this.#live = new Set(live.ids());
+    for (const path of [...this.#views.keys()]) {
+      if (wanted.has(path)) continue;
+      this.#views.delete(path);
+      forgotten(path);
+      watched.remove(path);
+    }
+    for (const { path, by } of files) {
+      const view = JSON.stringify(by.map(({ conversation, hash }) => [conversation, hash]));
+      if (this.#views.get(path) === view) continue;
+      this.#views.set(path, view);
+      const joined = by.map(({ conversation }) => conversation).filter((id) => !before.has(id));
+      if (joined.length > 0) this.#joined.set(path, joined);
+      const resolved = await workspace.resolve(path);
+      if (this.#ended) return;
+      if (resolved.ok) watched.add(path, resolved.value.absolute);
+      compare(path);
+    }
+  }
+}

@@ -1,0 +1,10 @@
+// Describes why zod rejected a value, in one line.
+import type * as z from 'zod';
+
+/** The first issue, as `field: what`. */
+export function describeIssue(error: z.ZodError): string {
+  const issue = error.issues[0];
+  if (issue === undefined) return 'not valid';
+  const path = issue.path.join('.');
+  return path === '' ? issue.message : `${path}: ${issue.message}`;
+}

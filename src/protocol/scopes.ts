@@ -1,0 +1,36 @@
+// Scopes of notifications and subscriptions: `file:src/a.ts`, `glob:src/**`, `handle:build`, … They are built and parsed here only.
+
+const PREFIXES = {
+  file: 'file:',
+  glob: 'glob:',
+  handle: 'handle:',
+  task: 'task:',
+  /** Reaches every live conversation, whatever the notification is about. */
+  kind: 'kind:',
+  /** What concerns one conversation only, such as its own budget. */
+  conversation: 'conversation:',
+  /** A name on the hub that a message mentions. */
+  mention: 'mention:',
+} as const;
+
+export type ScopeType = keyof typeof PREFIXES;
+
+export function scopeOf(type: ScopeType, name: string): string {
+  return PREFIXES[type] + name;
+}
+
+/** A file's scope is also the subject of notifications about it. */
+export function fileScope(path: string): string {
+  return scopeOf('file', path);
+}
+
+/** The name in a scope of this type; undefined if the scope has another type. */
+export function nameInScope(type: ScopeType, scope: string): string | undefined {
+  const prefix = PREFIXES[type];
+  return scope.startsWith(prefix) ? scope.slice(prefix.length) : undefined;
+}
+
+/** The subject without its type, for people and models: `src/a.ts` for `file:src/a.ts`. */
+export function nameOfSubject(subject: string): string {
+  return subject.slice(subject.indexOf(':') + 1);
+}
