@@ -36,7 +36,7 @@ export class Ownership {
       live.held.add(lock.onDidLose(() => this.release(live)));
     }
     if (log.state.turn.key === '') await log.append({ type: 'conversation_started', key: ports.ids.key() });
-    live.hearing = this.#deps.join(live);
+    live.subscriptions = this.#deps.join(live);
     turns.startActivator(live);
     await ports.handles?.takeUp(log, lock?.handedOver === true);
     await turns.resume(live, lock?.handedOver === true);
@@ -129,8 +129,8 @@ export class Ownership {
 }
 
 export function unsubscribe(live: Live): void {
-  live.hearing?.dispose();
-  delete live.hearing;
+  live.subscriptions?.dispose();
+  delete live.subscriptions;
   live.activator?.dispose();
   delete live.activator;
 }

@@ -151,11 +151,11 @@ export class Turns {
       await closeTurn(this.#turnDeps(live), 'The log could not be written');
     };
     if (live.log.isBroken || (live.turn === undefined && live.log.state.turn.isOpen)) {
-      live.mending ??= repair().finally(() => {
-        delete live.mending;
+      live.repairing ??= repair().finally(() => {
+        delete live.repairing;
       });
     }
-    await live.mending;
+    await live.repairing;
   }
 
   async #attempt<T>(live: Live, action: () => Promise<Result<T>>): Promise<Result<T>> {
