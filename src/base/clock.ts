@@ -1,4 +1,4 @@
-// The time as a port: everything that waits or dates takes it from here, so that a test can turn it by hand.
+// The clock as a port: everything that waits or needs the time uses it, so that tests control time.
 import { type Disposable } from './disposable.ts';
 
 export interface Clock {

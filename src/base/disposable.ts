@@ -1,10 +1,10 @@
-// Decides how things that must be released are held and released, and lets a test ask what was not.
+// Disposables: resources that are released explicitly, and a hook by which tests find leaks.
 
 export interface Disposable {
   dispose(): void;
 }
 
-/** Told of every tracked disposable's birth and end; set only by tests and in development. */
+/** Notified when a tracked disposable is created and disposed; set only by tests and in development. */
 export interface DisposableTracker {
   created(disposable: object): void;
   disposed(disposable: object): void;
@@ -16,7 +16,7 @@ export function setDisposableTracker(next: DisposableTracker | undefined): void 
   tracker = next;
 }
 
-/** A function as a disposable; it runs once, however often it is called. */
+/** A disposable that calls the function once, however often it is disposed. */
 export function toDisposable(release: () => void): Disposable {
   let done = false;
   const disposable = {
@@ -31,7 +31,7 @@ export function toDisposable(release: () => void): Disposable {
   return disposable;
 }
 
-/** Holds disposables and releases them in reverse order; what is added after the end is released at once. */
+/** Holds disposables and disposes them in reverse order. What is added after that is disposed at once. */
 export class DisposableStore implements Disposable {
   #held = new Set<Disposable>();
   #ended = false;
@@ -46,7 +46,7 @@ export class DisposableStore implements Disposable {
     return disposable;
   }
 
-  /** Releases one of those held before its time. */
+  /** Disposes one of the held disposables early. */
   release(disposable: Disposable): void {
     if (this.#held.delete(disposable)) disposable.dispose();
   }

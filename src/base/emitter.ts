@@ -1,14 +1,14 @@
-// Decides how an event is announced: to each listener in order, and one that throws does not keep it from the others.
+// Event emitter: calls listeners in order; a listener that throws does not stop the others.
 import { type Disposable, toDisposable } from './disposable.ts';
 
 export type Event<T> = (listener: (value: T) => void) => Disposable;
 
 export class Emitter<T> implements Disposable {
-  /** Replaced whole when it changes, so that who listens while an event is announced hears the next one first. */
+  /** Replaced whole when it changes: a listener added while an event fires gets only later events. */
   #listeners: readonly ((value: T) => void)[] = [];
   readonly #report: (error: unknown) => void;
 
-  /** `report` gets what a listener throws: it is a bug there, and no reason to stop here. */
+  /** `report` gets what a listener throws, which is a bug of the listener. */
   constructor(report: (error: unknown) => void) {
     this.#report = report;
   }

@@ -1,9 +1,9 @@
-// Decides in which encoding the bytes of a text are, as far as the bytes alone can say, and writes a text in it again.
+// Detects the encoding of a text from its bytes, and encodes text in it again.
 
-/** By the names that VS Code gives them. */
+/** VS Code's names of the encodings. */
 export type Encoding = 'utf8' | 'utf8bom' | 'utf16le' | 'utf16be' | 'windows1252';
 
-/** So much of a file is looked at to tell text from other bytes. */
+/** Bytes of a file that are examined to tell text from binary data. */
 const LOOKED_AT = 8192;
 
 const MARKS: readonly { readonly encoding: Encoding; readonly bytes: readonly number[] }[] = [
@@ -25,7 +25,7 @@ export interface DecodedText {
   readonly encoding: Encoding;
 }
 
-/** Undefined for what is not text. A byte-order mark is no part of the text. */
+/** Undefined if the bytes are not text. A byte-order mark is not part of the text. */
 export function decodeBytes(bytes: Uint8Array): DecodedText | undefined {
   const mark = MARKS.find(({ bytes: start }) => start.every((byte, index) => bytes[index] === byte));
   if (mark !== undefined) return decodeAs(mark.encoding, bytes);
@@ -33,7 +33,7 @@ export function decodeBytes(bytes: Uint8Array): DecodedText | undefined {
   return decodeAs('utf8', bytes) ?? (looksLikeWesternText(bytes) ? decodeAs('windows1252', bytes) : undefined);
 }
 
-/** Near the beginning: by this, too, an editor tells other bytes from text. */
+/** Near the beginning, as editors also detect binary data. */
 export function hasNul(bytes: Uint8Array): boolean {
   return bytes.subarray(0, LOOKED_AT).includes(0);
 }
@@ -49,7 +49,7 @@ export function decodeAs(encoding: Encoding, bytes: Uint8Array): DecodedText | u
   }
 }
 
-/** Undefined if the encoding lacks a character of the text; half a character is in none. */
+/** Undefined if the encoding lacks a character of the text; no encoding has lone surrogates. */
 export function encodeText(text: string, encoding: Encoding): Uint8Array | undefined {
   if (/\p{Surrogate}/u.test(text)) return undefined;
   const mark = MARKS.find((one) => one.encoding === encoding)?.bytes ?? [];
@@ -83,7 +83,7 @@ function utf16(text: string, little: boolean): Uint8Array {
   return bytes;
 }
 
-/** Five bytes stand for nothing in it, and other programs do not agree on what to make of them. */
+/** Five bytes are undefined in it, and programs disagree on how to decode them. */
 const UNASSIGNED = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
 const CONTROLS_OF_TEXT = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d, 0x1b]);
 

@@ -1,8 +1,8 @@
-// Decides how a stream of text is cut into lines, with a limit, so that a peer without line breaks cannot fill the memory.
+// Splits a stream of text into lines, with a length limit that bounds memory.
 
 export class LineSplitter {
   readonly #limit: number;
-  /** The line that has begun, as it came: joined only when it is complete. */
+  /** Pieces of the incomplete line; joined when it is complete. */
   #pieces: string[] = [];
   #length = 0;
 
@@ -10,7 +10,7 @@ export class LineSplitter {
     this.#limit = limit;
   }
 
-  /** The lines that are complete now; undefined once one is longer than the limit. */
+  /** The lines that this text completes; undefined once one exceeds the limit. */
   take(text: string): string[] | undefined {
     const lines = text.split('\n');
     const rest = lines.pop() ?? '';

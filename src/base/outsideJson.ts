@@ -1,21 +1,21 @@
-// Parses JSON from outside and bounds how deep it may be nested: whoever prints or walks it later does so by recursion.
+// Parses outside JSON and limits its nesting, since code that walks it later recurses.
 
-/** More than any tool or schema needs, and far less than a stack can take. */
+/** More than any tool or schema needs, and far less than overflows the stack. */
 export const MOST_DEPTH = 100;
 
-/** Whether lists and objects are nested in more than so many levels. Data that contains itself is. */
+/** Whether lists and objects are nested deeper than the limit. True for data that contains itself. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (limit <= 0) return true;
-  // No deeper than the limit by recursion, and without a list of the values: every event that is read is looked at.
+  // Recurses no deeper than the limit and allocates nothing: it runs for every event that is read.
   for (const key in value) if (isDeeperThan((value as Record<string, unknown>)[key], limit - 1)) return true;
   return false;
 }
 
-/** What is said of data that is. */
+/** The message for data that is too deep. */
 export const TOO_DEEP = `nested deeper than ${MOST_DEPTH} levels`;
 
-/** Undefined for text that is no JSON object. Deep ones are parsed too. */
+/** Undefined if the text is not a JSON object. Does not check the depth. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -15,7 +15,7 @@ export function printWholePath(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&').replace(UNSAFE, escape)}"`;
 }
 
-/** A command of several lines on one. */
+/** Joins the lines of a command into one. */
 export function printCommandLine(command: string): string {
   const lines = command.split('\n').map((line) => line.trim());
   return printPath(lines.filter((line) => line !== '').join(' ⏎ ')).replaceAll('`', 'ˋ');

@@ -1,4 +1,4 @@
-// Limits how many pieces of work run at the same time; the others wait in the order in which they came.
+// Limits how many tasks run at the same time; others wait in order of arrival.
 
 export class Slots {
   readonly #waiting: (() => void)[] = [];
@@ -8,7 +8,7 @@ export class Slots {
     this.#free = limit;
   }
 
-  /** Runs the work once there is room. Resolves to undefined, at once, if the signal is aborted before. */
+  /** Runs the task once a slot is free. Resolves at once to undefined if the signal is aborted before. */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     if (!(await this.#enter(signal))) return undefined;
     try {
@@ -38,7 +38,7 @@ export class Slots {
     });
   }
 
-  /** The room goes to the next one directly: nobody who comes later gets in before it. */
+  /** Hands the slot to the next in line directly, so that no later arrival overtakes it. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free += 1;

@@ -1,20 +1,20 @@
-// Decides what is left of a terminal's output as plain text: no colours or cursor moves, and lines as they stood last.
+// Converts terminal output to plain text: without escape sequences, lines in their final state.
 
-/** Titles and links up to their end; colours, cursor, erasing. One that is cut off at the end of the text is one too. */
+/** Escape sequences: titles, links, colours, cursor, erasing; also one cut off at the end of the text. */
 const ESCAPES =
   /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[PX^_][^\u001b]*(?:\u001b\\)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g;
-/** The cursor at the beginning of its line: what progress bars use in place of `\r`. */
+/** Moves the cursor to the start of the line, as progress bars do instead of `\r`. */
 const LINE_START = /\u001b\[[01]?G/g;
 const OTHER_CONTROLS = /[\u0000-\u0007\u000b\u000c\u000e-\u001f\u007f]/g;
-/** Longer ones are taken for complete when they come in pieces. */
+/** Longer incomplete sequences are treated as complete. */
 const LONGEST_ESCAPE = 256;
 
-/** Without colours, titles and cursor moves; all else as it is. */
+/** Removes colours, titles and cursor moves only. */
 export function withoutEscapes(text: string): string {
   return text.replace(ESCAPES, '');
 }
 
-/** A line that was written over (`\r`, as progress bars do) is given as it was at the end. */
+/** Lines that were overwritten with `\r`, as by progress bars, appear in their final state. */
 export function plainText(text: string): string {
   const plain = text.replace(LINE_START, '\r').replace(ESCAPES, '').replace(OTHER_CONTROLS, '');
   return /[\r\b]/.test(plain) ? plain.split('\n').map(lastState).join('\n') : plain;
@@ -31,7 +31,7 @@ function lastState(line: string): string {
   return left.join('');
 }
 
-/** The same for text that comes in pieces, to be shown as it comes. */
+/** The same for streamed text. */
 export class PlainTextStream {
   #rest = '';
 
@@ -41,7 +41,7 @@ export class PlainTextStream {
     const open = escape >= 0 && text.length - escape < LONGEST_ESCAPE && !isComplete(text.slice(escape));
     this.#rest = open ? text.slice(escape) : '';
     const plain = plainText(open ? text.slice(0, escape) : text);
-    // What is written over was shown before: it stays, and goes on below.
+    // The overwritten line was already shown: it stays, and the new text goes on a new line.
     return /^\r[^\n]/.test(text) ? `\n${plain}` : plain;
   }
 }
@@ -50,7 +50,7 @@ function isComplete(escape: string): boolean {
   return /^\u001b(?:\][^\u0007]*\u0007|\\|\[[0-?]*[ -/]*[@-~]|[ -/]*[0-OQ-WYZ`-~])/.test(escape);
 }
 
-/** Decodes a piece cut out of UTF-8: half a character at its beginning or end is left out. */
+/** Decodes a slice of UTF-8; incomplete characters at its ends are dropped. */
 export function decodePiece(bytes: Uint8Array): string {
   let start = 0;
   while (start < 3 && isContinuation(bytes[start])) start += 1;
@@ -58,7 +58,7 @@ export function decodePiece(bytes: Uint8Array): string {
   return new TextDecoder().decode(rest.subarray(0, wholeLength(rest)));
 }
 
-/** Without a character or an escape sequence at the end that is not complete: the rest of it is still to come. */
+/** Drops an incomplete character or escape sequence at the end, whose rest is still to come. */
 export function completeLength(bytes: Uint8Array): number {
   const length = wholeLength(bytes);
   const escape = bytes.subarray(0, length).lastIndexOf(0x1b);

@@ -1,7 +1,7 @@
-// Decides what is text, and where it may be cut.
+// Helpers for text: decoding, cutting at character boundaries, trimming, Markdown fences.
 import { decodeBytes } from './encodings.ts';
 
-/** Undefined for what is not text. A byte-order mark is dropped. */
+/** Undefined if the bytes are not text. A byte-order mark is dropped. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   return decodeBytes(bytes)?.text;
 }
@@ -14,14 +14,14 @@ export function wholeCharacters(text: string, length: number): string {
   return text.slice(0, splits ? length - 1 : length);
 }
 
-/** Without these characters at the end, however many there are: a pattern would look for them from every place again. */
+/** Trims these characters from the end in linear time, which a regular expression would not. */
 export function withoutTrailing(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
   return text.slice(0, end);
 }
 
-/** A fence for Markdown that is longer than any run of backticks in the text, so that the text cannot end it. */
+/** A Markdown fence longer than any run of backticks in the text, so that the text cannot close it. */
 export function fenceAround(text: string): string {
   let [longest, run] = [2, 0];
   for (let at = text.indexOf('`'); at !== -1 && at < text.length; at += 1) {

@@ -1,4 +1,4 @@
-// Decides what our ids look like: ULIDs that rise within one maker even inside the same millisecond.
+// Creates ULIDs that are monotonic per generator, even within one millisecond.
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const RANDOM_DIGITS = 16;
@@ -10,7 +10,7 @@ export const ULID_PATTERN = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 export function createUlids(now: () => number, random: (bytes: Uint8Array) => void): () => string {
   let lastTime = -1;
   let digits: number[] = [];
-  /** All but the last digit, which is the only one that usually changes. */
+  /** All but the last digit, since usually only that one changes. */
   let head = '';
   return () => {
     const time = now();

@@ -1,9 +1,8 @@
-// The program that stands between the editor and one command: it survives the one and ends with the other.
-
+// The supervisor program: runs one command, survives the editor and exits with the command.
 import { createSupervisor } from '../node/supervisor.ts';
 import { OWN_NODE_OPTIONS } from '../node/supervisorFiles.ts';
 
-/** An owner that does not listen any more must not keep us. */
+/** An owner that no longer reads must not keep the process alive. */
 const EXIT_AFTER = 3000;
 
 const [folder = ''] = process.argv.slice(2);
@@ -11,7 +10,7 @@ const [folder = ''] = process.argv.slice(2);
 async function main(): Promise<void> {
   const { ELECTRON_RUN_AS_NODE: _ours, [OWN_NODE_OPTIONS]: options, ...rest } = process.env;
   const env = options === undefined ? rest : { ...rest, NODE_OPTIONS: options };
-  // Whoever started us may be gone before he has heard it.
+  // The owner may be gone before it reads this.
   process.stdout.on('error', () => undefined);
   const supervisor = await createSupervisor({ folder, env, ready: () => process.stdout.write('ready\n') });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => supervisor.stop(signal));

@@ -16,7 +16,7 @@ import { type Subscription } from './notify/dispatcher.ts';
 import { Producers } from './notify/producers.ts';
 import { Subscriptions } from './notify/publishing.ts';
 import { Ownership, unsubscribe } from './ownership.ts';
-import { type Publisher, type QueuedText } from './ports/ports.ts';
+import { type Publisher, type QueuedMessage } from './ports/ports.ts';
 import { LiveViews } from './tools/liveViews.ts';
 import { OwnEdits } from './tools/ownEdits.ts';
 import { ToolRegistry } from './tools/registry.ts';
@@ -138,7 +138,7 @@ export class Earshot implements Disposable, Publisher {
   }
 
   /** Removes a queued message that no request has delivered yet. */
-  async withdrawMessage(id: string, text: string): Promise<Result<QueuedText>> {
+  async withdrawMessage(id: string, text: string): Promise<Result<QueuedMessage>> {
     const live = this.#live.get(id);
     return live === undefined ? notOpen() : this.#turns.withdrawMessage(live, text);
   }
@@ -236,7 +236,7 @@ export class Earshot implements Disposable, Publisher {
 
   #join(id: string, { opened, owner }: Opening): Live {
     const { clock, ids, logger: output } = this.#ports;
-    const log = new ConversationLog({ id, opened, clock, ids, logger: output });
+    const log = new ConversationLog({ id, opened, clock, ids, logger: output, tools: this.tools });
     const handOver = new HandOver({
       log,
       frontend: this.#ports.frontend,

@@ -1,4 +1,4 @@
-// What this window knows of one live conversation beyond its log: who writes it, what runs in it, what it is subscribed to.
+// What this window knows of a live conversation beyond its log: its owner, its turn, its subscriptions.
 import { type Disposable, type DisposableStore } from '../base/disposable.ts';
 import { type Activator } from './agent/activator.ts';
 import { type HandOver } from './agent/handOver.ts';

@@ -10,7 +10,7 @@ import { type CallRequest, type Sampling, type TurnDeps } from './agent/turnDeps
 import { type AcceptedText } from './agent/userText.ts';
 import { type ConversationChange, storageFailure } from './conversation/liveConversation.ts';
 import { type Live } from './live.ts';
-import { type QueuedText } from './ports/ports.ts';
+import { type QueuedMessage } from './ports/ports.ts';
 import { InstructionsInForce } from './prompt/prompting.ts';
 import { Refusals } from './prompt/refusals.ts';
 import { UsedConfigs } from './prompt/usedConfigs.ts';
@@ -86,9 +86,9 @@ export class Turns {
   }
 
   /** Only a message that no request has delivered yet can be withdrawn. */
-  async withdrawMessage(live: Live, id: string): Promise<Result<QueuedText>> {
+  async withdrawMessage(live: Live, id: string): Promise<Result<QueuedMessage>> {
     return this.#attempt(live, async () => {
-      const text = live.log.state.pending.text(id);
+      const text = live.log.state.pending.queuedMessage(id);
       if (text === undefined) return failed('carried', 'This message was already delivered to the model.');
       await live.log.append({ type: 'user_text_withdrawn', ids: [id], reason: 'taken back' });
       return succeeded(text);
@@ -136,7 +136,7 @@ export class Turns {
   /** Returns queued messages that no turn will deliver to a front end; those that none keeps stay pending. */
   async giveBack(live: Live): Promise<void> {
     const { log } = live;
-    for (let { texts } = log.state.pending; texts.length > 0; { texts } = log.state.pending) {
+    for (let texts = log.state.pending.queuedMessages; texts.length > 0; texts = log.state.pending.queuedMessages) {
       if (!(await live.handOver.giveBack(log.id, texts))) return;
       const ids = texts.map((text) => text.id);
       await log.append({ type: 'user_text_withdrawn', ids, reason: 'the turn ended before it was told' });
@@ -224,7 +224,8 @@ export class Turns {
     delete live.turn;
     try {
       if (!live.handOver.check() && live.log.owned) {
-        if (done && live.log.state.pending.texts.length > 0) this.#run(live, beginQueuedTurn(this.#turnDeps(live)));
+        if (done && live.log.state.pending.queuedMessages.length > 0)
+          this.#run(live, beginQueuedTurn(this.#turnDeps(live)));
         else if (failure === undefined) live.activator?.look();
       }
     } catch (error) {

@@ -1,11 +1,11 @@
-// Decides what is remembered of endpoints between windows: profiles and parameters that were learnt from refusals.
+// Remembers what endpoints accept, across windows: profiles and parameters learnt from rejected requests.
 import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { CAREFUL, type EndpointProfile, hintsIn, shippedProfile } from './profile.ts';
 
-/** What a request can do without. */
+/** Parameters that a request can omit. */
 const OPTIONAL_PARAMETERS = [
   'response_format',
   'stream_options',
@@ -22,17 +22,17 @@ export interface EndpointFacts {
 
 export interface EndpointMemory {
   get(baseUrl: string, model: string): EndpointFacts;
-  /** Never throws: what cannot be kept is learnt again. */
-  learn(baseUrl: string, model: string, knowledge: EndpointFacts): Promise<void>;
+  /** Never throws: what cannot be stored is learnt again. */
+  learn(baseUrl: string, model: string, facts: EndpointFacts): Promise<void>;
 }
 
 export interface Lesson {
-  readonly knowledge: EndpointFacts;
-  /** Nothing in the refusal pointed to it. */
+  readonly facts: EndpointFacts;
+  /** The rejection gave no hint of it. */
   readonly guessed: boolean;
 }
 
-/** What to try after this refusal, the surest first; the last is everything at once. */
+/** What to try after this rejection, most likely first; the last is the most careful profile. */
 export function lessonsIn(
   { profile, without }: EndpointFacts,
   refusal: { readonly text: string; readonly parameter?: string | undefined },
@@ -42,13 +42,13 @@ export function lessonsIn(
       !without.includes(parameter) &&
       (refusal.parameter?.startsWith(parameter) === true ||
         refusal.text.includes(parameter) ||
-        // Servers name what they cannot do rather than the part that asked for it.
+        // Servers name the capability they lack rather than the message part.
         (parameter === 'image_url' && /\b(images?|vision|multi-?modal)\b/i.test(refusal.text))),
   );
   return [
-    ...named.map((parameter) => ({ knowledge: { profile, without: [...without, parameter] }, guessed: false })),
-    ...hintsIn(profile, refusal.text).map((hinted) => ({ knowledge: { profile: hinted, without }, guessed: false })),
-    { knowledge: { profile: CAREFUL, without }, guessed: true },
+    ...named.map((parameter) => ({ facts: { profile, without: [...without, parameter] }, guessed: false })),
+    ...hintsIn(profile, refusal.text).map((hinted) => ({ facts: { profile: hinted, without }, guessed: false })),
+    { facts: { profile: CAREFUL, without }, guessed: true },
   ];
 }
 
@@ -71,17 +71,18 @@ const fileSchema = z.strictObject({
 
 export function createEndpointMemory(learnt = new Map<string, EndpointFacts>()): EndpointMemory {
   return {
-    get: (baseUrl, model) => learnt.get(nameOf(baseUrl, model)) ?? { profile: shippedProfile(baseUrl), without: [] },
-    learn: async (baseUrl, model, knowledge) => void learnt.set(nameOf(baseUrl, model), knowledge),
+    get: (baseUrl, model) =>
+      learnt.get(endpointKey(baseUrl, model)) ?? { profile: shippedProfile(baseUrl), without: [] },
+    learn: async (baseUrl, model, facts) => void learnt.set(endpointKey(baseUrl, model), facts),
   };
 }
 
-/** A template belongs to the model, a refusal to the server: both name what was learnt. */
-function nameOf(baseUrl: string, model: string): string {
+/** Chat templates depend on the model and rejections on the server, so both are part of the key. */
+function endpointKey(baseUrl: string, model: string): string {
   return `${baseUrl} ${model}`;
 }
 
-/** Kept in one small file; one that cannot be read is as good as none, and is told to the log. */
+/** Stored in one small file. An unreadable file is logged and ignored. */
 export async function openEndpointMemory(deps: {
   files: FileSystem;
   folder: string;
@@ -93,15 +94,15 @@ export async function openEndpointMemory(deps: {
   try {
     const bytes = await files.read(path);
     const parsed = bytes && fileSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
-    for (const [name, knowledge] of Object.entries(parsed?.endpoints ?? {})) learnt.set(name, knowledge);
+    for (const [name, facts] of Object.entries(parsed?.endpoints ?? {})) learnt.set(name, facts);
   } catch (error) {
-    logger.warn(`what was learnt of endpoints cannot be read and is learnt again: ${describeError(error)}`);
+    logger.warn(`the stored endpoint profiles cannot be read and are learnt again: ${describeError(error)}`);
   }
   const memory = createEndpointMemory(learnt);
   return {
     get: memory.get,
-    learn: async (baseUrl, model, knowledge) => {
-      await memory.learn(baseUrl, model, knowledge);
+    learn: async (baseUrl, model, facts) => {
+      await memory.learn(baseUrl, model, facts);
       const content: z.infer<typeof fileSchema> = {
         v: 1,
         endpoints: Object.fromEntries(
@@ -112,7 +113,7 @@ export async function openEndpointMemory(deps: {
         await files.makeFolder(deps.folder);
         await files.writeWhole(path, new TextEncoder().encode(JSON.stringify(content)));
       } catch (error) {
-        logger.warn(`what was learnt of ${baseUrl} cannot be kept: ${describeError(error)}`);
+        logger.warn(`the profile of ${baseUrl} cannot be stored: ${describeError(error)}`);
       }
     },
   };

@@ -1,4 +1,4 @@
-// Decides what can be found out of an endpoint without a request to a model: which models it has, whether the key is right.
+// Queries an endpoint without calling a model: lists its models, checks the key, finds local servers.
 import * as z from 'zod';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
 import { withoutTrailing } from '../base/text.ts';
@@ -7,7 +7,7 @@ import { endpointLabel } from './profile.ts';
 
 export interface ListedModel {
   readonly id: string;
-  /** Where the endpoint says it: OpenRouter, vLLM and some others do. */
+  /** Reported by OpenRouter, vLLM and some others. */
   readonly contextWindow?: number;
 }
 
@@ -27,7 +27,7 @@ const MOST_LIST_BYTES = 8 * 1024 * 1024;
 const LIST_MILLISECONDS = 15_000;
 const PROBE_MILLISECONDS = 1500;
 
-/** Every failure says what is wrong and what to do. */
+/** Every failure says what is wrong and what the user can do. */
 export async function listModels(
   baseUrl: string,
   apiKey: string | undefined,
@@ -104,10 +104,10 @@ export interface FoundEndpoint {
   readonly models: readonly ListedModel[];
 }
 
-/** Where Ollama, LM Studio, llama.cpp and vLLM listen if nobody told them otherwise. */
+/** Default ports of Ollama, LM Studio, llama.cpp and vLLM. */
 const LOCAL_PORTS = [11434, 1234, 8080, 8000] as const;
 
-/** Those that answer with models at once; the others are not there. */
+/** The endpoints that answer promptly with models. */
 export async function findLocalEndpoints(ports: readonly number[] = LOCAL_PORTS): Promise<FoundEndpoint[]> {
   const found = await Promise.all(
     ports.map(async (port) => {

@@ -1,5 +1,4 @@
-// Decides what a failed request means: what is wrong, the next step, and whether the same request may succeed later.
-
+// Explains a failed request: what is wrong, the next step, and whether a retry may succeed.
 import { type Failure } from '../base/errors.ts';
 import { type ModelCode } from '../base/failureCodes.ts';
 import { CONTEXT_OVERFLOW, type ModelPart } from '../core/ports/ports.ts';
@@ -7,7 +6,7 @@ import { TooLargeError } from '../node/boundedBody.ts';
 
 type FailedPart = Extract<ModelPart, { type: 'failed' }>;
 
-/** What a stream said that no endpoint should say. */
+/** An invalid stream, or an error inside it. */
 export class StreamError extends Error {
   readonly kind: 'malformed' | 'error' | 'no_stream';
   readonly status: number | undefined;
@@ -20,9 +19,9 @@ export class StreamError extends Error {
   }
 }
 
-/** The connection broke while the answer came. */
+/** The connection broke during the answer. */
 export class StreamBrokenError extends Error {
-  /** What had come of the answer: text, reasoning and calls. */
+  /** How much of the answer had arrived: text, reasoning and calls. */
   readonly characters: number;
 
   constructor(characters: number, cause: unknown) {
@@ -34,14 +33,14 @@ export class StreamBrokenError extends Error {
 
 export interface Refusal {
   readonly status: number | undefined;
-  /** The endpoint's own words. */
+  /** The endpoint's own message. */
   readonly text: string;
   readonly code: string | undefined;
   readonly parameter: string | undefined;
   readonly retryAfter: number | undefined;
 }
 
-/** Reads what the package or the stream threw, without caring which. */
+/** Reads an error of the package or of the stream. */
 export function readRefusal(error: unknown, now: number): Refusal {
   const { status, code, param, headers } = (typeof error === 'object' && error !== null ? error : {}) as {
     status?: unknown;
@@ -58,7 +57,7 @@ export function readRefusal(error: unknown, now: number): Refusal {
   };
 }
 
-/** In milliseconds. Both are seen: seconds, and a date. */
+/** In milliseconds. The header holds seconds or a date. */
 function retryAfterOf(headers: Headers, now: number): number | undefined {
   const precise = Number(headers.get('retry-after-ms') ?? Number.NaN);
   if (Number.isFinite(precise)) return Math.max(0, precise);
@@ -68,16 +67,16 @@ function retryAfterOf(headers: Headers, now: number): number | undefined {
   return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
 }
 
-/** OpenAI has a code for it; vLLM, llama.cpp, LM Studio and OpenRouter have only these words. */
+/** OpenAI has a code for it; vLLM, llama.cpp, LM Studio and OpenRouter have only these phrases. */
 const OVERFLOW =
   /maximum context length|context[_ ]length[_ ]exceeded|exceed(s|ed)?( the)?( available| maximum)? context|prompt is too long|input is too long|too many (input )?tokens/i;
 
-/** Whether these words say that the request was longer than the model can read. */
+/** Whether the message says that the request exceeds the context window. */
 export function isOverflow(text: string): boolean {
   return OVERFLOW.test(text) || text.split('.').some(namesLength);
 }
 
-/** “The context window of 4,096 tokens is exceeded”: both in one sentence. */
+/** Matches “The context window of 4,096 tokens is exceeded”. */
 function namesLength(sentence: string): boolean {
   const at = sentence.search(/context (?:size|window|length)/i);
   return at !== -1 && /exceed|overflow|too (?:long|large|small)/i.test(sentence.slice(at));
@@ -203,7 +202,7 @@ function explainStream({ kind, message }: StreamError, baseUrl: string): FailedP
   }
 }
 
-/** `from`: the endpoint or the model that was answering. The same request may succeed, as nothing was wrong with it. */
+/** `from`: the answering endpoint or model. A retry may succeed, since the request was valid. */
 export function explainBroken(from: string, characters: number, said: string): FailedPart {
   const after =
     characters === 0 ? 'before the answer began' : `after ${characters.toLocaleString('en')} characters of the answer`;
@@ -218,7 +217,7 @@ export function explainBroken(from: string, characters: number, said: string): F
   };
 }
 
-/** Not tried again: the next answer would be as large. */
+/** Not retried: the next answer would be as large. */
 function explainTooLarge(baseUrl: string, message: string): FailedPart {
   return failed({
     code: 'answer_too_large',
@@ -228,7 +227,7 @@ function explainTooLarge(baseUrl: string, message: string): FailedPart {
   });
 }
 
-/** The package wraps the reason: the innermost one is what helps. */
+/** The package wraps the reason; the innermost error is the useful one. */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : causeOf(error.cause);

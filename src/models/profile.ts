@@ -1,20 +1,20 @@
-// Decides what an OpenAI-compatible endpoint takes: shipped for the known ones, learnt from a refusal for the others. Pure.
+// Profiles of OpenAI-compatible endpoints: shipped for known ones, learnt from rejections for others. Pure.
 
-/** What differs between endpoints in what they accept as messages. */
+/** Differences between endpoints in the messages that they accept. */
 export interface EndpointProfile {
   /** The role of the first message. */
   readonly systemRole: 'system' | 'developer';
-  /** Whether a system or developer message may stand later than first. */
+  /** Whether a system or developer message may come after the first message. */
   readonly midSystem: boolean;
   /** Whether a tool's result may be a list of parts. */
   readonly toolContent: 'parts' | 'text';
   /** Whether a user's message may follow a tool's result. */
   readonly userAfterTool: boolean;
-  /** `strict`: users and assistants take turns, and a user begins. */
+  /** `strict`: user and assistant messages alternate, and the user's comes first. */
   readonly alternation: 'free' | 'strict';
 }
 
-/** For endpoints nobody knows: nothing that only some take, everything that most need. */
+/** For unknown endpoints: nothing that only some accept, everything that most require. */
 const UNKNOWN: EndpointProfile = {
   systemRole: 'system',
   midSystem: true,
@@ -23,7 +23,7 @@ const UNKNOWN: EndpointProfile = {
   alternation: 'free',
 };
 
-/** What every endpoint takes. */
+/** Accepted by every endpoint. */
 export const CAREFUL: EndpointProfile = {
   systemRole: 'system',
   midSystem: false,
@@ -47,10 +47,10 @@ const port = (number: number) => (url: URL) => url.port === String(number);
 const KNOWN: readonly KnownEndpoint[] = [
   { label: 'OpenAI', matches: host('openai.com'), profile: { systemRole: 'developer', toolContent: 'parts' } },
   { label: 'OpenRouter', matches: host('openrouter.ai'), profile: {} },
-  // Its API refuses `user` after `tool` and a system message that is not the first.
+  // Rejects `user` after `tool` and system messages after the first message.
   { label: 'Mistral', matches: host('mistral.ai'), profile: { midSystem: false, userAfterTool: false } },
   { label: 'Ollama', matches: port(11434), profile: {} },
-  // These apply the model's own template, and most templates raise an error on a late system message.
+  // These apply the model's chat template, and most templates reject a late system message.
   { label: 'LM Studio', matches: port(1234), profile: { midSystem: false } },
   { label: 'llama.cpp', matches: port(8080), profile: { midSystem: false } },
   { label: 'vLLM', matches: port(8000), profile: { midSystem: false } },
@@ -61,19 +61,19 @@ export function shippedProfile(baseUrl: string): EndpointProfile {
   return { ...UNKNOWN, ...KNOWN.find((known) => known.matches(url))?.profile };
 }
 
-/** The server's name, where its address gives it away. */
+/** The server's name, if its address reveals it. */
 export function endpointLabel(baseUrl: string): string | undefined {
   const url = new URL(baseUrl);
   return KNOWN.find((known) => known.matches(url))?.label;
 }
 
-/** In each sentence one word of each list, in this order: what a refusal may say. */
+/** Matches a sentence that has one word of each list, in this order. */
 type Wording = readonly (readonly string[])[];
 
-/** Texts of refusals, seen on the servers named. */
+/** Rejection messages seen on the named servers. */
 const HINTS: readonly {
   readonly wordings: readonly Wording[];
-  /** Fixed words that say it too. */
+  /** Fixed phrases that match too. */
   readonly words?: RegExp;
   readonly learnt: Partial<EndpointProfile>;
 }[] = [
@@ -105,7 +105,7 @@ const HINTS: readonly {
   },
 ];
 
-/** What a refusal's text hints at that is not known yet, the surest first. */
+/** Profiles that a rejection hints at, most likely first. */
 export function hintsIn(profile: EndpointProfile, refusal: string): EndpointProfile[] {
   const sentences = refusal.split('.').map((sentence) => sentence.toLowerCase().match(/\w+/g) ?? []);
   const isSaid = (wording: Wording) => sentences.some((words) => says(words, wording));
@@ -114,7 +114,7 @@ export function hintsIn(profile: EndpointProfile, refusal: string): EndpointProf
     .filter((next) => !sameProfile(next, profile));
 }
 
-/** One pass: the first word that fits each list is as good as a later one. */
+/** One pass suffices: the first word that matches a list is as good as a later one. */
 function says(words: readonly string[], wording: Wording): boolean {
   let next = 0;
   for (const word of words) if (wording[next]?.includes(word) === true) next += 1;

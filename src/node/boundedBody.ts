@@ -1,6 +1,6 @@
-// Reads bodies of HTTP answers up to a bound, unpacked, and cancels what lies beyond it.
+// Reads decoded bodies of HTTP responses up to a limit, and cancels the rest.
 
-/** A body, or a part of it, was larger than whoever reads it allows. The message says which part and what the bound is. */
+/** A body, or a part of it, exceeds the reader's limit. The message names the part and the limit. */
 export class TooLargeError extends Error {
   constructor(message: string) {
     super(message);
@@ -14,7 +14,7 @@ export interface BodyStart {
   readonly cut: boolean;
 }
 
-/** The first `most` bytes as UTF-8. Rejects with what the network says. */
+/** The first `most` bytes as UTF-8. Rejects with the network's error. */
 export async function readStart(response: Response, most: number): Promise<BodyStart> {
   if (response.body === null) return { text: '', cut: false };
   const decoder = new TextDecoder();
@@ -29,14 +29,14 @@ export async function readStart(response: Response, most: number): Promise<BodyS
   return { text: text + decoder.decode(), cut };
 }
 
-/** All of it; rejects with a TooLargeError if that is more than `most` bytes. */
+/** The whole body; rejects with a TooLargeError if it exceeds `most` bytes. */
 export async function readWhole(response: Response, most: number, what: string): Promise<string> {
   const { text, cut } = await readStart(response, most);
   if (cut) throw new TooLargeError(`${what} is larger than ${describeBytes(most)}`);
   return text;
 }
 
-/** Ends the connection of an answer whose body nobody wants. */
+/** Closes the connection of a response whose body is not needed. */
 export async function discard(response: Response): Promise<void> {
   await response.body?.cancel();
 }

@@ -1,4 +1,4 @@
-// The disk as a port: what storage needs of it, and what each call promises about power loss. A test can put another one in.
+// The disk as a port for storage, with each call's guarantees on power loss. Tests use other implementations.
 import { constants, statSync, watch } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -14,32 +14,29 @@ export interface AppendFile {
 }
 
 export interface FileSystem {
-  /** Undefined if there is none. */
+  /** Undefined if it is missing. */
   read(path: string): Promise<Uint8Array | undefined>;
-  /** Creates the file, durably, if there is none. */
+  /** Creates the file durably if it is missing. */
   openForAppend(path: string): Promise<AppendFile>;
-  /** Afterwards there is the whole file or, after a crash, what was there before. */
+  /** Atomic: after a crash there is either the new content or the previous one. */
   writeWhole(path: string, bytes: Uint8Array): Promise<void>;
-  /** Creates missing parents too, durably. */
+  /** Creates the folder and missing parents durably. */
   makeFolder(path: string): Promise<void>;
-  /** Names in it; empty if there is none. */
+  /** Names in the folder; empty if it is missing. */
   list(path: string): Promise<string[]>;
-  /** With everything in it; nothing happens if there is none. */
+  /** Removes the file or folder with its contents, if it exists. */
   remove(path: string): Promise<void>;
-  /** Durably; what was there before is replaced. */
+  /** Durable; replaces what is at `to`. */
   move(from: string, to: string): Promise<void>;
-  /** Undefined if there is none. */
+  /** Undefined if it is missing. */
   stat(path: string): Promise<FileStat | undefined>;
-  /**
-   * The size of a file that was just written, without waiting for a thread: its inode is in memory. Undefined if there is
-   * none.
-   */
+  /** The size of a file that was just written, without waiting for a thread. Undefined if the file is missing. */
   sizeNow(path: string): number | undefined;
-  /** What is there from this byte on; undefined if there is no file. */
+  /** The bytes from this offset on; undefined if the file is missing. */
   readFrom(path: string, offset: number): Promise<Uint8Array | undefined>;
-  /** Makes it as new as if it had been written now. */
+  /** Sets its modification time to now. */
   touch(path: string): Promise<void>;
-  /** Calls after something in the folder changed, at least once, perhaps oftener, and perhaps never on a network disk. */
+  /** Calls after something in the folder changed, perhaps several times; on a network disk perhaps never. */
   watch(folder: string, changed: () => void): Disposable;
 }
 
@@ -47,13 +44,13 @@ interface FileStat {
   readonly size: number;
   /** Milliseconds since 1970. */
   readonly modified: number;
-  /** The same as long as it is the same file, whatever is in it. */
+  /** Identifies the file, whatever its content. */
   readonly identity: string;
 }
 
 /**
- * A write of a file that is opened so returns once its bytes are on disk: one call in place of two, which every cycle and
- * every notification waits for. Only Linux promises by it what a sync does, the disk's own cache included.
+ * Writes return once the bytes are on disk, which saves a sync for every cycle and notification. Only on Linux is that as
+ * strong as a sync, including the disk's own cache.
  */
 const SYNCED_WRITES = process.platform === 'linux' ? constants.O_DSYNC : 0;
 
@@ -79,7 +76,7 @@ export const realFileSystem: FileSystem = {
       }
       await rename(temporary, path);
     } catch (error) {
-      // On a full disk the half that was written takes the room of something else.
+      // On a full disk the partial file would take up space.
       await rm(temporary, { force: true });
       throw error;
     }
@@ -88,7 +85,7 @@ export const realFileSystem: FileSystem = {
   makeFolder: async (path) => {
     const first = await mkdir(path, { recursive: true, mode: 0o700 });
     if (first === undefined) return;
-    // Every new entry is in the folder above it.
+    // Each new folder is an entry of its parent, which must be synced.
     for (let created = path; ; created = dirname(created)) {
       await syncFolder(dirname(created));
       if (created === first) return;
@@ -117,7 +114,7 @@ export const realFileSystem: FileSystem = {
   touch: (path) => utimes(path, new Date(), new Date()),
   watch: (folder, changed) => {
     const watcher = watch(folder, { persistent: false }, changed);
-    // A folder that is removed ends it; whoever follows it also looks by himself from time to time.
+    // Removing the folder ends the watcher; followers also poll.
     watcher.on('error', () => watcher.close());
     return toDisposable(() => watcher.close());
   },
@@ -136,7 +133,7 @@ async function readRest(handle: FileHandle, offset: number): Promise<Uint8Array>
 }
 
 function appendFile(handle: FileHandle): AppendFile {
-  /** Something may be lost that no write has brought to the disk. */
+  /** Bytes were written that are not yet synced. */
   let unsynced = false;
   return {
     append: async (bytes) => {
@@ -170,7 +167,7 @@ function isMissing(error: unknown): boolean {
 }
 
 async function syncFolder(path: string): Promise<void> {
-  // Windows cannot open a folder; its file system journals names by itself.
+  // Windows cannot open folders; its file system journals names.
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');
   try {

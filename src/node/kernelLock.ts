@@ -1,5 +1,4 @@
-// Keeps all other processes out: a lock that the kernel frees when the process dies, however it dies.
-
+// Locks between processes that the kernel releases when the owner dies, however it dies.
 import { closeSync, openSync, readFileSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import type * as sqliteModule from 'node:sqlite';
 
@@ -7,38 +6,38 @@ export interface KernelLock {
   release(): void;
 }
 
-/** Undefined if somebody has it, in this process or another. Throws if the disk refuses. */
+/** Undefined if the lock is held, in this process or another. Throws if the disk fails. */
 export type TryLock = (path: string) => KernelLock | undefined;
 
 const SQLITE_BUSY = 5;
-/** What is in the file is not a database, or a damaged one. */
+/** The file is not a database, or a damaged one. */
 const SQLITE_UNREADABLE: readonly number[] = [11, 26];
 
-/** Never open `path` by other means in this process: closing any handle to it would free the lock. */
+/** Never open `path` by other means in this process: closing any handle to it would release the lock. */
 export const tryKernelLock: TryLock = (path) => {
   const sqlite = loadSqlite();
   return sqlite === undefined ? tryPidFile(`${path}.pid`) : trySqlite(sqlite, path);
 };
 
 function loadSqlite(): typeof sqliteModule | undefined {
-  // From Node 22.13 and VS Code 1.101 on it is there without a flag; `getBuiltinModule` asks without failing.
+  // Available without a flag since Node 22.13 and VS Code 1.101; `getBuiltinModule` does not throw.
   const ask = process.getBuiltinModule as typeof process.getBuiltinModule | undefined;
   return ask?.('node:sqlite');
 }
 
-/** A transaction that never ends: nothing is ever written, only SQLite's way of locking on every system is used. */
+/** An open transaction that writes nothing, which uses SQLite's portable locking. */
 function trySqlite(sqlite: typeof sqliteModule, path: string): KernelLock | undefined {
   const first = lockDatabase(sqlite, path);
   if (typeof first !== 'number') return first;
-  // A held lock is found before the bytes are read, so nobody has it. Nothing in the file is needed; it is emptied in
-  // place, because whoever does the same at this moment must meet the same file.
+  // SQLite checks locks before it reads bytes, so the lock is free. The content is not needed; the file is emptied in
+  // place, so that a process doing the same meets the same file.
   if (SQLITE_UNREADABLE.includes(first)) truncateSync(path, 0);
   const second = lockDatabase(sqlite, path);
   if (typeof second !== 'number') return second;
   throw new Error(`the lock ${path} cannot be used (SQLite says ${second})`);
 }
 
-/** The error's code for a file that cannot be used. */
+/** Returns the error code for a file that cannot be used. */
 function lockDatabase(sqlite: typeof sqliteModule, path: string): KernelLock | undefined | number {
   const database = new sqlite.DatabaseSync(path);
   try {
@@ -54,8 +53,8 @@ function lockDatabase(sqlite: typeof sqliteModule, path: string): KernelLock | u
 }
 
 /**
- * Where there is no SQLite: a file that names its process. Weaker, as it rests on asking whether that process lives: one
- * that was given the same number meanwhile keeps the lock until it ends, and another machine's cannot be asked.
+ * Without SQLite: a file that holds the owner's process id. Weaker, since it checks whether that process lives: a new
+ * process with the same id keeps the lock until it ends, and processes of other machines cannot be checked.
  */
 export function tryPidFile(path: string): KernelLock | undefined {
   for (let attempt = 0; attempt < 2; attempt++) {
@@ -81,7 +80,7 @@ function pidIn(path: string): number {
   }
 }
 
-/** A number that cannot be read is that of a process which is just being written down. */
+/** An unreadable id belongs to a process that is just writing it. */
 export function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return true;
   try {

@@ -1,4 +1,4 @@
-// Decides how a command's output is kept: in parts of one size, of which only the newest stay, so that no disk is filled.
+// Stores a command's output in parts of equal size and keeps only the newest, so that the disk does not fill up.
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -8,13 +8,13 @@ const PARTS_KEPT = 16;
 const PART = /^output\.(\d{15})$/;
 
 export interface OutputMeasure {
-  /** All that was ever printed. */
+  /** Bytes ever printed. */
   readonly size: number;
-  /** The first byte that is still there. */
+  /** Offset of the first byte that is still kept. */
   readonly kept: number;
 }
 
-/** For the one process that writes it. Calls must follow one another. */
+/** For the single process that writes. Calls must not overlap. */
 export class OutputWriter {
   readonly #folder: string;
   readonly #partBytes: number;
@@ -60,7 +60,7 @@ export class OutputWriter {
   }
 }
 
-/** From outside, at any moment. */
+/** Can be called by any process at any time. */
 export async function measureOutput(folder: string): Promise<OutputMeasure> {
   const parts = await partsIn(folder);
   const last = parts.at(-1);
@@ -69,7 +69,7 @@ export async function measureOutput(folder: string): Promise<OutputMeasure> {
   return { size: last + size, kept: parts[0] ?? 0 };
 }
 
-/** At most `limit` bytes from this position on, or from the first that is still there. */
+/** At most `limit` bytes from this offset on, or from the first that is kept. */
 export async function readOutput(
   folder: string,
   from: number,
@@ -84,7 +84,7 @@ export async function readOutput(
     if (length >= limit) break;
     if (next !== undefined && next <= begin) continue;
     const piece = await readPart(join(folder, partName(start)), Math.max(0, begin - start), limit - length);
-    // The oldest may be removed while it is read; a gap must not be papered over.
+    // The oldest part may be removed during the read; a gap must not be hidden.
     if (piece === undefined && next !== undefined) return readOutput(folder, next, limit);
     if (piece === undefined) break;
     pieces.push(piece);

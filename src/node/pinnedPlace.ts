@@ -1,22 +1,21 @@
-// Holds a change of a file to the place that it was judged for: a folder above it may become a link at any moment.
-
+// Ensures that a change happens at the location that was judged: a parent folder may become a link at any time.
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Failure, failed, type Result, succeeded } from '../base/errors.ts';
 import { type FileCode } from '../base/failureCodes.ts';
 import { nameAsWritten, nameOfReal, type Place, realpathOfExisting } from './resolvePath.ts';
 
-/** The code of the failure of a change whose place became another. */
+/** Failure code: the path leads elsewhere now. */
 export const MOVED = 'moved';
 
 export interface PinnedPlace {
-  /** Why nothing may be changed there any more; undefined: the name leads where it led. Asked right before and after each change. */
+  /** Why nothing may be changed there any more; undefined if the path still leads there. Called right before and after each change. */
   whyMoved(): Promise<Failure<FileCode> | undefined>;
 }
 
 /**
- * Fails if the name does not lead any more where `file` says. `itself`: a link is changed itself, as by moving or deleting
- * it, instead of the file that it leads to.
+ * Fails if the path no longer leads where `file` says. `itself`: a link itself is changed, as by moving or deleting it,
+ * instead of its target.
  */
 export async function pinPlace(
   folders: readonly Place[],
@@ -30,7 +29,7 @@ export async function pinPlace(
   return succeeded({ whyMoved: async () => ((await find()) === pinned ? undefined : elsewhere(file)) });
 }
 
-/** What a person let in from outside the workspace has no name in it to be held to. */
+/** A file outside the workspace that the user allowed has no name inside it to compare. */
 async function isAsSaid(folders: readonly Place[], file: Place, pinned: string, itself: boolean): Promise<boolean> {
   if (nameAsWritten(folders, file.absolute) !== file.path && file.path === file.absolute) return true;
   const name = await nameOfReal(folders, itself ? dirname(pinned) : pinned);
@@ -43,7 +42,7 @@ async function placeOfLink(absolute: string): Promise<string> {
   return join(await realpathOfExisting(dirname(absolute)), basename(absolute));
 }
 
-/** Undefined for a link that leads nowhere: writing to it would make a file wherever it points. */
+/** Undefined for a dangling link: writing to it would create a file wherever it points. */
 async function placeOfContent(absolute: string): Promise<string | undefined> {
   try {
     return await realpath(absolute);
@@ -53,7 +52,7 @@ async function placeOfContent(absolute: string): Promise<string | undefined> {
   }
 }
 
-/** Where the disk does not tell two spellings apart, both are one name. */
+/** Two spellings of one name, on disks that do not distinguish them. */
 function isSpelling(one: string, other: string): boolean {
   const plain = (path: string) => path.normalize('NFC').toLowerCase();
   return plain(one) === plain(other);

@@ -1,4 +1,4 @@
-// Observes when the processes of commands were on a processor, by the scheduler's counters: what did not run has written nothing.
+// Observes when a command's processes ran, by the scheduler's counters: a process that did not run has written nothing.
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { setTimeout as startTimer } from 'node:timers';
@@ -13,40 +13,40 @@ interface Root {
 }
 
 const PERIOD_MILLISECONDS = 50;
-/** Looking takes at most one part in so many of the time. */
+/** Sampling takes at most 1/SHARE of the time. */
 const SHARE = 20;
-/** Times of files are taken from a clock that lags behind by a tick, and counters may lag as much. */
+/** File times come from a clock that lags by up to a tick, and so may the counters. */
 const SLACK_MILLISECONDS = 25;
-/** With more threads than these nothing is found out: they may have run at any time. */
+/** With more threads observation stops: they may have run at any time. */
 const MOST_THREADS = 500;
 const MOST_SPANS = 20_000;
 const AT_ONCE = 16;
 /** Of `flags` in fdinfo: O_WRONLY or O_RDWR. */
 const WRITES = 0o3;
 
-/** One period in which something may have run, from and to. */
+/** A period in which something may have run, from and to. */
 type Span = [from: number, to: number];
 
 class ProcessActivity {
   readonly #roots: Root[] = [];
-  /** The counters of every thread of every process, by process and thread. */
+  /** Counters of all threads, by process and thread. */
   readonly #threads = new Map<number, ReadonlyMap<string, string>>();
   readonly #spans: Span[] = [];
-  /** What happened up to here is known. */
+  /** Time of the last sample. */
   #looked = 0;
-  /** The counters cannot be read, or are too many. */
+  /** The counters are unreadable or too many. */
   #blind = !hasCounters();
   #timer: NodeJS.Timeout | undefined;
   #disposed = false;
 
   add(root: Root): void {
     this.#roots.push(root);
-    // What it did before anybody looked is not known.
+    // What it did before the first sample is unknown.
     this.#look(root.since);
   }
 
   async settled(at: number): Promise<void> {
-    // A time that a clock will reach only much later is never waited for.
+    // Does not wait for times far in the future.
     const until = Math.min(at, Date.now()) + SLACK_MILLISECONDS;
     while (!this.#blind && !this.#disposed && this.#looked <= until) {
       await setTimeout(Math.max(1, until + 1 - Date.now()));
@@ -81,7 +81,7 @@ class ProcessActivity {
     clearTimeout(this.#timer);
   }
 
-  /** `since`: what may have run before is not told by the counters. */
+  /** `since`: processes may have run since then, whatever the counters say. */
   #look(since?: number): void {
     if (this.#blind || this.#disposed) return;
     clearTimeout(this.#timer);
@@ -100,7 +100,7 @@ class ProcessActivity {
     this.#timer = startTimer(() => this.#look(), Math.max(PERIOD_MILLISECONDS, took * SHARE)).unref();
   }
 
-  /** Whether any of them has run since the last look. */
+  /** Whether any of them has run since the last sample. */
   #compare(): boolean {
     let ran = false;
     for (const [pid, before] of this.#threads) {
@@ -112,7 +112,7 @@ class ProcessActivity {
     return ran;
   }
 
-  /** Only what ran can have started something. What was left by its parent is known from before. */
+  /** Only processes that ran can have started others. Orphans are known from earlier samples. */
   #find(): void {
     const children = new Map<number, number[]>();
     for (const { pid, parent } of linuxProcesses()) children.set(parent, [...(children.get(parent) ?? []), pid]);
@@ -137,7 +137,7 @@ class ProcessActivity {
       last[1] = to;
       return;
     }
-    // The oldest gap is given up.
+    // Merges the oldest gap.
     const [first, second] = this.#spans;
     if (this.#spans.length >= MOST_SPANS && first !== undefined && second !== undefined) {
       second[0] = first[0];
@@ -156,7 +156,7 @@ function hasCounters(): boolean {
   }
 }
 
-/** Time on a processor, time in the queue for one, and turns on one. Undefined if there is no such process. */
+/** Time on a processor, time in the run queue, and time slices. Undefined if there is no such process. */
 function countersOf(pid: number): ReadonlyMap<string, string> | undefined {
   const counters = new Map<string, string>();
   try {
@@ -164,7 +164,7 @@ function countersOf(pid: number): ReadonlyMap<string, string> | undefined {
       counters.set(thread, readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1'));
     }
   } catch {
-    // A thread that ended meanwhile has run.
+    // A thread that ended during the read has run.
     return counters.size === 0 ? undefined : counters;
   }
   return counters;
@@ -174,7 +174,7 @@ function isSame(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, str
   return one.size === other.size && [...one].every(([thread, counters]) => other.get(thread) === counters);
 }
 
-/** Adds those of the wanted files that the process may write to by a descriptor that it has open. */
+/** Adds the wanted files that the process has open for writing. */
 async function findWritten(pid: number, wanted: ReadonlySet<string>, found: Set<string>): Promise<void> {
   for (const descriptor of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
     const path = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => '');

@@ -1,12 +1,11 @@
-// Decides how a command is started so that it can be ended with everything it started, and how a process is known again.
-
+// Starts commands so that their whole process tree can be ended, and identifies processes across restarts.
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type Survivor } from '../base/commandEnd.ts';
 
 export interface ShellProgram {
   readonly path: string;
-  /** Stand before the command line. */
+  /** Precede the command line. */
   readonly args: readonly string[];
 }
 
@@ -15,13 +14,13 @@ export interface ShellCommand {
   readonly shell: ShellProgram;
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Without it the command reads from nothing: some programs wait for ever, or search the wrong place, where input is open. */
+  /** Absent: the input is closed, since with an open input some programs wait forever or read from it instead of files. */
   readonly input: boolean;
 }
 
 const WINDOWS = process.platform === 'win32';
 
-/** In a process group of its own; output as it comes. */
+/** In a process group of its own. */
 export function spawnShell({ command, shell, folder, env, input }: ShellCommand): ChildProcess {
   return spawn(shell.path, [...shell.args, command], {
     cwd: folder,
@@ -29,12 +28,12 @@ export function spawnShell({ command, shell, folder, env, input }: ShellCommand)
     detached: !WINDOWS,
     stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     windowsHide: true,
-    // cmd.exe takes the rest of its line as it is; quoting it again would change the command.
+    // cmd.exe takes the rest of the line verbatim; quoting would change the command.
     windowsVerbatimArguments: WINDOWS && /(^|[\\/])cmd(\.exe)?$/i.test(shell.path),
   });
 }
 
-/** A program with its arguments, without a shell; `fed`: it is given its input. */
+/** Starts a program without a shell; `fed`: its input is a pipe. */
 export function spawnProgram(program: string, args: readonly string[], folder: string, fed = false): ChildProcess {
   return spawn(program, args, {
     cwd: folder,
@@ -44,33 +43,33 @@ export function spawnProgram(program: string, args: readonly string[], folder: s
   });
 }
 
-/** For a program that starts no others: its group. */
+/** Kills the group of a program that starts no others. */
 export function endGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) send(WINDOWS ? pid : -pid, 'SIGKILL');
 }
 
 /**
- * A variable in the environment of a command that everything it starts inherits. On Linux it shows what left the group and
- * has another parent by now; one that clears its environment, and all of this on other systems, cannot be known.
+ * An environment variable of a command that its processes inherit. On Linux it identifies those that left the group and
+ * have another parent. Processes that clear their environment, and those on other systems, cannot be identified.
  */
 export const COMMAND_MARK = 'EARSHOT_COMMAND';
 
-/** Everything that a command started: its process group, what left the group but still descends from it, what has its mark. */
+/** Everything that a command started: its process group, descendants outside the group, and processes with its mark. */
 export class ProcessTree {
   readonly #pid: number;
   readonly #mark: string;
   readonly #started: number;
-  /** What was told to end, with its start time: the number alone may be another's by now. */
+  /** Processes that were asked to end, with their start times, since process ids are reused. */
   readonly #told = new Map<number, string>();
 
-  /** `mark`: the value of COMMAND_MARK that the command was given. */
+  /** `mark`: the command's value of COMMAND_MARK. */
   constructor(pid: number, mark: string) {
     this.#pid = pid;
     this.#mark = mark;
     this.#started = startTicksOf(pid);
   }
 
-  /** `force` leaves no choice; without `away` what has left the group for good is spared. Resolves once the signals are sent. */
+  /** `force` kills; without `away` processes that left the group are spared. Resolves once the signals are sent. */
   async end(force: boolean, away = true): Promise<void> {
     if (WINDOWS) {
       await run('taskkill', ['/T', ...(force ? ['/F'] : []), '/PID', String(this.#pid)]);
@@ -91,19 +90,19 @@ export class ProcessTree {
     send(WINDOWS ? this.#pid : -this.#pid, 'SIGINT');
   }
 
-  /** Whether anything is left, also after the command itself has ended. Windows cannot say. */
+  /** Whether any process is left, even if the command itself has ended. Always unknown on Windows. */
   get isAlive(): boolean {
     return !WINDOWS && (hasGroup(this.#pid) || this.#descendants().length > 0);
   }
 
-  /** What it started and what has left its group: it is not ended with the command. Empty where that cannot be known. */
+  /** Processes that left the command's group and are not ended with it. Empty where they cannot be determined. */
   survivors(): readonly Survivor[] {
     return this.#marked().filter(({ group }) => group !== this.#pid);
   }
 
   #marked(): LinuxProcess[] {
     if (process.platform !== 'linux') return [];
-    // What is older than the command cannot be of it.
+    // Processes older than the command cannot belong to it.
     return linuxProcesses().filter(
       ({ pid, started, ended }) => !ended && Number(started) >= this.#started && hasMark(pid, this.#mark),
     );
@@ -114,13 +113,13 @@ export class ProcessTree {
   }
 }
 
-/** What has ended and was not yet taken note of by its parent does not count; where nobody takes note it stays for ever. */
+/** Zombies do not count; where no parent reaps them, they stay forever. */
 function hasGroup(pid: number): boolean {
   if (process.platform !== 'linux') return send(-pid, 0);
   return send(-pid, 0) && linuxProcesses().some(({ group, ended }) => group === pid && !ended);
 }
 
-/** Tells a process from a later one with the same number; undefined if there is none. */
+/** Distinguishes a process from a later one with the same id; undefined if there is none. */
 export function startTimeOf(pid: number): string | undefined {
   try {
     if (process.platform === 'linux') return linuxStartTime(pid);
@@ -131,12 +130,12 @@ export function startTimeOf(pid: number): string | undefined {
   }
 }
 
-/** Whether a start time is of this start of the machine, as far as that can be known. */
+/** Whether a start time is of the present boot, as far as that can be determined. */
 export function isSameBoot(startTime: string): boolean {
   return process.platform === 'linux' && startTime.startsWith(`${bootId()}:`);
 }
 
-/** Since the machine's start, so that start is named too. */
+/** Relative to the boot, so the boot id is part of it. */
 function linuxStartTime(pid: number): string | undefined {
   const { ended, started } = readProcess(pid);
   return ended ? undefined : `${bootId()}:${started}`;
@@ -155,7 +154,7 @@ function startTicksOf(pid: number): number {
   }
 }
 
-/** Of other users it cannot be read. */
+/** False for processes of other users, whose environment is unreadable. */
 function hasMark(pid: number, mark: string): boolean {
   try {
     return `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}\0`.includes(`\0${COMMAND_MARK}=${mark}\0`);
@@ -174,7 +173,7 @@ interface LinuxProcess {
 }
 
 function readProcess(pid: number): LinuxProcess {
-  // The name stands in parentheses and may contain anything.
+  // The name is in parentheses and may contain anything.
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
   const end = text.lastIndexOf(')');
   const fields = text
@@ -192,7 +191,7 @@ function readProcess(pid: number): LinuxProcess {
   };
 }
 
-/** Every process of a Linux machine that can be read. */
+/** All readable processes of a Linux machine. */
 export function linuxProcesses(): LinuxProcess[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return pids.flatMap((pid) => {
@@ -209,7 +208,7 @@ function send(target: number, signal: NodeJS.Signals | 0): boolean {
     process.kill(target, signal);
     return true;
   } catch {
-    // It ended by itself in between.
+    // It has ended meanwhile.
     return false;
   }
 }
@@ -225,14 +224,14 @@ async function descendantsOf(pid: number): Promise<number[]> {
   return found;
 }
 
-/** Every process with its parent. Small Linux machines have no `ps`. */
+/** All processes with their parents. Small Linux systems have no `ps`. */
 async function parents(): Promise<(readonly [number, number])[]> {
   if (process.platform === 'linux') return linuxProcesses().map(({ pid, parent }) => [pid, parent]);
   const lines = (await run('ps', ['-A', '-o', 'pid=,ppid='])).trim().split('\n');
   return lines.map((line) => line.trim().split(/\s+/).map(Number)).map(([pid = 0, parent = 0]) => [pid, parent]);
 }
 
-/** What it printed; nothing if it cannot be run. */
+/** Its output; empty if it cannot be run. */
 function run(program: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(program, args, { windowsHide: true, maxBuffer: 16 * 1024 * 1024 }, (_error, stdout) => resolve(stdout));

@@ -1,6 +1,6 @@
-// Names of files whose bytes are no UTF-8 as text and back, without losing a byte: each such byte is a lone surrogate.
+// Converts file names that are not UTF-8 to text and back without loss: each such byte becomes a lone surrogate.
 
-/** U+DC80 to U+DCFF stand for the bytes 0x80 to 0xFF. No UTF-8 decodes to them. */
+/** U+DC80 to U+DCFF encode the bytes 0x80 to 0xFF. No UTF-8 decodes to them. */
 const ESCAPE = 0xdc00;
 const ODD = /(?<![\uD800-\uDBFF])[\uDC80-\uDCFF]/;
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -18,7 +18,7 @@ export function decodeName(bytes: Uint8Array): string {
   return text;
 }
 
-/** Of what `decodeName` made: the bytes again. */
+/** The inverse of `decodeName`. */
 export function encodeName(text: string): Buffer {
   if (!isOddName(text)) return Buffer.from(text);
   const parts = text.split(new RegExp(`(${ODD.source})`));
@@ -27,17 +27,17 @@ export function encodeName(text: string): Buffer {
   );
 }
 
-/** Its bytes are no UTF-8: the editor cannot name it. */
+/** The bytes are not UTF-8, so the editor cannot name the file. */
 export function isOddName(text: string): boolean {
   return ODD.test(text);
 }
 
-/** As the functions of Node take it. */
+/** As Node's functions accept it. */
 export function diskPath(path: string): string | Buffer {
   return isOddName(path) ? encodeName(path) : path;
 }
 
-/** What git lists with -z. */
+/** Splits the output of git's -z option. */
 export function splitNames(listed: Buffer): string[] {
   const text = decodeStrictly(listed);
   if (text !== undefined) return text.split('\0');

@@ -1,5 +1,4 @@
-// Finds where a name on disk really leads and reads just that file: what was judged is what is read.
-
+// Resolves a path on disk, has the result judged, and reads exactly the judged file.
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
 import { describeError, type Failure, failed, type Result, succeeded } from '../base/errors.ts';
@@ -9,10 +8,10 @@ import { nameAsWritten, nameOfReal, type Place, realpathOfExisting } from './res
 /** `path` as written, `real` where its links lead, both relative to the workspace. */
 export interface Located {
   readonly path: string;
-  /** Absent if no link leads elsewhere, or if it leads out of the workspace. */
+  /** Absent if the path has no links, or if it leads out of the workspace. */
   readonly real?: string;
   readonly outside: boolean;
-  /** Without links. */
+  /** The resolved absolute path. */
   readonly absolute: string;
 }
 
@@ -22,22 +21,22 @@ interface Content {
 }
 
 export interface JudgedRead {
-  /** Why the file is not read; undefined: it is. */
+  /** Why the file must not be read; undefined if it may be. */
   judge(place: Located): Failure | undefined | Promise<Failure | undefined>;
   /** Bytes. */
   readonly atMost: number;
-  /** What holds in the place of the disk: a buffer with unsaved changes, by the name itself or by where it leads. */
+  /** Content that replaces the disk's: a buffer with unsaved changes, by the path or the resolved path. */
   instead?(place: Pick<Located, 'real'>): Promise<Content | undefined>;
 }
 
 const MOVED = 'moved';
-/** A file that is replaced at this very moment is looked at anew. */
+/** A file that is replaced during the read is tried again. */
 const TRIES = 3;
-/** Windows has only the first, and the others add nothing: there a link is found by comparing identities alone. */
+/** Windows has only O_RDONLY; there links are detected by comparing file identities. */
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export async function readJudged(folders: readonly Place[], file: Place, how: JudgedRead): Promise<Result<Content>> {
-  // Most files that are asked for are not there: one look is enough for them.
+  // Most requested files do not exist: one check is enough for them.
   if ((await isMissing(file.absolute)) && (await how.instead?.({})) === undefined) {
     return { ok: false, failure: notFound(nameOf(file)) };
   }
@@ -55,7 +54,7 @@ export async function readJudged(folders: readonly Place[], file: Place, how: Ju
   return result;
 }
 
-/** Also of what is not there: a buffer may be, and its folder may lead outside. A link that leads nowhere is `not_found`. */
+/** Also for missing files, since a buffer may exist and the folder may lead outside. A dangling link is `not_found`. */
 export async function locate(folders: readonly Place[], file: Place): Promise<Result<Located, FileCode>> {
   try {
     const absolute = await realpathOrName(file.absolute);
@@ -81,7 +80,7 @@ async function realpathOrName(path: string): Promise<string> {
   }
 }
 
-/** A link that leads nowhere is there. */
+/** A dangling link is not missing. */
 async function isMissing(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -93,7 +92,7 @@ async function isMissing(path: string): Promise<boolean> {
 
 async function readLocated(name: string, real: string, atMost: number): Promise<Result<Content, FileCode>> {
   try {
-    // Opening a pipe waits for its other end, and opening a device may do something.
+    // Opening a pipe blocks, and opening a device may have effects.
     const before = await lstat(real, { bigint: true });
     if (before.isSymbolicLink()) return moved(name);
     if (before.isDirectory()) return failed('is_folder', `${name} is a folder.`, 'list_files shows what is in it.');
@@ -114,11 +113,11 @@ async function readLocated(name: string, real: string, atMost: number): Promise<
   }
 }
 
-/** Whether the opened file is the one at `real`: a folder above it may have become a link in between. */
+/** Whether the opened file is the one at `real`: a parent folder may have become a link meanwhile. */
 async function isStill(handle: FileHandle, real: string): Promise<boolean> {
   const opened = await handle.stat({ bigint: true });
   if (!opened.isFile()) return false;
-  // The kernel itself says what was opened, whatever the names lead to by now.
+  // The kernel reports what was opened, wherever the path leads now.
   const kernel = process.platform === 'linux' ? await pathOfOpened(handle) : undefined;
   if (kernel !== undefined) return kernel === real || isSpelling(kernel, real);
   if ((await realpath(real)) !== real) return false;
@@ -139,7 +138,7 @@ function isSpelling(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
-/** Undefined if there is more: a file may grow while it is read, and some have no size at all. */
+/** Undefined if there is more: a file may grow during the read, and some have no size. */
 async function readAtMost(handle: FileHandle, atMost: number): Promise<Uint8Array | undefined> {
   const { size } = await handle.stat();
   const parts: Uint8Array[] = [];

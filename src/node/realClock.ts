@@ -1,4 +1,4 @@
-// The machine's own clock behind the port.
+// The system clock behind the port.
 import { type Clock } from '../base/clock.ts';
 import { toDisposable } from '../base/disposable.ts';
 

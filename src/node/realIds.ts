@@ -1,8 +1,8 @@
-// Ids from the machine's own randomness.
+// Ids from the system's random numbers.
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { createUlids } from '../base/ulid.ts';
 
-/** Fetched by the thousand: a call for each id costs more than the id. */
+/** Fetched in bulk, since a call for each id is slow. */
 const pool = new Uint8Array(4096);
 let taken = pool.length;
 
@@ -17,6 +17,6 @@ function takeRandom(bytes: Uint8Array): void {
 
 export const realIds = {
   ulid: createUlids(() => Date.now(), takeRandom),
-  /** 72 bits in 12 characters: it is part of every block. */
+  /** 72 bits in 12 characters, since it is part of every block. */
   key: () => randomBytes(9).toString('base64url'),
 };

@@ -1,19 +1,18 @@
-// Decides whether a path lies inside the workspace: as written, and as the disk resolves it.
-
+// Resolves paths and checks that they are inside the workspace, both as written and after following links.
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
 import { failed, type Result, succeeded } from '../base/errors.ts';
 import { type FileCode } from '../base/failureCodes.ts';
 
-/** `path` as people say it, relative to the workspace; `absolute` as the machine says it. */
+/** `path` is relative to the workspace; `absolute` is the machine's path. */
 export interface Place {
   readonly path: string;
   readonly absolute: string;
-  /** Where a link leads to, in the words of `path`. */
+  /** Where links lead, relative to the workspace. */
   readonly real?: string;
 }
 
-/** No system has longer ones; each folder on the way is looked up on disk. */
+/** No system has longer paths; each folder of the path costs a lookup. */
 const LONGEST_PATH = 4096;
 
 /** `folders` as in Workspace: with several, each has its name as its path. `anywhere`: outside is allowed too. */
@@ -38,7 +37,7 @@ export async function resolveInside(
   const home = folders[inside] ?? folder;
   const leadsTo = nameInside(home, relative(realFolder, real));
   if (leadsTo === said) return succeeded({ path: said, absolute });
-  // Another spelling of the same name, where the disk does not tell them apart, is no other file.
+  // Another spelling of the same name, on disks that do not distinguish them, is the same file.
   if (isSpelling(leadsTo, said) && !(await isLink(absolute))) {
     return succeeded({ path: leadsTo, absolute: join(home.absolute, relative(realFolder, real)) });
   }
@@ -58,13 +57,13 @@ async function isLink(path: string): Promise<boolean> {
   }
 }
 
-/** The name of a path as written, without a look at the disk; undefined if it is in none of the folders. */
+/** The workspace path as written, without disk access; undefined if it is in none of the folders. */
 export function nameAsWritten(folders: readonly Place[], absolute: string): string | undefined {
   const folder = folders.find((candidate) => isInside(candidate.absolute, absolute));
   return folder && nameInside(folder, relative(folder.absolute, absolute));
 }
 
-/** The name of a path without links; undefined if it is in none of the folders. */
+/** The workspace path of a resolved path; undefined if it is in none of the folders. */
 export async function nameOfReal(folders: readonly Place[], real: string): Promise<string | undefined> {
   for (const folder of folders) {
     const realFolder = await realpathOfExisting(folder.absolute);
@@ -90,15 +89,15 @@ function isInside(folder: string, path: string): boolean {
   return inner === '' || (inner !== '..' && !inner.startsWith(`..${sep}`) && !isAbsolute(inner));
 }
 
-/** As many as a machine follows. */
+/** As many as operating systems follow. */
 const MOST_LINKS = 40;
 
-/** A file that is to be made has no real path yet; its nearest existing parent has. */
+/** For a file that does not exist yet, resolves its nearest existing parent. */
 export async function realpathOfExisting(path: string): Promise<string> {
   return realpath(path).catch(() => realpathOfMissing(path));
 }
 
-/** A link that leads to nothing leads to where a file would be made, so links are followed one by one. */
+/** A dangling link leads to where a file would be created, so links are followed one by one. */
 async function realpathOfMissing(path: string): Promise<string> {
   let here = parse(path).root;
   const left = partsOf(path).reverse();
@@ -117,7 +116,7 @@ async function realpathOfMissing(path: string): Promise<string> {
   return here;
 }
 
-/** Undefined for what is there and is no link; null for what is not there. */
+/** The target of a link; undefined if it is not a link, null if it is missing. */
 async function targetOf(path: string): Promise<string | null | undefined> {
   try {
     return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;

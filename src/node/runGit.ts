@@ -1,4 +1,4 @@
-// Decides how git is run for our own purposes: no shell, no settings, hooks or prompts of the user's, ended by a signal.
+// Runs git without a shell and without the user's settings, hooks and prompts.
 import { spawn } from 'node:child_process';
 import { constants, devNull, setPriority } from 'node:os';
 
@@ -7,11 +7,11 @@ export interface GitRun {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string | Uint8Array;
   readonly signal: AbortSignal;
-  /** Lets everything else go first. */
+  /** Runs with low priority. */
   readonly idle?: boolean;
 }
 
-/** What it printed. Rejects with what it said if it failed, and when the signal is aborted. */
+/** Resolves with its output. Rejects with its error message if it fails, and when the signal is aborted. */
 export function runGit(args: readonly string[], run: GitRun): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const child = spawn('git', [...NEUTRAL, ...args], {
@@ -27,11 +27,11 @@ export function runGit(args: readonly string[], run: GitRun): Promise<Buffer> {
     child.stderr.on('data', (chunk: Buffer) => {
       complaint = (complaint + chunk.toString()).slice(0, 4000);
     });
-    // One that ends early does not read all of it; its exit says why.
+    // A process that exits early does not read all input; its exit code says why.
     child.stdin.on('error', () => undefined);
     child.stdin.end(run.input ?? '');
     let failure: Error | undefined;
-    // One that is called off still writes for a moment: whoever waits may rely on it that nothing does any more.
+    // An aborted process may still write for a moment; callers rely on it being over.
     child.once('error', (error) => {
       failure = error;
       if (child.pid === undefined) reject(error);
@@ -45,7 +45,7 @@ export function runGit(args: readonly string[], run: GitRun): Promise<Buffer> {
   });
 }
 
-/** Nothing is converted, filtered, watched or collected behind our back. */
+/** Disables conversion, filters, watching and garbage collection. */
 const NEUTRAL = [
   'core.autocrlf=false',
   'core.safecrlf=false',
@@ -68,7 +68,7 @@ const QUIET = {
   LC_ALL: 'C',
 };
 
-/** An editor that was started from a git hook hands on what would lead us to the user's repository. */
+/** An editor started from a git hook passes on variables that would select the user's repository. */
 function withoutGit(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')));
 }
@@ -77,6 +77,6 @@ function yieldToOthers(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
   } catch {
-    // It ended already, or the machine does not let us.
+    // It has ended already, or the system does not permit it.
   }
 }

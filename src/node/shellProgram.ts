@@ -1,7 +1,7 @@
-// Decides how a shell is asked to run one command line, and which of the editor's own variables a command must not see.
+// Arguments for running one command line in a shell, and the environment of commands without the editor's variables.
 import { type ShellProgram } from './processTree.ts';
 
-/** These are the editor's, not the user's: a program that finds them takes itself for a part of the editor. */
+/** The editor's own variables, with which a program would behave as a part of the editor. */
 const EDITORS_OWN = /^(?:ELECTRON_.+|VSCODE_(?!(?:PORTABLE|SHELL_LOGIN)$).+|EARSHOT_NODE_OPTIONS)$/;
 
 export function shellProgram(path: string): ShellProgram {
@@ -11,12 +11,12 @@ export function shellProgram(path: string): ShellProgram {
     .replace(/\.exe$/, '');
   if (name === 'pwsh' || name === 'powershell') return { path, args: ['-NoProfile', '-NonInteractive', '-Command'] };
   if (name === 'cmd') return { path, args: ['/d', '/s', '/c'] };
-  // A login that runs nothing is no shell.
+  // nologin and false are not shells.
   if (name === '' || name === 'nologin' || name === 'false') return { path: '/bin/sh', args: ['-c'] };
   return { path, args: ['-c'] };
 }
 
-/** `settings` as `terminal.integrated.env.*` has them: null takes a variable away. */
+/** `settings` as in `terminal.integrated.env.*`: null removes a variable. */
 export function userEnvironment(
   env: NodeJS.ProcessEnv,
   settings: Readonly<Record<string, string | null>> = {},

@@ -1,5 +1,4 @@
-// Decides what a window knows of a supervised command: what its supervisor says, and what the disk says once that is gone.
-
+// A window's view of a supervised command: from its supervisor's messages or, once that is gone, from disk.
 import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { type Clock } from '../base/clock.ts';
@@ -37,7 +36,7 @@ interface Status extends OutputMeasure {
   readonly lost?: true;
 }
 
-const LOOK_AGAIN = 500;
+const RETRY_MILLISECONDS = 500;
 
 export class Supervised implements Disposable {
   readonly #deps: SupervisedDeps;
@@ -58,7 +57,7 @@ export class Supervised implements Disposable {
     this.#emitter = new Emitter((error) => deps.report('a listener failed', error));
   }
 
-  /** Resolves once it is known how the command stands now. */
+  /** Resolves once the command's present state is known. */
   static async follow(deps: SupervisedDeps, state: SupervisorState): Promise<Supervised> {
     const supervised = new Supervised(deps, state, await measureOutput(deps.folder));
     if (state.end === undefined) await supervised.#reach();
@@ -123,32 +122,32 @@ export class Supervised implements Disposable {
     this.#socket?.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** Connects; if that fails, looks at the disk and at the supervisor itself, and tries again while it lives. */
+  /** Connects; if that fails, reads the state from disk and retries while the supervisor lives. */
   async #reach(): Promise<void> {
-    if (!(await this.#connect()) && !this.#disposed) await this.#lookAtDisk();
+    if (!(await this.#connect()) && !this.#disposed) await this.#readFromDisk();
   }
 
-  async #lookAtDisk(): Promise<void> {
+  async #readFromDisk(): Promise<void> {
     const { folder, clock } = this.#deps;
     this.#state = (await readState(folder)) ?? this.#state;
     if (this.#state.end === undefined && !isAlive(this.#state.supervisor)) {
-      // It may have written its last word between our look and its end.
+      // It may have written its last state just before it ended.
       this.#state = (await readState(folder)) ?? this.#state;
-      if (this.#state.end === undefined) await this.#giveUp();
+      if (this.#state.end === undefined) await this.#markLost();
     }
     this.#measure = await measureOutput(folder);
     if (this.#disposed) return;
     this.#emitter.fire();
     if (this.#state.end !== undefined || this.#lost) return;
-    this.#again = clock.after(LOOK_AGAIN, () => this.#reachAgain());
+    this.#again = clock.after(RETRY_MILLISECONDS, () => this.#reachAgain());
   }
 
   #reachAgain(): void {
     void this.#reach().catch((error: unknown) => this.#deps.report('a command could not be followed', error));
   }
 
-  /** The supervisor is gone without a word. Nobody else could end what it had started. */
-  async #giveUp(): Promise<void> {
+  /** The supervisor died without a final state. Nobody else could end what it had started. */
+  async #markLost(): Promise<void> {
     const { process } = this.#state;
     if (process !== undefined && isOurs(process)) {
       await new ProcessTree(process.pid, markOf(this.#deps.spec)).end(true);
@@ -172,7 +171,7 @@ export class Supervised implements Disposable {
           const message = readMessage(line);
           if (message === undefined) continue;
           this.#socket ??= socket;
-          this.#heard(message);
+          this.#received(message);
           resolve(true);
         }
       });
@@ -187,7 +186,7 @@ export class Supervised implements Disposable {
     });
   }
 
-  #heard(message: FromSupervisor): void {
+  #received(message: FromSupervisor): void {
     if (message.type === 'input_taken') {
       const { id, problem } = message;
       this.#asked.get(id)?.(problem === undefined ? succeeded(undefined) : failed('no_input', problem));
@@ -207,8 +206,8 @@ function isAlive({ pid, startTime }: ProcessIdentity): boolean {
 }
 
 /**
- * The command itself may have ended and left others in its group. No other process gets a group's number while the group
- * lives, so on the same start of the machine a group without its leader is still ours.
+ * The command may have ended and left others in its group. A group's id is not reused while the group lives, so within
+ * one boot a group without its leader is still ours.
  */
 function isOurs(process: ProcessIdentity): boolean {
   const now = startTimeOf(process.pid);

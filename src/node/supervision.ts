@@ -1,5 +1,4 @@
-// Decides how a window starts commands under supervisors, follows them, and takes them up again after its own end.
-
+// Starts commands under supervisors, and reattaches to them after a restart of the window.
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
@@ -19,16 +18,16 @@ export interface UserShell {
 }
 
 export interface SupervisionDeps {
-  /** Starts a supervisor for the command in this folder; resolves once it runs and that is on disk. */
+  /** Starts a supervisor for the command in this folder; resolves once its state is on disk. */
   launch(folder: string, env: NodeJS.ProcessEnv): Promise<void>;
   readonly clock: Clock;
   report(what: string, error: unknown): void;
-  /** Where a conversation is kept. */
+  /** The folder of a conversation. */
   folderOf(conversation: string): Promise<string>;
   userShell(): UserShell;
   /** How long a supervisor waits for an owner. */
   unownedMilliseconds(): number;
-  /** 3 s unless a test is in a hurry. */
+  /** Default: 3 s. */
   readonly graceMilliseconds?: number;
 }
 
@@ -38,13 +37,13 @@ interface Run {
 }
 
 const GRACE = 3000;
-/** Longer ones fail or are silently cut. */
+/** Longer socket paths fail or are silently truncated. */
 const LONGEST_SOCKET = 100;
 
 export function createSupervision(deps: SupervisionDeps) {
   const root = async (conversation: string) => join(await deps.folderOf(conversation), 'handles');
-  // A call's id may be anything that a model wrote; as a name it must be harmless and can be read back.
-  const folderOf = async ({ conversation, run }: Run) => join(await root(conversation), nameOf(run));
+  // A model may choose any call id, so it is encoded as a safe folder name that can be decoded.
+  const folderOf = async ({ conversation, run }: Run) => join(await root(conversation), folderName(run));
   return {
     start: async (
       wanted: Run & { readonly command: string; readonly folder: string; readonly input: boolean },
@@ -66,16 +65,16 @@ export function createSupervision(deps: SupervisionDeps) {
         };
         await writeSpec(folder, spec);
         await deps.launch(folder, env);
-        const started = await takeUp(deps, folder);
+        const started = await reattach(deps, folder);
         return started === undefined
-          ? failed('not_started', 'The command could not be started: its supervisor said nothing.')
+          ? failed('not_started', 'The command could not be started: its supervisor did not report a state.')
           : succeeded(started);
       } catch (error) {
         return failed('not_started', `The command could not be started: ${describeError(error)}.`);
       }
     },
     takeUp: async (conversation: string, run: string): Promise<Supervised | undefined> =>
-      takeUp(deps, await folderOf({ conversation, run })),
+      reattach(deps, await folderOf({ conversation, run })),
     runs: async (conversation: string): Promise<readonly string[]> => {
       const names = await readdir(await root(conversation)).catch((): string[] => []);
       return names.flatMap((name) => runOf(name) ?? []);
@@ -91,14 +90,14 @@ export function createSupervision(deps: SupervisionDeps) {
   };
 }
 
-async function takeUp(deps: SupervisionDeps, folder: string): Promise<Supervised | undefined> {
+async function reattach(deps: SupervisionDeps, folder: string): Promise<Supervised | undefined> {
   const spec = await readSpec(folder);
   const state = spec && (await readState(folder));
   if (spec === undefined || state === undefined) return undefined;
   return Supervised.follow({ clock: deps.clock, report: deps.report, folder, spec }, state);
 }
 
-/** Supervisors as processes of their own, from this program file. */
+/** Starts this program file as a separate process. */
 export function launchSupervisor(program: string, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
   return new Promise((resolve, reject) => {
     const { NODE_OPTIONS: options, ...rest } = env;
@@ -120,7 +119,7 @@ export function launchSupervisor(program: string, folder: string, env: NodeJS.Pr
     });
     child.stdout.once('data', () => settle(resolve));
     child.once('error', (error) => settle(() => reject(error)));
-    // Not at its exit: what it said before may still be on its way.
+    // Not on exit: its output may still be in transit.
     child.once('close', (code) =>
       settle(() =>
         reject(new Error(`its supervisor ended with ${code ?? 'a signal'}. ${complaint.split('\n')[0] ?? ''}`)),
@@ -129,7 +128,7 @@ export function launchSupervisor(program: string, folder: string, env: NodeJS.Pr
   });
 }
 
-/** Short, private to the user, and not to be guessed. */
+/** A path that is short, private to the user and unguessable. */
 async function socketFor(folder: string): Promise<string> {
   const name = createHash('sha256').update(folder).update(randomBytes(8)).digest('hex').slice(0, 16);
   if (process.platform === 'win32') return `\\\\.\\pipe\\earshot-${name}`;
@@ -145,7 +144,7 @@ async function socketFor(folder: string): Promise<string> {
   throw new Error('there is no private folder for a socket (XDG_RUNTIME_DIR, the folder for temporary files, /tmp)');
 }
 
-/** In a folder that all may write to, another may have been first. */
+/** In a world-writable folder, another user may have created it first. */
 async function isPrivate(folder: string, uid: number): Promise<boolean> {
   try {
     await mkdir(folder, { mode: 0o700 }).catch(() => undefined);
@@ -158,7 +157,7 @@ async function isPrivate(folder: string, uid: number): Promise<boolean> {
 
 const PREFIX = 'run-';
 
-function nameOf(run: string): string {
+function folderName(run: string): string {
   const name = PREFIX + Buffer.from(run, 'utf8').toString('hex');
   if (name.length <= 200) return name;
   throw new Error('the id of the call is too long');

@@ -1,5 +1,4 @@
-// Decides the life of one supervised command: started, its output and end put on disk, fed, stopped, and ended when nobody owns it.
-
+// Runs one command: stores its output and end on disk, passes input, and ends the process tree when nobody owns it.
 import { type ChildProcess } from 'node:child_process';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type CommandEnd, type Survivor } from '../base/commandEnd.ts';
@@ -20,29 +19,29 @@ import {
   type ToSupervisor,
 } from './supervisorFiles.ts';
 
-/** What was printed and is not yet on disk; beyond it the command has to wait. */
+/** Bytes of output not yet on disk; beyond it the command is paused. */
 const MOST_QUEUED = 1024 * 1024;
-/** Input that the command has not read yet; beyond it more is refused. */
+/** Bytes of input that the command has not read yet; beyond it input is refused. */
 const MOST_INPUT = 1024 * 1024;
-const ANNOUNCE_EVERY = 30;
-const LOOK_EVERY = 25;
-/** What a command leaves behind may end by itself for so long. */
-const LINGER = 500;
-/** How often an end that could not be written is tried again. */
-const WRITE_AGAIN = 1000;
-/** More are not named. */
+const ANNOUNCE_MILLISECONDS = 30;
+const POLL_MILLISECONDS = 25;
+/** Time for leftover processes to end by themselves. */
+const LEFTOVER_MILLISECONDS = 500;
+/** Interval at which an end that could not be written is retried. */
+const RETRY_MILLISECONDS = 1000;
+/** At most this many are listed. */
 const MOST_SURVIVORS = 20;
-/** Something outside its group may hold its output open for ever. */
-const LAST_OUTPUT = 300;
+/** Longest wait for the last output: a process outside the group may hold the pipe open forever. */
+const LAST_OUTPUT_MILLISECONDS = 300;
 
 export interface SupervisorDeps {
-  /** Where the owner has written what is to be run. */
+  /** Folder with the spec that the owner has written. */
   readonly folder: string;
-  /** The command's. */
+  /** Environment of the command. */
   readonly env: NodeJS.ProcessEnv;
-  /** The disk, unless a test has another. */
+  /** Default: the real disk. */
   readonly files?: Pick<FileSystem, 'writeWhole'>;
-  /** The command runs, or is known not to, and that is on disk. */
+  /** Called once it is on disk that the command runs or could not be started. */
   ready(): void;
 }
 
@@ -72,7 +71,7 @@ export class Supervisor {
   /** Why it is being stopped. */
   #stopping: Pick<CommandEnd, 'cause' | 'reason'> | undefined;
   #force: NodeJS.Timeout | undefined;
-  /** Something it had left running was ended. */
+  /** Leftover processes were ended. */
   #left = false;
 
   constructor(deps: SupervisorDeps, spec: SupervisorSpec) {
@@ -90,7 +89,7 @@ export class Supervisor {
 
   /** Resolves once the command has ended and that is on disk. */
   async run(): Promise<void> {
-    // Before the command: there is never one that cannot be reached, or whose end cannot be told.
+    // Before the command starts, so that it can always be reached and its end can always be recorded.
     await this.#keeper.reserve();
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
@@ -102,7 +101,7 @@ export class Supervisor {
     await this.#finish(exit, await this.#survivors());
   }
 
-  /** Resolves when the command itself has ended, whatever it leaves behind. */
+  /** Resolves when the command itself has ended, even if processes are left. */
   async #command(): Promise<Pick<CommandEnd, 'code' | 'signal'> | { readonly failed: string }> {
     const child = (this.#child = spawnShell({
       ...this.#spec,
@@ -123,7 +122,7 @@ export class Supervisor {
     try {
       await this.#keeper.write(this.#state);
     } catch (error) {
-      // Nobody would find it again: it must not run on.
+      // Without a state on disk nobody would find it, so it must not keep running.
       await this.#tree?.end(true);
       throw error;
     }
@@ -137,7 +136,7 @@ export class Supervisor {
     socket.on('data', (text: string) => {
       const complete = lines.take(text);
       if (complete === undefined) socket.destroy();
-      for (const line of complete ?? []) this.#heard(socket, readRequest(line));
+      for (const line of complete ?? []) this.#received(socket, readRequest(line));
     });
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
@@ -145,7 +144,7 @@ export class Supervisor {
     });
   }
 
-  #heard(socket: Socket, request: ToSupervisor | undefined): void {
+  #received(socket: Socket, request: ToSupervisor | undefined): void {
     const known = this.#owners.has(socket);
     if (request === undefined || (!known && request.type !== 'hello')) {
       socket.destroy();
@@ -159,7 +158,7 @@ export class Supervisor {
         }
         this.#owners.add(socket);
         clearTimeout(this.#unowned);
-        return this.#say({ type: 'state', state: this.#state, ...this.#output.measure }, [socket]);
+        return this.#send({ type: 'state', state: this.#state, ...this.#output.measure }, [socket]);
       case 'input':
         return this.#feed(socket, request);
       case 'stop':
@@ -181,13 +180,13 @@ export class Supervisor {
       input?.write(text);
       if (last) input?.end();
     }
-    this.#say({ type: 'input_taken', id, ...(problem !== undefined && { problem }) }, [socket]);
+    this.#send({ type: 'input_taken', id, ...(problem !== undefined && { problem }) }, [socket]);
   }
 
   #inputClosed(): void {
     if (!this.#state.inputOpen || this.#state.end !== undefined) return;
     this.#state = { ...this.#state, inputOpen: false };
-    this.#say({ type: 'state', state: this.#state, ...this.#output.measure });
+    this.#send({ type: 'state', state: this.#state, ...this.#output.measure });
   }
 
   #printed(chunk: Buffer): void {
@@ -199,7 +198,7 @@ export class Supervisor {
     });
   }
 
-  /** A full disk must not hold up the command: what cannot be kept is dropped, and said at the end. */
+  /** A full disk must not block the command: output that cannot be stored is dropped and reported at the end. */
   async #write(): Promise<void> {
     while (this.#queue.length > 0) {
       const bytes = Buffer.concat(this.#queue.splice(0));
@@ -221,11 +220,11 @@ export class Supervisor {
   #announce(): void {
     this.#announcing ??= setTimeout(() => {
       this.#announcing = undefined;
-      this.#say({ type: 'output', ...this.#output.measure });
-    }, ANNOUNCE_EVERY);
+      this.#send({ type: 'output', ...this.#output.measure });
+    }, ANNOUNCE_MILLISECONDS);
   }
 
-  #say(message: FromSupervisor, to: Iterable<Socket> = this.#owners): void {
+  #send(message: FromSupervisor, to: Iterable<Socket> = this.#owners): void {
     const line = `${JSON.stringify(message)}\n`;
     for (const socket of to) socket.write(line);
   }
@@ -245,37 +244,37 @@ export class Supervisor {
     this.#stopping = why;
     const tree = this.#tree;
     if (tree === undefined) return;
-    void tree.end(false).catch(nextStepFollows);
-    this.#force = setTimeout(() => void tree.end(true).catch(nextStepFollows), this.#spec.graceMilliseconds);
+    void tree.end(false).catch(ignoreFailedSignal);
+    this.#force = setTimeout(() => void tree.end(true).catch(ignoreFailedSignal), this.#spec.graceMilliseconds);
   }
 
-  /** What stayed in the command's group ends with it; whoever wants it to stay on makes a handle of it. */
+  /** Processes left in the command's group are ended with it. To keep them running, use a handle. */
   async #endLeftovers(): Promise<void> {
     const tree = this.#tree;
     if (tree === undefined) return;
     const { graceMilliseconds: grace } = this.#spec;
-    if (this.#stopping === undefined && (await gone(tree, LINGER))) return;
+    if (this.#stopping === undefined && (await gone(tree, LEFTOVER_MILLISECONDS))) return;
     if (this.#stopping === undefined) {
       await tree.end(false, false);
       this.#left = true;
     }
     const isGone = await gone(tree, grace);
-    // While it was being stopped it may have started something that nobody has told to end.
+    // While it was being stopped it may have started further processes.
     const stopped = this.#stopping !== undefined;
     if (isGone && !(stopped && tree.survivors().length > 0)) return;
     await tree.end(true, stopped);
     await gone(tree, grace);
   }
 
-  /** A daemon is meant to run on when the command has done its work; who reads the result is told of it. */
+  /** Daemons may outlive the command; the result lists them. */
   async #survivors(): Promise<readonly Survivor[]> {
     const tree = this.#tree;
     if (tree === undefined || this.#stopping !== undefined) return [];
-    const until = Date.now() + LINGER;
+    const until = Date.now() + LEFTOVER_MILLISECONDS;
     for (;;) {
       const found = tree.survivors();
       if (found.length === 0 || Date.now() > until) return found.map(({ pid, name }) => ({ pid, name }));
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
     }
   }
 
@@ -299,14 +298,14 @@ export class Supervisor {
       milliseconds: now - this.#started,
     };
     const ended = { ...this.#state, inputOpen: false, end };
-    // On disk before anybody hears of it, if the disk takes it at all.
+    // On disk before it is announced, if the disk accepts it.
     let kept = await this.#keep(ended);
     this.#state = ended;
-    this.#say({ type: 'state', state: this.#state, ...this.#output.measure });
-    // As long as only this process knows how it ended, it stays for whoever asks.
+    this.#send({ type: 'state', state: this.#state, ...this.#output.measure });
+    // While only this process knows the end, it stays alive to report it.
     for (let unheard = 0; !kept && unheard < this.#spec.unownedMilliseconds; kept = await this.#keep(ended)) {
-      await new Promise((resolve) => setTimeout(resolve, WRITE_AGAIN));
-      unheard = this.#owners.size > 0 ? 0 : unheard + WRITE_AGAIN;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
+      unheard = this.#owners.size > 0 ? 0 : unheard + RETRY_MILLISECONDS;
     }
     await this.#keeper.close();
     this.#server.close();
@@ -325,7 +324,7 @@ export class Supervisor {
   async #lastOutput(): Promise<void> {
     const streams = [this.#child?.stdout, this.#child?.stderr].filter((stream) => stream?.closed === false);
     const ended = streams.map((stream) => new Promise((resolve) => stream?.once('close', resolve)));
-    await Promise.race([Promise.all(ended), new Promise((resolve) => setTimeout(resolve, LAST_OUTPUT))]);
+    await Promise.race([Promise.all(ended), new Promise((resolve) => setTimeout(resolve, LAST_OUTPUT_MILLISECONDS))]);
     this.#eachStream((stream) => stream.destroy());
     await this.#writing;
     await this.#output.close().catch((error: unknown) => {
@@ -338,10 +337,10 @@ async function gone(tree: ProcessTree, within: number): Promise<boolean> {
   const until = Date.now() + within;
   while (tree.isAlive) {
     if (Date.now() > until) return false;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
   }
   return true;
 }
 
-/** Whoever could not be reached is told again, with less choice; nobody is there to hear of it in between. */
-function nextStepFollows(): void {}
+/** A failed signal needs no handling: a stronger one follows. */
+function ignoreFailedSignal(): void {}

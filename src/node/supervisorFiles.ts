@@ -1,5 +1,4 @@
 // The files and socket messages that a supervisor and the window that owns it exchange.
-
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -68,10 +67,10 @@ const fromSupervisorSchema = z.discriminatedUnion('type', [
 ]);
 export type FromSupervisor = Readonly<z.infer<typeof fromSupervisorSchema>>;
 
-/** The variable that carries what is meant for the user's Node past ours. */
+/** Carries the user's NODE_OPTIONS past our own Node process. */
 export const OWN_NODE_OPTIONS = 'EARSHOT_NODE_OPTIONS';
 
-/** The command's own mark. Who reads it learns nothing of the token. */
+/** The command's mark, which does not reveal the token. */
 export function markOf({ token }: SupervisorSpec): string {
   return createHash('sha256').update(token).digest('hex').slice(0, 32);
 }
@@ -92,7 +91,7 @@ export async function readSpec(folder: string): Promise<SupervisorSpec | undefin
   return parseJson(specSchema, await readText(folder, specFile));
 }
 
-/** The newest that was written, wherever there was room for it. */
+/** The newest state, from either file. */
 export async function readState(folder: string): Promise<SupervisorState | undefined> {
   const [whole, reserved] = await Promise.all(
     [stateFile, reserveFile].map(async (name) => parseJson(stateSchema, await readText(folder, name))),
@@ -102,12 +101,12 @@ export async function readState(folder: string): Promise<SupervisorState | undef
 
 const reserveFile = 'reserve.json';
 const RESERVED_BYTES = 8 * 1024;
-/** Of what others said, in a state that must fit. */
+/** Longest free text in a state that must fit into the reserve. */
 const LONGEST_TEXT = 500;
 
 /**
- * Keeps a supervisor's state on disk, also on one that is full: bytes are reserved before the command starts, and a state
- * for which there is no room elsewhere is written over them.
+ * Stores a supervisor's state, even on a full disk: it reserves bytes before the command starts and overwrites them if a
+ * state cannot be written otherwise.
  */
 export class StateKeeper {
   readonly #folder: string;
@@ -120,13 +119,13 @@ export class StateKeeper {
     this.#files = files;
   }
 
-  /** Before the command: what cannot be told must not begin. */
+  /** Called before the command starts, so that its end can be recorded. */
   async reserve(): Promise<void> {
     await this.#files.writeWhole(join(this.#folder, reserveFile), Buffer.alloc(RESERVED_BYTES, ' '));
     this.#reserve = await open(join(this.#folder, reserveFile), 'r+');
   }
 
-  /** Rejects if it is on disk nowhere. */
+  /** Rejects if the state could not be stored at all. */
   async write(state: SupervisorState): Promise<void> {
     this.#revision += 1;
     const revised = { ...state, revision: this.#revision };

@@ -27,7 +27,7 @@ function sampleContext({ contextTokens, contextWindow, state }: DeliveryPoint): 
   if (reached === undefined) return sample;
   const said = `The context window is ${percent} % full (about ${print(contextTokens)} of ${print(contextWindow)} tokens). ${reached.advice}`;
   const draft = { level: reached.level, message: said, origin: 'host', data: { percent: reached.percent } } as const;
-  return state.contextTold >= reached.percent ? { ...sample, keep: true } : { ...sample, draft };
+  return state.reportedContext >= reached.percent ? { ...sample, keep: true } : { ...sample, draft };
 }
 
 function sampleRate({ state: { rateLimited } }: DeliveryPoint): Sample[] {

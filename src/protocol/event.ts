@@ -7,20 +7,20 @@ import { shapeCheck } from './shape.ts';
 
 export const EVENT_VERSION = 1;
 
-/** `part`: only these lines were shown, of so many; without it, the whole file. */
+/** The lines that were shown, of a file with `of` lines. Without a part, the whole file was shown. */
 const seenPartSchema = z.strictObject({ ranges: z.array(z.tuple([z.int(), z.int()])), of: z.int() });
 export type SeenPart = z.infer<typeof seenPartSchema>;
 
 const seenSchema = z.array(z.strictObject({ path: z.string(), hash: z.string(), part: seenPartSchema.optional() }));
 
 /**
- * What bytes are of that are not those of a plain file: the target of a link, or a file that can be executed. Of the
- * latter it is said only where the other side is not one.
+ * What the bytes belong to if not to a plain file: a link (its target) or an executable file. `executable` is recorded
+ * only if the other side is not executable.
  */
 const entryKindSchema = z.enum(['link', 'executable']);
 export type EntryKind = z.infer<typeof entryKindSchema>;
 
-/** What a path had before and after, by the hashes of the bytes; absent: there was no such file. */
+/** Hashes of a path's bytes before and after; absent if there was no such file. */
 const around = {
   before: z.string().optional(),
   after: z.string().optional(),
@@ -28,17 +28,17 @@ const around = {
   after_kind: entryKindSchema.optional(),
 };
 
-/** What became of files; without `before` the file was made, without `after` it was removed. */
+/** Changes of files. Without `before` the file was created, without `after` it was deleted. */
 const changesSchema = z.array(
   z.strictObject({
     path: z.string(),
     ...around,
-    /** The bytes before were somebody else's, written after the model had read the file. */
+    /** The call overwrote bytes that somebody else wrote after the model had read the file. */
     overwrote: z.literal(true).optional(),
   }),
 );
 
-/** What a result showed of handles: their state, their output up to a byte, the prompt at which one seems to wait. */
+/** What a result showed of handles: state, output up to the byte `through`, and the prompt that it seems to wait at. */
 const shownHandlesSchema = z.array(
   z.strictObject({
     name: z.string(),
@@ -51,7 +51,7 @@ export type ShownHandle = z.infer<typeof shownHandlesSchema>[number];
 
 export const FORMATS = ['xml', 'developer', 'markdown', 'synthetic-tool'] as const;
 
-/** What a carrier carried. `text` is stored exactly as sent; every pending id up to `through` is in exactly one list. */
+/** What a carrier delivers. `text` is stored exactly as sent; every pending id up to `through` is in exactly one list. */
 const carriedSchema = z.strictObject({
   format: z.enum(FORMATS),
   text: z.string(),
@@ -70,7 +70,7 @@ const attachmentSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('image'), media_type: z.string(), hash: z.string(), name: z.string().optional() }),
 ]);
 
-/** Files are there as the model reads them; an image's bytes are a snapshot. */
+/** File contents are stored as the model reads them; an image's bytes are a snapshot. */
 export type Attachment = z.infer<typeof attachmentSchema>;
 
 const usageSchema = z.strictObject({
@@ -82,9 +82,9 @@ export type Usage = z.infer<typeof usageSchema>;
 
 const failureSchema = z.strictObject({ code: z.string(), message: z.string(), nextStep: z.string().optional() });
 
-/** Everything an event says beyond the envelope, by type. */
+/** The fields of each event type, besides the envelope. */
 const bodies = {
-  /** The first event: the conversation's own secret, which marks our blocks and is kept by forks. */
+  /** The first event. `key` is the conversation's secret, which marks our blocks; forks keep it. */
   conversation_started: { key: z.string().min(11) },
   turn_started: { source: z.enum(['user', 'system']) },
   chat_request: {
@@ -105,18 +105,18 @@ const bodies = {
     model: z.string(),
     usage: usageSchema.optional(),
     outcome: z.enum(['succeeded', 'failed', 'aborted']),
-    /** A call beside the turn: it held no carrier. */
+    /** A call outside the turn, without a carrier. */
     purpose: z.enum(['title', 'summary']).optional(),
     failure: failureSchema.optional(),
   },
-  /** What requests have besides the messages from here on; written when it is not what the one before had. */
+  /** The configuration of requests from here on; written when it differs from the previous one. */
   config_used: {
     model: z.string(),
     mode: z.string(),
     tools: z.array(z.string()),
     instructions: z.array(z.strictObject({ name: z.string(), hash: z.string() })),
   },
-  /** `arguments_text` stands in for arguments that were no JSON object, word for word. */
+  /** `arguments_text`: the arguments verbatim, if they were not a JSON object. */
   tool_call_request: {
     id: z.string(),
     name: z.string(),
@@ -137,13 +137,13 @@ const bodies = {
     is_error: z.boolean(),
     notifications: carriedSchema.optional(),
     seen: seenSchema.optional(),
-    /** What the call did to files. */
+    /** Changes that the call made. */
     changes: changesSchema.optional(),
-    /** What others did to files while the call ran, or may have done. */
+    /** Changes that others made, or may have made, while the call ran. */
     meanwhile: changesSchema.optional(),
     handles: shownHandlesSchema.optional(),
   },
-  /** `pid` and `start_time` are the supervisor's. `ended`: only its output is kept, to be fetched. */
+  /** `pid` and `start_time` are the supervisor's. `ended`: the command has ended and only its output is kept. */
   handle_started: {
     name: z.string(),
     pid: z.int(),
@@ -160,27 +160,27 @@ const bodies = {
   },
   inquiry_response: { id: z.string(), answer: z.union([z.string(), z.array(z.string())]), by: z.string() },
   user_text_queued: { content: z.string(), attachments: z.array(attachmentSchema).optional() },
-  /** Taken back by the user, or given back because the turn ended before it was carried. */
+  /** Withdrawn by the user, or returned because the turn ended before it was delivered. */
   user_text_withdrawn: { ids: z.array(z.string()).min(1), reason: z.string() },
   notification_queued: { notification: notificationSchema },
   notification_withdrawn: { ids: z.array(z.string()).min(1), reason: z.string() },
   /**
-   * The workspace's files as they were then, kept in storage under this name; `unsaved` are the bytes of changed buffers.
-   * Without a name it could not be taken, and `failure` says why.
+   * A checkpoint of the workspace's files, stored under this name; `unsaved` are the bytes of changed buffers. Without a
+   * name it could not be taken, and `failure` says why.
    */
   checkpoint_taken: {
     reason: z.enum(['turn', 'command', 'restore']),
     checkpoint: z.string().optional(),
     tool_call_id: z.string().optional(),
     unsaved: seenSchema.optional(),
-    /** Files that were too large or could not be read. */
+    /** Number of files that were too large or unreadable. */
     left_out: z.int().optional(),
     failure: failureSchema.optional(),
   },
   /**
-   * What the user decided about changes of the agent's. `of` names the request whose turn was restored to, or the decision
-   * that is taken back. A file's `through` is the last event whose change is meant, `before` and `after` are its bytes
-   * around the decision, `rest` is what stays to be reviewed. `meanwhile`: what others changed while a call ran is meant.
+   * The user's decision about changes of the agent. `of` names the request whose turn was restored to, or the decision
+   * that is reverted. A file's `through` is the last event that the decision covers, `before` and `after` are its bytes
+   * around the decision, `rest` is what remains to be reviewed. `meanwhile`: it concerns what others changed during a call.
    */
   changes_reviewed: {
     action: z.enum(['keep', 'undo', 'restore', 'bring_back']),
@@ -195,7 +195,7 @@ const bodies = {
       }),
     ),
   },
-  /** An overlay: what the model reads instead of everything up to and including `through`. */
+  /** An overlay that the model reads instead of everything up to and including `through`. */
   compaction: { summary: z.string(), through: z.int(), seen: seenSchema.optional() },
   turn_ended: { outcome: z.enum(['done', 'stopped', 'error']), failure: failureSchema.optional() },
   title_set: { title: z.string() },
@@ -218,7 +218,7 @@ interface Envelope {
   timestamp: string;
 }
 
-/** What a writer says; the log adds the envelope. */
+/** An event without the envelope, which the log adds. */
 export type EventDraft = { [T in EventType]: { type: T } & Bodies[T] }[EventType];
 export type LogEvent = { [T in EventType]: Envelope & { type: T } & Bodies[T] }[EventType];
 export type EventOf<T extends EventType> = Extract<LogEvent, { type: T }>;
@@ -227,7 +227,7 @@ const schemas = new Map<string, z.ZodType>(
   Object.entries(bodies).map(([type, body]) => [type, z.strictObject({ ...envelope, type: z.literal(type), ...body })]),
 );
 
-/** Beyond the version, the number and the type, which are read first. */
+/** Checks what follows the version, the sequence number and the type. */
 const shapes = new Map(
   Object.entries(bodies).map(([type, body]) => {
     const { event_id, timestamp } = envelope;
@@ -235,7 +235,7 @@ const shapes = new Map(
   }),
 );
 
-/** What of an event may be data of any form, by its field. */
+/** Fields of events that may hold any data. */
 const openData: { readonly [T in EventType]?: (event: EventOf<T>) => Readonly<Record<string, unknown>> } = {
   chat_request: ({ schema }) => ({ schema }),
   chat_response: ({ data }) => ({ data }),
@@ -246,13 +246,13 @@ const openData: { readonly [T in EventType]?: (event: EventOf<T>) => Readonly<Re
 
 export type ParsedEvent =
   | { readonly kind: 'event'; readonly event: LogEvent }
-  /** From a newer Earshot: kept in the file, ignored by every projection. */
+  /** Written by a newer Earshot: kept in the file, ignored by every projection. */
   | { readonly kind: 'unknown'; readonly seq: number; readonly type: string; readonly v: number }
   | { readonly kind: 'invalid'; readonly reason: string };
 
-/** What is wrong with an event that is about to be written, as `type: field: what`; undefined if nothing is. */
+/** Why an event must not be written, as `type: field: what`; undefined if it is valid. */
 export function findFault(event: LogEvent): string | undefined {
-  // By far the most frequent in a storm, and looked at in a tenth of the time; in doubt the schema says what is wrong.
+  // A fast path for by far the most frequent event. In doubt the schema decides.
   if (event.type === 'notification_queued' && isPlainNotification(event.notification)) return undefined;
   const checked = schemas.get(event.type)?.safeParse(event);
   if (checked === undefined) return `there is no event of type ${event.type}`;
@@ -267,8 +267,8 @@ function deepField<T extends EventType>(event: EventOf<T>): string | undefined {
 }
 
 /**
- * Reads a decoded line whose checksum fits. It was validated when it was appended, so only types are looked at again: a
- * checksum can be made, and everything that folds an event relies on them.
+ * Reads a decoded line whose checksum is right. The event was validated when it was appended, so only types are checked
+ * again: projections rely on them, and a checksum can be forged.
  */
 export function readWritten(value: unknown): ParsedEvent {
   if (typeof value !== 'object' || value === null) return { kind: 'invalid', reason: 'it is no object' };

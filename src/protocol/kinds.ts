@@ -1,32 +1,32 @@
-// The kinds of notification that ship: their level, who observes them and who hears them. Menus and settings are made of this table.
+// The kinds of notification that ship, with level, origin and audience. Menus and settings are built from this table.
 import { type Level, type ORIGINS } from './notification.ts';
 
 type Origin = (typeof ORIGINS)[number];
 
 /**
- * Who hears a kind unless told otherwise: `seen` those that have seen the file, `watch` those with a glob that matches,
- * `live` every live conversation, `owner` the handle's, `server` those with the server's tools, `itself` the one it is about,
- * `messages` by subscriptions on the hub.
+ * Which conversations get a kind by default. `seen`: those that have seen the file; `watch`: those with a matching glob;
+ * `live`: every live one; `owner`: the handle's; `server`: those with the server's tools; `itself`: the one it is about;
+ * `messages`: by subscriptions on the hub.
  */
 type Audience = 'seen' | 'watch' | 'live' | 'owner' | 'server' | 'itself' | 'messages';
 
 export interface KindDescription {
-  /** As it is published if nothing is worse about it. */
+  /** The level unless the producer raises it. */
   readonly level: Level;
   readonly origin: Origin;
-  readonly heardBy: Audience;
-  /** For people: the mute menu and the settings show it. */
+  readonly audience: Audience;
+  /** For people; shown by the mute menu and the settings. */
   readonly description: string;
 }
 
-const kind = (level: Level, origin: Origin, heardBy: Audience, description: string): KindDescription => ({
+const kind = (level: Level, origin: Origin, audience: Audience, description: string): KindDescription => ({
   level,
   origin,
-  heardBy,
+  audience,
   description,
 });
 
-/** By `source.name`. A plugin's own kinds are not here; they are heard by whom they are addressed to. */
+/** By `source.name`. Kinds of plugins are not listed; they go to whom they are addressed. */
 export const KINDS = {
   'file.changed': kind('warning', 'filesystem', 'seen', 'A file that the model has seen was changed.'),
   'file.deleted': kind('warning', 'filesystem', 'seen', 'A file that the model has seen is gone.'),
@@ -63,9 +63,9 @@ export type ShippedKind = keyof typeof KINDS;
 
 export const SHIPPED_KINDS = Object.keys(KINDS) as readonly ShippedKind[];
 
-/** A loss, and what says that it is made good. One that nobody heard of and its recovery cancel out. */
+/** Recoveries and the failures they resolve. A failure that was not delivered and its recovery cancel out. */
 export const RECOVERIES = {
   'mcp.reconnected': 'mcp.disconnected',
-  // The bytes of a file that was seen are compared by the producer, which then says `file.changed`.
+  // For a file that was seen the producer compares the bytes and publishes `file.changed` instead.
   'file.created': 'file.deleted',
 } as const satisfies { readonly [K in ShippedKind]?: ShippedKind };

@@ -1,6 +1,9 @@
 // A notification: one fact from outside the turn, for the model.
 import * as z from 'zod';
 
+/** The tool by which a model reads notifications in full. Texts of notifications refer to it, so its name is part of the format. */
+export const READ_NOTIFICATIONS = 'read_notifications';
+
 export const LEVELS = ['info', 'warning', 'error', 'critical'] as const;
 export const levelSchema = z.enum(LEVELS);
 export type Level = z.infer<typeof levelSchema>;
@@ -20,16 +23,16 @@ export const ORIGINS = [
   'host',
 ] as const;
 
-/** Longer messages are cut before they are queued, with a pointer to a tool that has the rest. */
+/** Longer messages are cut before they are queued, and name a tool that shows the rest. */
 export const MESSAGE_LIMIT = 2000;
-/** For one that lists many subjects. */
+/** For messages that list many subjects. */
 export const LIST_LIMIT = 4000;
 
-/** Both parts are free strings, so that a plugin can bring its own; they print as `source.name`. */
+/** Both parts are free strings, so that plugins can add kinds. Printed as `source.name`. */
 const kindSchema = z.strictObject({ source: z.string().min(1).max(100), name: z.string().min(1).max(100) });
 export type Kind = z.infer<typeof kindSchema>;
 
-/** What a producer knows; the host adds the id. */
+/** What a producer publishes; the host adds the id. */
 const notificationDraftSchema = z.strictObject({
   kind: kindSchema,
   level: levelSchema,
@@ -53,11 +56,11 @@ export type Notification = z.infer<typeof notificationSchema>;
 const NAMES: ReadonlySet<string> = new Set(notificationSchema.keyof().options);
 const LEVEL_NAMES: ReadonlySet<string> = new Set(LEVELS);
 const ORIGIN_NAMES: ReadonlySet<string> = new Set(ORIGINS);
-/** The 29th of February is left to the schema. */
+/** Does not accept the 29th of February, which the schema checks. */
 const UTC =
   /^\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
 
-/** Surely fits the schema. False says nothing: the schema decides. */
+/** True only if it fits the schema. If false, the schema decides. */
 export function isPlainNotification(value: Notification): boolean {
   for (const name in value) if (!NAMES.has(name)) return false;
   const { id, kind, level, message, subject, scopes, data, origin, at } = value;

@@ -1,4 +1,4 @@
-// The settings, their defaults and their reading: package.json's `contributes.configuration` says the same, held by a test.
+// The settings with their defaults, and their validation. A test compares them with `contributes.configuration` in package.json.
 import * as z from 'zod';
 import { describeIssue } from './describeIssue.ts';
 import { FORMATS } from './event.ts';
@@ -6,20 +6,20 @@ import { levelSchema } from './notification.ts';
 
 const switchesSchema = z.record(z.string(), z.boolean());
 
-/** What is known of one model; what is missing is the endpoint's own default. */
+/** Options of one model; absent ones are left to the endpoint. */
 const modelOptionsSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
   maxTokens: z.int().min(1).optional(),
   contextWindow: z.int().min(1000).optional(),
-  /** For a million tokens, in any one currency. */
+  /** Per million tokens, in any one currency. */
   prices: z
     .strictObject({ input: z.number().min(0), output: z.number().min(0), cached: z.number().min(0).optional() })
     .optional(),
 });
 export type ModelOptions = z.infer<typeof modelOptionsSchema>;
 
-/** What is set for one tool: which of its `tool.*` notifications are told. */
+/** Per tool: which of its `tool.*` notifications are delivered. */
 const toolOptionsSchema = z.strictObject({ notifications: switchesSchema.optional() });
 
 /** The producers that ship. Others may be registered under names of their own. */
@@ -35,7 +35,7 @@ export const PRODUCER_NAMES = [
   'config',
 ] as const;
 
-/** Every setting by its name under `earshot.`, with the default that package.json states too. */
+/** Every setting by its name under `earshot.`, with its default. */
 export const settingSchemas = {
   model: z.string().default(''),
   baseUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
@@ -69,7 +69,7 @@ export interface SettingProblem {
   readonly message: string;
 }
 
-/** Reads each setting on its own: a bad value is told, replaced by its default, and spoils no other. */
+/** Reads each setting separately: an invalid value is reported and replaced by its default. */
 export function readSettings(get: (name: SettingName) => unknown): { settings: Settings; problems: SettingProblem[] } {
   const problems: SettingProblem[] = [];
   const entries = Object.entries(settingSchemas).map(([name, schema]) => {

@@ -1,15 +1,15 @@
-// Turns a zod schema into a quick check of types alone, for data that was validated when it was written.
+// Compiles a zod schema into a fast check of types, for data that was validated when it was written.
 import type * as z from 'zod';
 import { isDeeperThan } from '../base/outsideJson.ts';
 
 type Check = (value: unknown) => boolean;
 
-/** Deeper data was never written; what is printed again must fit into a stack. */
+/** Deeper data is never written, and would overflow the stack when it is printed. */
 const DEEPEST_READ = 1000;
 
 /**
- * Fields that the schema does not know pass, since a later version may have written them, and so do texts of any length
- * and form: whoever reads relies on the types.
+ * Accepts unknown fields, since a later version may have written them, and strings of any length and form: readers rely
+ * on the types only.
  */
 export function shapeCheck(schema: z.core.$ZodType): Check {
   const { def } = (schema as z.core.$ZodTypes)._zod;

@@ -1,13 +1,13 @@
-// The to-do list that the model keeps: what its tool takes, and what the chat shows.
+// The model's to-do list: arguments of its tool, and what the chat shows.
 import * as z from 'zod';
 
 const todoItemSchema = z.strictObject({
-  text: z.string().min(1).max(500).describe('What is to be done, in a few words'),
+  text: z.string().min(1).max(500).describe('The step, in a few words'),
   state: z.enum(['open', 'doing', 'done']),
 });
 export type TodoItem = z.infer<typeof todoItemSchema>;
 
 export const todoArguments = {
-  items: z.array(todoItemSchema).max(50).describe('The whole list, in order; it replaces the one before'),
+  items: z.array(todoItemSchema).max(50).describe('The complete list, in order'),
 };
 export const todoArgumentsSchema = z.strictObject(todoArguments);

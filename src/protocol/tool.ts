@@ -1,6 +1,6 @@
-// What the model is told of a tool, and what a tool may do.
+// The description of a tool for the model, and its effect.
 
-/** `read` looks, `edit` changes files of the workspace, `execute` runs programs: what approval modes speak of. */
+/** `read` changes nothing, `edit` changes files of the workspace, `execute` runs programs. Approval modes refer to it. */
 export type Effect = 'read' | 'edit' | 'execute';
 
 export interface ToolDescription {

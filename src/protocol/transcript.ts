@@ -4,23 +4,23 @@ import { type CallPreview } from './diffView.ts';
 import { type EventOf } from './event.ts';
 import { type Level } from './notification.ts';
 
-/** Notifications as the model got them, shown on the card of the event that carried them. */
+/** Notifications as they were delivered, shown on the card of their carrier. */
 export interface CarriedView {
   readonly text: string;
   readonly shown: number;
   readonly total: number;
   readonly worst: Level;
-  /** One line for each shown one: `file.changed src/a.ts`. */
+  /** One line for each shown notification: `file.changed src/a.ts`. */
   readonly labels: readonly string[];
   /** Estimated. */
   readonly tokens: number;
-  /** Carried: it is in the log. Accepted: a request that held it was answered. */
+  /** `carried`: the carrier is in the log. `accepted`: a request with it was answered. */
   readonly receipt: 'carried' | 'accepted';
-  /** How many of the user's own messages are in it. */
+  /** Number of the user's queued messages in it. */
   readonly texts: number;
 }
 
-/** `writing`: the model still writes the call; `output` is what there is of its arguments. */
+/** `writing`: the model still writes the call; `output` has its arguments so far. */
 export type ToolState =
   | 'writing'
   | 'approval'
@@ -31,15 +31,15 @@ export type ToolState =
   | 'rejected'
   | 'interrupted';
 
-/** What a person needs to know to answer, besides the call itself. */
+/** What the user needs to answer, besides the call itself. */
 interface ApprovalView {
-  /** Why it is asked although the mode would let it pass. */
+  /** Why approval is needed although the mode would not require it. */
   readonly reason?: string;
-  /** What *always* would allow; absent where it is not offered. */
+  /** What *always* would allow; absent if it is not offered. */
   readonly always?: string;
-  /** Why the last answer could not be taken. */
+  /** Why the last answer was not accepted. */
   readonly problem?: string;
-  /** What it would do to files now. */
+  /** What the call would change in files now. */
   readonly preview?: CallPreview;
 }
 
@@ -50,7 +50,7 @@ export interface QuestionView {
   readonly options?: readonly string[];
   readonly several: boolean;
   readonly answer?: string | readonly string[];
-  /** Why the last answer could not be taken. */
+  /** Why the last answer was not accepted. */
   readonly problem?: string;
 }
 
@@ -60,9 +60,9 @@ export type TranscriptItem =
       readonly id: string;
       readonly source: 'user' | 'system';
       readonly text: string;
-      /** Names of what was attached. */
+      /** Names of the attachments. */
       readonly attachments?: readonly string[];
-      /** Written while a turn ran, and carried by the tool's result before it. */
+      /** Queued during a turn and delivered with the tool result before it. */
       readonly meanwhile?: true;
       readonly carried?: CarriedView;
     }
@@ -82,17 +82,17 @@ export type TranscriptItem =
       readonly state: ToolState;
       readonly output: string;
       readonly carried?: CarriedView;
-      /** What it did to files, by hash; `read_diff` asks for it. */
+      /** Changes of files, by hash; `read_diff` requests the difference. */
       readonly changes?: NonNullable<EventOf<'tool_call_response'>['changes']>;
       /** In the state `approval`. */
       readonly approval?: ApprovalView;
-      /** In the state `question` it can be answered here. */
+      /** Can be answered in the state `question`. */
       readonly question?: QuestionView;
       /** The front end other than the chat that answered the approval or the question: `plugin:<name>`. */
       readonly answeredBy?: string;
     }
   | {
-      /** Something the user should know: an error with its next step, a stopped turn, a cut log. */
+      /** A message to the user: an error with its next step, a stopped turn, a truncated log. */
       readonly type: 'notice';
       readonly id: string;
       readonly level: 'info' | 'warning' | 'error';

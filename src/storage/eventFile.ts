@@ -1,5 +1,4 @@
 // Decides how a log is kept on disk: one append-only file, syncs shared by all who wait, a torn end cut off and kept.
-
 import { basename, dirname, join } from 'node:path';
 import { type Failure, FailureError } from '../base/errors.ts';
 import { type StorageCode } from '../base/failureCodes.ts';
@@ -11,6 +10,7 @@ import { hasLineEnd } from './line.ts';
 import { LineBuffer } from './lineBuffer.ts';
 import { readEvents } from './readEvents.ts';
 import { storageError } from './storageError.ts';
+import { TitleFile } from './titleFile.ts';
 
 const NEWLINE = 0x0a;
 
@@ -100,6 +100,7 @@ class Group {
 /** Appends that arrive while a sync is under way share the next one. */
 class GroupCommitFile implements EventFile {
   readonly #deps: EventFileDeps;
+  readonly #title: TitleFile;
   #file: AppendFile;
   #waiting: Group | undefined;
   /** Of groups that are done; two are in use at most, the one that is written and the one that waits. */
@@ -114,6 +115,7 @@ class GroupCommitFile implements EventFile {
 
   constructor(deps: EventFileDeps, file: AppendFile, length: number) {
     this.#deps = deps;
+    this.#title = new TitleFile(deps.files, dirname(deps.path), deps.logger);
     this.#file = file;
     this.#durableLength = length;
   }
@@ -140,12 +142,17 @@ class GroupCommitFile implements EventFile {
     }
   }
 
+  titled(title: string): void {
+    this.#title.set(title);
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#committing;
     await this.#mending?.catch(() => undefined);
     await this.#file.close();
+    await this.#title.settled();
   }
 
   async #commit(): Promise<void> {

@@ -1,5 +1,4 @@
 // Decides how a log that another window writes is followed: only what is new is read, and everything again if bytes were taken back.
-
 import { dirname } from 'node:path';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';

@@ -1,5 +1,4 @@
 // Reads what a log's bytes say: whole lines become events, damage is stepped over and told, a torn end is found. Pure.
-
 import { type Failure } from '../base/errors.ts';
 import { type StorageCode } from '../base/failureCodes.ts';
 import { type LogEvent } from '../protocol/event.ts';

@@ -1,12 +1,11 @@
 // Decides how a workspace's conversations are opened, followed, listed, made and removed.
 import { dirname, join } from 'node:path';
-import * as z from 'zod';
 import { type Clock } from '../base/clock.ts';
 import { describeError, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { ULID_PATTERN } from '../base/ulid.ts';
 import { Summary } from '../core/conversation/projections/summary.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { type ConversationSummary, type EventFile, type OpenedLog, type Store } from '../core/ports/storage.ts';
+import { type ConversationSummary, type Store } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { openEventFile } from './eventFile.ts';
@@ -14,6 +13,7 @@ import { followEventFile } from './followedFile.ts';
 import { LineBuffer } from './lineBuffer.ts';
 import { type Places } from './places.ts';
 import { readEvents } from './readEvents.ts';
+import { readTitle } from './titleFile.ts';
 
 export interface StoreDeps {
   readonly files: FileSystem;
@@ -24,8 +24,6 @@ export interface StoreDeps {
 
 /** Marks what is being removed; whatever has it after a crash is removed later. */
 export const REMOVED = '.removed-';
-
-const titleSchema = z.strictObject({ title: z.string() });
 
 export function createStore(deps: StoreDeps): Store {
   const { files, places, clock, logger } = deps;
@@ -41,7 +39,7 @@ export function createStore(deps: StoreDeps): Store {
       guard(id, async () => {
         const path = await pathOf(id);
         await files.makeFolder(dirname(path));
-        return withTitle(deps, dirname(path), await openEventFile({ files, path, logger }));
+        return openEventFile({ files, path, logger });
       }),
     follow: (id) => guard(id, async () => followEventFile({ files, path: await pathOf(id), clock, logger })),
     read: (id) =>
@@ -95,56 +93,16 @@ async function summaryOf(deps: StoreDeps, folder: string, id: string): Promise<C
   const { files } = deps;
   const stat = await files.stat(join(folder, 'events.jsonl'));
   if (stat === undefined) return undefined;
-  const kept = readTitle(await files.read(titlePath(folder)));
+  const kept = await readTitle(files, folder);
   const title =
     kept ?? titleOf(readEvents((await files.read(join(folder, 'events.jsonl'))) ?? new Uint8Array()).events);
   return { id, title, lastActivity: stat.modified };
-}
-
-/** Keeps what the log is called beside it. */
-function withTitle(deps: StoreDeps, folder: string, opened: OpenedLog): OpenedLog {
-  const { files, logger } = deps;
-  let writing = Promise.resolve();
-  let kept: string | undefined;
-  const keep = async (title: string) => {
-    kept ??= readTitle(await files.read(titlePath(folder)));
-    if (kept === title) return;
-    await files.writeWhole(titlePath(folder), Buffer.from(JSON.stringify({ title })));
-    kept = title;
-  };
-  const { file } = opened;
-  const titled: EventFile = {
-    append: (event) => file.append(event),
-    repair: () => file.repair(),
-    titled: (title) => {
-      const report = (error: unknown) => logger.warn(`a title could not be kept: ${describeError(error)}`);
-      writing = writing.then(() => keep(title)).catch(report);
-    },
-    close: async () => {
-      await file.close();
-      await writing;
-    },
-  };
-  return { ...opened, file: titled };
-}
-
-function titlePath(folder: string): string {
-  return join(folder, 'title.json');
 }
 
 function titleOf(events: Iterable<LogEvent>): string {
   const summary = new Summary();
   for (const event of events) summary.fold(event);
   return summary.title;
-}
-
-function readTitle(bytes: Uint8Array | undefined): string | undefined {
-  if (bytes === undefined) return undefined;
-  try {
-    return titleSchema.parse(JSON.parse(new TextDecoder().decode(bytes))).title;
-  } catch {
-    return undefined;
-  }
 }
 
 async function attempt<T>(action: () => Promise<T>): Promise<Result<T>> {

@@ -1,4 +1,4 @@
-// The tool ask_user: puts one question to the user and waits for the answer, as long as it takes.
+// The tool ask_user: asks the user one question and waits for the answer.
 import * as z from 'zod';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
@@ -7,18 +7,18 @@ const MOST_OPTIONS = 20;
 export const askUserTool = defineTool({
   name: 'ask_user',
   description:
-    'Asks the user one question and waits for the answer, as long as it takes. Give options where you can: the user chooses one, or several with several, and can always write something else. Ask only what you cannot find out yourself.',
+    'Asks the user one question and waits for the answer without a time limit. Give options where possible; the user can always write another answer instead. Ask only what you cannot find out yourself.',
   effect: 'read',
   inquires: true,
   arguments: {
-    question: z.string().trim().min(1).max(10_000).describe('The question, as the user shall read it'),
+    question: z.string().trim().min(1).max(10_000).describe('The question, as shown to the user'),
     options: z
       .array(z.string().trim().min(1).max(1000))
       .min(2)
       .max(MOST_OPTIONS)
       .optional()
-      .describe('Answers to choose from, the best first; without them the user writes freely'),
-    several: z.boolean().optional().describe('Any number of the options may be chosen'),
+      .describe('2 to 20 answers to choose from, the recommended one first; default: the user writes freely'),
+    several: z.boolean().optional().describe('The user may choose several options; default false'),
   },
   run: async ({ question, options, several }, { ask }) => {
     const twice = options?.find((option, index) => options.indexOf(option) !== index);
@@ -31,11 +31,11 @@ export const askUserTool = defineTool({
       ...(options !== undefined && { options }),
       ...(several !== undefined && { several }),
     });
-    return given === undefined ? refuse('Cancelled by the user.') : answer(describe(given, options));
+    return given === undefined ? refuse('Cancelled by the user.') : answer(describeAnswer(given, options));
   },
 });
 
-function describe(given: string | readonly string[], options: readonly string[] | undefined): string {
+function describeAnswer(given: string | readonly string[], options: readonly string[] | undefined): string {
   const all = [given].flat().filter((one) => one.trim() !== '');
   if (all.length === 0) {
     return 'The user gave no answer. Go on as you think best and say what you assumed, or ask in another way.';

@@ -1,7 +1,8 @@
-// Decides how a tool is written down: a zod object for its arguments gives the schema, the parsing and the types.
+// Defines a tool from a zod shape of its arguments, which gives the JSON schema, the parser and the types.
 import * as z from 'zod';
 import { failed, succeeded } from '../base/errors.ts';
 import { type Tool, type ToolContext, type ToolOutcome, type Touched } from '../core/ports/ports.ts';
+import { type ToolTraits } from '../core/ports/toolTraits.ts';
 import { describeIssue } from '../protocol/describeIssue.ts';
 import { type Effect } from '../protocol/tool.ts';
 
@@ -16,6 +17,8 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   previewed?: true;
   /** Where calls differ; `effect` is then the most that any does. */
   effectFor?(args: z.infer<z.ZodObject<Shape>>): Effect;
+  /** What core must know of it besides how to run it. */
+  traits?: ToolTraits;
   emits?: readonly string[];
   arguments: Shape;
   /** What a call would touch; approvals look at it. */
@@ -34,11 +37,12 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
     effect: tool.effect,
     ...(tool.inquires === true && { inquires: true as const }),
     ...(tool.previewed === true && { previewed: true as const }),
+    ...(tool.traits !== undefined && { traits: tool.traits }),
     emits: tool.emits ?? [],
     parse: (value) => {
       const parsed = schema.safeParse(value);
       if (parsed.success) return succeeded(parsed.data);
-      return failed('bad_arguments', `${describeIssue(parsed.error)}.`, 'Call it again with this mended.');
+      return failed('bad_arguments', `${describeIssue(parsed.error)}.`, 'Call it again with this corrected.');
     },
     // What parse let through is what effectFor, touches and run take.
     ...(tool.effectFor !== undefined && {

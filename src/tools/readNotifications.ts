@@ -1,8 +1,8 @@
-// The tool read_notifications: returns any notification in full, told or not, newest first and in pages. It marks nothing.
+// The tool read_notifications: returns notifications in full, delivered or not, newest first and in pages. Changes no state.
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
 import { type NotificationRecord, type NotificationState } from '../core/ports/notificationRecord.ts';
-import { printKind } from '../protocol/notification.ts';
+import { printKind, READ_NOTIFICATIONS } from '../protocol/notification.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
 const CHARACTERS_AT_ONCE = 20_000;
@@ -10,27 +10,31 @@ const MOST_AT_ONCE = 50;
 const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/;
 
 const STATES: Readonly<Record<NotificationState, string>> = {
-  pending: 'not told yet',
-  shown: 'told',
-  merged: 'told, as part of a newer one',
-  counted: 'told as a count',
-  filtered: 'not told, by the settings',
-  withdrawn: 'withdrawn before it was told',
+  pending: 'pending',
+  shown: 'delivered',
+  merged: 'delivered as part of a newer one',
+  counted: 'delivered as a count',
+  filtered: 'not delivered because of the settings',
+  withdrawn: 'withdrawn before delivery',
 };
 
 export const readNotificationsTool = defineTool({
-  name: 'read_notifications',
+  name: READ_NOTIFICATIONS,
   description:
-    'Returns notifications of this conversation in full, newest first: also those that were only counted, joined or shortened. Reading changes nothing.',
+    'Returns the notifications of this conversation in full, newest first, in pages of at most 50; also those that were only counted, merged or shortened when they were delivered. Reading does not mark them as delivered.',
   effect: 'read',
   arguments: {
-    kind: z.string().min(1).optional().describe('A kind such as file.changed, or all of a source such as file'),
-    subject: z.string().min(1).optional().describe('Part of what it is about, for example src/app.ts'),
+    kind: z.string().min(1).optional().describe('Only this kind, such as file.changed, or this source, such as file'),
+    subject: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Only notifications whose subject contains this, for example src/app.ts'),
     since: z
       .union([z.iso.datetime(), z.string().regex(TIME_OF_DAY)])
       .optional()
-      .describe('Only from this time on: 12:03:04 (UTC, as in the blocks) or 2026-01-31T12:03:04Z'),
-    before: z.string().min(1).optional().describe('Goes on after the last id of the page before'),
+      .describe('Only from this time on: 12:03:04 (UTC, as in notifications) or 2026-01-31T12:03:04Z'),
+    before: z.string().min(1).optional().describe('Id of the last notification of the previous page'),
   },
   run: async ({ kind, subject, since, before }, { notifications }) => {
     const read = await notifications();

@@ -1,19 +1,19 @@
-// The tool todo: the model's own list of what is to be done, which the user sees beside the chat.
-import { TODO_TOOL } from '../core/conversation/projections/todo.ts';
+// The tool todo: the model's to-do list, which the chat shows.
 import { type TodoItem, todoArguments } from '../protocol/todo.ts';
 import { answer, defineTool } from './defineTool.ts';
 
 export const todoTool = defineTool({
-  name: TODO_TOOL,
+  name: 'todo',
   description:
-    'Writes your to-do list, which the user sees. Use it for work of several steps: write the list when you know them, mark one as doing when you begin it and as done as soon as it is. Each call gives the whole list; an empty one removes it.',
+    'Replaces your to-do list, which the user sees. Use it for work of several steps: write all steps, set a step to doing when you start it and to done as soon as it is finished. Each call passes the complete list; an empty list removes it.',
   effect: 'read',
+  traits: { writesTodo: true },
   arguments: todoArguments,
-  // The list itself is what the log keeps of the call.
-  run: async ({ items }) => answer(describe(items)),
+  // The projection of the log reads the list from the call's arguments.
+  run: async ({ items }) => answer(describeTodo(items)),
 });
 
-function describe(items: readonly TodoItem[]): string {
+function describeTodo(items: readonly TodoItem[]): string {
   if (items.length === 0) return 'The list is empty.';
   const count = (state: TodoItem['state']) => items.filter((item) => item.state === state).length;
   return `Noted: ${count('done')} done, ${count('doing')} being done, ${count('open')} open.`;

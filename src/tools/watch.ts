@@ -1,6 +1,6 @@
-// The tool watch: says which files the model wants to hear of without having read them. The log itself keeps what it set.
+// The tool watch: subscribes to files by glob. The patterns are projected from the calls in the log.
 import * as z from 'zod';
-import { applyWatch, WATCH_TOOL } from '../core/conversation/projections/watches.ts';
+import { applyWatch } from '../core/conversation/projections/watches.ts';
 import { GLOB_LIMIT, whyUnusable } from '../core/files/globs.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
@@ -9,13 +9,14 @@ const MOST_WATCHES = 100;
 const globs = z.array(z.string().min(1).max(GLOB_LIMIT)).max(MOST_WATCHES);
 
 export const watchTool = defineTool({
-  name: WATCH_TOOL,
+  name: 'watch',
   description:
-    'Adds or removes glob patterns, such as src/**/*.ts, of files that you want to be told of when they appear or change, also if you have not read them. Without arguments it lists them.',
+    'Adds or removes glob patterns such as src/**/*.ts: you are notified when matching files are created or changed, even if you have not read them. At most 100 patterns. Without arguments it lists them. Files you have read are watched anyway.',
   effect: 'read',
+  traits: { changesWatches: true },
   arguments: {
-    add: globs.optional().describe('Patterns to watch, relative to the workspace, with / between the parts'),
-    remove: globs.optional().describe('Patterns to watch no longer, exactly as they were added'),
+    add: globs.optional().describe('Patterns to watch, relative to the workspace, with / as separator'),
+    remove: globs.optional().describe('Patterns to stop watching, exactly as they were added'),
   },
   run: async ({ add = [], remove = [] }, { watches }) => {
     const outside = add.find((glob) => /^([/\\]|[a-z]:|\.\.(\/|$))/i.test(glob));
@@ -27,16 +28,16 @@ export const watchTool = defineTool({
     }
     const unknown = remove.find((glob) => !watches.has(glob));
     if (unknown !== undefined) {
-      return refuse(`remove: ${unknown} is not watched. ${describe(watches)}`);
+      return refuse(`remove: ${unknown} is not watched. ${describeWatches(watches)}`);
     }
     const next = applyWatch(watches, { add, remove });
     if (next.size > MOST_WATCHES) {
       return refuse(`add: that would be ${next.size} patterns; at most ${MOST_WATCHES} can be watched. Remove some.`);
     }
-    return answer(describe(next));
+    return answer(describeWatches(next));
   },
 });
 
-function describe(watches: ReadonlySet<string>): string {
+function describeWatches(watches: ReadonlySet<string>): string {
   return watches.size === 0 ? 'No pattern is watched.' : `Watched: ${[...watches].join(', ')}.`;
 }

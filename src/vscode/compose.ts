@@ -6,7 +6,7 @@ import { processObserver } from '../node/processActivity.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
 import { createHandlesProducer } from '../producers/handles.ts';
-import { createTasksProducer } from '../producers/tasks.ts';
+import { createTasksProducer } from '../producers/tasks/tasks.ts';
 import { createDiskEntries } from '../storage/checkpoints/diskEntries.ts';
 import { type CommandHandlers } from './commands.ts';
 import { composeChat, composeFrontends, composeView } from './compose/chat.ts';

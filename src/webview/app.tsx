@@ -1,4 +1,4 @@
-// Decides how the page is laid out: obstacles, conversation or welcome, composer, footer.
+// The layout of the page: obstacles, conversation or welcome, composer, footer.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ChatHead, Obstacle } from '../protocol/webview.ts';
 import { valueAt } from './chunked.ts';
@@ -136,7 +136,7 @@ function Welcome({ head, suggest }: { readonly head: ChatHead; readonly suggest:
       <div class="welcome-inner">
         <h2>{strings.helloTitle}</h2>
         <p>{strings.hello}</p>
-        <p class="quiet">{strings.helloHears}</p>
+        <p class="quiet">{strings.helloNotifications}</p>
         <h3>{strings.tryThis}</h3>
         <ul class="suggestions">
           {suggestionsFor(head).map((text) => (
@@ -177,7 +177,7 @@ function Footer({ head }: { readonly head: ChatHead }) {
       )}
       {pending.count > 0 && (
         <span class={`pending level-${pending.worst ?? 'info'}`}>
-          <Icon name="bell" /> {strings.waiting(pending.count)}
+          <Icon name="bell" /> {strings.pendingCount(pending.count)}
         </span>
       )}
     </footer>

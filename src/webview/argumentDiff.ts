@@ -1,10 +1,10 @@
-// Decides what a call that changes files would do to them, as far as its arguments say: shown before it runs, and while it is written.
+// Derives a diff from the arguments of a call that changes files, to be shown before it runs and while it streams.
 import type { DiffHunk, FileDiff } from '../protocol/diffView.ts';
 import { strings } from './strings.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Undefined for calls whose arguments say nothing of the kind. Nothing of what they say is left out. */
+/** Undefined for calls whose arguments contain no changes. The diff contains every change in them. */
 export function argumentDiff(name: string, values: Values): FileDiff[] | undefined {
   const path = textOf(values['path']);
   if (name === 'apply_patch')
@@ -31,7 +31,7 @@ const KINDS = new Map<string, FileDiff['kind']>([
   ['Delete', 'deleted'],
 ]);
 
-/** The form is that of the tool apply_patch. */
+/** Parses the patch format of the tool apply_patch. */
 function patchFiles(patch: string): FileDiff[] {
   const files: { path: string; kind: FileDiff['kind']; lines: string[] }[] = [];
   for (const line of patch.split('\n')) {
@@ -44,12 +44,12 @@ function patchFiles(patch: string): FileDiff[] {
   return files.map(({ path, kind, lines }) => ({ ...fileOf(path, lines.length === 0 ? [] : [hunkOf(lines)]), kind }));
 }
 
-/** How many lines go and come is not known before it is compared with the file. */
+/** The counts are unknown until the patch is compared with the file. */
 function fileOf(path: string, hunks: readonly DiffHunk[]): FileDiff {
   return { path, kind: 'changed', added: 0, removed: 0, hunks };
 }
 
-/** Where in the file it will be is not known yet. */
+/** The position in the file is not known yet. */
 function hunkOf(lines: readonly string[]): DiffHunk {
   return { oldStart: 0, newStart: 0, lines };
 }

@@ -1,9 +1,9 @@
-// Decides how long lists are kept: immutable, in chunks, so that a change copies one chunk and the page redraws one chunk.
+// An immutable list in chunks: a change copies one chunk, and the page renders one chunk again.
 
 const CHUNK = 32;
 
 export interface Chunked<T> {
-  /** All but the last hold the same number of values. */
+  /** All but the last have the same length. */
   readonly chunks: readonly (readonly T[])[];
   readonly length: number;
 }
@@ -32,7 +32,7 @@ export function appendTo<T>(list: Chunked<T>, values: readonly T[]): Chunked<T> 
   return { chunks: [...whole, ...chunked([...last, ...values]).chunks], length: list.length + values.length };
 }
 
-/** Costs the whole list; removals are rare. */
+/** Copies the whole list; removals are rare. */
 export function removeAt<T>(list: Chunked<T>, position: number): Chunked<T> {
   return chunked(list.chunks.flat().toSpliced(position, 1));
 }

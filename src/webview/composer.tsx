@@ -1,4 +1,4 @@
-// Decides what happens to what the user types: sent with Enter, queued while a turn runs, or interrupting it; never lost.
+// The composer: Enter sends a message or queues it during a turn, Ctrl+Enter interrupts; text is never lost.
 import type { Ref } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { AttachmentView, ChatHead } from '../protocol/webview.ts';
@@ -9,7 +9,7 @@ import { Icon } from './render/icons.tsx';
 import { strings } from './strings.ts';
 
 const LIMIT = 1_000_000;
-/** What a reason for rejecting may be. */
+/** The limit for a reason for rejecting. */
 const REASON_LIMIT = 10_000;
 
 interface Properties {
@@ -19,12 +19,12 @@ interface Properties {
   readonly canSend: boolean;
   readonly queued: ChatHead['queued'];
   readonly attachments: readonly AttachmentView[];
-  /** It holds a queued message that came back undelivered. */
+  /** The draft contains a queued message that was not delivered. */
   readonly returned: boolean;
   /** Calls that wait for an approval. */
   readonly approvals: readonly string[];
   readonly onSent: () => void;
-  /** What the user sent last, for arrow up in an empty composer. */
+  /** The user's last message, for arrow up in an empty composer. */
   readonly recall: () => string | undefined;
   readonly field: Ref<HTMLTextAreaElement>;
 }
@@ -38,9 +38,16 @@ export function Composer(properties: Properties) {
 
   const empty = draft.trim() === '' && attachments.length === 0;
   const tooLong = draft.length > LIMIT;
-  const asked = approvals.length > 0;
-  const hint = hintFor({ canSend, tooLong, problem, types: running && !empty, asked, returned: returned && !empty });
-  const say = (type: 'send' | 'interrupt') => {
+  const awaitsApproval = approvals.length > 0;
+  const hint = hintFor({
+    canSend,
+    tooLong,
+    problem,
+    isTyping: running && !empty,
+    awaitsApproval,
+    returned: returned && !empty,
+  });
+  const submit = (type: 'send' | 'interrupt') => {
     if (empty || !canSend || tooLong) return;
     actions.post({ type, text: draft });
     setDraft('');
@@ -52,12 +59,12 @@ export function Composer(properties: Properties) {
     setDraft('');
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // While a word is being composed, Enter belongs to the input method.
+    // During composition Enter belongs to the input method.
     if (event.isComposing) return;
     if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
       event.preventDefault();
-      const interrupts = running && !asked && (event.ctrlKey || event.metaKey);
-      say(interrupts ? 'interrupt' : 'send');
+      const interrupts = running && !awaitsApproval && (event.ctrlKey || event.metaKey);
+      submit(interrupts ? 'interrupt' : 'send');
     } else if (event.key === 'ArrowUp' && draft === '') {
       const last = recall();
       if (last === undefined) return;
@@ -81,14 +88,14 @@ export function Composer(properties: Properties) {
 
   return (
     <div class="composer">
-      <QueuedChips queued={queued} takeBack={(id) => actions.post({ type: 'take_back', id })} />
+      <QueuedChips queued={queued} withdraw={(id) => actions.post({ type: 'take_back', id })} />
       <AttachmentChips attachments={attachments} detach={(id) => actions.post({ type: 'detach', id })} />
-      {asked && draft.trim() !== '' && draft.length <= REASON_LIMIT && (
+      {awaitsApproval && draft.trim() !== '' && draft.length <= REASON_LIMIT && (
         <div class="composer-choice" role="group" aria-label={strings.approvalChoice}>
           <button type="button" class="secondary" onClick={reject}>
             {strings.rejectWithThis(approvals.length)}
           </button>
-          <button type="button" class="secondary" disabled={!canSend || tooLong} onClick={() => say('send')}>
+          <button type="button" class="secondary" disabled={!canSend || tooLong} onClick={() => submit('send')}>
             {strings.queueInstead}
           </button>
         </div>
@@ -116,16 +123,21 @@ export function Composer(properties: Properties) {
           onKeyDown={onKeyDown}
           onPaste={(event) => onImages(event, imagesIn(event.clipboardData))}
         />
-        {running && !empty && !asked && (
-          <ComposerButton kind="interrupt" icon="zap" disabled={!canSend || tooLong} onClick={() => say('interrupt')} />
+        {running && !empty && !awaitsApproval && (
+          <ComposerButton
+            kind="interrupt"
+            icon="zap"
+            disabled={!canSend || tooLong}
+            onClick={() => submit('interrupt')}
+          />
         )}
         {running && <ComposerButton kind="stop" icon="debug-stop" onClick={() => actions.post({ type: 'stop' })} />}
         {running ? (
           !empty && (
-            <ComposerButton kind="queue" icon="send" disabled={!canSend || tooLong} onClick={() => say('send')} />
+            <ComposerButton kind="queue" icon="send" disabled={!canSend || tooLong} onClick={() => submit('send')} />
           )
         ) : (
-          <ComposerButton kind="send" icon="send" disabled={empty || !canSend} onClick={() => say('send')} />
+          <ComposerButton kind="send" icon="send" disabled={empty || !canSend} onClick={() => submit('send')} />
         )}
       </div>
     </div>
@@ -152,18 +164,25 @@ interface HintInput {
   readonly canSend: boolean;
   readonly tooLong: boolean;
   readonly problem: string | undefined;
-  readonly types: boolean;
-  readonly asked: boolean;
+  readonly isTyping: boolean;
+  readonly awaitsApproval: boolean;
   readonly returned: boolean;
 }
 
-/** One line over the field, the most pressing one. */
-export function hintFor({ canSend, tooLong, problem, types, asked, returned }: HintInput): string | undefined {
+/** The most important hint for the line above the field. */
+export function hintFor({
+  canSend,
+  tooLong,
+  problem,
+  isTyping,
+  awaitsApproval,
+  returned,
+}: HintInput): string | undefined {
   if (!canSend) return strings.closedHint;
   if (tooLong) return strings.tooLong;
   if (problem !== undefined) return problem;
-  if (!types) return returned ? strings.returnedHint : undefined;
-  return asked ? strings.askedHint : strings.runningHint;
+  if (!isTyping) return returned ? strings.returnedHint : undefined;
+  return awaitsApproval ? strings.awaitsApprovalHint : strings.runningHint;
 }
 
 function placeholderFor(running: boolean, canSend: boolean): string {

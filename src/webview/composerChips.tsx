@@ -1,4 +1,4 @@
-// Decides how what waits around the composer is shown: words that are queued, what is attached; each can be taken back.
+// Chips above the composer for queued messages and attachments; each can be removed.
 import type { AttachmentView, ChatHead } from '../protocol/webview.ts';
 import { Icon } from './render/icons.tsx';
 import { visibleText } from './render/visibleText.ts';
@@ -8,11 +8,11 @@ const SHOWN = 300;
 
 interface QueuedProperties {
   readonly queued: ChatHead['queued'];
-  readonly takeBack: (id: string) => void;
+  readonly withdraw: (id: string) => void;
 }
 
-/** Always there, so that a screen reader hears of what is added. */
-export function QueuedChips({ queued, takeBack }: QueuedProperties) {
+/** Rendered even when empty, so that screen readers announce what is added. */
+export function QueuedChips({ queued, withdraw }: QueuedProperties) {
   return (
     <ul class="queued" aria-label={strings.queuedList} aria-live="polite">
       {queued.map(({ id, text, attachments }) => {
@@ -25,9 +25,9 @@ export function QueuedChips({ queued, takeBack }: QueuedProperties) {
             <button
               type="button"
               class="icon-button"
-              title={strings.takeBack}
-              aria-label={strings.takeBackLabel(shown)}
-              onClick={() => takeBack(id)}
+              title={strings.removeQueued}
+              aria-label={strings.removeQueuedLabel(shown)}
+              onClick={() => withdraw(id)}
             >
               <Icon name="close" />
             </button>

@@ -1,4 +1,4 @@
-// Decides which pasted or dropped images are taken, and reads them with a small picture for the page itself.
+// Reads pasted or dropped images, checks their type and size, and makes a preview.
 import type { FromPage } from '../protocol/webview.ts';
 import { strings } from './strings.ts';
 
@@ -12,7 +12,7 @@ export function imagesIn(data: DataTransfer | null): File[] {
   return [...(data?.files ?? [])].filter((file) => file.type.startsWith('image/'));
 }
 
-/** The message to the host, or why it cannot be. */
+/** The message to the host, or an error message. */
 export async function readImage(file: File): Promise<AttachImage | string> {
   if (!TYPES.has(file.type)) return strings.imageType(file.name);
   if (file.size > LARGEST) return strings.imageTooLarge(file.name);
@@ -38,7 +38,7 @@ function toBase64(file: File): Promise<string> {
   });
 }
 
-/** Undefined for what the browser cannot draw: the endpoint may still take it. */
+/** Undefined for images that the browser cannot decode; the endpoint may still accept them. */
 async function drawPreview(file: File): Promise<string | undefined> {
   const bitmap = await createImageBitmap(file).catch(() => undefined);
   if (bitmap === undefined) return undefined;

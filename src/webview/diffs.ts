@@ -1,4 +1,4 @@
-// Asks the host for what calls changed, once for each: what a call did is done and never changes.
+// Requests the diffs of calls from the host and caches them: the diff of an ended call never changes.
 import type { FileDiff } from '../protocol/diffView.ts';
 import type { FromPage } from '../protocol/webview.ts';
 
@@ -21,7 +21,7 @@ export class DiffReader {
     return promise;
   }
 
-  take(call: string, files: readonly FileDiff[]): void {
+  resolve(call: string, files: readonly FileDiff[]): void {
     this.#waiting.get(call)?.(files);
     this.#waiting.delete(call);
   }

@@ -1,7 +1,7 @@
-// Decides how a text that arrives in pieces is kept: appending costs the piece, and a reader can take up where it stopped.
+// Text that arrives in pieces: appending costs only the piece, and a reader can continue where it stopped.
 
 export interface Growing {
-  /** Shared by all later states of the same text; only the first `count` belong to this one. */
+  /** Shared with later states of the same text; only the first `count` belong to this one. */
   readonly pieces: readonly string[];
   readonly count: number;
   /** In UTF-16 units. */
@@ -14,7 +14,7 @@ export function growing(text: string): Growing {
 
 export function grow(text: Growing, more: string): Growing {
   if (more === '') return text;
-  // Growing the newest state adds in place, which older states cannot see; an older one is copied first.
+  // The newest state is extended in place, beyond the `count` of older states; an older state is copied first.
   const newest = text.pieces.length === text.count;
   const pieces = (newest ? text.pieces : text.pieces.slice(0, text.count)) as string[];
   pieces.push(more);

@@ -1,4 +1,4 @@
-// Decides how the page says that something waits although it could wake or interrupt the model, and offers to tell it now.
+// Says why pending notifications do not wake or interrupt the model, and offers to deliver them now.
 import type { ChatHead } from '../protocol/webview.ts';
 import { useActions } from './render/actions.ts';
 import { Icon } from './render/icons.tsx';

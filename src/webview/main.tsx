@@ -1,4 +1,4 @@
-// The page's entry: joins the host's messages, the reducer and the drawing, and tells the host what fails here.
+// The page's entry point: connects the host's messages, the reducer and rendering, and reports errors to the host.
 import { render } from 'preact';
 import { describeError } from '../base/errors.ts';
 import type { FromPage, ToPage } from '../protocol/webview.ts';
@@ -15,7 +15,7 @@ declare function acquireVsCodeApi(): VsCodeApi;
 const api = acquireVsCodeApi();
 const post = (message: FromPage) => api.postMessage(message);
 
-/** A page that fails again and again must not flood the host. */
+/** A page that fails repeatedly must not flood the host. */
 let failures = 0;
 function report(error: unknown): void {
   if (failures++ < 20) post({ type: 'failed', message: describeWithStack(error).slice(0, 10_000) });
@@ -33,9 +33,9 @@ const restarts = new Restarts(() => performance.now());
 let root = document.getElementById('root');
 let state = initialState;
 let drawing = false;
-/** It failed again and again: nothing is drawn until the user asks for it. */
+/** It failed repeatedly: nothing is rendered until the user restarts the page. */
 let givenUp = false;
-/** It has failed, and what follows from that is to come. */
+/** It has failed, and a restart or the failure page is scheduled. */
 let failing = false;
 
 function draw(): void {
@@ -58,11 +58,11 @@ function fail(error: unknown): void {
   if (failing) return;
   failing = true;
   const next = restarts.next() === 'restart' ? restart : giveUp;
-  // Not within the drawing that failed.
+  // Not during the render that failed.
   requestAnimationFrame(next);
 }
 
-/** As if the page were new: the host gives the conversation and the draft again. */
+/** Starts over like a new page: the host sends the conversation and the draft again. */
 function restart(): void {
   sendDraft();
   renewRoot();
@@ -82,7 +82,7 @@ function giveUp(): void {
   if (root !== null) render(<FailedPage restart={again} />, root);
 }
 
-/** What a failed drawing left behind cannot be taken apart safely. */
+/** The DOM left by a failed render cannot be updated safely. */
 function renewRoot(): void {
   const fresh = document.createElement('div');
   fresh.id = 'root';
@@ -93,7 +93,7 @@ function renewRoot(): void {
 const DRAFT_MILLISECONDS = 200;
 let draft: { text: string; timer: number } | undefined;
 
-/** The host keeps it, a moment after each change and at the latest when the page goes. */
+/** Sends the draft to the host shortly after each change, and at the latest when the page closes. */
 function keepDraft(text: string): void {
   clearTimeout(draft?.timer);
   draft = { text, timer: window.setTimeout(sendDraft, text === '' ? 0 : DRAFT_MILLISECONDS) };
@@ -107,17 +107,17 @@ function sendDraft(): void {
 }
 window.addEventListener('pagehide', sendDraft);
 
-// However many messages come, the page is drawn once a frame.
+// The page is rendered at most once a frame.
 window.addEventListener('message', (event: MessageEvent<unknown>) => {
   if (!isToPage(event.data)) return;
   if (event.data.type === 'diff') {
-    diffs.take(event.data.call, event.data.files);
+    diffs.resolve(event.data.call, event.data.files);
     return;
   }
   try {
-    const { asked } = state;
+    const { snapshotRequests } = state;
     state = reduce(state, event.data);
-    if (state.asked !== asked) post({ type: 'ready', fresh: false });
+    if (state.snapshotRequests !== snapshotRequests) post({ type: 'ready', fresh: false });
   } catch (error) {
     fail(error);
     return;
@@ -134,7 +134,7 @@ const TO_PAGE = new Set<string>([
   'diff',
 ] satisfies ToPage['type'][]);
 
-/** Only the host can post here; other listeners' messages (the editor's own) are not ours. */
+/** Messages of the editor itself arrive here too; they are ignored. */
 function isToPage(data: unknown): data is ToPage {
   if (typeof data !== 'object' || data === null || !('type' in data)) return false;
   return typeof data.type === 'string' && TO_PAGE.has(data.type);

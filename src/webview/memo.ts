@@ -1,4 +1,4 @@
-// Decides when a component is drawn again: only when one of its properties is another one.
+// Renders a component again only when one of its properties has changed.
 import { Component, type ComponentChildren, type FunctionComponent, h } from 'preact';
 
 type Same<P> = (before: Readonly<P>, after: Readonly<P>) => boolean;

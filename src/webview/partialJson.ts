@@ -1,16 +1,16 @@
-// Reads the beginning of a JSON object, as far as it goes: for drawing a call while it is written, never to run it.
+// Parses an incomplete JSON object, to show a call while it streams, never to run it.
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Empty where nothing can be read yet. */
+/** Empty if nothing can be parsed yet. */
 export function readPartial(text: string): Values {
   const value = parse(complete(text));
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Values) : {};
 }
 
-/** Closes what is open: a text where it stands, anything else after the last whole value. */
+/** Closes what is open: a string where it ends, anything else after the last complete value. */
 function complete(text: string): string {
-  /** What closes what is open, the outermost first. It changes only where a value ends, so that it fits `end`. */
+  /** Closing brackets of open values, outermost first. Changes only where `end` changes, so that both agree. */
   const open: string[] = [];
   let end = 0;
   let [key, inText, inKey] = [false, false, false];

@@ -1,4 +1,4 @@
-// Restarts the page when drawing it as a whole fails: a few times by itself, then when the user asks for it.
+// Restarts the page when rendering it as a whole fails: a few times automatically, then at the user's request.
 import { Component, type ComponentChildren } from 'preact';
 import { strings } from './strings.ts';
 
@@ -6,7 +6,7 @@ const MOST_RESTARTS = 3;
 /** A page that ran this long since its last restart has recovered. */
 const RECOVERED_MILLISECONDS = 60_000;
 
-/** Counts failures in a row. */
+/** Counts consecutive failures. */
 export class Restarts {
   readonly #now: () => number;
   #count = 0;
@@ -24,7 +24,7 @@ export class Restarts {
     return this.#count > MOST_RESTARTS ? 'give_up' : 'restart';
   }
 
-  /** The user has asked for another try. */
+  /** Called when the user restarts the page. */
   reset(): void {
     this.#count = 0;
   }
@@ -35,7 +35,7 @@ interface Properties {
   readonly children: ComponentChildren;
 }
 
-/** Draws nothing any more once something in it has failed. */
+/** Renders nothing once a child has failed. */
 export class RootBoundary extends Component<Properties, { readonly failed: boolean }> {
   override state = { failed: false };
 
@@ -49,7 +49,7 @@ export class RootBoundary extends Component<Properties, { readonly failed: boole
   }
 }
 
-/** What is left when the page fails again and again. */
+/** Shown when the page fails repeatedly. */
 export function FailedPage({ restart }: { readonly restart: () => void }) {
   return (
     <main class="chat">

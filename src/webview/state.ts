@@ -1,4 +1,4 @@
-// Decides what the page shows: a pure reducer over the host's messages. A gap in the numbers asks for a new snapshot.
+// The page's state as a pure reducer over the host's messages. A gap in the numbers requests a new snapshot.
 import { unreachable } from '../base/errors.ts';
 import type { TranscriptItem } from '../protocol/transcript.ts';
 import type { Change, ChatHead, ToPage } from '../protocol/webview.ts';
@@ -18,29 +18,29 @@ export type ToolItem = Omit<ItemOf<'tool'>, 'output'> & { readonly output: Growi
 export type PageItem = RequestItem | AnswerItem | ToolItem | NoticeItem;
 
 export interface PageState {
-  /** `waiting`: nothing is believed until the next snapshot. */
+  /** `waiting`: deltas are ignored until the next snapshot. */
   readonly connection: 'waiting' | 'live';
-  /** How often a snapshot was asked for; whoever holds the connection says `ready` when it rises. */
-  readonly asked: number;
+  /** Number of snapshots requested; the owner of the connection posts `ready` when it increases. */
+  readonly snapshotRequests: number;
   readonly number: number;
   /** Null before the first snapshot. */
   readonly head: ChatHead | null;
   readonly items: Chunked<PageItem>;
   /**
-   * Where an id stands. Shared by later states as long as items are only added, so a place counts only if the
-   * item there has the id.
+   * The position of each id. Shared with later states as long as items are only added, so a position is valid only if
+   * the item there has the id.
    */
   readonly places: Map<string, number>;
-  /** What a screen reader is told, once: whole answers and approvals, never the pieces of a stream. */
+  /** Announced once to screen readers: whole answers and approvals, never pieces of a stream. */
   readonly announcement: { readonly serial: number; readonly text: string };
   readonly focusRequests: number;
-  /** All words that came back so far, oldest first; the composer takes each once. */
+  /** All queued messages returned so far, oldest first; the composer inserts each once. */
   readonly returned: readonly string[];
 }
 
 export const initialState: PageState = {
   connection: 'waiting',
-  asked: 1,
+  snapshotRequests: 1,
   number: 0,
   head: null,
   items: chunked(),
@@ -65,7 +65,7 @@ export function reduce(state: PageState, message: ToPage): PageState {
     }
     case 'delta': {
       if (state.connection === 'waiting') return state;
-      if (message.number !== state.number + 1) return askAgain(state);
+      if (message.number !== state.number + 1) return requestSnapshot(state);
       let next: PageState = { ...state, number: message.number };
       for (const change of message.changes) {
         next = apply(next, change);
@@ -73,7 +73,7 @@ export function reduce(state: PageState, message: ToPage): PageState {
       }
       return next;
     }
-    // Goes straight to the card that asked for it.
+    // `DiffReader` handles it.
     case 'diff':
       return state;
     case 'focus_composer':
@@ -85,8 +85,8 @@ export function reduce(state: PageState, message: ToPage): PageState {
   }
 }
 
-function askAgain(state: PageState): PageState {
-  return { ...state, connection: 'waiting', asked: state.asked + 1 };
+function requestSnapshot(state: PageState): PageState {
+  return { ...state, connection: 'waiting', snapshotRequests: state.snapshotRequests + 1 };
 }
 
 function apply(state: PageState, change: Change): PageState {
@@ -106,7 +106,7 @@ function apply(state: PageState, change: Change): PageState {
       const place = placeOf(state, change.id);
       const item = place === undefined ? undefined : valueAt(state.items, place);
       const grown = item && withMoreText(item, change.field, change.text);
-      if (place === undefined || grown === undefined) return askAgain(state);
+      if (place === undefined || grown === undefined) return requestSnapshot(state);
       return { ...state, items: replaceAt(state.items, place, grown) };
     }
     case 'removed': {

@@ -1,4 +1,4 @@
-// Decides how a tool call is named to a person: `Read src/a.ts`, `Run npm test`; unknown tools by their own name.
+// Titles and icons of tool calls: `Read src/a.ts`, `Run npm test`; unknown tools have their own name.
 import type { IconName } from './render/icons.tsx';
 import { strings } from './strings.ts';
 
@@ -6,7 +6,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 interface Known {
   readonly icon: IconName;
-  /** The argument that tells the call apart. */
+  /** The argument shown in the title. */
   readonly subject: string;
   readonly verb: string;
 }
@@ -48,7 +48,7 @@ export function toolTitle(name: string, values: Arguments): string {
   return subject === undefined ? verb : `${verb} ${firstLine(subject)}`;
 }
 
-/** A patch names its files itself, one or many. */
+/** The first file named in the patch, and the number of others. */
 function patchedFiles(patch: string | undefined): string | undefined {
   const [first, ...more] = [...(patch ?? '').matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map(
     ([, path]) => path,
@@ -56,7 +56,7 @@ function patchedFiles(patch: string | undefined): string | undefined {
   return first === undefined || more.length === 0 ? first : `${first} + ${more.length}`;
 }
 
-/** The argument that is the command itself, shown apart from the others. */
+/** The command line, shown separately from the other arguments. */
 export function commandOf(name: string, values: Arguments): string | undefined {
   return name === 'run_command' ? textOf(values['command']) : undefined;
 }

@@ -1,4 +1,4 @@
-// Decides how the conversation is shown: the newest part of it, following its end unless the reader has scrolled away.
+// The list of transcript items: shows the newest part and follows the end unless the reader has scrolled up.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Chunked, valueAt } from './chunked.ts';
 import { memo } from './memo.ts';
@@ -8,7 +8,7 @@ import { Item } from './render/item.tsx';
 import type { PageItem } from './state.ts';
 import { strings } from './strings.ts';
 
-/** How many chunks of items are drawn at first, and more with each step back. */
+/** Chunks of items shown at first and added by each *Show earlier*. */
 const PAGE = 4;
 const NEAR = 24;
 
@@ -29,7 +29,7 @@ export function Transcript({ items, running, sent }: Properties) {
     const area = scroller.current;
     const fromEnd = area === null ? 0 : area.scrollHeight - area.scrollTop;
     setPages(pages + 1);
-    // What the reader looks at stays where it is.
+    // Keeps the scroll position.
     requestAnimationFrame(() => {
       if (area !== null) area.scrollTop = area.scrollHeight - fromEnd;
     });
@@ -69,7 +69,7 @@ export function Transcript({ items, running, sent }: Properties) {
   );
 }
 
-/** Whether the last item itself says that something goes on. */
+/** Whether the item itself shows activity. */
 function showsWork(item: PageItem | undefined): boolean {
   if (item?.type === 'answer') return item.streaming;
   return (
@@ -103,7 +103,7 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
     if (state.current.following) toEnd();
   }, [items]);
 
-  // Whoever sends wants to see the message and what comes of it, wherever they were reading.
+  // After sending, scroll to the message wherever the reader was.
   useLayoutEffect(() => {
     if (sent > 0) follow(true);
     if (sent > 0) toEnd();
@@ -114,7 +114,7 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
     if (area === null || content.current === null) return;
     const onScroll = () => {
       const near = area.scrollHeight - area.scrollTop - area.clientHeight < NEAR;
-      // Growing text also moves the end away; only going back is the reader's own doing.
+      // Growing text also moves the end away; only scrolling up is an act of the reader.
       const back = area.scrollTop < state.current.top - 1;
       state.current.top = area.scrollTop;
       if (near && !state.current.following) follow(true);

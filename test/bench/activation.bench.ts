@@ -1,4 +1,4 @@
-// In the real editor: how long the packaged extension takes to activate, beside one that does nothing, and what it loads for it.
+// In the real editor: activation time of the packaged extension compared with an empty one, and the code that it loads.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from '../host/build.ts';
@@ -24,7 +24,7 @@ await runToExit(async () => {
   mkdirSync(folder);
   const found: Activation[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    // Who goes first changes: the first one meets a colder machine.
+    // The order alternates, because the first one meets a colder machine.
     const extensions = round % 2 === 0 ? [EARSHOT, EMPTY] : [EMPTY, EARSHOT];
     const order = { extensions } satisfies ActivationOrder;
     const extensionsDir = join(temporary, `extensions${round}`);
@@ -46,7 +46,7 @@ await runToExit(async () => {
   return met ? 0 : 1;
 });
 
-/** Both are activated only when they are asked to. */
+/** Neither extension is activated automatically. */
 function prepare(extensionsDir: string): void {
   const earshot = join(extensionsDir, `${EARSHOT}-0.0.1`);
   cpSync(packagedFolder, earshot, { recursive: true });

@@ -1,4 +1,4 @@
-// The log: one cycle late in a conversation, opening a long one, and the memory of very many notifications.
+// The log: a cycle late in a conversation, opening a long conversation, and the memory of many notifications.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,11 +13,11 @@ import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../src/protoco
 import { type NotificationDraft } from '../../src/protocol/notification.ts';
 import { readSettings } from '../../src/protocol/settings.ts';
 import { createStorage } from '../../src/storage/storage.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
 import { measure } from './measure.ts';
 
 const { settings } = readSettings(() => undefined);
-const log = recordingLog([]);
+const log = recordingLogger([]);
 const parts = { clock: realClock, ids: realIds, logger: log };
 const folder = await mkdtemp(join(tmpdir(), 'earshot-bench-'));
 const { store } = createStorage({ files: realFileSystem, folder, window: 'bench', ...parts });
@@ -36,7 +36,7 @@ function draftOf(number: number): NotificationDraft {
   };
 }
 
-/** What a working conversation's log has: cycles with calls and carriers, compacted before the window is full. */
+/** A typical log: cycles with calls and carriers, compacted before the context window is full. */
 function history(length: number): LogEvent[] {
   const drafts: EventDraft[] = [{ type: 'conversation_started', key: realIds.key() }];
   const next = () => drafts.length + 1;
@@ -86,7 +86,7 @@ function history(length: number): LogEvent[] {
   });
 }
 
-/** Nothing is written: only what Earshot itself does is measured. */
+/** Writes nothing, so that only Earshot itself is measured. */
 const nowhere: EventFile = {
   append: () => Promise.resolve(),
   repair: () => Promise.resolve({ events: [], nextSeq: 1, damage: [] }),
@@ -98,7 +98,7 @@ function inMemory(events: readonly LogEvent[]): ConversationLog {
   return new ConversationLog({ id: realIds.ulid(), opened: { ...read, file: nowhere }, ...parts });
 }
 
-/** One cycle as the loop does it, and a compaction at the end, so that the next round meets the same. */
+/** Cycles as the loop makes them, and a compaction at the end, so that the next round starts from the same size. */
 async function cycles(conversation: ConversationLog, count: number): Promise<number> {
   for (let number = 0; number < count; number++) {
     await enqueue(conversation, realIds, draftOf(number));
@@ -109,9 +109,14 @@ async function cycles(conversation: ConversationLog, count: number): Promise<num
       conversation.append({ type: 'tool_call_request', id, name: 'read_file', arguments: { path: 'a.ts' } }),
       conversation.append({ type: 'model_call', model: 'm', outcome: 'succeeded' }),
     ]);
-    const carrying = collect(conversation, { settings, contextWindow: 128_000, now: Date.now() });
+    const carrying = collect(conversation, {
+      settings: () => settings,
+      model: () => ({ contextWindow: 128_000 }),
+      clock: { now: Date.now },
+      snapshots: { hash: () => '' },
+    });
     const response = { type: 'tool_call_response', id, content: 'text\n'.repeat(50), is_error: false } as const;
-    const event = await conversation.append({ ...response, ...(carrying && { notifications: carrying.carried }) });
+    const event = await conversation.append({ ...response, ...carrying });
     if (number % 20 === 19) await conversation.append({ type: 'compaction', summary: 'So far.', through: event.seq });
   }
   return count;
@@ -176,7 +181,7 @@ await rm(folder, { recursive: true, force: true });
 
 await memory();
 
-/** All stay pending: nobody ever looks at these conversations. */
+/** All notifications stay pending. */
 async function memory(): Promise<void> {
   const used = () => {
     (globalThis as { gc?: () => void }).gc?.();

@@ -1,4 +1,4 @@
-// A model without delay in a thread of its own: for each address it answers so often with a call, then with words.
+// A model without delay in its own thread: for each address it answers a number of times with a call, then with text.
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
@@ -6,14 +6,14 @@ import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 export const CYCLES = 400;
 const WORDS = 16;
 
-/** Each run has an address of its own, `<origin>/<run>/v1`. Resolves once it listens. */
+/** Each run has its own address, `<origin>/<run>/v1`. Resolves once the server listens. */
 export async function startLoopbackModel(): Promise<{ origin: string; stop(): Promise<number> }> {
   const worker = new Worker(new URL(import.meta.url), { execArgv: [] });
   const port = await new Promise<number>((resolve) => worker.once('message', resolve));
   return { origin: `http://127.0.0.1:${port}`, stop: () => worker.terminate() };
 }
 
-/** Written once: what is measured is the client. */
+/** Built once, because only the client is measured. */
 function chunks(call: boolean): Buffer {
   const send = (choice: object, more: object = {}) =>
     `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 0, model: 'm', choices: [{ index: 0, ...choice }], ...more })}\n\n`;

@@ -1,29 +1,29 @@
-// Decides how a measurement is taken: Earshot and a control by turns in one run, the goal a ratio, the median of five.
+// Measures Earshot and a control alternately in one run and compares the median ratio of five rounds with a goal.
 
 export interface Row {
   readonly what: string;
   readonly control: string;
   /** The ratio of Earshot's time to the control's must be at most this. */
   readonly goal: number;
-  /** `processor`: what only computes is measured by the time it has the processor, whatever else the machine does. */
+  /** `processor`: CPU time, for work that only computes. */
   readonly clock?: 'wall' | 'processor';
-  /** Work to be timed; both do the same amount, or say how much by returning it. */
+  /** The work to be timed; both do the same amount or return their amount. */
   readonly runControl: () => Promise<number | void> | number | void;
   readonly runEarshot: () => Promise<number | void> | number | void;
 }
 
 const ROUNDS = 5;
 
-/** Prints the row; a goal that is missed makes the process end with 1. */
+/** Prints the row; a missed goal sets the exit code 1. */
 export async function measure(row: Row): Promise<void> {
-  // Once before it counts, so that both are compiled.
+  // A first run of both, so that they are compiled.
   const timed = (work: Row['runControl']) => timeOf(work, row.clock === 'processor' ? processorTime : wallTime);
   await timed(row.runControl);
   await timed(row.runEarshot);
   const ratios: number[] = [];
   const times: [number, number][] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    // Who goes first changes, so that neither always meets the warmer machine.
+    // The order alternates, so that neither always meets the warmer machine.
     const earshotFirst = round % 2 === 1;
     const before = earshotFirst ? await timed(row.runEarshot) : await timed(row.runControl);
     const after = earshotFirst ? await timed(row.runControl) : await timed(row.runEarshot);

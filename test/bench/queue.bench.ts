@@ -1,12 +1,12 @@
-// The queue: publishing with many subscriptions, planning with many pending, queueing durably from many producers at once.
+// The queue: publishing with many subscriptions, planning with many pending notifications, durable queueing from many producers.
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DisposableStore } from '../../src/base/disposable.ts';
+import { formatBlock } from '../../src/core/agent/delivery.ts';
 import { ConversationLog } from '../../src/core/conversation/log.ts';
 import { estimateTokens } from '../../src/core/conversation/tokens.ts';
 import { Dispatcher } from '../../src/core/notify/dispatcher.ts';
-import { formatBlock } from '../../src/core/notify/format/formats.ts';
 import { planNotifications } from '../../src/core/notify/plan.ts';
 import { Subscriptions } from '../../src/core/notify/publishing.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
@@ -15,12 +15,12 @@ import { realIds } from '../../src/node/realIds.ts';
 import { type Notification, type NotificationDraft } from '../../src/protocol/notification.ts';
 import { readSettings } from '../../src/protocol/settings.ts';
 import { createStorage } from '../../src/storage/storage.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
 import { measure } from './measure.ts';
 
 const { settings } = readSettings(() => undefined);
 
-// Publishing. Ten listeners hear each; all other subscriptions are to other files, folders and endings.
+// Publishing. Ten listeners match; all other subscriptions are for other files, folders and endings.
 const MATCHING = 10;
 function subscribed(count: number): Dispatcher {
   const dispatcher = new Dispatcher();
@@ -40,7 +40,7 @@ function subscribed(count: number): Dispatcher {
 function publishAll(dispatcher: Dispatcher): number {
   const published = 60_000;
   for (let index = 0; index < published; index += 1) {
-    if (dispatcher.listeners({ scopes: ['file:src/app.ts'] }).size !== MATCHING) throw new Error('ten hear it');
+    if (dispatcher.listeners({ scopes: ['file:src/app.ts'] }).size !== MATCHING) throw new Error('not ten listeners');
   }
   return published;
 }
@@ -74,7 +74,7 @@ function plan(queue: readonly Notification[]): number {
     const measureBlock = (outline: Parameters<typeof formatBlock>[1]['plan']) =>
       estimateTokens(formatBlock('xml', { plan: outline, texts: [], key: 'k7QdQ8vXw2Lm', now: Date.now() }));
     const made = planNotifications({ pending: queue, settings, contextWindow: 128_000, measure: measureBlock });
-    if (made.total !== queue.length) throw new Error('all are heard');
+    if (made.total !== queue.length) throw new Error('the plan lost notifications');
   }
   return repeats * queue.length;
 }
@@ -93,7 +93,7 @@ await measure({
 const PRODUCERS = 64;
 const ROUNDS = 200;
 const folder = await mkdtemp(join(tmpdir(), 'earshot-bench-'));
-const log = recordingLog([]);
+const log = recordingLogger([]);
 const { store } = createStorage({
   files: realFileSystem,
   folder,
@@ -111,8 +111,8 @@ const conversation = new ConversationLog({
   ids: realIds,
   logger: log,
 });
-const hearing = new Subscriptions({ ids: realIds, repair: () => conversation.repair() });
-const joined = hearing.join(conversation);
+const subscriptions = new Subscriptions({ ids: realIds, repair: () => conversation.repair() });
+const joined = subscriptions.join(conversation);
 const draft: NotificationDraft = {
   kind: { source: 'task', name: 'ended' },
   level: 'info',
@@ -137,9 +137,9 @@ await measure({
     return ROUNDS * PRODUCERS;
   },
   runEarshot: async () => {
-    // Each on its own: none waits for the others, only for its own to be on disk.
+    // Each producer waits only for its own notification to be on disk.
     const producer = async () => {
-      for (let round = 0; round < ROUNDS; round += 1) await hearing.publish(draft);
+      for (let round = 0; round < ROUNDS; round += 1) await subscriptions.publish(draft);
     };
     await Promise.all(Array.from({ length: PRODUCERS }, producer));
     return ROUNDS * PRODUCERS;

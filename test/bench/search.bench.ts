@@ -1,12 +1,12 @@
-// Searching 100,000 files: what the tool adds to ripgrep alone, when the first results are on the card, and that cancelling ends it.
+// Searching 100,000 files: the tool's overhead over ripgrep, the time to the first results, and cancellation.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ToolContext, type ToolOutcome } from '../../src/core/ports/ports.ts';
 import { createSearchTool } from '../../src/tools/searching/search.ts';
-import { createFolderWorkspace } from '../support/folderWorkspace.ts';
-import { shippedRipgrep } from '../support/ripgrep.ts';
+import { shippedRipgrep } from '../support/tools/ripgrep.ts';
+import { createFolderWorkspace } from '../support/workspace/folderWorkspace.ts';
 import { measure } from './measure.ts';
 
 const FILES = 100_000;
@@ -16,7 +16,7 @@ const tool = createSearchTool({ ripgrep: async () => ripgrep });
 
 try {
   for (let part = 0; part < 100; part++) mkdirSync(join(folder, `d${part}`));
-  // One in a thousand has what is looked for.
+  // One file in a thousand contains the searched text.
   for (let file = 0; file < FILES; file++) {
     writeFileSync(
       join(folder, `d${file % 100}`, `${file}.ts`),

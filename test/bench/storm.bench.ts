@@ -1,4 +1,4 @@
-// In the real editor: how long the extension host stands still during a checkout of 10,000 files, and what is said.
+// In the real editor: how long the extension host is blocked during a checkout of 10,000 files, and what is delivered.
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { estimateTokens } from '../../src/core/conversation/tokens.ts';
@@ -28,7 +28,7 @@ async function measureStorm(temporary: string): Promise<boolean> {
   const copy = join(temporary, 'copy');
   makeRepository(folder);
   cpSync(folder, copy, { recursive: true });
-  // A path outside the workspace in a command would have to be allowed by somebody.
+  // A path outside the workspace in the command would need an approval.
   writeFileSync(join(folder, ELSEWHERE), `git -C '${copy}' switch -q "$1"\n`);
   const { stalls, blocks } = await inside<StormResult>({
     name: 'storm',
@@ -49,14 +49,14 @@ async function measureStorm(temporary: string): Promise<boolean> {
     `  by the wall clock, whatever else the machine does: ratio ${ratioTo('unwatched', 'wall').toFixed(2)}; ${ms('earshot', 'wall')} against ${ms('unwatched', 'wall')}`,
   );
   console.log(
-    `  with the editor's watcher and without Earshot's producers: ${ms('deaf', 'processor')} of the processor, ${ms('deaf', 'wall')} by the wall clock`,
+    `  with the editor's watcher and without Earshot's producers: ${ms('disabled', 'processor')} of the processor, ${ms('disabled', 'wall')} by the wall clock`,
   );
   const worst = Math.max(...blocks.flat().map(({ text }) => estimateTokens(text)));
   const single = blocks.every((one) => one.length === 1 && one[0]?.shown === 1);
   const named = blocks.flat().every(({ text }) => SEEN.every((path) => text.includes(path)));
   const said = single && named && worst <= TOKENS;
   console.log(
-    `  told: ${blocks.flat().length} blocks for ${blocks.length} checkouts, ${single ? 'one notification each' : 'NOT one notification each'}, at most ${worst} tokens (goal ≤ ${TOKENS}), the ${SEEN.length} ${named ? 'named' : 'NOT named'}: ${said ? 'met' : 'MISSED'}`,
+    `  delivered: ${blocks.flat().length} blocks for ${blocks.length} checkouts, ${single ? 'one notification each' : 'NOT one notification each'}, at most ${worst} tokens (goal ≤ ${TOKENS}), the ${SEEN.length} ${named ? 'named' : 'NOT named'}: ${said ? 'met' : 'MISSED'}`,
   );
   if (!said) console.log(JSON.stringify(blocks, null, 2));
   return ratio <= GOAL && said;

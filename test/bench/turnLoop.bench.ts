@@ -1,4 +1,4 @@
-// The turn loop: 400 cycles against a model without delay, durable log, against a bare loop on the same package and disk.
+// The turn loop: 400 cycles with a model without delay and a durable log, compared with a bare loop on the same package and disk.
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type ChatCompletionMessageParam } from 'openai/resources/chat/completio
 import { type ModelRequest, type Tool } from '../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { toWireTools } from '../../src/models/openai/openaiWire.ts';
-import { startHeadless } from '../support/headless.ts';
+import { startHeadless } from '../support/walk/headless.ts';
 import { CYCLES, startLoopbackModel } from './loopbackModel.ts';
 import { measure } from './measure.ts';
 
@@ -31,12 +31,12 @@ const look: Tool = {
 
 let prompt: ModelRequest | undefined;
 
-/** Everything real: HTTP, the log with its syncs, tools, approvals, instructions, notifications with nothing to tell. */
+/** Everything is real: HTTP, the log with its syncs, tools, approvals and instructions; no notifications occur. */
 async function runEarshot(): Promise<string> {
   const model = createOpenAiModel({ baseUrl: nextAddress(), model: 'm', apiKey: async () => 'k' });
   const watched = {
     ...model,
-    // A title would be one request more than the control makes.
+    // A title would be one request more than in the control.
     ruleBased: true as const,
     contextWindow: 10_000_000,
     stream: (request: ModelRequest, signal: AbortSignal) => {
@@ -58,7 +58,7 @@ async function runEarshot(): Promise<string> {
 const written = await runEarshot();
 const groups = groupLines(written);
 
-/** What Earshot wrote, in the pieces in which it was synced: an answer with its calls, then the result. */
+/** What Earshot wrote, grouped by sync: an answer with its calls, then the result. */
 function groupLines(events: string): Buffer[] {
   const found: string[][] = [[]];
   for (const line of events.trimEnd().split('\n')) {
@@ -161,7 +161,7 @@ for (const { name, run } of [
 
 type Loaded = Readonly<Record<string, unknown>>;
 
-/** By a computed name, so that the type checker does not ask for packages that nobody needs to have. */
+/** Imports by a computed name, so that the type checker does not require optional packages. */
 async function load(name: string): Promise<Loaded | undefined> {
   try {
     return (await import(name)) as Loaded;

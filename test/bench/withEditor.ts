@@ -1,4 +1,4 @@
-// Measurements inside a real extension host, and the folders that they need.
+// Runs measurements inside a real extension host and prepares their folders.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { devNull } from 'node:os';
@@ -13,18 +13,18 @@ const NOBODYS = { GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' };
 export const SEEN = ['src/a.ts', 'src/b.ts', 'src/c.ts'];
 
 export interface Inside {
-  /** Of test/bench/inside/NAME.ts, which is run in a window of its own. */
+  /** The NAME of test/bench/inside/NAME.ts, which runs in its own window. */
   readonly name: string;
   /** The folder that is open. */
   readonly folder: string;
   /** The folder of the extension under development. */
   readonly extension: string;
   readonly order: unknown;
-  /** Extensions that are installed besides. */
+  /** Additional extensions to install. */
   readonly extensionsDir?: string;
 }
 
-/** Returns what it hands back. */
+/** Returns the results of the measurement. */
 export async function inside<T>({ name, folder, extension, order, extensionsDir }: Inside): Promise<T> {
   const temporary = await newTemporaryFolder();
   const file = join(temporary, 'result.json');
@@ -35,18 +35,18 @@ export async function inside<T>({ name, folder, extension, order, extensionsDir 
     tests: join(repository, '.build', 'vscode-tests', `${name}.cjs`),
     dataDir: join(temporary, 'data'),
     ...(extensionsDir !== undefined && { extensionsDir }),
-    // The editor's own git extension shows ten thousand changes for a moment, half a second long, whoever listens besides.
+    // The editor's git extension would list 10,000 changes for a moment, which takes half a second by itself.
     settings: { 'git.enabled': false },
     env: { ...NOBODYS, ...orderFor(file, order) },
     longestMilliseconds: 60 * 60_000,
-    // For whoever works on it: how far it has come.
+    // Shows the progress when debugging.
     log: process.env['EARSHOT_BENCH_VERBOSE'] === undefined ? (line) => lines.push(line) : console.log,
   });
   if (exitCode !== 0) throw new Error(`it failed inside the editor:\n${lines.join('\n')}`);
   return JSON.parse(readFileSync(file, 'utf8')) as T;
 }
 
-/** An extension that does nothing, in a folder of its own. */
+/** An extension that does nothing, in its own folder. */
 export function makeEmptyExtension(folder: string, more: object = {}): void {
   mkdirSync(folder, { recursive: true });
   const manifest = { name: 'nothing', publisher: 'nobody', version: '1.0.0', engines: { vscode: '^1.106.0' }, ...more };

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 let server: ScriptedServer;
@@ -129,7 +129,7 @@ test('from the keyboard: changed before it runs; what the tool cannot take is sa
   await file.getByText('This is not a JSON object.').waitFor();
   await json.fill('{"path": 7}');
   await keyboard('Control+Enter');
-  await file.getByText(/Your change could not be taken: path:/).waitFor();
+  await file.getByText(/Your change was not accepted: path:/).waitFor();
   await workbench.screenshot('approvals-modify');
   await json.fill('{"path": "README.md"}');
   await keyboard('Control+Enter');

@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 let server: ScriptedServer;
@@ -93,7 +93,7 @@ test('sending while scrolled up brings the message, the answer and an approval i
   const scroller = workbench.transcript();
   await scroller.hover();
   await workbench.page.mouse.wheel(0, -20_000);
-  await workbench.chat().getByRole('button', { name: 'Scroll to the newest' }).waitFor();
+  await workbench.chat().getByRole('button', { name: 'Scroll to bottom' }).waitFor();
   await workbench.screenshot('attention-scrolled-up');
   await workbench.say('And now this.');
   await expect.poll(() => visiblePart('.request')).toBeGreaterThan(0.9);
@@ -106,7 +106,7 @@ test('sending while scrolled up brings the message, the answer and an approval i
   // Reading back while something comes is still left alone.
   await scroller.hover();
   await workbench.page.mouse.wheel(0, -20_000);
-  await workbench.chat().getByRole('button', { name: 'Scroll to the newest' }).waitFor();
+  await workbench.chat().getByRole('button', { name: 'Scroll to bottom' }).waitFor();
 });
 
 const THEMES = ['Default Dark Modern', 'Default Light Modern', 'Default High Contrast', 'Default High Contrast Light'];

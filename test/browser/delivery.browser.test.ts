@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 let server: ScriptedServer;
@@ -81,7 +81,7 @@ test('queued: a chip, one taken back, the other rides the running command’s re
   await queued().getByText('Also check the receipt.').waitFor();
   await workbench.composer().fill('And something half typed');
   await workbench.screenshot('delivery-queued');
-  await queued().getByRole('button', { name: 'Take back: Not this one.' }).click();
+  await queued().getByRole('button', { name: 'Remove from queue: Not this one.' }).click();
   await expect.poll(() => workbench.composer().inputValue()).toBe('Not this one.\nAnd something half typed');
   await workbench.composer().fill('');
   await writeFile(pipe, 'read\n');
@@ -92,7 +92,7 @@ test('queued: a chip, one taken back, the other rides the running command’s re
     content: expect.stringMatching(/^read[\s\S]*<user_message [\s\S]*Also check the receipt\./) as string,
   });
   expect(JSON.stringify(result)).not.toContain('Not this one.');
-  await workbench.transcript().getByRole('article', { name: 'You, while it worked' }).getByText('Also check').waitFor();
+  await workbench.transcript().getByRole('article', { name: 'You, during the turn' }).getByText('Also check').waitFor();
   expect(await queued().getByRole('listitem').count()).toBe(0);
 });
 
@@ -118,7 +118,7 @@ test('interrupt with Ctrl+Enter: a streaming answer stays as cut off, a running 
   await workbench.say('Explain.');
   await workbench.transcript().getByText('at great length').waitFor();
   await type('Stop that, read the pipe.', 'Control+Enter');
-  await workbench.transcript().getByText('The answer was cut off before its end.').waitFor();
+  await workbench.transcript().getByText('The answer was cut off.').waitFor();
   await workbench.card('Run cat pipe').getByText('Running', { exact: true }).waitFor();
   await workbench.composer().fill('Enough.');
   await workbench.screenshot('delivery-interrupt');

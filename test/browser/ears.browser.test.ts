@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readElements } from '../support/elements.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
+import { readElements } from '../support/notify/readBlock.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 let server: ScriptedServer;

@@ -33,7 +33,7 @@ test('the tour: a question that outlives a reload is answered from the keyboard,
   }
 
   await writeFile(file('README.md'), `${await readFile(file('README.md'), 'utf8')}\nOpen until six.\n`);
-  await workbench.chat().locator('footer').getByText('1 waiting to be told').waitFor();
+  await workbench.chat().locator('footer').getByText('1 pending notification').waitFor();
   const group = question.getByRole('group', { name: /^Question: Open README\.md/ });
   await group.focus();
   // A key pressed in the moment the card appears must not answer.
@@ -46,7 +46,7 @@ test('the tour: a question that outlives a reload is answered from the keyboard,
   await keyboard('Enter');
   await workbench.settled();
   await question.getByRole('button', { name: /file\.changed README\.md/ }).waitFor();
-  await workbench.transcript().getByText('Meanwhile I was told:').waitFor();
+  await workbench.transcript().getByText('I was notified meanwhile:').waitFor();
   await workbench.transcript().getByText('That was the tour.').waitFor();
 });
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 let server: ScriptedServer;
@@ -67,7 +67,7 @@ test('a running command is moved to the background, listed, shown in a terminal,
   await workbench.screenshot('handles-terminal');
 
   server.script({ text: ['I see it.'] });
-  await button('Tell the model how echo-serving-sleep-1000 stands').click();
+  await button('Notify the model of the state of echo-serving-sleep-1000').click();
   await workbench.transcript().getByText('I see it.').waitFor();
   expect(server.requests.at(-1)?.body).toMatch(
     /Look at the background command “echo-serving-sleep-1000”: running for[^"]*serving/,
@@ -77,7 +77,7 @@ test('a running command is moved to the background, listed, shown in a terminal,
   await list()
     .getByText(/was stopped \(by the user\)/)
     .waitFor();
-  await button('Take echo-serving-sleep-1000 from the list').click();
+  await button('Remove echo-serving-sleep-1000 from the list').click();
   await list().waitFor({ state: 'hidden' });
 });
 

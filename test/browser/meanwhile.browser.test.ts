@@ -5,7 +5,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 let server: ScriptedServer;
@@ -99,14 +99,14 @@ test('one of them is looked at, deleted after a question, and taken back; the ot
   await bar().locator('.changes-name', { hasText: 'README.md' }).click();
   await workbench.page.locator('.tab', { hasText: 'README.md (changed meanwhile)' }).waitFor();
   const restore = () =>
-    bar().getByRole('button', { name: 'Restore src/theirs.ts to before the command…', exact: true });
+    bar().getByRole('button', { name: 'Restore src/theirs.ts to its state before the command…', exact: true });
   await restore().press('Enter');
   await dialog().getByText('Delete src/theirs.ts?').waitFor();
   await workbench.screenshot('meanwhile-question');
   await dialog().getByRole('button', { name: 'Cancel' }).click();
   await dialog().waitFor({ state: 'hidden' });
   expect(await text('src/theirs.ts')).toBe('export const theirs = 2;\n');
-  const takeBack = workbench.transcript().getByRole('button', { name: 'Take back' });
+  const takeBack = workbench.transcript().getByRole('button', { name: 'Revert' });
   const earlier = await takeBack.count();
   await restore().press('Enter');
   await dialog().getByRole('button', { name: 'Delete' }).click();

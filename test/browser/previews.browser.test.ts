@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { findViolations } from '../support/accessibility.ts';
-import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 let server: ScriptedServer;

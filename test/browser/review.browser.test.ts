@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 let server: ScriptedServer;
@@ -51,7 +51,7 @@ test('the bar lists what a command changed, with counts, and stays for the next 
   await expect
     .poll(() => bar().locator('.changes-base').allInnerTexts())
     .toEqual(expect.arrayContaining(['menu.ts', 'tip.ts', 'README.md']));
-  await button('2 changes of src/menu.ts').click();
+  await button('2 changes in src/menu.ts').click();
   await expect
     .poll(() => bar().locator('.changes-hunks code').allInnerTexts())
     .toEqual(['export const house = 1;', 'export const end = 2;']);
@@ -85,14 +85,14 @@ test('all of them in one editor', async () => {
 });
 
 test('a part is undone and a file kept from the keyboard, which stays in the bar', async () => {
-  await button('Undo changes of src/menu.ts, line 1').press('Enter');
+  await button('Undo changes in src/menu.ts, line 1').press('Enter');
   await expect.poll(() => text('src/menu.ts')).not.toContain('house');
   expect(await text('src/menu.ts')).toContain('export const end = 2;');
-  await button('Keep changes of src/tip.ts').press('Enter');
+  await button('Keep changes in src/tip.ts').press('Enter');
   await bar().getByText('2 files changed').waitFor();
   const frame = await chatFrame();
   await expect.poll(() => frame.evaluate(() => document.activeElement?.className)).toBe('changes-toggle');
-  await workbench.transcript().getByText('You undid changes of src/menu.ts.').waitFor();
+  await workbench.transcript().getByText('You undid changes in src/menu.ts.').waitFor();
 });
 
 test.each(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])(
@@ -108,7 +108,7 @@ test.each(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast
     }
     const request = workbench.transcript().locator('.request', { hasText: 'Tidy up the menu.' });
     await request.hover();
-    await request.getByRole('button', { name: 'Restore files to before this turn' }).click();
+    await request.getByRole('button', { name: 'Restore files to their state before this turn' }).click();
     const picker = workbench.page.locator('.quick-input-widget');
     await picker.getByText('Restore to before “Tidy up the menu.”').waitFor();
     const rows = picker.locator('.monaco-list-row');
@@ -136,7 +136,7 @@ test.each(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast
 test('it is done, the user’s bytes stay, and one click takes it back', async () => {
   const request = workbench.transcript().locator('.request', { hasText: 'Tidy up the menu.' });
   await request.hover();
-  await request.getByRole('button', { name: 'Restore files to before this turn' }).click();
+  await request.getByRole('button', { name: 'Restore files to their state before this turn' }).click();
   const picker = workbench.page.locator('.quick-input-widget');
   await picker.getByText('Restore to before “Tidy up the menu.”').waitFor();
   await workbench.page.keyboard.press('Enter');
@@ -151,10 +151,10 @@ test('it is done, the user’s bytes stay, and one click takes it back', async (
   expect(await text('src/receipt.ts')).toBe('// Mine.\n');
   expect(await text('package.json')).toBe('{}\n');
   await workbench.screenshot('restored');
-  await workbench.transcript().getByRole('button', { name: 'Take back' }).last().click();
+  await workbench.transcript().getByRole('button', { name: 'Revert' }).last().click();
   await workbench
     .transcript()
-    .getByText(/Taken back\.$/)
+    .getByText(/Reverted\.$/)
     .waitFor();
   await expect.poll(() => text('src/tip.ts')).toBe('export const tip = 0.1;\n');
   expect(await text('src/order.ts')).toContain('orders = 3');

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 const FILE = 'src/order.ts';
@@ -44,7 +44,7 @@ test('the block on the card is the block in the request, word for word', async (
   await workbench.settled();
 
   await card.getByRole('button', { name: /file\.changed/ }).click();
-  const shown = await card.getByRole('group', { name: /word for word/ }).textContent();
+  const shown = await card.getByRole('group', { name: /Exact text/ }).textContent();
   const body = await bodyOf(first + 2);
   expect(body.model).toBe('scripted-model');
   expect(body.messages.at(-1)).toMatchObject({ role: 'tool', content: `done\n(exit code 0)\n\n${shown ?? ''}` });

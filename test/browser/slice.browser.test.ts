@@ -29,18 +29,18 @@ test('a change of a file that was read reaches the model with the running comman
 
   await writeFile(join(workbench.folder, FILE), `// Changed outside.\n${before}`);
   await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
-  await workbench.chat().getByText('1 waiting to be told').waitFor();
+  await workbench.chat().getByText('1 pending notification').waitFor();
   await workbench.screenshot('slice-pending');
 
   await writeFile(pipe, 'done\n');
   await workbench.settled();
   const card = workbench.card('Run cat first');
   await card.getByRole('button', { name: /file\.changed src\/menu\.ts/ }).click();
-  const text = await card.getByRole('group', { name: /word for word/ }).innerText();
+  const text = await card.getByRole('group', { name: /Exact text/ }).innerText();
   expect(text).toContain('<notification source="file" name="changed" level="warning"');
   expect(text).toContain('+// Changed outside.');
   await expect.poll(() => workbench.statusBar().innerText()).not.toMatch(/Earshot\s1/);
-  expect(await workbench.transcript().innerText()).toContain('Meanwhile I was told:');
+  expect(await workbench.transcript().innerText()).toContain('I was notified meanwhile:');
 
   await workbench.reload();
   await workbench.openChat();
@@ -48,7 +48,7 @@ test('a change of a file that was read reaches the model with the running comman
     .card('Run cat first')
     .getByRole('button', { name: /file\.changed/ })
     .waitFor();
-  expect(await workbench.transcript().innerText()).toContain('Meanwhile I was told:');
+  expect(await workbench.transcript().innerText()).toContain('I was notified meanwhile:');
 });
 
 test('what waits while nothing runs is still waiting after a reload, counted, and rides the next request', async () => {
@@ -60,7 +60,7 @@ test('what waits while nothing runs is still waiting after a reload, counted, an
   await workbench.reload();
   await workbench.openChat();
   await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
-  await workbench.chat().getByText('1 waiting to be told').waitFor();
+  await workbench.chat().getByText('1 pending notification').waitFor();
   await workbench.card(`Read ${FILE}`).waitFor();
   await workbench.say('list the files');
   await workbench.settled();
@@ -96,7 +96,7 @@ test('what was queued before the extension host was killed is delivered once, af
 
   await workbench.say('list the files');
   await workbench.settled();
-  await card.getByText('The model has it').waitFor();
+  await card.getByText('Received by the model').waitFor();
   expect(
     await workbench
       .chat()

@@ -1,6 +1,6 @@
 // What cannot be drawn stays alone: deep Markdown, an item that fails, and a page that fails as a whole.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 let server: ScriptedServer;
@@ -45,7 +45,7 @@ test('an item that cannot be drawn says so, keeps its text, and harms no other',
   await poison('bitter', 1000);
   server.script({ text: ['before **bitter** after'] }, { text: ['**Sweet.**'] });
   await workbench.say('Fail.');
-  const failed = workbench.transcript().locator('.item', { hasText: 'could not be drawn' });
+  const failed = workbench.transcript().locator('.item', { hasText: 'could not be displayed' });
   await failed.getByText('Show text').click();
   expect(await failed.locator('pre').textContent()).toBe('before **bitter** after');
   await failed.getByRole('button', { name: 'Copy' }).waitFor();

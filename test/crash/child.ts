@@ -1,4 +1,4 @@
-// A window under load that is killed: queues, withdraws and carries as fast as it can, and says what was acknowledged.
+// The process that the crash test kills: queues, withdraws and delivers as fast as it can and prints what was acknowledged.
 import { writeSync } from 'node:fs';
 import { collect } from '../../src/core/agent/delivery.ts';
 import { ConversationLog } from '../../src/core/conversation/log.ts';
@@ -66,8 +66,12 @@ async function produce(producer: number): Promise<never> {
 
 async function deliver(): Promise<never> {
   for (let number = 0; ; number++) {
-    const collected = collect(conversation, { settings, contextWindow: 32_000, now: Date.now() });
-    const carrying = collected && { notifications: collected.carried };
+    const carrying = collect(conversation, {
+      settings: () => settings,
+      model: () => ({ contextWindow: 32_000 }),
+      clock: { now: Date.now },
+      snapshots: { hash: () => '' },
+    });
     const content = `request ${run}-${number};`;
     await conversation.append({ type: 'chat_request', content, source: 'user', ...carrying });
     say(`sent ${run}-${number}`);

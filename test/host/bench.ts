@@ -1,4 +1,4 @@
-// Decides which measurements run, and that they run one after another, so that none disturbs the next.
+// Runs the selected benchmarks one after another, so that they do not disturb each other.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UserError } from './errors.mjs';

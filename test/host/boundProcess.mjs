@@ -1,12 +1,12 @@
-// Decides that a Node program never outlives the process that started it, however that one ends. Preloaded with --import.
+// Ends a Node program with the process that started it, even if that one is killed. Preloaded with --import.
 import { Socket } from 'node:net';
 
-// Removed at once: what this program forks itself is preloaded with the same file, and is not meant.
+// Removed at once: this file is also preloaded into programs that this one forks, which must not be bound.
 const bond = process.env['EARSHOT_BOND'];
 delete process.env['EARSHOT_BOND'];
 
 if (bond === 'group' || bond === 'self') {
-  // Whoever started us holds the other end; the kernel closes it even when they are killed.
+  // The parent holds the other end; the kernel closes it even if the parent is killed.
   new Socket({ fd: 3 })
     .on('error', () => {})
     .on('close', bond === 'group' ? killGroup : askToEnd)

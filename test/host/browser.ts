@@ -1,4 +1,4 @@
-// Decides how Chromium is started for tests: invisible, without network chatter of its own.
+// Starts Chromium for tests: headless, without network requests of its own.
 import { type Browser, chromium } from 'playwright-core';
 import { onEnd } from './lifetime.mjs';
 import { setUp } from './setup.mjs';

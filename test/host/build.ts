@@ -1,4 +1,4 @@
-// Decides how Earshot is built, and that a failed build says why.
+// Builds Earshot and reports why a build failed.
 import { access, constants, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UserError } from './errors.mjs';
@@ -24,7 +24,7 @@ export async function build(...flags: readonly string[]): Promise<void> {
   });
   if (result.exitCode === 0) return;
   throw new UserError('Earshot could not be built.', `Correct what the lines above name. The whole log: ${logFile}`, {
-    // esbuild has said what is wrong before it throws; the trace of that tells nothing about our code.
+    // esbuild has printed the errors before it throws; its stack trace adds nothing.
     details: lastLines(result.output.split(/\n\S*esbuild\/lib\/main\.js:\d+\n/)[0] ?? '', 30),
   });
 }

@@ -1,4 +1,4 @@
-// Decides where set-up keeps what every clone shares, and that a folder there is either whole or not there at all.
+// The cache folder that all clones share; a folder in it is either complete or absent.
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
@@ -95,11 +95,11 @@ export async function buildWhole(target, build, options = {}) {
       await rename(target, join(partial, `unfit-${basename(target)}`));
     }
     await rename(finished, target).catch(async (/** @type {unknown} */ error) => {
-      // Another set-up was faster; its result is as good as ours.
+      // Another set-up finished first; its result is equivalent.
       if (!(await isWhole())) throw error;
     });
   } finally {
-    // Once the process is ending, only the clean-up registered above removes it: it waits until nobody writes there.
+    // If the process is ending, the clean-up registered above removes the folder after all writers have ended.
     if (!isEnding()) {
       forget();
       await discard();

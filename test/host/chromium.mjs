@@ -1,4 +1,4 @@
-// Decides which Chromium the tests drive: a named one, an installed one, or Debian's.
+// Finds or installs the Chromium for tests: a configured one, an installed one, or Debian's.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -86,18 +86,18 @@ async function installWithApt(say) {
     runCommand(command, args, {
       logFile,
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-      // dpkg is given time to finish the package it is at.
+      // Gives dpkg time to finish its current package.
       graceMilliseconds: 10_000,
     });
 
-  // An installation that was broken off earlier makes every later one fail until it is completed.
+  // An interrupted installation makes every later one fail until it is completed.
   await run('dpkg', ['--configure', '-a']);
   say('apt-get update');
-  // Its failure is not final: the lists that are there may do.
+  // A failure is not final: the existing package lists may be good enough.
   await run('apt-get', ['update']);
   say('apt-get install chromium');
   const options = ['-y', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300'];
-  // Without a font the workbench is drawn without letters.
+  // Without a font the workbench shows no text.
   const result = await run('apt-get', ['install', ...options, 'chromium', 'fonts-dejavu-core']);
   if (result.exitCode !== 0) {
     throw new UserError('apt-get could not install Chromium.', `${howToHelp} The whole log: ${logFile}`, {

@@ -1,4 +1,4 @@
-// Decides how long the crash test goes on when it is asked for by itself.
+// Runs the crash test for longer than `npm test` does.
 import { join } from 'node:path';
 import { runToExit } from './lifetime.mjs';
 import { spawnNode } from './runCommand.mjs';

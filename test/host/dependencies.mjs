@@ -1,4 +1,4 @@
-// Decides whether node_modules is what package-lock.json asks for, and makes it so if not.
+// Installs node_modules unless it already matches package-lock.json.
 import { existsSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export async function provideDependencies(repository, report) {
   if (await fits()) return;
 
   await report.step('Dependencies', (say) =>
-    // Not in place: `npm ci` first removes what is there, and a broken-off one leaves a heap that looks like the real thing.
+    // Not in place: `npm ci` first removes node_modules, and an interrupted one leaves a partial folder that looks complete.
     buildWhole(
       target,
       async (partial) => {
@@ -71,7 +71,7 @@ export function lockMismatch(wanted, installed, exists) {
   for (const [path, entry] of Object.entries(wanted)) {
     if (path === '') continue;
     const found = installed[path];
-    // Packages for other systems are locked but not installed.
+    // Packages for other platforms are locked but not installed.
     if (found === undefined && (entry.optional === true || entry.devOptional === true || entry.peer === true)) continue;
     if (found === undefined || found.version !== entry.version || found.integrity !== entry.integrity) return path;
     if (!exists(join(path, 'package.json'))) return path;

@@ -1,4 +1,4 @@
-// Decides what the command line of a desktop VS Code means to ours; what it does not know has no meaning in a browser.
+// Reads the command line of a desktop VS Code; flags without a meaning in a browser are ignored.
 import { resolve } from 'node:path';
 import { UserError } from './errors.mjs';
 

@@ -1,4 +1,4 @@
-// Decides how problems are told: expected ones by what happened and what to do next, bugs by their stack trace.
+// Prints errors: expected ones as a message with the next step, bugs with their stack trace.
 
 /**
  * A problem that was expected: shown as its message and the next step, never as a stack trace.

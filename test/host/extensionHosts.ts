@@ -1,8 +1,8 @@
-// Decides, from what a VS Code server prints, which extension hosts run and how they ended.
+// Tracks the extension hosts of a VS Code server, and how they ended, from its output.
 
 export interface ExtensionHostExit {
   readonly pid: number;
-  /** As the server prints it, e.g. "code: null, signal: SIGKILL". */
+  /** As printed by the server, for example "code: null, signal: SIGKILL". */
   readonly how: string;
   readonly clean: boolean;
 }

@@ -1,4 +1,4 @@
-// Decides how a module is run inside a real extension host: our VS Code, a page that shows it, the module's exit code ours.
+// Runs a module inside a real extension host: starts our VS Code and a page, and returns the module's exit code.
 import { format } from 'node:util';
 import type { Page } from 'playwright-core';
 import { launchChromium } from './browser.ts';
@@ -9,7 +9,7 @@ const extensionHostWithinMilliseconds = 120_000;
 const longestRunMilliseconds = 20 * 60_000;
 /** After the extension host has ended by itself. */
 const exitCodeWithinMilliseconds = 10_000;
-/** What the server printed just before an exit code may still be on its way. */
+/** Time for server output that was printed just before the exit code. */
 const settleMilliseconds = 300;
 
 export interface InsideEditorOptions extends VscodeServerOptions {
@@ -20,7 +20,7 @@ export interface InsideEditorOptions extends VscodeServerOptions {
   readonly tests: string;
   /** Default: 20 minutes. */
   readonly longestMilliseconds?: number;
-  /** What the window's console shows, all extensions' included. Default: it is printed. */
+  /** Gets the output of the window's console, including that of other extensions. Default: it is printed. */
   readonly log?: (line: string) => void;
 }
 
@@ -39,7 +39,7 @@ export async function runInsideEditor(options: InsideEditorOptions): Promise<num
 
 async function runTests(page: Page, url: string, log: (line: string) => void): Promise<number> {
   await page.exposeFunction('codeAutomationLog', (_type: string, values: readonly unknown[]) => {
-    // As the console it was written to would show it.
+    // Formats the arguments as the console does.
     log(format(...values));
   });
   const { promise: exitCode, resolve } = Promise.withResolvers<number>();

@@ -1,4 +1,4 @@
-// Decides how a command ends: by its result, by an error, or by a signal; and that nothing it started outlives it.
+// Runs a command to its end, by result, error or signal, and cleans up everything it started.
 import { constants } from 'node:os';
 import { describeError, UserError } from './errors.mjs';
 
@@ -18,7 +18,7 @@ export function onEnd(what, cleanup) {
   return () => void cleanups[what].delete(cleanup);
 }
 
-/** Whether the process is on its way out, so that failures of what is being ended are no news. */
+/** Whether the process is ending, so that failures of what is being ended need no report. */
 export function isEnding() {
   return ending;
 }

@@ -1,4 +1,4 @@
-// Decides what `npm start`, `npm test` and their kin need, provides it, and hands over to their TypeScript on the right Node.
+// Entry point of `npm start`, `npm test` and the like: sets up what they need and runs their TypeScript on the right Node.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -43,7 +43,7 @@ const commands = {
   bench: {
     stage: 'bench.ts',
     help: 'npm run bench [-- NAME]: runs test/bench/*.bench.ts, or those whose name contains NAME.',
-    // The row of the storm is measured in the real extension host.
+    // The storm benchmark runs in the real extension host.
     check: async () => ['dependencies', 'vscode', 'chromium'],
   },
   trial: {
@@ -72,7 +72,7 @@ const commands = {
     check: async () => ['dependencies'],
   },
   package: { stage: 'package.ts', help: 'npm run package: builds earshot.vsix.', check: async () => ['dependencies'] },
-  // What test/host/vscode calls: VS Code with the command line of a desktop one.
+  // Called by test/host/vscode: VS Code with the command line of a desktop one.
   vscode: { stage: 'vscodeExecutable.ts', help: '', check: async () => ['dependencies', 'vscode', 'chromium'] },
 };
 
@@ -100,7 +100,7 @@ async function main() {
 }
 
 /**
- * npm passes a signal on to the shell in which it runs us; that shell dies of it and tells nobody.
+ * npm passes a signal on to the shell in which it runs us; that shell dies without passing it on.
  */
 function endWithTheShell() {
   if (process.env['npm_lifecycle_event'] === undefined) return;
@@ -125,7 +125,7 @@ function runStage(node, file, args) {
     env: { ...process.env, ...bond.env },
     stdio: ['inherit', 'inherit', 'inherit', bond.stdio],
   });
-  // It cleans up and says so itself; we only wait for it.
+  // The second stage cleans up and reports that itself.
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     process.removeAllListeners(signal);
     process.on(signal, () => child.kill(signal));

@@ -1,4 +1,4 @@
-// Decides how the extension that provides a chat model of VS Code's own gets into a VS Code, for whoever tests on one.
+// Installs the test extension that provides a chat model through VS Code's own API.
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

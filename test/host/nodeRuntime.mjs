@@ -1,4 +1,4 @@
-// Decides which Node runs VS Code and our own TypeScript: the machine's if it is the right one, else one from the registry.
+// Provides the Node that runs VS Code and our TypeScript: the installed one if its version fits, otherwise one from the registry.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -48,7 +48,7 @@ async function install(packageName, folder) {
     purpose: `Node ${registryVersion} (${packageName})`,
   });
   const installed = join(folder, 'node_modules', packageName);
-  // Headers and manuals: nothing here is compiled, and nobody reads them.
+  // Removes headers and manuals, which are not needed.
   for (const name of ['include', 'share', 'CHANGELOG.md'])
     await rm(join(installed, name), { recursive: true, force: true });
   return installed;

@@ -1,4 +1,4 @@
-// Collects the licence texts of everything that is bundled, by esbuild's own account of what that is.
+// Collects the licence texts of everything that is bundled according to esbuild's metafile.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
@@ -11,7 +11,7 @@ const rule = '-'.repeat(80);
 const head = `Earshot contains the following third-party software, each under its own licence.
 `;
 
-/** Copied by hand, so that no bundler knows of it. */
+/** Copied code that the bundler does not know of. */
 const icons = `Codicons (https://github.com/microsoft/vscode-codicons)
 Copyright (c) Microsoft Corporation. The icons are licensed under the Creative Commons Attribution 4.0 International
 licence: https://creativecommons.org/licenses/by/4.0/legalcode

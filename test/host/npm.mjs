@@ -1,10 +1,10 @@
-// Decides how npm is called: the user's npm and registry settings, none of the surroundings of the npm that called us.
+// Calls npm with the user's npm and registry settings, without the environment of the npm that runs us.
 import { basename } from 'node:path';
 import { newLogFile } from './cache.mjs';
 import { UserError } from './errors.mjs';
 import { lastLines, runCommand, runNode } from './runCommand.mjs';
 
-/** No package that set-up installs needs its install scripts, and none of them may run on the user's machine unasked. */
+/** No installed package needs its install scripts, and none may run on the user's machine unasked. */
 export const quietInstall = [
   '--ignore-scripts',
   '--no-audit',
@@ -13,7 +13,7 @@ export const quietInstall = [
   '--loglevel=warn',
 ].concat(
   '--prefer-offline',
-  // npm would wait for more than a minute before it admits that there is no network.
+  // By default npm waits for more than a minute before it reports that there is no network.
   '--fetch-retry-mintimeout=2000',
   '--fetch-retry-maxtimeout=10000',
 );
@@ -53,7 +53,7 @@ export function npmScript(environment = process.env) {
 }
 
 /**
- * The npm that runs our script tells its children about our package; an npm for another folder must not hear of it.
+ * The npm that runs our script describes our package in the environment, which an npm for another folder must not get.
  *
  * @param {NodeJS.ProcessEnv} environment
  * @returns {NodeJS.ProcessEnv}

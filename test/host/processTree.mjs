@@ -1,4 +1,4 @@
-// Decides which processes belong to one that we started, and ends all of them.
+// Finds all processes that belong to one that we started, and ends them.
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -12,7 +12,7 @@ const killedWithinMilliseconds = 2000;
  * @property {number} pid
  * @property {number} parent
  * @property {number} group
- * @property {string} started tells a process from a later one that was given the same pid
+ * @property {string} started distinguishes a process from a later one with the same pid
  */
 
 /**
@@ -23,7 +23,7 @@ const killedWithinMilliseconds = 2000;
 export async function listProcesses() {
   if (process.platform === 'win32') {
     const { stdout } = await run('tasklist', ['/fo', 'csv', '/nh'], { maxBuffer: 16 * 2 ** 20 });
-    // It tells neither parents nor groups; ending a tree is the system's own work there.
+    // Windows lists neither parents nor groups; the system ends trees itself.
     return stdout.split('\n').flatMap((row) => {
       const pid = /^"[^"]*","(\d+)"/.exec(row)?.[1];
       return pid === undefined ? [] : [asProcess([pid])];
@@ -40,7 +40,7 @@ export async function listProcesses() {
   const found = await Promise.all(
     names.map(async (pid) => {
       const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-      // The name in parentheses may itself contain anything; what follows the last one is plain fields.
+      // The name in parentheses may contain anything; plain fields follow the last parenthesis.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       const [state, parent, group] = fields;
       return stat === '' || state === 'Z' || state === 'X' ? [] : [asProcess([pid, parent, group, fields[19]])];

@@ -1,4 +1,4 @@
-// Decides what a person reads while work goes on: one line for each piece, in place on a terminal.
+// Prints the progress of steps: one line each, rewritten in place on a terminal.
 import { isEnding } from './lifetime.mjs';
 
 /**
@@ -62,7 +62,7 @@ export function createReporter(stream = process.stdout) {
       timer ??= setInterval(tick, inPlace ? spinnerMilliseconds : plainLineMilliseconds);
       let shown = '';
       const finish = (/** @type {string} */ text) => {
-        // What becomes of work that is being ended because of something else is no news.
+        // The outcome of a step that is being ended for another reason is not reported.
         if (isEnding()) return;
         erase();
         running.delete(label);

@@ -1,4 +1,4 @@
-// Decides how a helper program is run: in a group of its own that ends with us, its output in a log, its failure explained.
+// Runs helper programs: in their own process group that ends with us, with their output in a log file.
 import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -108,7 +108,7 @@ export async function runNode(node, args, { logFile, ...options }) {
 async function openLog(logFile, commandLine) {
   await mkdir(dirname(logFile), { recursive: true });
   const log = createWriteStream(logFile, { flags: 'a' });
-  // A full disk must not end the program that is being logged.
+  // A full disk must not end the logged program.
   log.on('error', () => {});
   log.write(`> ${commandLine.join(' ')}\n`);
   return log;

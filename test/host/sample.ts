@@ -1,4 +1,4 @@
-// Decides what the sample workspace is: a small TypeScript project in git, on which everything Earshot hears can be tried.
+// Creates the sample workspace: a small TypeScript project in git on which every kind of notification can be tried.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { devNull } from 'node:os';
@@ -50,7 +50,7 @@ async function commitAll(folder: string, message: string): Promise<void> {
 
 async function git(folder: string, ...args: readonly string[]): Promise<void> {
   try {
-    // The user's own settings (signing, hooks, templates) are none of the sample's business.
+    // The user's git settings (signing, hooks, templates) must not affect the sample.
     const env = { ...process.env, GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' };
     await run('git', ['-C', folder, ...args], { env });
   } catch (error) {

@@ -1,4 +1,4 @@
-// Decides how a VS Code server with Earshot is started, addressed and ended; everything that needs one uses this.
+// Starts and stops a VS Code server with Earshot and builds its addresses.
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -19,16 +19,16 @@ const startWithinMilliseconds = 60_000;
 const keptOutputLines = 400;
 
 export interface VscodeServerOptions {
-  /** Where the server keeps its state, its log (server.log) and a home folder of its own. */
+  /** Holds the server's state, its log (server.log) and its own home folder. */
   readonly dataDir: string;
   readonly extensionsDir?: string;
-  /** On top of our defaults; null leaves a setting to VS Code. */
+  /** Merged into our defaults; null restores the default of VS Code. */
   readonly settings?: Settings;
   /** Default: a free one. */
   readonly port?: number;
   /** Added to the environment of the server and its extension hosts; undefined removes a variable. */
   readonly env?: NodeJS.ProcessEnv;
-  /** true: folders are untrusted until the user trusts them. Default: every folder is trusted and nobody is asked. */
+  /** true: folders are untrusted until the user trusts them. Default: every folder is trusted. */
   readonly workspaceTrust?: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface VscodeServer {
   onOutput(listener: (line: string) => void): () => void;
   /** The last lines the server printed. */
   recentOutput(): string;
-  /** Settles when the server is gone, whoever ended it. */
+  /** Settles when the server has ended for any reason. */
   readonly ended: Promise<void>;
   /** Ends the server, its extension hosts, terminals and language servers; resolves when none of them is left. */
   stop(): Promise<void>;
@@ -105,7 +105,7 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
   }
 }
 
-/** Machine settings are below what the user changes in the window and in the folder. */
+/** Machine settings have lower precedence than changes made in the window or the folder. */
 async function writeMachineSettings(dataDir: string, settings: Settings): Promise<void> {
   const folder = join(dataDir, 'data', 'Machine');
   await mkdir(folder, { recursive: true });
@@ -185,7 +185,7 @@ function listeningPort(output: Output, ended: Promise<void>): Promise<number> {
   });
 }
 
-/** VS Code takes what a desktop one takes as flags from the payload. */
+/** The payload has what a desktop VS Code takes as flags. */
 function pageUrl(port: number, token: string, folder: string | undefined, { extension, tests }: PageOptions): string {
   const remote = (path: string) => `vscode-remote://${host}:${port}${pathToFileURL(path).pathname}`;
   const payload = [

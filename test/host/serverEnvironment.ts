@@ -1,15 +1,15 @@
-// Decides what of our own environment a VS Code server may see: none of npm's, a test runner's or another editor's.
+// The environment of a VS Code server: ours without variables of npm, a test runner or another editor.
 import { delimiter, dirname } from 'node:path';
 
 const notForTheServer =
   /^(npm_|INIT_CWD$|NODE_OPTIONS$|NODE_ENV$|NODE_PATH$|VITEST|TEST$|VSCODE_|ELECTRON_|XDG_(CONFIG|CACHE|DATA|STATE)_HOME$)/i;
 
 export interface ServerEnvironment {
-  /** Everything of the user's that programs look for in the home folder is looked for here. */
+  /** The home folder of programs inside the server. */
   readonly home: string;
-  /** Where sockets are put. */
+  /** The folder for sockets. */
   readonly runtimeFolder: string;
-  /** Terminals and tasks find it first. */
+  /** First on the PATH of terminals and tasks. */
   readonly node: string;
 }
 

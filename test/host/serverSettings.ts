@@ -1,10 +1,10 @@
-// Decides which VS Code settings a run starts from: calm, offline, without VS Code's own AI features.
+// The default VS Code settings of a run: few prompts, offline, without VS Code's own AI features.
 
 export type Settings = Readonly<Record<string, unknown>>;
 
 export const defaultSettings: Settings = {
   'workbench.colorTheme': 'Default Dark Modern',
-  // As on a desktop: what is typed stays unsaved until somebody saves it.
+  // As on a desktop: no auto save.
   'files.autoSave': 'off',
   'workbench.startupEditor': 'none',
   'workbench.tips.enabled': false,
@@ -24,7 +24,7 @@ export const defaultSettings: Settings = {
   'typescript.disableAutomaticTypeAcquisition': true,
 };
 
-/** A setting whose value is null is left to VS Code's own default. */
+/** A null value restores the default of VS Code. */
 export function mergeSettings(...layers: readonly Settings[]): Record<string, unknown> {
   const merged = Object.assign({}, ...layers) as Record<string, unknown>;
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));

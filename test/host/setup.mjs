@@ -1,4 +1,4 @@
-// Decides what must be there before a command can run, and provides it all; what is there already costs only a look.
+// Provides everything that a command needs and that is not there yet.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder, removeAbandoned } from './cache.mjs';
@@ -21,7 +21,7 @@ export const repository = fileURLToPath(new URL('../..', import.meta.url)).repla
  * @returns {Promise<{ node: string, vscode: string, chromium: string }>} paths; empty for what was not asked for
  */
 export async function setUp(needs, report = silentReporter) {
-  // What runs that were killed left behind.
+  // Removes the remains of killed runs.
   const tidied = Promise.all([cacheFolder(), join(repository, '.build')].map(removeAbandoned));
   const [node, vscode, chromium] = await Promise.all([
     provideNode(report),

@@ -1,4 +1,4 @@
-// Decides what happens between `npm start` and Ctrl+C: build, a folder to work on, a server, a browser at its address.
+// Runs `npm start`: build, workspace folder, server and browser, until Ctrl+C.
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -49,13 +49,13 @@ interface Place {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The sample and all state: gone when the run ends. */
+/** The sample and all state, removed when the run ends. */
 async function temporaryPlace(): Promise<Place> {
   const temporary = await newTemporaryFolder();
   return { folder: await createSample(temporary), dataDir: join(temporary, 'server'), env: {} };
 }
 
-/** The user's own folder: conversations and window state are there again next time. */
+/** The user's own folder, with conversations and window state kept for the next run. */
 async function lastingPlace(folder: string): Promise<Place> {
   const dataDir = join(cacheFolder(), 'folders', nameFor(folder));
   await makeWritable(dataDir);
@@ -64,7 +64,7 @@ async function lastingPlace(folder: string): Promise<Place> {
   return { folder, dataDir, env: existsSync(gitConfiguration) ? { GIT_CONFIG_GLOBAL: gitConfiguration } : {} };
 }
 
-/** A browser keeps what belongs to an address by its port: the same folder should come back at the same one. */
+/** Browsers store state by port, so the same folder gets the same port. */
 async function preferredPort(folder: string): Promise<number | undefined> {
   const [firstPort, count] = [20_000, 20_000];
   const port = firstPort + (Number.parseInt(nameFor(folder).slice(-8), 16) % count);

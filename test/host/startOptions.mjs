@@ -1,4 +1,4 @@
-// Decides what the command line of `npm start` means, and refuses what cannot work before anything else happens.
+// Parses the command line of `npm start` and refuses invalid options before anything else happens.
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
@@ -120,7 +120,7 @@ export function portProblem(port) {
  * @returns {Promise<string>}
  */
 async function readFolder(text) {
-  // npm runs us in the package's folder; what the user typed is meant from where they stand.
+  // npm runs us in the package's folder; the user's paths are relative to the folder they called npm in.
   const path = fromWhereTheUserStands(text);
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) throw usageError(`--folder ${text}: there is no such folder (${path}).`);

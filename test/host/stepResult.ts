@@ -1,4 +1,4 @@
-// Decides what one step of `npm test` amounts to, and how the results of the tools are read.
+// Results of the steps of `npm test`, read from the reports of the tools.
 import { stripVTControlCharacters } from 'node:util';
 import { UserError } from './errors.mjs';
 
@@ -19,7 +19,7 @@ export function oneFailed(title: string, message: string): StepResult {
   return { passed: 0, skipped: 0, failures: [{ title, message: stripVTControlCharacters(message).trim() }] };
 }
 
-/** A step in which no test ran says nothing, and must not look like a good one. */
+/** A step in which no test ran counts as failed. */
 export function requireTests(result: StepResult, title: string): StepResult {
   if (result.passed + result.skipped + result.failures.length > 0) return result;
   return oneFailed(title, 'No test ran.');
@@ -51,7 +51,7 @@ export function readVitestReport(text: string, relativeTo: string): StepResult {
         message: stripVTControlCharacters((failureMessages ?? []).join('\n')),
       })),
   );
-  // A file that cannot even be loaded, or whose hooks fail, has a message but perhaps no failed test.
+  // A file that failed to load, or whose hooks failed, has a message but perhaps no failed test.
   const failedFiles = report.testResults
     .filter(
       ({ status, assertionResults }) =>

@@ -1,4 +1,4 @@
-// Decides how `npm test` goes through its steps: in lanes side by side, each step whatever became of the others, and all of them counted.
+// Runs the steps of `npm test` in parallel lanes, each regardless of the others, and counts the results.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { indent } from './errors.mjs';

@@ -1,4 +1,4 @@
-// Decides which steps of `npm test` run for which words on its command line.
+// Selects the steps of `npm test` from its command line.
 import { UserError } from './errors.mjs';
 
 export const testHelp = `npm test [-- WHICH]: checks and tests Earshot; the last line counts what passed and failed.

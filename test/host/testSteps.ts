@@ -1,4 +1,4 @@
-// Decides what each step of `npm test` runs and from where its result is read.
+// The steps of `npm test`: what each runs and where its result is read from.
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ async function runTool(
     cwd: repository,
     logFile: logFileOf(step),
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
-    // Browsers and servers must be closed by whoever opened them.
+    // The program that opened browsers and servers must close them.
     graceMilliseconds: 8000,
   };
   const display = step === 'electron' ? virtualDisplay() : undefined;

@@ -1,4 +1,4 @@
-// Decides what happens when test/host/vscode is run as if it were a desktop VS Code: tests in a real extension host, their exit code ours.
+// Implements test/host/vscode, which is called like a desktop VS Code: runs tests in a real extension host and exits with their code.
 import { join } from 'node:path';
 import { newTemporaryFolder } from './cache.mjs';
 import { readDesktopFlags } from './desktopFlags.ts';

@@ -1,4 +1,4 @@
-// Decides how a whole VS Code comes from the npm registry into the cache, without a compiler.
+// Installs a complete VS Code from the npm registry into the cache, without a compiler.
 import { existsSync } from 'node:fs';
 import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { buildWhole, cacheFolder } from './cache.mjs';
 import { quietInstall, runNpm } from './npm.mjs';
 
-/** This release of code-server carries VS Code 1.139.1. Its shrinkwrap files fix everything it depends on. */
+/** This release of code-server contains VS Code 1.139.1. Its shrinkwrap files pin all dependencies. */
 const codeServerVersion = '4.139.1';
 const vscodeVersion = '1.139.1';
-/** Raise it whenever the steps below change, so that caches filled by older ones are not taken for this one. */
+/** Increase this whenever the steps below change, so that older caches are not used. */
 const recipe = 1;
 
 /**
@@ -50,7 +50,7 @@ async function install(folder, say) {
   const vscode = join(folder, 'node_modules', 'code-server', 'lib', 'vscode');
   say('installing its modules');
   await Promise.all([
-    // A package that is wanted as a peer by another is missing in the shrinkwrap file; nothing imports it.
+    // A peer dependency is missing in the shrinkwrap file; nothing imports it.
     runNpm(['ci', ...quietInstall, '--omit=dev', '--legacy-peer-deps'], { cwd: vscode, purpose }),
     runNpm(['ci', ...quietInstall, '--omit=dev'], { cwd: join(vscode, 'extensions'), purpose }),
   ]);

@@ -1,4 +1,4 @@
-// Decides in which VS Code the suites of test/vscode run: ours, or with `electron` a desktop one. A program of its own.
+// Program that runs the suites of test/vscode in our VS Code, or with `electron` in a desktop one.
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Makes the file that users install, in a folder of its own: offline, from any clone, with nothing in it that was not meant to ship.
+// Builds the VSIX package in a temporary folder: offline, from any clone, with only the listed files.
 import { cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { collectNotices } from './notices.ts';
 import { lastLines, runNode } from './runCommand.mjs';
 import { repository } from './setup.mjs';
 
-/** What is copied as it is; the build puts dist/ there. */
+/** Files copied unchanged; the build adds dist/. */
 const copied = ['package.json', 'CHANGELOG.md', 'LICENSE', 'media', '.vscodeignore'];
 /** What is in the package, as files. */
 export const packagedFolder = join(repository, '.build', 'package');

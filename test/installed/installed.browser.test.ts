@@ -1,4 +1,4 @@
-// The package that users install: what is in it, and that an installed Earshot, not one under development, does its work.
+// The VSIX package: its content, and that the installed Earshot works.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,14 +7,14 @@ import { makeVsix } from '../host/vsix.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 const file = join(repository, '.build', 'earshot.vsix');
-/** Used by the hub alone, which is not in the package yet. */
+/** Used only by the hub, which is not in the package yet. */
 const NOT_PACKAGED = ['ws'];
 const workbench = useWorkbench(async () => {
   await makeVsix(file, () => undefined);
   return { installed: file };
 });
 
-/** Everything that may ship; what VS Code adds when it installs is `.vsixmanifest`. */
+/** The files that may ship, and `.vsixmanifest`, which VS Code adds on installation. */
 const ALLOWED = [
   /^(package\.json|readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|\.vsixmanifest)$/,
   /^dist\/(extension\.js|supervisor\.cjs|webview\/chat\.js|chunks\/[\w-]+\.js)$/,
@@ -30,7 +30,7 @@ async function installed(): Promise<{ folder: string; files: string[] }> {
   return { folder, files: files.map((path) => path.slice(folder.length + 1).replaceAll('\\', '/')) };
 }
 
-test('the package has what it needs, nothing else, and at most 2 MB', async () => {
+test('the package has only the allowed files and at most 2 MB', async () => {
   const { files } = await installed();
   expect(files.filter((path) => !ALLOWED.some((allowed) => allowed.test(path)))).toEqual([]);
   for (const needed of ['readme.md', 'changelog.md', 'LICENSE.txt', 'dist/supervisor.cjs', 'media/icon.png'])
@@ -38,7 +38,7 @@ test('the package has what it needs, nothing else, and at most 2 MB', async () =
   expect((await stat(file)).size).toBeLessThanOrEqual(2 * 1024 * 1024);
 });
 
-test('it has the licence text of everything that is bundled', async () => {
+test('the package has the licence texts of all bundled code', async () => {
   const notices = await readFile(join((await installed()).folder, 'ThirdPartyNotices.txt'), 'utf8');
   const { dependencies } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
@@ -50,7 +50,7 @@ test('it has the licence text of everything that is bundled', async () => {
   expect(texts.filter((text) => !/permission|redistribution|licensed under|apache license/i.test(text))).toEqual([]);
 });
 
-test('it answers a message, runs a command that was approved, and says what it printed', async () => {
+test('the installed extension answers a message, runs an approved command and shows its output', async () => {
   await workbench.openChat();
   await workbench.say('run echo installed-$((6*7))');
   const card = workbench.card(/echo installed/);
@@ -59,7 +59,7 @@ test('it answers a message, runs a command that was approved, and says what it p
   await workbench.transcript().getByText('installed-42').first().waitFor();
 });
 
-test('its README has its pictures and links in the package, and the editor shows it', async () => {
+test('the README finds its images and links in the package, and the editor shows it', async () => {
   const { folder, files } = await installed();
   const readme = await readFile(join(folder, 'readme.md'), 'utf8');
   const links = [...readme.matchAll(/\]\((?!#|[a-z]+:)([^)]+)\)/g)].map(([, path]) => path);

@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Mutant, mutants } from './list.ts';
+import { mutants } from './list.ts';
+import { type Mutant, mutate } from './mutate.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const [wanted = ''] = process.argv.slice(2);
@@ -25,7 +26,7 @@ try {
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
   const tests = [...new Set(chosen.flatMap((mutant) => mutant.tests))];
   if (!(await passes(tests))) {
-    say('The tests fail without any mutant: mend them first.');
+    say('The tests fail without any mutant: fix them first.');
     process.exitCode = 1;
   } else {
     for (const mutant of chosen) await hunt(mutant);
@@ -37,15 +38,13 @@ try {
 async function hunt(mutant: Mutant): Promise<void> {
   const path = join(copy, mutant.file);
   const source = await readFile(path, 'utf8');
-  if (source.split(mutant.find).length !== 2) {
-    say(`STALE     ${mutant.name}: its text stands not once in ${mutant.file}`);
+  try {
+    await writeFile(path, mutate(source, mutant));
+  } catch (error) {
+    say(`STALE     ${mutant.name}: ${String(error)}, in ${mutant.file}`);
     process.exitCode = 1;
     return;
   }
-  await writeFile(
-    path,
-    source.replace(mutant.find, () => mutant.replace),
-  );
   const survived = await passes(mutant.tests);
   await writeFile(path, source);
   say(`${survived ? 'SURVIVED ' : 'killed   '} ${mutant.name}`);

@@ -11,9 +11,9 @@ import { findGitFolder } from '../../src/producers/git/gitState.ts';
 import { editorBuffers } from '../../src/vscode/sources/buffers.ts';
 import { DiagnosticsSource } from '../../src/vscode/sources/diagnostics.ts';
 import { createEditorFiles } from '../../src/vscode/sources/files.ts';
-import { pathOf } from '../../src/vscode/sources/paths.ts';
 import { editorTerminals } from '../../src/vscode/sources/terminals.ts';
 import { EditorTasks } from '../../src/vscode/tasks/editorTasks.ts';
+import { toFilePath } from '../../src/vscode/workspace/fileUris.ts';
 import { editBetween, type Fact, type ProblemsOf, READ, type Recorded } from './recorded.ts';
 
 /** Nobody reads what is in these. */
@@ -114,7 +114,7 @@ export class Recorder implements Disposable {
   }
 
   #bufferChanged(path: string): void {
-    const document = vscode.workspace.textDocuments.find(({ uri }) => pathOf(uri) === path);
+    const document = vscode.workspace.textDocuments.find(({ uri }) => toFilePath(uri)?.path === path);
     if (document?.isDirty !== true) {
       this.#buffers.delete(path);
       this.#note({ type: 'buffer', path });

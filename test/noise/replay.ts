@@ -27,9 +27,9 @@ import { createFilesProducer, type FilesDeps } from '../../src/producers/files/f
 import { createGitProducer } from '../../src/producers/git/git.ts';
 import { GitGate, type Passed } from '../../src/producers/git/gitGate.ts';
 import { type RepositoryDeps } from '../../src/producers/git/gitRepository.ts';
-import { createTasksProducer } from '../../src/producers/tasks.ts';
+import { createTasksProducer } from '../../src/producers/tasks/tasks.ts';
 import { createTerminalsProducer } from '../../src/producers/terminals.ts';
-import { createFolderDisk } from '../support/folderWorkspace.ts';
+import { createFolderDisk } from '../support/workspace/folderWorkspace.ts';
 import { applyEdit, type ProblemsOf, type Recorded } from './recorded.ts';
 
 const ROOT = '/shop';

@@ -1,4 +1,4 @@
-// An accessibility checker's view of the chat, as it is drawn now.
+// Runs axe on the chat as it is rendered now.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type Frame } from 'playwright-core';
@@ -8,11 +8,11 @@ interface Violation {
   nodes: { html: string }[];
 }
 
-/** What is wrong, one line each; empty if nothing is. */
+/** The violations, one line each. */
 export async function findViolations(frame: Frame): Promise<string[]> {
   await frame.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
   return frame.evaluate(async () => {
-    // The page lets the side bar shine through, which a checker inside the frame takes for white.
+    // The page is transparent over the side bar, which axe inside the frame takes for white.
     document.body.style.backgroundColor = 'var(--vscode-sideBar-background)';
     const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
     const { violations } = await axe.run({ resultTypes: ['violations'] });

@@ -1,4 +1,4 @@
-// What a bundle loads at once, by esbuild's own account: a file and everything that it imports other than dynamically.
+// Finds the code that a bundle loads at once, from esbuild's metafile: a file and its static imports.
 import type { Metafile } from 'esbuild';
 
 export interface LoadedCode {

@@ -1,11 +1,11 @@
-// The clock port turned by hand: time passes only when a test says so, and what is due is called in order.
+// A clock that advances only when a test says so and runs due callbacks in order.
 import { type Clock } from '../../src/base/clock.ts';
 import { toDisposable } from '../../src/base/disposable.ts';
 
 export interface ManualClock extends Clock {
-  /** Passes this much time; what falls due is called at its own moment. */
+  /** Advances the time; each due callback runs at its own time. */
   advance(milliseconds: number): void;
-  /** How many calls are still to come. */
+  /** The number of scheduled callbacks. */
   readonly waiting: number;
 }
 

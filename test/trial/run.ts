@@ -1,4 +1,4 @@
-// `npm run trial -- --base-url U --model M`: how a real model takes notifications, in each format. A key: EARSHOT_API_KEY.
+// `npm run trial -- --base-url U --model M`: tests how a real model reacts to notifications in each format. Key: EARSHOT_API_KEY.
 import { parseArgs } from 'node:util';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { UserError } from '../host/errors.mjs';

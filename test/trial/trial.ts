@@ -1,6 +1,5 @@
-// Decides how a model takes what it hears: plays each situation in each format and judges the very next answer.
-
-import { formatBlock } from '../../src/core/notify/format/formats.ts';
+// Plays each situation in each format and classifies the model's next answer.
+import { formatBlock } from '../../src/core/agent/delivery.ts';
 import { planNotifications } from '../../src/core/notify/plan.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../../src/core/ports/ports.ts';
 import { type Workspace } from '../../src/core/ports/workspace.ts';
@@ -19,7 +18,7 @@ export interface Played {
   readonly situation: string;
   readonly format: FormatName;
   readonly verdict: Verdict;
-  /** The answer, or why there is none. */
+  /** The answer, or the reason for its absence. */
   readonly answer: string;
 }
 
@@ -28,7 +27,7 @@ const { settings } = readSettings(() => undefined);
 const workspace: Pick<Workspace, 'folders'> = { folders: [{ path: '', absolute: '/work' }] };
 
 function requestFor(situation: Situation, format: FormatName): ModelRequest {
-  const notification = { ...situation.heard, id: '01J00000000000000000000000', at: '2026-01-01T12:00:00.000Z' };
+  const notification = { ...situation.notification, id: '01J00000000000000000000000', at: '2026-01-01T12:00:00.000Z' };
   const plan = planNotifications({ pending: [notification], settings, contextWindow: 128_000, measure: () => 0 });
   const text = formatBlock(format, { plan, texts: [], key: KEY, now: Date.parse(notification.at) });
   const call = { id: 'call_1', name: situation.call.name, arguments: JSON.stringify(situation.call.arguments) };
@@ -61,7 +60,7 @@ export async function runTrial(
   return all;
 }
 
-/** A model that takes the block for the user's words says so in words like these. */
+/** Phrases of a model that mistakes the block for a message of the user. */
 const USER_VOICE =
   /\b(as|since|because) you (said|asked|mentioned|requested|told|wrote|noted)|you('ve| have)? (just )?(told|informed|notified|mentioned to|asked|reminded) me|thanks? (you )?for (letting me know|the (notification|update|heads[- ]up|reminder)|telling|pointing)|your (notification|message says|update about)/i;
 

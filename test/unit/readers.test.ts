@@ -1,4 +1,4 @@
-// Who may read files of the workspace, and how: everything that can reach the model goes through the door (core/consent/door.ts).
+// Which source files may read workspace files: everything that can reach the model goes through the door (core/consent/door.ts).
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import ts from 'typescript';
@@ -6,16 +6,16 @@ import { expect, test } from 'vitest';
 
 const source = join(resolve(import.meta.dirname, '../..'), 'src');
 
-/** Each way to a file's content, and the only files that may go it. */
+/** Each way to read a file, and the only source files that may use it. */
 const READERS: Readonly<Record<string, readonly string[]>> = {
   // Below the door.
   readJudged: ['core/consent/door.ts', 'vscode/workspace/editorWorkspace.ts'],
   listUnjudged: ['core/consent/door.ts'],
   WorkspaceDisk: ['core/consent/door.ts', 'vscode/workspace/editorWorkspace.ts'],
-  // What a person allowed one call. The delegate only forwards.
+  // Paths that the user approved for one call. The delegate only forwards.
   admitting: ['core/consent/ignoreFile.ts', 'core/consent/delegateWorkspace.ts'],
   viewFor: ['core/tools/run.ts'],
-  // What stays on this machine: undo, review, rules that are only compared with names.
+  // Content that stays on this machine: undo, review, rules that are only matched against names.
   readLocally: [
     'core/consent/door.ts',
     'core/consent/ignoreFile.ts',
@@ -26,7 +26,7 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
     'vscode/review/reviewContent.ts',
   ],
   readBeneath: ['core/checkpoints/putBack.ts', 'vscode/review/reviewBuffers.ts'],
-  // The editor's own way: virtual file systems, and bytes that a change starts from or leaves.
+  // Through the editor: virtual file systems, and the bytes before and after a change.
   'fs.readFile': [
     'vscode/workspace/editorWorkspace.ts',
     'vscode/workspace/fileEdits.ts',
@@ -34,7 +34,7 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
     'vscode/workspace/bufferEdits.ts',
     'vscode/review/reviewBuffers.ts',
   ],
-  // For language servers and editors; what they say of a file is asked for at the door.
+  // For language servers and editors; results about a file are checked at the door.
   openTextDocument: [
     'vscode/language/languages.ts',
     'vscode/language/quickFixes.ts',
@@ -44,14 +44,14 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Of these layers, only git's own folder and the rights of files are looked at past the door. */
+/** The only files of these layers that use node:fs: for git's own folder, file permissions and ripgrep. */
 const NODE_FILES: readonly string[] = [
   'producers/git/gitRepository.ts',
   'producers/git/gitState.ts',
   'vscode/workspace/fileRights.ts',
   'vscode/workspace/ripgrep.ts',
 ];
-const HELD = /^(core|models|producers|tools|vscode)\//;
+const CHECKED_LAYERS = /^(core|models|producers|tools|vscode)\//;
 
 interface Use {
   readonly file: string;
@@ -70,7 +70,11 @@ function usesIn(file: string, text: string): Use[] {
     }
     if (ts.isTypeReferenceNode(node) && Object.hasOwn(READERS, node.typeName.getText()))
       found.push({ file, what: node.typeName.getText() });
-    if (ts.isImportDeclaration(node) && HELD.test(file) && /^["']node:fs/.test(node.moduleSpecifier.getText()))
+    if (
+      ts.isImportDeclaration(node) &&
+      CHECKED_LAYERS.test(file) &&
+      /^["']node:fs/.test(node.moduleSpecifier.getText())
+    )
       found.push({ file, what: 'node:fs' });
     ts.forEachChild(node, visit);
   };
@@ -93,13 +97,13 @@ test('every read of a workspace file goes through the door', () => {
   expect(uses.filter((use) => !isAllowed(use))).toEqual([]);
 });
 
-test('the table names no file that does not need it', () => {
-  const idle = Object.entries(READERS).flatMap(([what, files]) =>
+test('the table lists no file that does not use its entry', () => {
+  const unused = Object.entries(READERS).flatMap(([what, files]) =>
     files
       .filter((file) => !uses.some((use) => use.what === what && use.file === file))
       .map((file) => `${what} ${file}`),
   );
-  expect(idle).toEqual([]);
+  expect(unused).toEqual([]);
 });
 
 test.each([
@@ -109,6 +113,6 @@ test.each([
   ['vscode/x.ts', 'await vscode.workspace.fs.readFile(uri)'],
   ['vscode/x.ts', 'await vscode.workspace.openTextDocument(uri)'],
   ['producers/x.ts', 'workspace.admitting(consent)'],
-])('%s is kept from: %s', (file, text) => {
+])('%s may not contain: %s', (file, text) => {
   expect(usesIn(file, text).filter((use) => !isAllowed(use))).toHaveLength(1);
 });

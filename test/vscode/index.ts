@@ -1,4 +1,4 @@
-// Runs every suite inside the extension host and writes what came of it where the runner looks.
+// Runs every suite inside the extension host and writes the results for the runner.
 import { writeFileSync } from 'node:fs';
 import Mocha from 'mocha';
 
@@ -11,7 +11,7 @@ interface Failure {
 export async function run(): Promise<void> {
   const mocha = new Mocha({ ui: 'bdd', timeout: 60_000, reporter: 'spec', color: true });
   mocha.suite.emit('pre-require', globalThis, 'earshot', mocha);
-  // For whoever works on one suite: only tests whose title fits this expression.
+  // Runs only tests whose title matches this expression.
   const only = process.env['EARSHOT_TEST_ONLY'];
   if (only !== undefined) mocha.grep(new RegExp(only));
   await import('earshot:suites');

@@ -8,9 +8,9 @@ import { realClock } from '../../src/node/realClock.ts';
 import { type TranscriptItem } from '../../src/protocol/transcript.ts';
 import { type ToPage } from '../../src/protocol/webview.ts';
 import { atTestEnd } from '../support/endings.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { type ScriptedAnswer } from '../support/scriptedServer.ts';
-import { beginWalk } from '../support/walking.ts';
+import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
+import { beginWalk } from '../support/walk/walking.ts';
 
 const done: ScriptedAnswer = { text: ['Done.'] };
 const command: ScriptedAnswer = { calls: [{ id: 'a', name: 'run_command', arguments: { command: 'echo one' } }] };
@@ -51,7 +51,7 @@ function createPlugin() {
 
 async function begin(first: ScriptedAnswer) {
   const errors: string[] = [];
-  const frontends = new Frontends({ clock: realClock, logger: recordingLog(errors) });
+  const frontends = new Frontends({ clock: realClock, logger: recordingLogger(errors) });
   const walk = await beginWalk([first, done], { ports: { frontend: frontends } });
   const chat = new ChatFrontend(realClock, head, (error) => expect(error).toBeUndefined());
   atTestEnd(async () => chat.dispose());

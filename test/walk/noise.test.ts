@@ -10,11 +10,11 @@ import { readFileTool } from '../../src/tools/files/readFile.ts';
 import { READ, type Recorded } from '../noise/recorded.ts';
 import { Replay } from '../noise/replay.ts';
 import { printTable, type Step, shownIn, type Told, tokensIn } from '../noise/table.ts';
+import { memoryWindow } from '../support/log/memoryStorage.ts';
 import { createManualClock, type ManualClock } from '../support/manualClock.ts';
-import { memoryWindow } from '../support/memoryStorage.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { createScriptedModel } from '../support/scriptedModel.ts';
-import { TestFrontend } from '../support/testFrontend.ts';
+import { createScriptedModel } from '../support/models/scriptedModel.ts';
+import { recordingLogger } from '../support/recordingLogger.ts';
+import { TestFrontend } from '../support/walk/testFrontend.ts';
 
 const [first = '', ...lines] = readFileSync(join(import.meta.dirname, '../noise/recording.jsonl'), 'utf8')
   .trimEnd()
@@ -49,7 +49,7 @@ async function pass(clock: ManualClock, until: number): Promise<void> {
 async function replay(minutes: number): Promise<Told> {
   const clock = createManualClock();
   const errors: string[] = [];
-  const log = recordingLog(errors);
+  const log = recordingLogger(errors);
   const { storage, ids } = memoryWindow(undefined, undefined, { clock });
   const parts = { clock, logger: log, snapshots: storage.snapshots };
   const editor = new Replay(parts, start);

@@ -7,7 +7,7 @@ import { createConfigProducer } from '../../src/producers/config.ts';
 import { answer, defineTool } from '../../src/tools/defineTool.ts';
 import { readFileTool } from '../../src/tools/files/readFile.ts';
 import { atTestEnd } from '../support/endings.ts';
-import { beginWalk, type Walked } from '../support/walking.ts';
+import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const NOW = 'mcp__time__now';
 

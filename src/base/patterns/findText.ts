@@ -1,6 +1,6 @@
-// Finds where one sequence stands in another in linear time, whatever both hold: `indexOf` is quadratic on repetitive text.
+// Finds one sequence in another in linear time (Knuth, Morris, Pratt); `indexOf` is quadratic on repetitive text.
 
-/** Where each occurrence begins, none overlapping the one before. `wanted` is not empty. */
+/** Starts of the occurrences that do not overlap. `wanted` must not be empty. */
 export function findSequence<T>(all: ArrayLike<T>, wanted: ArrayLike<T>, from = 0): number[] {
   const fallbacks = fallbacksOf(wanted);
   const found: number[] = [];
@@ -15,7 +15,7 @@ export function findSequence<T>(all: ArrayLike<T>, wanted: ArrayLike<T>, from = 
   return found;
 }
 
-/** The same, with those that overlap. */
+/** Starts of all occurrences, overlapping ones included. */
 export function findOverlapping<T>(all: ArrayLike<T>, wanted: ArrayLike<T>, from = 0): number[] {
   const fallbacks = fallbacksOf(wanted);
   const found: number[] = [];
@@ -30,7 +30,7 @@ export function findOverlapping<T>(all: ArrayLike<T>, wanted: ArrayLike<T>, from
   return found;
 }
 
-/** For each beginning of the sequence, how long the longest shorter beginning is that it ends with (Knuth, Morris, Pratt). */
+/** For each prefix, the length of its longest proper prefix that is also its suffix. */
 function fallbacksOf<T>(wanted: ArrayLike<T>): Int32Array {
   const fallbacks = new Int32Array(wanted.length);
   let length = 0;

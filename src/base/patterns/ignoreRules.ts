@@ -1,21 +1,21 @@
-// Reads ignore files in the form of .gitignore and says of each name on a path what their last fitting rule says. The work
-// grows with the length of the path, whatever the rules are.
+// Parses .gitignore-style files and evaluates the last matching rule for each name of a path. The work is linear in the
+// length of the path, whatever the rules are.
 import { compilePath, type PathWalk } from './pathPattern.ts';
 
-/** No path is longer; a rule that is cannot have been meant. It is left out. */
+/** No path is longer. A longer rule is skipped. */
 const LONGEST_RULE = 4096;
-/** Further rules are left out: each path costs all of them. */
+/** Further rules are skipped, since every path is matched against every rule. */
 const MOST_RULES = 10_000;
 
 export type IgnoreVerdict = 'ignored' | 'kept' | undefined;
 
 export interface IgnoreRules {
-  /** Follows one path from its outermost name inwards. */
+  /** Starts a walk along one path, from its outermost name inwards. */
   start(): IgnoreWalk;
 }
 
 export interface IgnoreWalk {
-  /** Goes one name further in: what the rules say of the path up to here. Undefined if none of them fits. */
+  /** Takes the next name; returns the verdict on the path so far, or undefined if no rule matches. */
   step(name: string, isFolder: boolean): IgnoreVerdict;
 }
 
@@ -39,7 +39,7 @@ export function parseIgnoreRules(text: string, ignoreCase = false): IgnoreRules 
         step: (name, isFolder) => {
           let verdict: IgnoreVerdict;
           for (const { rule, walk } of walks) {
-            // Each walk goes along, also where its rule does not count.
+            // Every walk must advance, even if its rule does not apply here.
             if (walk.step(name) && (isFolder || !rule.foldersOnly)) verdict = rule.verdict;
           }
           return verdict;
@@ -56,13 +56,13 @@ function parseRule(line: string, ignoreCase: boolean): Rule | undefined {
   const whole = negated ? trimmed.slice(1) : trimmed;
   const foldersOnly = whole.endsWith('/');
   const pattern = foldersOnly ? whole.slice(0, -1) : whole;
-  // A slash anywhere but at the end ties the pattern to the folder of the file; without one it holds at any depth.
+  // A slash anywhere but at the end anchors the pattern to the file's folder; otherwise it matches at any depth.
   const anchored = pattern.startsWith('/') ? pattern.slice(1) : pattern.includes('/') ? pattern : `**/${pattern}`;
   const { start } = compilePath(anchored, { ignoreCase, insideOnly: true });
   return { verdict: negated ? 'kept' : 'ignored', foldersOnly, start };
 }
 
-/** One with a `\` before it belongs to the pattern. */
+/** A trailing space escaped with `\` belongs to the pattern. */
 function withoutTrailingSpaces(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === ' ') end -= 1;

@@ -1,5 +1,5 @@
-// Matches one name, the part of a path between two slashes, against a pattern with `*`, `?` and `[...]`. Every match costs
-// at most the length of the name times that of the pattern: nothing backtracks further than the last `*`.
+// Matches one name of a path against a pattern with `*`, `?` and `[...]`. Backtracks only to the last `*`, so a match
+// costs at most the length of the name times the length of the pattern.
 
 type Token =
   | { readonly type: 'text'; readonly unit: string }
@@ -18,7 +18,7 @@ export interface NamePattern {
   matches(name: string): boolean;
 }
 
-/** The classes that git and shells know by name. */
+/** Character classes by name, as in git and shells. */
 const NAMED_CLASSES: Readonly<Record<string, RegExp>> = {
   alnum: /[a-z0-9]/i,
   alpha: /[a-z]/i,
@@ -44,7 +44,7 @@ export function compileName(pattern: string, ignoreCase = false): NamePattern {
   return { matches: (name) => !isNavigation(name) && matchTokens(tokens, fold(name), ignoreCase) };
 }
 
-/** `.` and `..` are no names of files: nothing but themselves stands for them. */
+/** `.` and `..` match only themselves. */
 export function isNavigation(name: string): boolean {
   return name === '.' || name === '..';
 }
@@ -66,7 +66,7 @@ function matchTokens(tokens: readonly Token[], name: string, ignoreCase: boolean
       continue;
     }
     if (star === undefined) return false;
-    // The last star takes one more; what an earlier one took makes no difference.
+    // The last star takes one more character; earlier stars need not be retried.
     star.at += 1;
     [at, next] = [star.at, star.next];
   }
@@ -74,7 +74,7 @@ function matchTokens(tokens: readonly Token[], name: string, ignoreCase: boolean
   return next === tokens.length;
 }
 
-/** How many units of the name at this place the token takes; 0 if it does not fit. */
+/** How many units of the name the token matches here; 0 if none. */
 function widthMatched(token: Token, name: string, at: number, ignoreCase: boolean): number {
   if (token.type === 'text') return name[at] === token.unit ? 1 : 0;
   const point = name.codePointAt(at) ?? 0;
@@ -103,7 +103,7 @@ export function splitNames(pattern: string): string[] {
     const escapesSlash = unit === '\\' && pattern[at + 1] === '/';
     if (unit === '[' && !open) {
       const end = readClass(pattern, at + 1)?.end;
-      // One that is never closed is malformed: looking for another end would cost the rest of the pattern each time.
+      // An unclosed class is malformed. Scanning on would cost the rest of the pattern each time.
       open = end === undefined;
       at = end ?? at;
     } else if (unit === '/' || escapesSlash) {
@@ -136,7 +136,7 @@ function tokensOf(pattern: string): Token[] | undefined {
   return tokens;
 }
 
-/** `from` is behind the `[`; `end` is where its `]` stands. */
+/** `from` is after the `[`; `end` is the position of its `]`. */
 function readClass(pattern: string, from: number): { token: CharacterClass; end: number } | undefined {
   const negated = pattern[from] === '!' || pattern[from] === '^';
   const first = negated ? from + 1 : from;
@@ -144,7 +144,7 @@ function readClass(pattern: string, from: number): { token: CharacterClass; end:
   const named: RegExp[] = [];
   let at = first;
   while (at < pattern.length) {
-    // A `]` that stands first is one of the characters.
+    // A leading `]` is a literal character.
     if (pattern[at] === ']' && at > first) return { token: { type: 'class', negated, ranges, named }, end: at };
     const name = pattern.startsWith('[:', at) ? nameAt(pattern, at + 2) : undefined;
     if (name !== undefined) {
@@ -164,7 +164,7 @@ function readClass(pattern: string, from: number): { token: CharacterClass; end:
   return undefined;
 }
 
-/** `alpha` of `[:alpha:]`. No class has a longer name. */
+/** `alpha` of `[:alpha:]`; the longest class name bounds the scan. */
 function nameAt(pattern: string, from: number): string | undefined {
   const end = pattern.slice(from, from + 8).indexOf(':]');
   return end === -1 ? undefined : pattern.slice(from, from + end);

@@ -1,24 +1,24 @@
-// Matches paths against patterns name by name, so that the work grows with the length of the path and no faster:
-// `**` stands for any number of names, everything else for one. Used for globs and for ignore files.
+// Matches paths against patterns name by name, in time linear in the path. `**` matches any number of names, everything
+// else one name. Used for globs and ignore files.
 import { compileName, isNavigation, type NamePattern, splitNames } from './namePattern.ts';
 
-/** Any number of names, also none. */
+/** Any number of names, including none. */
 const ANY_NAMES = '**';
 const ONE_NAME: NamePattern = { matches: (name) => name !== '' };
 
 export interface PathPattern {
-  /** Follows one path from its outermost name inwards. */
+  /** Starts a walk along one path, from its outermost name inwards. */
   start(): PathWalk;
 }
 
 export interface PathWalk {
-  /** Goes one name further in: whether the path up to here matches. */
+  /** Takes the next name; returns whether the path so far matches. */
   step(name: string): boolean;
 }
 
 export interface PathPatternOptions {
   readonly ignoreCase?: boolean;
-  /** `a/**` is what lies in `a`, not `a` itself. */
+  /** `a/**` matches what is in `a`, not `a` itself. */
   readonly insideOnly?: boolean;
 }
 
@@ -34,11 +34,11 @@ export function compilePath(pattern: string, { ignoreCase, insideOnly }: PathPat
 
 function createWalk(names: readonly (NamePattern | typeof ANY_NAMES)[]): PathWalk {
   const [first, second] = names;
-  // The most common kind, `**/*.log`: only the last name counts.
+  // The most common form, `**/*.log`: only the last name matters.
   if (names.length === 2 && first === ANY_NAMES && second !== ANY_NAMES && second !== undefined) {
     return { step: (name) => second.matches(name) };
   }
-  /** Where in the pattern the path may be by now: all at once, so that nothing is tried twice. */
+  /** All positions in the pattern that the path may have reached, so that nothing is tried twice. */
   let places = new Set<number>();
   const reach = (place: number, into: Set<number>) => {
     into.add(place);

@@ -1,5 +1,5 @@
-// Hides what in a command line or its output looks like a secret: better too much than too little. One pass from left to
-// right, in which no character is looked at more than a fixed number of times.
+// Masks what looks like a secret in a command line or its output, rather too much than too little. One pass from left to
+// right; each character is examined a bounded number of times.
 import { isHarmlessValue, secrecyOf } from './secretNames.ts';
 import { type SecretOptions, secretOptionsOf } from './secretOptions.ts';
 
@@ -13,7 +13,7 @@ const LONGEST_KEY_HEAD = 80;
 const isNameCharacter = (character: string) => /[\w.-]/.test(character);
 const isSpace = (character: string) => character === ' ' || character === '\t';
 
-/** By their own shape, whatever stands before them. */
+/** Secrets recognized by their own form, whatever precedes them. */
 const SHAPES: readonly RegExp[] = [
   /^(?:gh[pousr]_|github_pat_|glpat-|glsa_|sk-|[sr]k_(?:live|test)_|whsec_|xox[abeprs]-|xapp-|dop_v1_|shpat_|sq0[a-z]{3}-|ya29\.|AKIA|ASIA|AIza)[\w-]{8,}/,
   /^(?:npm_|hf_|gsk_)[A-Za-z\d]{20,}/,
@@ -30,11 +30,11 @@ class Masking {
   readonly #text: string;
   readonly #out: string[] = [];
   #at = 0;
-  /** Up to here all is written out. */
+  /** Output is complete up to here. */
   #written = 0;
-  /** The command that the words belong to, and what of its options is secret. */
+  /** Secret options of the program whose words are being read. */
   #options: SecretOptions | undefined;
-  /** The word that they count after has come. */
+  /** The subcommand that they require was seen. */
   #armed = false;
 
   constructor(text: string) {
@@ -73,7 +73,7 @@ class Masking {
     } else if (word === this.#options?.after) this.#armed = true;
   }
 
-  /** A whole private key, or what there is of it. */
+  /** A private key, complete or cut off. */
   #maskKey(start: number): boolean {
     if (!this.#text.startsWith(KEY_BEGIN, start)) return false;
     const head = this.#text.slice(start, start + LONGEST_KEY_HEAD);
@@ -91,7 +91,7 @@ class Masking {
     return true;
   }
 
-  /** `https://user:secret@host`, `https://secret@host`. A name before `@` in `ssh://` is none. */
+  /** `https://user:secret@host`, `https://secret@host`. A user name in `ssh://` is not a secret. */
   #maskAddress(start: number, end: number): boolean {
     if (!this.#text.startsWith('://', end)) return false;
     const from = end + '://'.length;
@@ -107,7 +107,7 @@ class Masking {
     return true;
   }
 
-  /** An option of the program before it that is followed by a secret. */
+  /** A secret after an option of the program, such as `curl -u`. */
   #maskOption(word: string, end: number): boolean {
     if (this.#options === undefined || !this.#armed || !word.startsWith('-')) return false;
     if (this.#options.apart.has(word)) {
@@ -126,13 +126,13 @@ class Masking {
     if (close === start) return false;
     const value = this.#text.slice(start, close);
     const colon = this.#options?.pair === true && !/^["']/.test(value) ? value.indexOf(':') : -1;
-    // `secret:` alone has the secret in the user's place.
+    // In `secret:` the secret is in the user's place.
     this.#mask(colon > 0 && colon < value.length - 1 ? start + colon + 1 : start, close);
     if (this.#options?.once === true) this.#options = undefined;
     return true;
   }
 
-  /** `Bearer …` and `Basic …`, also without the header's name before. */
+  /** `Bearer …` and `Basic …`, with or without the header name. */
   #maskScheme(word: string, end: number): boolean {
     if (!/^(?:bearer|basic)$/i.test(word)) return false;
     const start = this.#skipSpaces(end);
@@ -160,19 +160,19 @@ class Masking {
     const close = isHeader ? this.#endOfHeader(start) : this.#endOfAssigned(start, end - word.length, sign);
     const value = this.#text.slice(start, close);
     if (close - start <= 6 && /^(?:bearer|basic|digest|token)$/i.test(value)) {
-      // The scheme stands before the secret.
+      // The scheme precedes the secret.
       this.#mask(start, this.#endOfValue(this.#skipSpaces(close)));
       return;
     }
     if (!assigns && value.startsWith('-')) return;
-    // Of a whole line, the first word says whether it is a count.
+    // In a whole line, the first word decides whether it is a count.
     const first = this.#text.slice(start, Math.min(close, this.#endOfValue(start)));
     const counts = secrecy === 'weak' || /tokens$/i.test(name);
     if (value === '' || isHarmlessValue(withoutQuotes(counts ? first : value), name, secrecy)) return;
     this.#mask(start, close);
   }
 
-  /** A key of YAML at the beginning of its line has the whole line for its value. */
+  /** A YAML key at the start of a line: the rest of the line is its value. */
   #endOfAssigned(start: number, nameStart: number, sign: number): number {
     const close = this.#endOfValue(start);
     if (this.#character(sign) !== ':' || !isSpace(this.#character(sign + 1))) return close;
@@ -188,7 +188,7 @@ class Masking {
     return close;
   }
 
-  /** As a shell reads a word: quoted parts belong to it, also in its middle. */
+  /** A word as a shell reads it, including quoted parts. */
   #endOfValue(start: number): number {
     let close = start;
     while (close < this.#text.length) {
@@ -196,7 +196,7 @@ class Masking {
       if (character === '"' || character === "'" || character === '`') close = this.#endOfQuoted(close, character);
       else if (character === '\\') {
         const quote = this.#character(this.#skipBackslashes(close));
-        // `\"` within a quoted text begins and ends a value; elsewhere it takes a character as it is.
+        // `\"` inside a quoted text delimits a value; elsewhere it escapes a character.
         if ((quote === '"' || quote === "'") && close === start) return this.#endOfEscaped(close);
         if (quote === '"' || quote === "'") return close;
         close += 2;
@@ -206,7 +206,7 @@ class Masking {
     return Math.min(close, this.#text.length);
   }
 
-  /** Behind the closing quote; where there is none, the end of the line. */
+  /** Position after the closing quote, or the end of the line if there is none. */
   #endOfQuoted(open: number, quote: string): number {
     for (let at = open + 1; at < this.#text.length; at += 1) {
       const character = this.#character(at);
@@ -236,7 +236,7 @@ class Masking {
     return at;
   }
 
-  /** A quote that closes a name, also one with backslashes before it. */
+  /** A quote that closes a name, possibly preceded by backslashes. */
   #skipQuote(from: number): number {
     const at = this.#skipBackslashes(from);
     return this.#character(at) === '"' || this.#character(at) === "'" ? at + 1 : from;

@@ -1,6 +1,6 @@
-// Tells by its name whether a value is secret: the name of a variable, an option, a header, a key of JSON or YAML.
+// Recognizes secret values by their names: variables, options, headers, keys of JSON or YAML.
 
-/** Secret wherever in a name they stand: `PGPASSWORD`, `authToken`, `client-secret`. */
+/** Secret anywhere in a name: `PGPASSWORD`, `authToken`, `client-secret`. */
 const STRONG = [
   'password',
   'passwd',
@@ -16,11 +16,11 @@ const STRONG = [
   'credential',
   'authorization',
 ];
-/** Words that hold one of them and mean something else. */
+/** Words that contain one of them but mean something else. */
 const HARMLESS_WORDS = ['tokeniz', 'tokenis', 'tokenless', 'passwordless', 'secretar'];
-/** Secret as a word of their own: `DB_PASS`, `Pwd`, `X-Auth`. */
+/** Secret as a separate word: `DB_PASS`, `Pwd`, `X-Auth`. */
 const WEAK = new Set(['pass', 'pwd', 'pw', 'auth', 'creds', 'cred', 'sig', 'signature', 'cookie', 'pgpass', 'dbpass']);
-/** With one of these at its end, a name speaks of the secret and does not hold it: `token_type`, `PASSWORD_FILE`. */
+/** A name with such an ending describes the secret and does not contain it: `token_type`, `PASSWORD_FILE`. */
 const ABOUT = new Set(
   'type name url uri endpoint file path dir count length size limit expires expiry ttl policy stdin helper store prompt'.split(
     ' ',
@@ -29,12 +29,12 @@ const ABOUT = new Set(
 /** `token.ts:12:5` is a place in a file. */
 const FILE_NAME =
   /\.(?:[cm]?[jt]sx?|json|md|txt|py|go|rs|java|kt|c|h|cc|cpp|cs|rb|php|sh|ya?ml|toml|ini|cfg|conf|log|html?|s?css|lock|vue|svelte|sql|swift)$/i;
-/** The folder that a shell is in. */
+/** The shell's working directory. */
 const WORKING_FOLDER = new Set(['PWD', 'OLDPWD']);
-/** Longer ones are no names: only their end is looked at. */
+/** Of longer names only the end is examined. */
 const LONGEST_NAME = 120;
 
-/** `weak`: by a short word that may mean something else, so that the value has a say. */
+/** `weak`: recognized by a short, ambiguous word, so the value is examined too. */
 export function secrecyOf(name: string): 'strong' | 'weak' | undefined {
   const short = name.slice(-LONGEST_NAME);
   if (WORKING_FOLDER.has(short)) return undefined;
@@ -56,7 +56,7 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** Whether a value says something of a secret rather than being one. */
+/** Whether a value describes a secret rather than being one. */
 export function isHarmlessValue(value: string, name: string, secrecy: 'strong' | 'weak'): boolean {
   if (value.length > LONGEST_HARMLESS) return false;
   if (/^(?:true|false|null|nil|none|undefined|yes|no|\*+)[,;]?$/i.test(value) || !/[\p{L}\p{N}]/u.test(value))
@@ -69,8 +69,8 @@ export function isHarmlessValue(value: string, name: string, secrecy: 'strong' |
   );
 }
 
-/** A longer value is not read twice. */
+/** Longer values are not examined again. */
 const LONGEST_HARMLESS = 200;
 
-/** What test runners write behind `pass:` and servers behind `auth:`. */
+/** What test runners print after `pass:` and servers after `auth:`. */
 const VERDICTS = new Set(['ok', 'passed', 'failed', 'fail', 'error', 'required', 'enabled', 'disabled', 'skipped']);

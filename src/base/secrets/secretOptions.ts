@@ -1,15 +1,15 @@
-// Knows which short options of which programs are followed by a secret: `curl -u`, `docker login -p`, `mysql -psecret`.
+// Short options of programs that are followed by a secret: `curl -u`, `docker login -p`, `mysql -psecret`.
 
 export interface SecretOptions {
   /** The value is the next word: `-p secret`. */
   readonly apart: ReadonlySet<string>;
   /** The value is the rest of the word: `-psecret`. */
   readonly joined: readonly string[];
-  /** Only with this word before: `docker login`. */
+  /** Only after this subcommand: `docker login`. */
   readonly after?: string;
   /** The value is `user:secret`. */
   readonly pair?: true;
-  /** The program runs another one, whose options are its own. */
+  /** The program runs another program, which has its own options. */
   readonly once?: true;
 }
 
@@ -53,7 +53,7 @@ const BY_PROGRAM: ReadonlyMap<string, SecretOptions> = new Map([
   ['pscp', options('-pw')],
 ]);
 
-/** By the name of the program, with or without its folder. */
+/** By program name, with or without its folder. */
 export function secretOptionsOf(word: string): SecretOptions | undefined {
   const name = word.slice(Math.max(word.lastIndexOf('/'), word.lastIndexOf('\\')) + 1);
   return BY_PROGRAM.get(name.endsWith('.exe') ? name.slice(0, -4) : name);

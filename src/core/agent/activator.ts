@@ -1,4 +1,4 @@
-// Decides when to look whether something pending wakes or interrupts the model, and remembers what the limits are made of.
+// Wakes or interrupts the model for pending notifications, and remembers what the limits need.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type HeldReason } from '../../protocol/webview.ts';
 import { type ConversationLog } from '../conversation/log.ts';

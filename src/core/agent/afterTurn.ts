@@ -1,4 +1,4 @@
-// Decides what becomes of background commands when the model has given its answer: they run on, are waited for, or are stopped.
+// What becomes of background commands when the model has answered: they run on, are waited for, or are stopped.
 import { TURN_ENDED } from '../tools/handleWords.ts';
 import { awaitNews } from '../tools/news.ts';
 import { appendInterruption } from './requests.ts';

@@ -1,4 +1,4 @@
-// Bounds what one answer of a model may hold, whatever the model: text, reasoning and calls together.
+// Bounds the size of one answer of any model: text, reasoning and calls together.
 import { type Failure } from '../../base/errors.ts';
 import { type ModelPart } from '../ports/ports.ts';
 

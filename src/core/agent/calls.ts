@@ -1,4 +1,4 @@
-// Runs the tool calls of one answer side by side, and sees to it that every call of a turn gets its response.
+// Runs the tool calls of one answer side by side and ensures that every call of a turn gets its response.
 import { FailureError } from '../../base/errors.ts';
 import { Slots } from '../../base/slots.ts';
 import { type EventDraft } from '../../protocol/event.ts';
@@ -9,7 +9,7 @@ import { type UnansweredCall } from '../conversation/projections/turnState.ts';
 import { type Prompting } from '../prompt/prompting.ts';
 import { withdrawShown } from '../tools/handleWords.ts';
 import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
-import { collectFor } from './delivery.ts';
+import { collect } from './delivery.ts';
 import { sampleAt } from './sampling.ts';
 import { type TurnControl } from './turnControl.ts';
 import { type CallRequest, type TurnDeps, type TurnEnd } from './turnDeps.ts';
@@ -55,7 +55,7 @@ async function sampleForResult(deps: TurnDeps, prompting: Prompting): Promise<vo
 async function respond(deps: TurnDeps, response: ToolResponse, cutShort: boolean): Promise<void> {
   const withdrawn = withdrawShown(deps.log, response.handles ?? []);
   const { turn, pending } = deps.log.state;
-  const carries = turn.unanswered.length === 1 && !(cutShort && pending.texts.length > 0);
+  const carries = turn.unanswered.length === 1 && !(cutShort && pending.queuedMessages.length > 0);
   const carrying = carries ? collectOrNothing(deps) : undefined;
   // What a call showed is newer than a diff that was written before it.
   const own = deps.edits.settle(response.seen ?? []);
@@ -66,9 +66,9 @@ async function respond(deps: TurnDeps, response: ToolResponse, cutShort: boolean
 }
 
 /** What cannot be planned or formatted stays pending: the call gets its response all the same. */
-function collectOrNothing(deps: TurnDeps): ReturnType<typeof collectFor> | undefined {
+function collectOrNothing(deps: TurnDeps): ReturnType<typeof collect> | undefined {
   try {
-    return collectFor(deps);
+    return collect(deps.log, deps.ports);
   } catch (error) {
     deps.ports.logger.error('a result was written without what is pending', error);
     return undefined;
@@ -79,7 +79,7 @@ function collectOrNothing(deps: TurnDeps): ReturnType<typeof collectFor> | undef
 export async function endTurn({ log }: Pick<TurnDeps, 'log'>, end: TurnEnd, why: string): Promise<void> {
   const responses = log.state.turn.unanswered.map(({ request }) => interrupted(request, why));
   const ended: EventDraft = { type: 'turn_ended', ...end };
-  await log.appendTogether([...responses, ended].map((draft) => ({ draft }))).kept;
+  await log.appendTogether([...responses, ended].map((draft) => ({ draft }))).onDisk;
 }
 
 /**

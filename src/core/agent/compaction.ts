@@ -1,4 +1,4 @@
-// Decides when and how a long conversation is made short for the model: a summary by the model, the newest messages kept.
+// Compacts a long conversation for the model: a summary by the model itself, followed by the newest messages.
 import { wholeCharacters } from '../../base/text.ts';
 import { compactionDraft, safeCompactionPoint } from '../conversation/compact.ts';
 import { maskKey } from '../conversation/key.ts';
@@ -31,7 +31,7 @@ const SUMMARY_PROMPT = [
 ].join('\n');
 
 export function isNearlyFull(log: ConversationLog, model: Model, overhead: () => string): boolean {
-  const { spent, messages } = log.state;
+  const { usage: spent, messages } = log.state;
   return spent.contextTokens(() => messages.all, overhead) > model.contextWindow * START;
 }
 
@@ -40,7 +40,7 @@ export function isNearlyFull(log: ConversationLog, model: Model, overhead: () =>
  * what a compaction may leave; the next refusal is told.
  */
 export function windowAfterOverflow(log: ConversationLog, model: Model): number {
-  const { spent, messages } = log.state;
+  const { usage: spent, messages } = log.state;
   const refused = spent.contextTokens(
     () => messages.all,
     () => '',
@@ -75,7 +75,7 @@ function choosePoint(
     let first = messages.length - keep;
     while (first > 0 && messages[first]?.role === 'tool') first -= 1;
     const tokens = messages.slice(first).reduce((sum, message) => sum + estimateTokens(printMessage(message)), 0);
-    if (keep > 0 && tokens * log.state.spent.ratio > window * KEPT_SHARE) continue;
+    if (keep > 0 && tokens * log.state.usage.ratio > window * KEPT_SHARE) continue;
     const through = safeCompactionPoint(log.state, keep);
     if (through !== undefined) return { through, old: messages.slice(0, first) };
   }

@@ -1,4 +1,4 @@
-// Decides one model call: sends what the log says, draws what comes, and puts the answer into the log.
+// One model call: sends the request, renders the stream, and appends the answer to the log.
 import { type Failure } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, parseObject } from '../../base/outsideJson.ts';
 import { type EventDraft, type EventOf, type Usage } from '../../protocol/event.ts';
@@ -77,7 +77,7 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
     ...(heard.failed !== undefined && { failure: heard.failed.failure }),
   });
   // All numbered together: nothing else can stand between an answer and its calls.
-  const { events, kept } = deps.log.appendTogether(
+  const { events, onDisk: kept } = deps.log.appendTogether(
     drafts.map((draft) => ({ draft, id: draft.type === 'chat_response' ? id : undefined })),
   );
   // Only what this very answer asks for may run.

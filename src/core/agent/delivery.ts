@@ -1,90 +1,81 @@
-// Decides what a carrier carries. Called in the same breath as the carrier's append, so that nothing slips in between.
-import { type Attachment, type Carried, type EventOf } from '../../protocol/event.ts';
+// Collects what a carrier delivers. Called synchronously with the carrier's append, so that nothing is queued in between.
+import { type Attachment, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { estimateTokens } from '../conversation/tokens.ts';
 import { fileStatesOf } from '../files/fileState.ts';
 import { SHOWN_IN_PART } from '../files/seenPart.ts';
-import { type FormatName } from '../notify/format/format.ts';
-import { formatBlock } from '../notify/format/formats.ts';
-import { type Outline, type Plan, planNotifications } from '../notify/plan.ts';
-import { type Ports } from '../ports/ports.ts';
+import { type FormatInput, type FormatName } from '../notify/format/blockText.ts';
+import { formatMarkdown } from '../notify/format/markdown.ts';
+import { formatXml } from '../notify/format/xml.ts';
+import { type Outline } from '../notify/outline.ts';
+import { type Plan, planNotifications } from '../notify/plan.ts';
+import { type Clock, type Model } from '../ports/ports.ts';
+import { type Snapshots } from '../ports/storage.ts';
 
-export interface DeliveryOptions {
-  readonly settings: Settings;
-  readonly contextWindow: number;
-  readonly now: number;
-  /** The user's words are the carrier's own content: the block does not say them again. */
-  readonly textsAsContent?: boolean;
-  /** Of what was attached to the user's words; absent: none of it counts as seen. */
-  hash?(bytes: Uint8Array): string;
+interface DeliveryPorts {
+  settings(): Settings;
+  model(): Pick<Model, 'contextWindow'>;
+  readonly snapshots: Pick<Snapshots, 'hash'>;
+  readonly clock: Pick<Clock, 'now'>;
 }
-
-export type DeliveryPorts = Pick<Ports, 'settings' | 'model' | 'snapshots' | 'clock'>;
 
 const encoder = new TextEncoder();
 
 type Moved = NonNullable<EventOf<'chat_request'>['seen']>;
 
-/** Everything pending, planned and formatted; undefined if nothing is. */
-export function collect(log: ConversationLog, options: DeliveryOptions): { carried: Carried; seen: Moved } | undefined {
+/**
+ * The fields of a carrier that is appended now: everything pending, planned and formatted; none if nothing is pending.
+ * `textsAsContent`: the user's words are the carrier's own content, so the block does not repeat them.
+ */
+export function collect(
+  log: ConversationLog,
+  ports: DeliveryPorts,
+  textsAsContent = false,
+): Pick<EventOf<'chat_request'>, 'notifications' | 'seen'> {
   const { pending, turn } = log.state;
-  if (pending.isEmpty) return undefined;
-  const format = chooseFormat(options.settings);
-  const { notifications, texts } = pending;
-  const print = (outline: Outline, withTexts = options.textsAsContent !== true) =>
-    formatBlock(format, { plan: outline, texts: withTexts ? texts : [], key: turn.key, now: options.now });
+  if (pending.isEmpty) return {};
+  const settings = ports.settings();
+  const now = ports.clock.now();
+  const format = chooseFormat(settings);
+  const { notifications, queuedMessages: texts } = pending;
+  const print = (outline: Outline, withTexts = !textsAsContent) =>
+    formatBlock(format, { plan: outline, texts: withTexts ? texts : [], key: turn.key, now });
   const plan = planNotifications({
     pending: notifications,
-    settings: options.settings,
-    contextWindow: options.contextWindow,
+    settings,
+    contextWindow: ports.model().contextWindow,
     measure: (candidate) => estimateTokens(print(candidate, false)),
   });
   const { shown, merged, counted, filtered } = plan;
-  const user_text = texts.map((text) => text.id);
+  const seen = [...movedBy(log, plan), ...texts.flatMap((text) => seenIn(text.attachments ?? [], ports.snapshots))];
   return {
-    carried: {
+    notifications: {
       format,
       text: print(plan),
       through: pending.through,
-      user_text,
+      user_text: texts.map((text) => text.id),
       shown: [...shown],
       merged: [...merged],
       counted: [...counted],
       filtered: [...filtered],
     },
-    seen: [...movedBy(log, plan), ...texts.flatMap((text) => seenIn(text.attachments ?? [], options.hash))],
+    ...(seen.length > 0 && { seen }),
   };
 }
 
-/** What a carrier that is appended now carries, as its fields. */
-export function collectFor(
-  deps: { readonly log: ConversationLog; readonly ports: DeliveryPorts },
-  textsAsContent = false,
-): Pick<EventOf<'chat_request'>, 'notifications' | 'seen'> {
-  const { settings, model, snapshots, clock } = deps.ports;
-  const collected = collect(deps.log, {
-    settings: settings(),
-    contextWindow: model().contextWindow,
-    now: clock.now(),
-    textsAsContent,
-    hash: (bytes) => snapshots.hash(bytes),
-  });
-  if (collected === undefined) return {};
-  const { carried, seen } = collected;
-  return { notifications: carried, ...(seen.length > 0 && { seen }) };
-}
-
 /** A file whose whole text stands behind the user's words was shown; its snapshot was taken when they were accepted. */
-export function seenIn(attachments: readonly Attachment[], hash: DeliveryOptions['hash']): Moved {
-  if (hash === undefined) return [];
+export function seenIn(attachments: readonly Attachment[], snapshots: DeliveryPorts['snapshots']): Moved {
   return attachments.flatMap((one) =>
-    one.type === 'file_content' ? [{ path: one.path, hash: hash(encoder.encode(one.content)) }] : [],
+    one.type === 'file_content' ? [{ path: one.path, hash: snapshots.hash(encoder.encode(one.content)) }] : [],
   );
 }
 
 /** What plan would deliver now: the status bar's number. */
-export function countDeliverable(log: ConversationLog, options: Omit<DeliveryOptions, 'now'>): Plan {
+export function countDeliverable(
+  log: ConversationLog,
+  options: { readonly settings: Settings; readonly contextWindow: number },
+): Plan {
   return planNotifications({
     pending: log.state.pending.notifications,
     settings: options.settings,
@@ -96,6 +87,11 @@ export function countDeliverable(log: ConversationLog, options: Omit<DeliveryOpt
 function chooseFormat(settings: Settings): FormatName {
   const wanted = settings['notifications.format'];
   return wanted === 'auto' ? 'xml' : wanted;
+}
+
+/** `developer` and `synthetic-tool` send the XML block in another message: `models/openai/wireMessages.ts` places it. */
+export function formatBlock(format: FormatName, input: FormatInput): string {
+  return format === 'markdown' ? formatMarkdown(input) : formatXml(input);
 }
 
 /** A complete diff that is shown word for word moves what the model has seen; a summary or a cut one does not. */

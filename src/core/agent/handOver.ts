@@ -7,7 +7,7 @@ import {
   type InquiryAnswer,
   type InquiryRequest,
   type PartialAnswer,
-  type QueuedText,
+  type QueuedMessage,
 } from '../ports/ports.ts';
 
 export interface HandOverDeps {
@@ -41,7 +41,7 @@ export class HandOver implements Frontend {
     return this.#asking;
   }
 
-  giveBack(conversation: string, texts: readonly QueuedText[]): Promise<boolean> {
+  giveBack(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
     return this.#deps.frontend.giveBack(conversation, texts);
   }
 

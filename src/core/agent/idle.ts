@@ -1,4 +1,4 @@
-// Decides when a stream counts as dead: no sign of life for so long.
+// Aborts a stream that has shown no sign of life for too long.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 

@@ -1,4 +1,4 @@
-// Decides when a conversation has used so much that the user is asked before it goes on. Pure.
+// Checks whether a conversation has used so much that the user is asked before it continues. Pure.
 import { type Failure } from '../../base/errors.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { costOf, type UsageTotal } from '../conversation/projections/usage.ts';

@@ -1,4 +1,4 @@
-// Decides a turn: request, then cycles of one model call and its tool calls, until the model has nothing more to ask for.
+// Runs a turn: a request, then cycles of one model call and its tool calls, until the model makes no more calls.
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { Prompting } from '../prompt/prompting.ts';
 import { mendInstruction } from '../prompt/schemaPrompts.ts';
@@ -7,7 +7,7 @@ import { endTurn, runCalls } from './calls.ts';
 import { compact, isNearlyFull } from './compaction.ts';
 import { type CycleDeps } from './cycle.ts';
 import { limitReached, usedBy } from './limits.ts';
-import { callModel, type Tries } from './modelCall.ts';
+import { callModel } from './modelCall.ts';
 import { appendInterruption } from './requests.ts';
 import { type TurnControl } from './turnControl.ts';
 import { type CallRequest, type TurnDeps, type TurnEnd } from './turnDeps.ts';
@@ -45,12 +45,12 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
   const { log, ports } = deps;
   deps.captures?.beginTurn(control.stopped);
   const prompting = new Prompting(deps);
-  const usedBefore = usedBy(log.state.spent, ports.settings());
+  const usedBefore = usedBy(log.state.usage, ports.settings());
   let mended = false;
   await runCalls(deps, prompting, resumed, control);
   while (!control.isStopped) {
     control.enter('between');
-    const limit = limitReached(usedBefore, usedBy(log.state.spent, ports.settings()), ports.settings());
+    const limit = limitReached(usedBefore, usedBy(log.state.usage, ports.settings()), ports.settings());
     if (limit !== undefined) return { outcome: 'error', failure: limit };
     const model = ports.model();
     const cycle = cycleDeps(deps);
@@ -58,7 +58,7 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
     if (isNearlyFull(log, model, () => prompting.overhead)) {
       await compact(cycle, model.contextWindow, control.enter('answering'));
     }
-    const outcome = await callModel(cycle, () => prompting.request(), triesOf(deps, control, prompting));
+    const outcome = await callModel(cycle, prompting, control, () => beginTry(deps, control, prompting));
     // Broken off: the next call begins with what was wanted instead.
     if (outcome.type === 'aborted') continue;
     if (outcome.type === 'failed') return { outcome: 'error', failure: outcome.failure };
@@ -80,20 +80,15 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
   return { outcome: 'stopped' };
 }
 
-function triesOf(deps: TurnDeps, control: TurnControl, prompting: Prompting): Tries {
-  return {
-    begin: async () => {
-      control.enter('between');
-      for (let wanted = control.take(); wanted !== undefined; wanted = control.take()) {
-        if (!(await appendInterruption(deps, wanted))) control.stop();
-      }
-      // Only now: what has changed is told by what comes before this call.
-      const config = prompting.offerTools();
-      await deps.sampling?.used.use(deps.log, config);
-      return control.enter('answering');
-    },
-    wait: () => control.enter('waiting'),
-  };
+async function beginTry(deps: TurnDeps, control: TurnControl, prompting: Prompting): Promise<AbortSignal> {
+  control.enter('between');
+  for (let wanted = control.take(); wanted !== undefined; wanted = control.take()) {
+    if (!(await appendInterruption(deps, wanted))) control.stop();
+  }
+  // Only now: what has changed is told by what comes before this call.
+  const config = prompting.offerTools();
+  await deps.sampling?.used.use(deps.log, config);
+  return control.enter('answering');
 }
 
 export function cycleDeps({ log, ports }: TurnDeps): CycleDeps {

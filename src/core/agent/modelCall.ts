@@ -1,24 +1,26 @@
-// Decides how often a model call is tried: again after a while if that may help, shorter if it was too long, else not.
+// Repeats a model call: after a delay if that may help, compacted if the request was too long, else not.
 import { type Failure } from '../../base/errors.ts';
-import { CONTEXT_OVERFLOW, type ModelRequest } from '../ports/ports.ts';
+import { CONTEXT_OVERFLOW } from '../ports/ports.ts';
+import { type Prompting } from '../prompt/prompting.ts';
 import { compact, windowAfterOverflow } from './compaction.ts';
 import { type CycleDeps, type CycleOutcome, runCycle } from './cycle.ts';
 import { pause, retryDelay } from './retry.ts';
+import { type TurnControl } from './turnControl.ts';
 
-/** What the turn says to each try. */
-export interface Tries {
-  /** Resolves once everything that this try must hold is in the log, with the signal that ends it. */
-  begin(): Promise<AbortSignal>;
-  /** From here to the next `begin` there is nothing that could be broken off. */
-  wait(): void;
-}
-
-/** `request` is asked for each try: a compaction in between changes it. */
-export async function callModel(deps: CycleDeps, request: () => ModelRequest, tries: Tries): Promise<CycleOutcome> {
+/**
+ * `begin` resolves once everything that the next try must hold is in the log, with the signal that ends the try. The
+ * request is built anew for each try, since a compaction in between changes it.
+ */
+export async function callModel(
+  deps: CycleDeps,
+  prompting: Prompting,
+  control: TurnControl,
+  begin: () => Promise<AbortSignal>,
+): Promise<CycleOutcome> {
   let shortened = false;
   for (let failures = 1; ; failures++) {
-    const signal = await tries.begin();
-    const outcome = await runCycle(deps, request(), signal);
+    const signal = await begin();
+    const outcome = await runCycle(deps, prompting.request(), signal);
     // What was shown cannot be taken back: the user decides how to go on.
     if (outcome.type !== 'failed' || outcome.shown) return outcome;
     if (outcome.failure.code === CONTEXT_OVERFLOW) {
@@ -31,7 +33,7 @@ export async function callModel(deps: CycleDeps, request: () => ModelRequest, tr
     if (outcome.retry === undefined) return outcome;
     const delay = retryDelay(failures, outcome.retry.afterMilliseconds);
     if (delay === undefined) return gaveUp(outcome, failures);
-    tries.wait();
+    control.enter('waiting');
     if (!(await waitVisibly(deps, delay, outcome.failure, signal))) return { type: 'aborted' };
   }
 }

@@ -1,8 +1,8 @@
-// Decides how a request enters the log, each with what is pending: the user's, one made of queued words, an automated one.
+// Appends a request to the log with what is pending: the user's, one made of queued messages, or an automated one.
 import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
-import { type QueuedText } from '../ports/ports.ts';
+import { type QueuedMessage } from '../ports/ports.ts';
 import { Prompting } from '../prompt/prompting.ts';
-import { collectFor, seenIn } from './delivery.ts';
+import { collect, seenIn } from './delivery.ts';
 import { sampleAt } from './sampling.ts';
 import { type Interruption } from './turnControl.ts';
 import { type TurnDeps } from './turnDeps.ts';
@@ -22,8 +22,8 @@ export async function beginUserTurn(deps: TurnDeps, request: TurnRequest): Promi
   const { content, attachments = [] } = request;
   await sampleAt(deps, new Prompting(deps), 'request');
   const started = log.append({ type: 'turn_started', source: 'user' });
-  const { notifications, seen = [] } = collectFor(deps);
-  const shown = [...seen, ...seenIn(attachments, (bytes) => ports.snapshots.hash(bytes))];
+  const { notifications, seen = [] } = collect(deps.log, deps.ports);
+  const shown = [...seen, ...seenIn(attachments, ports.snapshots)];
   const requested = log.append({
     type: 'chat_request',
     content,
@@ -61,8 +61,8 @@ export async function appendInterruption(
   { by, broke }: { readonly by: Interruption; readonly broke: boolean },
 ): Promise<boolean> {
   const { pending } = deps.log.state;
-  await sampleAt(deps, new Prompting(deps), pending.texts.length > 0 ? 'request' : 'result');
-  if (pending.texts.length > 0) await appendQueued(deps);
+  await sampleAt(deps, new Prompting(deps), pending.queuedMessages.length > 0 ? 'request' : 'result');
+  if (pending.queuedMessages.length > 0) await appendQueued(deps);
   else if (by === 'user') return !broke;
   else if (!pending.isEmpty) await appendAutomated(deps, SYSTEM_REQUEST);
   else if (broke) await appendAutomated(deps, NO_LONGER_TRUE);
@@ -70,21 +70,21 @@ export async function appendInterruption(
 }
 
 async function appendQueued(deps: TurnDeps): Promise<void> {
-  const { texts } = deps.log.state.pending;
+  const { queuedMessages: texts } = deps.log.state.pending;
   const attachments = texts.flatMap((text) => text.attachments ?? []);
   await deps.log.append({
     type: 'chat_request',
     content: contentOf(texts),
     source: 'user',
     ...(attachments.length > 0 && { attachments }),
-    ...collectFor(deps, true),
+    ...collect(deps.log, deps.ports, true),
   });
 }
 
 async function appendAutomated(deps: TurnDeps, content: string): Promise<void> {
-  await deps.log.append({ type: 'chat_request', content, source: 'system', ...collectFor(deps) });
+  await deps.log.append({ type: 'chat_request', content, source: 'system', ...collect(deps.log, deps.ports) });
 }
 
-function contentOf(texts: readonly QueuedText[]): string {
+function contentOf(texts: readonly QueuedMessage[]): string {
   return texts.map((text) => text.content).join('\n\n');
 }

@@ -1,4 +1,4 @@
-// Decides when a failed model call is tried again, and waits for it.
+// The delays between attempts at a failed model call, and waiting for them.
 import { type Clock } from '../../base/clock.ts';
 
 const MOST_RETRIES = 4;

@@ -1,4 +1,4 @@
-// Decides that what is compared instead of watched is compared at every delivery point, before the carrier is made.
+// Compares state that is not watched at every delivery point, before the carrier is made.
 import { enqueue, withdraw } from '../notify/queue.ts';
 import { type DeliveryPoint, type Sample } from '../ports/producers.ts';
 import { bodyOf } from '../prompt/instructions.ts';
@@ -45,7 +45,7 @@ async function readSamples(
       const bytes = await ports.snapshots.get(hash);
       return bytes && `${bodyOf(new TextDecoder().decode(bytes))}\n`;
     },
-    contextTokens: state.spent.contextTokens(
+    contextTokens: state.usage.contextTokens(
       () => state.messages.all,
       () => prompting.overhead,
     ),

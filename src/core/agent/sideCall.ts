@@ -1,4 +1,4 @@
-// Decides how a model is asked something beside the turn (a title, a summary): no tools, no retries, counted in the log.
+// Asks a model something outside the turn (a title, a summary): no tools, no retries, counted in the log.
 import { type EventOf, type Usage } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Clock, type Model, type ModelRequest } from '../ports/ports.ts';

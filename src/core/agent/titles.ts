@@ -1,4 +1,4 @@
-// Decides what a conversation is called after its first answer: asks the model for a few words.
+// Asks the model for the conversation's title after its first answer.
 import { wholeCharacters, withoutTrailing } from '../../base/text.ts';
 import { askAside, type SideCallDeps } from './sideCall.ts';
 

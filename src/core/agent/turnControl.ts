@@ -1,4 +1,4 @@
-// Decides what of a running turn is broken off when it is stopped or interrupted: the answer, the tools, or nothing yet.
+// Stops or interrupts a running turn: breaks off the answer, the tools, or nothing yet.
 
 /** `user`: words that are to be heard now. `event`: a critical notification, or *Deliver now*. */
 export type Interruption = 'user' | 'event';

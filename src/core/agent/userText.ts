@@ -1,4 +1,4 @@
-// Decides what the user's words become when they are accepted: prompts filled in, files read, images kept by their hash.
+// Accepts the user's message: expands prompts, reads attached files, keeps images by their hash.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
 import { type Attachment } from '../../protocol/event.ts';

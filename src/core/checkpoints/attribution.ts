@@ -1,4 +1,4 @@
-// Attributes what changed while a command ran: to its own processes, or to whoever else wrote at the same time.
+// Attributes what changed while a command ran: to its own processes, or to others that wrote at the same time.
 import { type ObservedProcess, type ProcessObserver, type ProcessWatch } from '../ports/processes.ts';
 import { type FilePath } from '../ports/workspace.ts';
 

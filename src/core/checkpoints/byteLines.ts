@@ -1,4 +1,4 @@
-// Decides what the lines of a file are without losing a byte of it: each byte is one character, whatever the encoding.
+// Splits a file into lines without losing a byte: each byte is one character, whatever the encoding.
 
 const CHUNK = 8192;
 /** Longer files are taken as a whole. */

@@ -1,4 +1,4 @@
-// Captures the workspace at the start of a turn and around a command, and finds what the command changed that way.
+// Captures the workspace at the start of a turn and around a command, and finds what the command changed.
 import { type Failure, FailureError, type Result } from '../../base/errors.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type ChangedFile } from '../ports/fileViews.ts';

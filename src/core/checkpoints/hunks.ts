@@ -1,4 +1,4 @@
-// Decides which parts of a file differ from what it was, and what it is without, or with only, one of them. Pure.
+// The hunks by which a file differs from its earlier state, and the file without, or with only, one of them. Pure.
 import { diffArrays } from 'diff';
 import { mostEdits } from '../files/editBudget.ts';
 import { byteLines, joinLines } from './byteLines.ts';

@@ -1,4 +1,4 @@
-// Plans what undoing changes would do to each file as it is now, and does it: in the editor, all or nothing; what the editor cannot do, on the disk.
+// Plans and performs undoing changes to files as they are now: in the editor all or nothing, and on disk what the editor cannot do.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type EntryKind } from '../../protocol/event.ts';
 import { type LiveConversation } from '../conversation/liveConversation.ts';

@@ -1,4 +1,4 @@
-// Decides what restoring the workspace to before a turn would do, does what of it was chosen, and can take that back.
+// Restores the workspace to its state before a turn, as far as the user chose, and can undo that.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type ChangedTurn, type Step, stepOf } from '../conversation/projections/changes.ts';
 import { type CheckpointDifference, type Checkpoints } from '../ports/storage.ts';

@@ -1,4 +1,4 @@
-// Reviews the changes of one list, the agent's own or those of others meanwhile: what differs, what keeping or undoing a file or a part of one does.
+// Reviews one list of changes, the agent's own or those of others meanwhile: differences, keeping and undoing of files and hunks.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type EventDraft } from '../../protocol/event.ts';
 import { type LiveConversation, storageFailure } from '../conversation/liveConversation.ts';

@@ -1,4 +1,4 @@
-// Computes what a file is without the agent's changes of it: three-way, so that what others did since stays. Pure.
+// Computes a file without the agent's changes: three-way, so that later changes of others stay. Pure.
 import { diff3Merge } from 'node-diff3';
 import { type EntryKind } from '../../protocol/event.ts';
 import { byteLines, joinLines, sameBytes } from './byteLines.ts';

@@ -1,4 +1,4 @@
-// Decides which addresses of the network belong to this machine or to the network around it, where a fetch needs a person's word. Pure.
+// Tells network addresses of this machine and its local network, which need approval, from others. Pure.
 
 /** Names that stand for such addresses without being looked up. */
 const LOCAL_NAMES = /(^|\.)(localhost|local|internal|lan|home|corp|intranet|home\.arpa)$/;

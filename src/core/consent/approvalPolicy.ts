@@ -1,5 +1,4 @@
-// Decides whether a tool call may run, must be asked for, or is refused: by mode, trust, effect, and what it touches.
-
+// The approval policy: a tool call runs, needs approval, or is refused, by mode, trust, effect, and what it touches.
 import { printPath } from '../../base/printPath.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect } from '../../protocol/tool.ts';

@@ -1,4 +1,4 @@
-// Decides how consent is got: asks a person, or who acts for one, until the answer can be taken; puts it into the log.
+// Obtains approval for a tool call from a front end, until the answer is valid, and appends it to the log.
 import { failed, type Result } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
 import { type CallPreview } from '../../protocol/diffView.ts';

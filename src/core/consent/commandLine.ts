@@ -1,4 +1,4 @@
-// What a command line says for certain to the shell that will run it: the words of one plain command, and the paths it names.
+// Parses what a command line means for certain to its shell: the words of one plain command, and the paths it names.
 import { type NamedPaths, namedPaths } from './shell/namedPaths.ts';
 import { plainLists } from './shell/plainLists.ts';
 import { plainWords, trimBlanks } from './shell/plainWords.ts';

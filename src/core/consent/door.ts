@@ -1,5 +1,4 @@
-// The one door through which files of the workspace are read: judges a name and where it leads in the same step as the file is read.
-
+// The only way to read files of the workspace: checks a name and where it leads in the same step as it reads the file.
 import { type Failure, failed, succeeded } from '../../base/errors.ts';
 import {
   type Consent,

@@ -1,5 +1,4 @@
-// Decides which files .earshotignore hides from the tools: the same patterns as .gitignore.
-
+// Hides the files that .earshotignore names from the tools; its patterns are those of .gitignore.
 import { decodeBytes } from '../../base/encodings.ts';
 import { succeeded } from '../../base/errors.ts';
 import { parseIgnoreRules } from '../../base/patterns/ignoreRules.ts';

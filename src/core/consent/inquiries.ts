@@ -1,4 +1,4 @@
-// Decides how a question to the user is put and answered: in the log before it is shown, asked again after a restart, once.
+// Asks the user a question: it is in the log before it is shown, asked again after a restart, and answered once.
 import { type EventDraft } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Frontend, type Ids, type InquiryAnswer, type Question } from '../ports/ports.ts';

@@ -1,5 +1,4 @@
-// Keeps the preview of an open approval true: what the call would do to the files as they are now.
-
+// Keeps the preview of an open approval up to date with the files as they are now.
 import { type Event } from '../../base/emitter.ts';
 import { type CallPreview } from '../../protocol/diffView.ts';
 import {

@@ -1,5 +1,4 @@
-// What a call would do to files: it is run on a workspace that takes note of its changes instead of making them.
-
+// Previews what a call would do to files: runs it on a workspace that records its changes instead of making them.
 import { failed } from '../../base/errors.ts';
 import { type CallPreview, type FileDiff } from '../../protocol/diffView.ts';
 import { delegateWorkspace } from '../consent/delegateWorkspace.ts';

@@ -1,4 +1,4 @@
-// Decides which files are never touched without asking: what holds secrets, and what makes programs run.
+// Names the files that are never touched without approval: those with secrets, and those that make programs run.
 import { withoutTrailing } from '../../base/text.ts';
 
 /** Changing these can make an editor or git run something; reading them is harmless. */

@@ -1,4 +1,4 @@
-// Decides what an exported conversation looks like, for people (Markdown) and for programs (JSON). The key is masked. Pure.
+// Exports a conversation as Markdown or JSON, with its key masked. Pure.
 import { fenceAround } from '../../base/text.ts';
 import { type Carried, type LogEvent } from '../../protocol/event.ts';
 import { Projections } from './projections/project.ts';
@@ -8,7 +8,7 @@ export interface ExportedConversation {
   readonly events: readonly LogEvent[];
 }
 
-/** Every event as it stands in the log. */
+/** Every event as it is in the log. */
 export function exportJson({ id, events }: ExportedConversation): string {
   const text = JSON.stringify({ conversation: id, title: titleOf(events), events }, null, 2);
   return `${masked(text, events)}\n`;
@@ -17,24 +17,24 @@ export function exportJson({ id, events }: ExportedConversation): string {
 export function exportMarkdown({ id, events }: ExportedConversation): string {
   const title = titleOf(events) || 'Conversation';
   const parts = [`# ${oneLine(title)}`, `Earshot, conversation ${id}, ${events[0]?.timestamp ?? 'empty'}.`];
-  const told = new Set(events.flatMap(wordsToldElsewhere));
-  for (const event of events) if (!told.has(event.event_id)) for (const part of print(event)) parts.push(part);
+  const skipped = new Set(events.flatMap(messagesShownElsewhere));
+  for (const event of events) if (!skipped.has(event.event_id)) for (const part of printEvent(event)) parts.push(part);
   return `${masked(parts.join('\n\n'), events)}\n`;
 }
 
-/** Queued words that became a request of their own, or were taken back. */
-function wordsToldElsewhere(event: LogEvent): readonly string[] {
+/** Queued messages that became a request of their own or were withdrawn. */
+function messagesShownElsewhere(event: LogEvent): readonly string[] {
   if (event.type === 'user_text_withdrawn') return event.ids;
   if (event.type !== 'chat_request' || event.notifications === undefined) return [];
-  // In the block they are told as what was written meanwhile.
+  // Those in the block are shown where they were queued.
   return event.notifications.text.includes('<user_message') ? [] : event.notifications.user_text;
 }
 
-function print(event: LogEvent): string[] {
+function printEvent(event: LogEvent): string[] {
   switch (event.type) {
     case 'chat_request': {
       const who = event.source === 'user' ? 'You' : 'Automated event';
-      return [...carried(event.notifications), `## ${who}`, event.content];
+      return [...printCarried(event.notifications), `## ${who}`, event.content];
     }
     case 'chat_response':
       return [
@@ -50,7 +50,11 @@ function print(event: LogEvent): string[] {
     case 'approval':
       return [`*${event.by}: ${event.action}${event.reason === undefined ? '' : `, “${oneLine(event.reason)}”`}*`];
     case 'tool_call_response':
-      return [`#### ${event.is_error ? 'Failed' : 'Result'}`, fenced(event.content), ...carried(event.notifications)];
+      return [
+        `#### ${event.is_error ? 'Failed' : 'Result'}`,
+        fenced(event.content),
+        ...printCarried(event.notifications),
+      ];
     case 'inquiry_request':
       return ['### Question', event.question, ...(event.options ?? []).map((option) => `- ${oneLine(option)}`)];
     case 'inquiry_response':
@@ -68,12 +72,12 @@ function print(event: LogEvent): string[] {
   }
 }
 
-function carried(notifications: Carried | undefined): string[] {
+function printCarried(notifications: Carried | undefined): string[] {
   if (notifications === undefined || notifications.text === '') return [];
-  return ['**Told to the model:**', fenced(notifications.text, 'xml')];
+  return ['**Delivered to the model:**', fenced(notifications.text, 'xml')];
 }
 
-/** A fence longer than any inside it. */
+/** The fence is longer than any inside the text. */
 function fenced(text: string, language = ''): string {
   const fence = fenceAround(text);
   return `${fence}${language}\n${text}\n${fence}`;
@@ -96,7 +100,7 @@ function titleOf(events: readonly LogEvent[]): string {
   return state.summary.title;
 }
 
-/** Whoever has the key can make a block that passes for ours. */
+/** With the key anybody could forge a notification block. */
 function masked(text: string, events: readonly LogEvent[]): string {
   const keys = events.flatMap((event) => (event.type === 'conversation_started' ? [event.key] : []));
   return keys.reduce((masking, key) => (key === '' ? masking : masking.replaceAll(key, '•••')), text);

@@ -1,4 +1,4 @@
-// Decides what a fork begins with: the history up to the end of a cycle, what was pending there, and where it comes from. Pure.
+// Creates the events of a fork: the history up to the end of a cycle, what was pending there, and its origin. Pure.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../protocol/event.ts';
 import { type Notification } from '../../protocol/notification.ts';
@@ -6,17 +6,17 @@ import { Projections } from './projections/project.ts';
 import { TurnState } from './projections/turnState.ts';
 
 export interface ForkDeps {
-  /** Of the conversation that is forked. */
+  /** The conversation that is forked. */
   readonly id: string;
   readonly events: readonly LogEvent[];
-  /** The last event that both share. */
+  /** The last shared event. */
   readonly through: number;
   /** RFC 3339. */
   readonly now: string;
   ulid(): string;
 }
 
-/** Where the next cycle or turn begins. */
+/** Events that begin the next cycle or turn. */
 const BEGINNINGS: ReadonlySet<LogEvent['type']> = new Set([
   'turn_started',
   'chat_request',
@@ -24,13 +24,13 @@ const BEGINNINGS: ReadonlySet<LogEvent['type']> = new Set([
   'tool_call_request',
 ]);
 
-/** Events at which a cycle ended, newest first: where a fork can begin. */
+/** Events that end a cycle, newest first: a fork is possible after each. */
 export function forkPoints(events: readonly LogEvent[]): readonly number[] {
   const points: number[] = [];
   const turn = new TurnState();
   for (const event of events) {
     turn.fold(event);
-    // A title is asked for beside a turn: its call ends nothing.
+    // The call for a title is not part of a turn and ends nothing.
     const answered = event.type === 'model_call' && event.purpose === undefined;
     const ends = answered || event.type === 'turn_ended' || event.type === 'tool_call_response';
     if (ends && !turn.hasUnanswered) points.push(event.seq);
@@ -38,7 +38,7 @@ export function forkPoints(events: readonly LogEvent[]): readonly number[] {
   return points.reverse();
 }
 
-/** What came before anything else happened was pending at this point too. */
+/** Notifications queued after `through` and before the next cycle: they were pending at this point too. */
 function queuedAfter(events: readonly LogEvent[], through: number): Notification[] {
   const queued: Notification[] = [];
   for (const event of events) {
@@ -49,7 +49,7 @@ function queuedAfter(events: readonly LogEvent[], through: number): Notification
   return queued;
 }
 
-/** The whole log of the fork. Its key is the same, since blocks of the shared history have it. */
+/** The whole log of the fork. It keeps the key, because blocks of the shared history contain it. */
 export function forkEvents(deps: ForkDeps): Result<readonly LogEvent[]> {
   const { events, through } = deps;
   if (!forkPoints(events).includes(through)) {
@@ -66,16 +66,17 @@ export function forkEvents(deps: ForkDeps): Result<readonly LogEvent[]> {
   for (const notification of queuedAfter(events, through)) {
     if (!withdrawn.has(notification.id)) drafts.push({ type: 'notification_queued', notification });
   }
-  // What was found untrue later is untrue in the fork too.
+  // Notifications withdrawn later are withdrawn in the fork too.
   const pending = new Set(state.pending.notifications.map((notification) => notification.id));
   for (const event of events) {
     if (event.type !== 'notification_withdrawn' || event.seq <= through) continue;
     const ids = event.ids.filter((id) => pending.has(id));
     if (ids.length > 0) drafts.push({ type: 'notification_withdrawn', ids, reason: event.reason });
   }
-  // The user wrote them once, to the conversation that has them.
-  const texts = state.pending.texts.map((text) => text.id);
-  if (texts.length > 0) drafts.push({ type: 'user_text_withdrawn', ids: texts, reason: 'it stays with the original' });
+  // Queued messages belong to the conversation in which the user wrote them.
+  const queued = state.pending.queuedMessages.map((message) => message.id);
+  if (queued.length > 0)
+    drafts.push({ type: 'user_text_withdrawn', ids: queued, reason: 'it stays with the original' });
   if (state.turn.isOpen) drafts.push({ type: 'turn_ended', outcome: 'stopped' });
   const added = drafts.map((draft, index) => {
     const envelope = {

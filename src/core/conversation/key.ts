@@ -1,6 +1,6 @@
-// Decides that the key, which proves a block to be ours, never reaches the model by another way.
+// Masks the conversation's key, which authenticates notification blocks, in all other text for the model.
 
-/** Tool output, notifications and exports pass through here. */
+/** Applied to tool output, notifications and exports. */
 export function maskKey(text: string, key: string): string {
   return key === '' ? text : text.replaceAll(key, '•••');
 }

@@ -1,10 +1,11 @@
-// Decides the order of a conversation's events: each gets its number, is folded at once and is announced once it is on disk.
+// The event log of a conversation: numbers each event, folds it at once and announces it once it is on disk.
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, findFault, type LogEvent } from '../../protocol/event.ts';
 import { type Clock, type Ids, type Logger } from '../ports/ports.ts';
 import { type EventFile, type FollowedLog, type OpenedLog, type ReadLog } from '../ports/storage.ts';
+import { type KnownTools } from '../ports/toolTraits.ts';
 import { type Folded, Projections } from './projections/project.ts';
 
 export interface ConversationLogDeps {
@@ -14,71 +15,76 @@ export interface ConversationLogDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
+  /** Absent: no call means anything besides its result. */
+  readonly tools?: KnownTools | undefined;
 }
 
 interface Drafted {
   readonly draft: EventDraft;
-  /** Given where parts of the event were drawn under it before. */
+  /** Given if parts of the event were already shown under it. */
   readonly id?: string | undefined;
 }
 
 interface Appended {
   readonly events: readonly LogEvent[];
-  readonly kept: Promise<void>;
+  readonly onDisk: Promise<void>;
 }
 
 export class ConversationLog implements Disposable {
   readonly id: string;
+  readonly tools: KnownTools | undefined;
   readonly #clock: Clock;
   readonly #ids: Ids;
-  readonly #output: Logger;
+  readonly #logger: Logger;
   readonly #onDidAppend: Emitter<Folded>;
   readonly #onDidReset: Emitter<void>;
-  /** Absent in a window that follows. */
+  /** Undefined in a follower. */
   #file: EventFile | undefined;
   #closeFile: () => Promise<void> = () => Promise.resolve();
   #closing = false;
   #following: Disposable | undefined;
-  #state = new Projections();
+  #state: Projections;
   #nextSeq = 1;
   #damage: readonly Failure[] = [];
-  /** Set from a failed write until the projections say again what the file says. */
+  /** Set from a failed write until the projections agree with the file again. */
   #broken: FailureError | undefined;
-  #mending: Promise<void> | undefined;
-  #printed = { time: Number.NaN, text: '' };
+  #repairing: Promise<void> | undefined;
+  #lastTimestamp = { time: Number.NaN, text: '' };
 
   constructor(deps: ConversationLogDeps) {
     this.id = deps.id;
+    this.tools = deps.tools;
+    this.#state = new Projections(deps.tools);
     this.#clock = deps.clock;
     this.#ids = deps.ids;
-    this.#output = deps.logger;
+    this.#logger = deps.logger;
     const report = (error: unknown) => deps.logger.error('a listener of the log failed', error);
     this.#onDidAppend = new Emitter(report);
     this.#onDidReset = new Emitter(report);
-    this.#take(deps.opened);
+    this.#attach(deps.opened);
   }
 
-  /** Everything that is known of the conversation. Replaced whole by a reset: ask for it anew each time. */
+  /** A reset replaces this object: do not keep a reference to it. */
   get state(): Projections {
     return this.#state;
   }
 
-  /** This window writes it. */
+  /** This window is the owner. */
   get owned(): boolean {
     return this.#file !== undefined;
   }
 
-  /** This window writes it and has not begun to close or release it. */
+  /** This window is the owner and has not begun to close or release it. */
   get isWritable(): boolean {
     return this.owned && !this.#closing;
   }
 
-  /** A write failed and nothing can be appended until it is mended. */
+  /** A write failed, and nothing can be appended until the log is repaired. */
   get isBroken(): boolean {
     return this.#broken !== undefined;
   }
 
-  /** What was found damaged when it was read. */
+  /** Damage found when the log was read. */
   get damage(): readonly Failure[] {
     return this.#damage;
   }
@@ -88,15 +94,15 @@ export class ConversationLog implements Disposable {
     return this.#onDidAppend.event;
   }
 
-  /** The projections were built anew: after a failed write, or when the owner changed. */
+  /** Fires when the projections were rebuilt: after a failed write, or when the owner changed. */
   get onDidReset(): Emitter<void>['event'] {
     return this.#onDidReset.event;
   }
 
   /**
-   * Numbers and folds the event before it returns, so that whoever decides next decides with it; the file keeps the same
-   * order, so whatever is on disk is on disk with everything before it. Resolves once it is there. `id` is given where
-   * parts of the event were drawn under it before.
+   * Numbers and folds the event before it returns, so that the next decision already takes it into account. The file has
+   * the same order: an event on disk has all earlier ones before it. Resolves once the event is on disk. `id` is given if
+   * parts of the event were already shown under it.
    */
   async append(draft: EventDraft, id = this.#ids.ulid()): Promise<LogEvent> {
     const file = this.#writable();
@@ -107,38 +113,37 @@ export class ConversationLog implements Disposable {
   }
 
   /**
-   * The same for several events that nothing may stand between. All of them are checked before the first is written: it
-   * throws, and changes nothing, if one could not be read again. `kept` resolves once they are on disk.
+   * Appends several events with nothing between them. It checks all of them before it writes the first: if one could not
+   * be read again, it throws and changes nothing.
    */
   appendTogether(drafts: readonly Drafted[]): Appended {
     const file = this.#writable();
     const events = drafts.map(({ draft, id }, index) => this.#envelop(draft, this.#nextSeq + index, id));
     events.forEach(checkEvent);
     const kept = events.map((event) => this.#write(file, event));
-    return { events, kept: Promise.all(kept).then(() => undefined) };
+    return { events, onDisk: Promise.all(kept).then(() => undefined) };
   }
 
   /**
-   * After a failed write: resolves once the file is whole again and the projections say what it says; rejects with the
-   * failure while the disk refuses. Whoever decides by the state waits for this first, since what was folded before a
-   * failed write is not true.
+   * After a failed write: resolves once the file is repaired and the projections agree with it; rejects with the failure
+   * while the disk refuses. Wait for it before a decision based on `state`, which contains the events that failed.
    */
   async repair(): Promise<void> {
     if (this.#broken === undefined) return;
-    this.#mending ??= this.#mendNow().finally(() => {
-      this.#mending = undefined;
+    this.#repairing ??= this.#repairNow().finally(() => {
+      this.#repairing = undefined;
     });
-    await this.#mending;
+    await this.#repairing;
   }
 
-  /** Goes on as owner or as follower. The one before is closed, or was. */
+  /** Continues as owner or as follower. The previous file must be closed or closing. */
   become(opened: OpenedLog | FollowedLog): void {
     this.#broken = undefined;
-    this.#take(opened);
+    this.#attach(opened);
     this.#onDidReset.fire();
   }
 
-  /** Nothing is written from here on; the state can still be read. Resolves once the file is closed. */
+  /** Stops writing; `state` can still be read. Resolves once the file is closed. */
   async closeFile(): Promise<void> {
     this.#following?.dispose();
     this.#closing = true;
@@ -156,7 +161,7 @@ export class ConversationLog implements Disposable {
     this.#onDidReset.dispose();
   }
 
-  /** The line is known to be writable before its number is taken: a number without a line is a hole for good. */
+  /** `append` throws for a line it cannot write, before the number is used: a number without a line would be a gap for ever. */
   #write(file: EventFile, event: LogEvent): Promise<void> {
     const written = file.append(event);
     this.#nextSeq += 1;
@@ -178,11 +183,11 @@ export class ConversationLog implements Disposable {
     return { v: EVENT_VERSION, seq, event_id: id, timestamp: this.#timestamp(), ...draft };
   }
 
-  /** Many events of a storm fall into one millisecond, and printing it is not free. */
+  /** Cached, because many events of a burst share a millisecond. */
   #timestamp(): string {
     const now = this.#clock.now();
-    if (now !== this.#printed.time) this.#printed = { time: now, text: new Date(now).toISOString() };
-    return this.#printed.text;
+    if (now !== this.#lastTimestamp.time) this.#lastTimestamp = { time: now, text: new Date(now).toISOString() };
+    return this.#lastTimestamp.text;
   }
 
   #writable(): EventFile {
@@ -191,16 +196,16 @@ export class ConversationLog implements Disposable {
     throw new FailureError({
       code: 'not_owner',
       message: 'This conversation is open in another window, which writes it.',
-      nextStep: 'Say “Continue here” to go on in this one.',
+      nextStep: 'Choose “Continue here” to use it in this one.',
     });
   }
 
-  #take(opened: OpenedLog | FollowedLog): void {
+  #attach(opened: OpenedLog | FollowedLog): void {
     this.#following?.dispose();
     this.#following = undefined;
     this.#closing = false;
     this.#rebuild(opened);
-    // Not `opened` itself: it has every event.
+    // The closures must not hold `opened`, which has every event.
     if ('file' in opened) {
       const { file } = opened;
       this.#file = file;
@@ -214,7 +219,7 @@ export class ConversationLog implements Disposable {
   }
 
   #rebuild(read: ReadLog): void {
-    const state = new Projections();
+    const state = new Projections(this.tools);
     for (const event of read.events) state.fold(event);
     if (read.endLost === true || state.turn.lastSeq !== read.nextSeq - 1) state.turn.lostEvents();
     this.#state = state;
@@ -236,10 +241,10 @@ export class ConversationLog implements Disposable {
   #failed(error: unknown): void {
     if (!(error instanceof FailureError) || error.failure.code !== 'storage' || this.#broken !== undefined) return;
     this.#broken = error;
-    void this.repair().catch((again: unknown) => this.#output.warn(`not mended yet: ${describeError(again)}`));
+    void this.repair().catch((again: unknown) => this.#logger.warn(`not repaired yet: ${describeError(again)}`));
   }
 
-  async #mendNow(): Promise<void> {
+  async #repairNow(): Promise<void> {
     if (this.#file === undefined) return;
     const read = await this.#file.repair();
     this.#rebuild(read);
@@ -248,8 +253,8 @@ export class ConversationLog implements Disposable {
   }
 }
 
-/** Once written it is believed for good, so this is the place to look. */
+/** An event is validated before it is written, because it is trusted afterwards. */
 function checkEvent(event: LogEvent): void {
   const fault = findFault(event);
-  if (fault !== undefined) throw new Error(`an event that nobody could read was not written: ${fault}`);
+  if (fault !== undefined) throw new Error(`an event that could not be read again was not written: ${fault}`);
 }

@@ -1,4 +1,4 @@
-// Decides how a conversation is opened: as its owner if nobody else is, otherwise as a follower of the window that is.
+// Opens a conversation: as its owner if no other window is, otherwise as a follower.
 import { describeError, FailureError, failed, type Result, succeeded } from '../../base/errors.ts';
 import {
   type FollowedLog,
@@ -38,12 +38,12 @@ export async function openOrFollow({ store, lock }: OpeningPorts, id: string): P
     return failed(
       'storage',
       `Earshot cannot keep conversations: ${describeError(error)}.`,
-      'Make the conversation’s folder writable, then reload the window.',
+      'Make the folder of the conversations writable, then reload the window.',
     );
   }
 }
 
-/** For one short change of a conversation that is not open here: its log, owned, and closed afterwards. */
+/** Runs one short action as owner of a conversation that is not open in this window, and closes its log afterwards. */
 export async function withOwned<T>(
   { store, lock }: OpeningPorts,
   id: string,
@@ -66,5 +66,9 @@ export async function withOwned<T>(
 
 export function openElsewhere(owner: Owner | undefined): { ok: false; failure: FailureError['failure'] } {
   const where = owner === undefined || owner.window === '' ? 'another window' : `another window (${owner.window})`;
-  return failed('not_owner', `This conversation is open in ${where}.`, 'Close it there, or continue it here first.');
+  return failed(
+    'not_owner',
+    `This conversation is open in ${where}.`,
+    'Close it there, or choose “Continue here” first.',
+  );
 }

@@ -1,22 +1,22 @@
-// Decides how many tokens a text is taken for where the provider has not said it yet: what tokenx says, found in one pass.
+// Estimates the tokens of a text that the provider has not counted: the same result as tokenx, in one pass.
 import { estimateTokenCount } from 'tokenx';
 
 const WORD = 0;
 const SPACE = 1;
 const PUNCTUATION = 2;
 
-/** What each ASCII character belongs to. */
+/** The class of each ASCII character. */
 const CLASSES = new Uint8Array(128);
 for (const character of '\t\n\v\f\r ') CLASSES[character.charCodeAt(0)] = SPACE;
 for (const character of '.,!?;(){}[]<>:/\\|@#$%^&*+=`~_"-') CLASSES[character.charCodeAt(0)] = PUNCTUATION;
 
-/** From here on, and for the spaces before it, tokenx looks at neighbours too. */
+/** From here on tokenx considers neighbouring characters and spaces too. */
 const FIRST_EAST_ASIAN = 0x2e80;
 
-/** Several projections ask for the same text one after another. */
+/** A cache of one: several projections estimate the same text in succession. */
 let last = { text: '', tokens: 0 };
 
-/** Logs are opened by folding every text of theirs: what tokenx does with patterns would take most of that time. */
+/** Opening a log estimates every text in it; the regular expressions of tokenx would take most of that time. */
 export function estimateTokens(text: string): number {
   if (text !== last.text) last = { text, tokens: count(text) };
   return last.tokens;
@@ -51,12 +51,12 @@ function isFarSpace(code: number): boolean {
   return single || code === 0x205f || (code >= 0x2000 && code <= 0x200a);
 }
 
-/** Undefined if the text must be looked at as a whole. */
+/** Undefined if the text must be counted as a whole. */
 function endOfWord(text: string, start: number): number | undefined {
   for (let end = start; ; end++) {
     const code = text.charCodeAt(end);
     if (code >= FIRST_EAST_ASIAN || (code >= 128 && isFarSpace(code))) return undefined;
-    // Past the end it is NaN, which is no word either.
+    // Past the end the code is NaN, whose class is WORD.
     if (!(classOf(code) === WORD && end < text.length)) return end;
   }
 }
@@ -75,7 +75,7 @@ function countWord(text: string, start: number, end: number): number {
   return length <= 3 || (lower && length <= 8) ? 1 : Math.ceil(length / 7);
 }
 
-/** Indentation and blank lines count; a line's end after punctuation belongs to it. */
+/** Indentation and blank lines count; a line break after punctuation is part of the punctuation. */
 function countSpace(text: string, start: number, end: number): number {
   let line = start;
   while (line < end && text[line] !== '\n') line++;

@@ -1,4 +1,4 @@
-// Decides what a card shows of one changed file: hunks with a few lines around them, within bounds. Pure.
+// The diff of one changed file on a tool's card: hunks with a few lines of context, within bounds. Pure.
 import { structuredPatch } from 'diff';
 import { decodeBytes } from '../../base/encodings.ts';
 import { wholeCharacters } from '../../base/text.ts';

@@ -1,4 +1,4 @@
-// Decides how the difference of two texts is shown: hunks within bounds, else counts; line endings in a word of their own. Pure.
+// Renders the difference of two texts: hunks within bounds, else counts; changed line endings are named apart. Pure.
 import { structuredPatch } from 'diff';
 import { countLines, mostEdits } from './editBudget.ts';
 

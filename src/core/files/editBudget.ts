@@ -1,4 +1,4 @@
-// Bounds the search for the difference of two texts: it takes up to lines × edits steps, on texts made for it all of them.
+// Bounds the search for the difference of two texts, which takes up to lines × edits steps.
 
 const MOST_STEPS = 20_000_000;
 

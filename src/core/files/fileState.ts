@@ -1,4 +1,4 @@
-// Decides what a notification says of the state of files, by hash: what moves *seen* and *told* in the log.
+// Reads the file states that a notification names, by hash: what updates *seen* and *announced* in the log.
 import { type Notification } from '../../protocol/notification.ts';
 
 /** The hash that stands for a file that is not there. */

@@ -1,4 +1,4 @@
-// Decides what a glob over workspace paths matches, and under which key it is found without trying every glob.
+// Matches globs against workspace paths, and gives each glob a key by which it is found without trying them all.
 import { compilePath, type PathPattern } from '../../base/patterns/pathPattern.ts';
 import { withoutTrailing } from '../../base/text.ts';
 

@@ -1,4 +1,4 @@
-// Decides the smallest edits that make one text of another, so that cursors, folds and undo stay sensible. Pure.
+// Computes the smallest edits that turn one text into another, so that cursors, folds and undo survive. Pure.
 import { diffArrays } from 'diff';
 import { mostEdits } from './editBudget.ts';
 

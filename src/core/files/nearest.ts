@@ -1,4 +1,4 @@
-// Decides which text of a file is most like one that is not in it, so that a model can see what it got wrong. Pure.
+// Finds the text of a file that is most like one that is not in it, to show a model its mistake. Pure.
 
 const MOST_LINES = 50_000;
 const CANDIDATES = 20;

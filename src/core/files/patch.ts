@@ -1,4 +1,4 @@
-// Decides what a patch in the form “*** Begin Patch” says: files to add, update, move and delete, hunk by hunk. Pure.
+// Parses a patch in the form “*** Begin Patch”: files to add, update, move and delete, hunk by hunk. Pure.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { HEADER, MOVE } from './patchPaths.ts';
 

@@ -1,4 +1,4 @@
-// Decides where the hunks of a patch fit into a text, and says of the first that does not why. Pure.
+// Fits the hunks of a patch into a text and explains the first one that does not fit. Pure.
 import { findOverlapping } from '../../base/patterns/findText.ts';
 import { endingOf } from './difference.ts';
 import { nearestText } from './nearest.ts';

@@ -1,4 +1,4 @@
-// Decides which files a patch names, without reading the rest of it: what approvals look at. Pure.
+// Lists the files that a patch names, without parsing the rest of it: for approvals. Pure.
 
 export const HEADER = /^\*\*\* (Add|Update|Delete) File: (.+)$/;
 export const MOVE = '*** Move to: ';

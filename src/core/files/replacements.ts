@@ -1,4 +1,4 @@
-// Decides whether exact texts can be replaced in a file, where, and why not; line endings are the file's own. Pure.
+// Replaces exact texts in a file, or explains why that cannot be done; line endings are the file's own. Pure.
 import { findSequence } from '../../base/patterns/findText.ts';
 import { endingOf } from './difference.ts';
 import { nearestText } from './nearest.ts';

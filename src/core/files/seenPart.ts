@@ -1,4 +1,4 @@
-// Decides what parts of a file make a whole: lines that were shown one after the other, of the same bytes. Pure.
+// Joins the parts of a file that were shown, as long as they are of the same bytes. Pure.
 import { type SeenPart } from '../../protocol/event.ts';
 
 /** Of the bytes only what an edit or a diff showed of them. */

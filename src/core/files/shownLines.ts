@@ -1,4 +1,4 @@
-// Finds which lines of a file stand in a text, such as a command's output: runs of lines one after the other, in one pass. Pure.
+// Finds the lines of a file that a text, such as a command's output, contains: runs of consecutive lines, in one pass. Pure.
 import { type SeenPart } from '../../protocol/event.ts';
 import { joinParts } from './seenPart.ts';
 

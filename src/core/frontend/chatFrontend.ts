@@ -13,7 +13,7 @@ import {
   type InquiryAnswer,
   type InquiryRequest,
   type PartialAnswer,
-  type QueuedText,
+  type QueuedMessage,
 } from '../ports/ports.ts';
 import { LiveTranscript } from './liveTranscript.ts';
 
@@ -24,9 +24,9 @@ type Post = (message: ToPage) => void;
 
 export interface Composer {
   /** Resolves once the messages are kept. */
-  giveBack(texts: readonly QueuedText[]): Promise<void>;
+  giveBack(texts: readonly QueuedMessage[]): Promise<void>;
   /** Whether the composer has kept these before. */
-  has(texts: readonly QueuedText[]): boolean;
+  has(texts: readonly QueuedMessage[]): boolean;
 }
 
 export class ChatFrontend implements Frontend, Disposable {
@@ -126,7 +126,7 @@ export class ChatFrontend implements Frontend, Disposable {
   }
 
   /** The composer takes the messages of the shown conversation; those of others stay queued until they are shown. */
-  async giveBack(conversation: string, texts: readonly QueuedText[]): Promise<boolean> {
+  async giveBack(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
     const composer = this.#composer;
     if (composer?.has(texts) === true) return true;
     if (conversation !== this.#transcript.conversation || composer === undefined) return false;

@@ -3,7 +3,7 @@ import { type Level, worseLevel } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ChatHead, type HeldReason, type Obstacle } from '../../protocol/webview.ts';
 import { countDeliverable } from '../agent/delivery.ts';
-import { nameOf } from '../conversation/attachments.ts';
+import { attachmentName } from '../conversation/attachments.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Model } from '../ports/ports.ts';
 import { readMeter } from './meter.ts';
@@ -62,10 +62,10 @@ export function conversationHead(shown: {
     canSend,
     pending: { count: pending.count, worst: pending.worst },
     heldBack: live?.heldBack ?? null,
-    queued: (live?.log.state.pending.texts ?? []).map(({ id, content: text, attachments = [] }) => ({
+    queued: (live?.log.state.pending.queuedMessages ?? []).map(({ id, content: text, attachments = [] }) => ({
       id,
       text,
-      attachments: attachments.map(nameOf),
+      attachments: attachments.map(attachmentName),
     })),
     meter: live === undefined ? null : readMeter(live.log.state, model, settings),
     obstacles,

@@ -9,7 +9,7 @@ import {
   type InquiryRequest,
   type Logger,
   type PartialAnswer,
-  type QueuedText,
+  type QueuedMessage,
 } from '../ports/ports.ts';
 import { SharedRequests } from './sharedRequests.ts';
 
@@ -87,14 +87,18 @@ export class Frontends implements Frontend {
   }
 
   /** Offered to one front end after the other, so that only one keeps them. */
-  async giveBack(conversation: string, texts: readonly QueuedText[]): Promise<boolean> {
+  async giveBack(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
     for (const frontend of this.#attached) {
       if (await this.#giveBackTo(frontend, conversation, texts)) return true;
     }
     return false;
   }
 
-  async #giveBackTo(frontend: AttachedFrontend, conversation: string, texts: readonly QueuedText[]): Promise<boolean> {
+  async #giveBackTo(
+    frontend: AttachedFrontend,
+    conversation: string,
+    texts: readonly QueuedMessage[],
+  ): Promise<boolean> {
     const kept = this.#guard(() => frontend.giveBack?.(conversation, texts));
     if (kept === undefined) return false;
     const { promise: late, resolve } = Promise.withResolvers<false>();

@@ -1,5 +1,4 @@
 // The transcript of one conversation as a front end shows it: the log's items, what is drawn before it is in the log, and open requests.
-
 import { type TranscriptItem } from '../../protocol/transcript.ts';
 import { type Change } from '../../protocol/webview.ts';
 import { type Folded } from '../conversation/projections/project.ts';

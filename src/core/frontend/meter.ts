@@ -5,8 +5,8 @@ import { usedBy } from '../agent/limits.ts';
 import { type Projections } from '../conversation/projections/project.ts';
 import { type Model } from '../ports/ports.ts';
 
-/** Null until an endpoint has reported usage. */
-export function readMeter({ spent, messages }: Projections, model: Model, settings: Settings): Meter | null {
+/** Null until an endpoint has counted anything. */
+export function readMeter({ usage: spent, messages }: Projections, model: Model, settings: Settings): Meter | null {
   const { tokens, cost } = usedBy(spent, settings);
   if (tokens === 0) return null;
   const context = spent.contextTokens(

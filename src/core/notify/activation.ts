@@ -1,5 +1,4 @@
 // Decides whether what is pending may do more than wait: wake an idle model, interrupt an answering one, and the limits of both. Pure.
-
 import { type Notification, printKind } from '../../protocol/notification.ts';
 import { nameInScope } from '../../protocol/scopes.ts';
 import { type Settings } from '../../protocol/settings.ts';

@@ -1,5 +1,4 @@
 // Decides who hears what is published: matches a notification's scopes against the listeners' subscriptions.
-
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { nameInScope, scopeOf } from '../../protocol/scopes.ts';

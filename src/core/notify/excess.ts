@@ -1,10 +1,9 @@
 // Gathers what a producer publishes above its limit, by listener and kind, as one notification that names every subject and grows in place.
-
 import { type Kind, type Level, type NotificationDraft, printKind, worseLevel } from '../../protocol/notification.ts';
 import { nameOfSubject } from '../../protocol/scopes.ts';
 import { type FileState, fileStatesOf } from '../files/fileState.ts';
 import { listNames, printName } from './nameList.ts';
-import { type Outlet } from './throttle.ts';
+import { type Outlet } from './outlet.ts';
 
 /** What one listener would have been told one by one. */
 interface Gathered {

@@ -1,9 +1,8 @@
 // Decides how many notifications of one kind become one that names all their subjects.
-
 import { type Kind, type Level, printKind, worseLevel } from '../../protocol/notification.ts';
 import { nameOfSubject } from '../../protocol/scopes.ts';
 import { countNames, listNames, printName } from './nameList.ts';
-import { type Entry } from './plan.ts';
+import { type Entry } from './outline.ts';
 
 /** Where the whole list is too long for the block. */
 const SHORT_LIMIT = 600;

@@ -1,10 +1,11 @@
 // Lists many names in one bounded message: name by name, below the folder that all share, by folder, else as counts by folder.
 import { wholeCharacters } from '../../base/text.ts';
+import { READ_NOTIFICATIONS } from '../../protocol/notification.ts';
 
 /** With the block's own frame it stays under 4,000 characters. */
 const LIST_LIMIT = 3800;
 const NAME_LIMIT = 300;
-const REST = 'read_notifications lists them.';
+const REST = `${READ_NOTIFICATIONS} lists them.`;
 
 /** `what` says what there are so many of, such as `60 of file.changed`. The first form that fits. */
 export function listNames(what: string, names: readonly string[]): string {

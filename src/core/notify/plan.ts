@@ -1,49 +1,10 @@
 // Decides what of the pending notifications is shown: filtered, merged, grouped, ordered, capped. Pure.
 import { wholeCharacters } from '../../base/text.ts';
-import { LEVELS, type Level, type Notification, printKind } from '../../protocol/notification.ts';
+import { LEVELS, type Level, type Notification, printKind, READ_NOTIFICATIONS } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { countSubjects, joinAlike } from './group.ts';
+import { type Entry, type KindCount, type Outline } from './outline.ts';
 import { isWanted, levelOf } from './wanted.ts';
-
-/** One notification block as the model will read it; it may stand for several of the queue. */
-export interface Entry {
-  readonly source: string;
-  readonly name: string;
-  readonly level: Level;
-  readonly origin: string;
-  readonly at: string;
-  readonly message: string;
-  /** How many of the queue it stands for. */
-  readonly count: number;
-  /** When the first of them was observed. */
-  readonly first: string;
-  /** Of the newest of them, which is the one that counts as shown. */
-  readonly id: string;
-  readonly subject: string;
-  /** Where it stands for many that came too fast: theirs. */
-  readonly subjects?: readonly string[];
-  /** Says less, for where the message is too long. */
-  readonly shorter?: string;
-  readonly merged: readonly string[];
-  /** Where the oldest of them stood in the queue. */
-  readonly position: number;
-}
-
-interface KindCount {
-  readonly kind: string;
-  readonly count: number;
-}
-
-/** Everything that a format prints. */
-export interface Outline {
-  readonly entries: readonly Entry[];
-  /** Counts by kind of what is not shown, most frequent first. */
-  readonly more: readonly KindCount[];
-  /** How many of those kinds are named; the rest is one number. */
-  readonly moreNamed: number;
-  /** How many of the queue it stands for, shown or not. */
-  readonly total: number;
-}
 
 /** Every pending id is in exactly one of the lists. */
 export interface Plan extends Outline {
@@ -69,7 +30,7 @@ const SHARE_OF_WINDOW = 0.02;
 const MOST_MISSES = 20;
 /** From plenty to bare: how many kinds the last line names. */
 const NAMED_KINDS = [8, 2, 0] as const;
-const CUT = '… (cut here; read_notifications has it in full)';
+const CUT = `… (cut here; ${READ_NOTIFICATIONS} has it in full)`;
 const SHORTEST_KIND = 16;
 
 export function planNotifications(input: PlanInput): Plan {

@@ -5,7 +5,8 @@ import { describeError, type Failure } from '../../base/errors.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Clock, type Logger, type Producer, type SeenFiles } from '../ports/ports.ts';
 import { type DeliveryPoint, type LiveConversations, type Sample } from '../ports/producers.ts';
-import { type Outlet, ThrottledPublisher } from './throttle.ts';
+import { type Outlet } from './outlet.ts';
+import { ThrottledPublisher } from './throttle.ts';
 
 const FIRST_RESTART = 1000;
 const LAST_RESTART = 5 * 60_000;

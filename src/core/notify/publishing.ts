@@ -1,5 +1,4 @@
 // Decides what each live conversation hears: its default subscriptions, those that its log gives it, and what is queued for it.
-
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { type LogEvent } from '../../protocol/event.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
@@ -8,11 +7,11 @@ import { fileScope, nameInScope, type ScopeType, scopeOf } from '../../protocol/
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Ids } from '../ports/ports.ts';
 import { type Addressed, Dispatcher, type Subscription } from './dispatcher.ts';
+import { type Outlet } from './outlet.ts';
 import { enqueue, withdraw } from './queue.ts';
-import { type Outlet } from './throttle.ts';
 
 /** What every live conversation hears, whatever it is about. */
-const HEARD_BY_ALL: readonly string[] = SHIPPED_KINDS.filter((kind) => KINDS[kind].heardBy === 'live').map((kind) =>
+const HEARD_BY_ALL: readonly string[] = SHIPPED_KINDS.filter((kind) => KINDS[kind].audience === 'live').map((kind) =>
   scopeOf('kind', kind),
 );
 

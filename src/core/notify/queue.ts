@@ -8,27 +8,19 @@ import {
   printKind,
 } from '../../protocol/notification.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { lossOf } from '../conversation/projections/losses.ts';
+import { failureEndedBy } from '../conversation/projections/reportedFailures.ts';
 import { type Ids } from '../ports/ports.ts';
-
-/** Which tool has the rest of a message that was cut, by the notification's source. */
-const TOOL_WITH_THE_REST: ReadonlyMap<string, string> = new Map([
-  ['file', 'read_file'],
-  ['diagnostics', 'diagnostics'],
-  ['tool', 'handle'],
-  ['message', 'read_message'],
-]);
 
 /** Resolves once it is on disk. The id is always ours. `repeated`: also what the model knows already. */
 export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft, repeated = false): Promise<unknown> {
-  if (!repeated && log.state.repeats.isKnown(draft)) return backToKnown(log, draft);
+  if (!repeated && log.state.repeats.isRepeat(draft)) return backToKnown(log, draft);
   const cancelled = cancelledBy(log, draft);
   if (cancelled.length > 0) {
     const reason = `${printKind(draft.kind)} came before it was told`;
     return log.append({ type: 'notification_withdrawn', ids: [...cancelled], reason });
   }
-  if (log.state.handles.knows(draft)) return Promise.resolve();
-  const notification = { ...draft, id: ids.ulid(), message: bound(draft) };
+  if (log.state.handles.isReported(draft)) return Promise.resolve();
+  const notification = { ...draft, id: ids.ulid(), message: bound(log, draft) };
   return log.append({ type: 'notification_queued', notification });
 }
 
@@ -47,15 +39,15 @@ async function backToKnown(log: ConversationLog, { kind, subject }: Notification
 
 /** Losses that nobody heard of and that this one makes good. One that was heard needs its recovery told. */
 function cancelledBy({ state }: ConversationLog, { kind, subject }: NotificationDraft): readonly string[] {
-  const loss = lossOf(printKind(kind));
-  if (loss === undefined || subject === undefined || state.losses.isHeard(loss, subject)) return [];
+  const loss = failureEndedBy(printKind(kind));
+  if (loss === undefined || subject === undefined || state.reportedFailures.has(loss, subject)) return [];
   const [source = '', name = ''] = loss.split('.');
   return state.pending.idsOf({ source, name }, subject);
 }
 
-function bound({ kind, message, data }: NotificationDraft): string {
+function bound({ tools }: ConversationLog, { kind, message, data }: NotificationDraft): string {
   if (message.length <= (data?.['summary'] === true ? LIST_LIMIT : MESSAGE_LIMIT)) return message;
-  const tool = TOOL_WITH_THE_REST.get(kind.source);
+  const tool = tools?.withRestOf(kind.source);
   const pointer = tool === undefined ? '… (cut here)' : `… (cut here; ${tool} has the rest)`;
   return wholeCharacters(message, MESSAGE_LIMIT - pointer.length) + pointer;
 }

@@ -4,19 +4,11 @@ import { type Kind, type NotificationDraft, printKind } from '../../protocol/not
 import { type Clock, type Publisher } from '../ports/ports.ts';
 import { type Addressed } from './dispatcher.ts';
 import { Excess } from './excess.ts';
+import { type Outlet } from './outlet.ts';
 
 export const SUBJECT_MILLISECONDS = 2000;
 export const MINUTE_MILLISECONDS = 60_000;
 export const MOST_A_MINUTE = 50;
-
-/** What stands behind: it delivers at once whatever it is given. */
-export interface Outlet extends Publisher {
-  listeners(draft: NotificationDraft, addressed: Addressed): Iterable<string>;
-  /** Queues for this listener whatever it subscribed to. */
-  deliver(draft: NotificationDraft, listener: string): Promise<unknown>;
-  /** Whether one of this kind and subject waits to be told to this listener. */
-  isPending(kind: Kind, subject: string, listener: string): boolean;
-}
 
 export interface ThrottleDeps {
   readonly clock: Clock;

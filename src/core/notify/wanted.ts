@@ -1,5 +1,4 @@
 // Decides what the settings let through and at which level. What they hold back is in the log all the same.
-
 import { type Level, type Notification, printKind } from '../../protocol/notification.ts';
 import { nameInScope } from '../../protocol/scopes.ts';
 import { type Settings } from '../../protocol/settings.ts';

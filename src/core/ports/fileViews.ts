@@ -8,8 +8,8 @@ export interface SeenState {
   /** Only these lines of the bytes were shown; absent: all. */
   readonly part?: SeenPart;
   /** The newest state that a notification announced, pending or carried. */
-  readonly told?: string;
-  /** The newest unsaved state that was announced. Apart from `told`, since saving it is another fact. */
+  readonly announced?: string;
+  /** The newest unsaved state that was announced. Separate from `announced`, since saving it is another fact. */
   readonly unsaved?: string;
   /** A compaction removed the bytes from what the model reads: it must read them again before it replaces them. */
   readonly compacted?: true;

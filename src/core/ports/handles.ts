@@ -17,6 +17,8 @@ export interface Handle {
   readonly conversation: string;
   /** The id of the call that started it. */
   readonly run: string;
+  /** The tool of that call; undefined where the log has lost it. */
+  readonly tool: string | undefined;
   readonly process: SupervisedCommand;
   /** Undefined while only the call that started it knows it. */
   readonly name: string | undefined;

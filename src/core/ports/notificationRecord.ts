@@ -4,7 +4,7 @@ import { type Notification } from '../../protocol/notification.ts';
 export type NotificationState = 'pending' | 'withdrawn' | 'shown' | 'merged' | 'counted' | 'filtered';
 
 /** Carried: it is in a carrier of the log. Accepted: a model call that held that carrier succeeded. */
-export type Receipt = 'queued' | 'carried' | 'accepted';
+type Receipt = 'queued' | 'carried' | 'accepted';
 
 export interface NotificationRecord {
   readonly notification: Notification;

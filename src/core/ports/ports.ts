@@ -1,4 +1,4 @@
-// What the core needs from outside. Every port is implemented in a layer above and joined in vscode/compose.
+// What core needs from outside. Every port is implemented in a layer above and joined in vscode/compose.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
@@ -16,6 +16,7 @@ import { type ReportedProblems } from './problems.ts';
 import { type ObservedProcess, type ProcessObserver } from './processes.ts';
 import { type DeliveryPoint, type ProducerHost, type Sample } from './producers.ts';
 import { type Checkpoints, type Lock, type Snapshots, type Store } from './storage.ts';
+import { type ToolTraits } from './toolTraits.ts';
 import { type Buffers, type FilePath, type Workspace } from './workspace.ts';
 
 export type { Clock } from '../../base/clock.ts';
@@ -148,6 +149,8 @@ export interface Tool<Arguments = unknown> {
   readonly previewed?: true;
   /** Where calls differ: what this one does. */
   effectFor?(args: Arguments): Effect;
+  /** What core must know of it besides how to run it. Absent: nothing. */
+  readonly traits?: ToolTraits;
   /** Names of `tool.*` notifications that it can cause. */
   readonly emits: readonly string[];
   parse(value: unknown): Result<Arguments>;
@@ -230,7 +233,7 @@ export type PartialAnswer =
   | { readonly type: 'tool_output'; readonly call: string; readonly text: string };
 
 /** What the user wrote during a turn, until a request carries it. */
-export interface QueuedText {
+export interface QueuedMessage {
   readonly id: string;
   readonly content: string;
   readonly at: string;
@@ -247,7 +250,7 @@ export interface Frontend {
   /** The same for a question. */
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer>;
   /** The user's words that no request will carry. Resolves to whether they are kept there now, also over a crash. */
-  giveBack(conversation: string, texts: readonly QueuedText[]): Promise<boolean>;
+  giveBack(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean>;
 }
 
 export interface SeenFile {

@@ -1,4 +1,4 @@
-// What the core needs of the editor's problems, and who decides what a conversation is told of them.
+// What core needs of the editor's problems, and the port that reports them to conversations.
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type FilePath } from './workspace.ts';

@@ -1,4 +1,4 @@
-// What a producer is told of the conversations: what they do, what they wait for, and where they stand at a delivery point.
+// What producers learn of conversations: their calls, their subscriptions, and their state at a delivery point.
 import { type Event } from '../../base/emitter.ts';
 import { type Kind, type Notification, type NotificationDraft } from '../../protocol/notification.ts';
 
@@ -60,7 +60,7 @@ export interface SampledState {
   /** What the last request had, as far as the log says. */
   readonly used: Partial<RequestConfig>;
   /** The last reported fill of the context window in percent; 0: none was reported since it was last compacted. */
-  readonly contextTold: number;
+  readonly reportedContext: number;
   /** How often the endpoint asked to slow down since that was last reported. */
   readonly rateLimited: { readonly count: number; readonly since: string } | undefined;
 }

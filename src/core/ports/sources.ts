@@ -1,4 +1,4 @@
-// What producers are told by the editor, as plain data without a decision. Implemented in vscode/sources/.
+// What the editor reports to producers, as plain data. Implemented in vscode/sources/.
 import { type Event } from '../../base/emitter.ts';
 
 /** Paths here are as in FilePath: relative to the workspace. */

@@ -1,4 +1,4 @@
-// What the core needs of the editor's tasks: which there are, running one, and hearing of the end of every one. Implemented in vscode/.
+// What core needs of the editor's tasks: listing them, running one, and the end of each. Implemented in vscode/.
 import { type Event } from '../../base/emitter.ts';
 import { type Result } from '../../base/errors.ts';
 
@@ -31,8 +31,8 @@ export interface TaskEnd {
   readonly problems: readonly TaskProblem[];
   /** The conversation that ran it. */
   readonly ranBy?: string;
-  /** The same while it is told by the result of its call. */
-  readonly toldTo?: string;
+  /** The same, if the result of its call reports this end. */
+  readonly awaitedBy?: string;
 }
 
 export interface RunningTask {
@@ -41,7 +41,7 @@ export interface RunningTask {
   /** The last part of what it printed, without terminal controls. */
   output(): string;
   stop(): void;
-  /** Nobody waits any more: what it comes to is news, also to the conversation that ran it. */
+  /** The call waits no longer: the end is reported as a notification, also to the conversation that ran the task. */
   leave(): void;
 }
 

@@ -1,4 +1,4 @@
-// Decides which instruction files the model is given: the user's own, the workspace's, and those nearest to what it works on.
+// Collects the instruction files for a request: the user's own, the workspace's, and those nearest to what the model works on.
 import { type Failure } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
 import { type UserFiles } from '../ports/ports.ts';

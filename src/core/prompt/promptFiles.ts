@@ -1,4 +1,4 @@
-// Decides what a slash command means: `/name …` becomes the text of a prompt file of the workspace or of the user.
+// Expands a slash command: `/name …` becomes the text of a prompt file of the workspace or of the user.
 import { type Failure, type Result, succeeded } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
 import { type UserFiles } from '../ports/ports.ts';

@@ -1,4 +1,4 @@
-// Decides what a turn's requests hold besides the messages: system prompt, instructions, the mode's tools, a schema.
+// Assembles a turn's requests: system prompt, instructions, the tools of the mode, a schema.
 import { type Failure } from '../../base/errors.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
 import { type ConversationLog } from '../conversation/log.ts';

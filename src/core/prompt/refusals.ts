@@ -1,4 +1,4 @@
-// Tells the user once of each file that Earshot wanted to read by itself and may not: in the log and, where there is one, in the chat.
+// Reports once each instruction file that Earshot may not read: to the output channel and, where there is one, the chat.
 import { type Failure } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type Ports } from '../ports/ports.ts';

@@ -1,4 +1,4 @@
-// Decides in which words a model is asked for data, and asked again.
+// The instructions by which a model is asked for structured data, and asked again.
 import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

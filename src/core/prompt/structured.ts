@@ -1,4 +1,4 @@
-// Decides whether an answer is the data that was asked for: JSON that fits a JSON Schema. Loaded with the first schema.
+// Checks that an answer is JSON that fits the requested JSON Schema. Loaded with the first schema.
 import * as z from 'zod';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';

@@ -1,4 +1,4 @@
-// Decides which tool calls of a conversation may have changed something at a given moment: from the log, so that it is observed.
+// Tracks the tool calls of one conversation that may change something, from its log.
 import { type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { type ActiveCall } from '../ports/producers.ts';
 import { type ToolRegistry } from './registry.ts';

@@ -1,5 +1,4 @@
-// Decides what a running call knows of files and leaves behind: what its conversation has seen, bytes kept before they are overwritten, views for the log.
-
+// What a running call knows of files and what it leaves: seen bytes, snapshots before overwriting, views for the log.
 import { type EventOf } from '../../protocol/event.ts';
 import { fileScope } from '../../protocol/scopes.ts';
 import { type Effect } from '../../protocol/tool.ts';

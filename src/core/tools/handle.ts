@@ -1,5 +1,4 @@
-// Decides how one running command stands: running, waiting for input as far as can be guessed, or stopped.
-
+// The state of one command: running, stopped, or, as far as can be guessed, waiting for input.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -19,6 +18,8 @@ export interface HandleDeps {
   readonly conversation: string;
   /** The id of the call that started it. */
   readonly run: string;
+  /** The tool of that call, as far as the log has it. */
+  readonly tool?: string | undefined;
   readonly process: SupervisedCommand;
   readonly clock: Clock;
   report(error: unknown): void;
@@ -29,6 +30,7 @@ export interface HandleDeps {
 export class CommandHandle implements Handle, Disposable {
   readonly conversation: string;
   readonly run: string;
+  readonly tool: string | undefined;
   readonly process: SupervisedCommand;
   readonly #clock: Clock;
   readonly #report: (error: unknown) => void;
@@ -48,6 +50,7 @@ export class CommandHandle implements Handle, Disposable {
   constructor(deps: HandleDeps, name?: string) {
     this.conversation = deps.conversation;
     this.run = deps.run;
+    this.tool = deps.tool;
     this.process = deps.process;
     this.#clock = deps.clock;
     this.#report = deps.report;

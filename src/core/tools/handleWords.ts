@@ -1,5 +1,4 @@
-// Decides how a handle's state is said: to the model in results and notifications, truly and in few words.
-
+// Describes a handle's state to the model, in results and notifications.
 import { type CommandEnd } from '../../base/commandEnd.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type ShownHandle } from '../../protocol/event.ts';
@@ -84,7 +83,7 @@ export async function draftOf(handle: Handle, name: string, at: string): Promise
     subject,
     scopes: [subject],
     data: {
-      tool: 'run_command',
+      ...(handle.tool !== undefined && { tool: handle.tool }),
       run: handle.run,
       ...(prompt !== undefined && { prompt: prompt.at }),
       ...(isDeliberate(status.end) && { deliberate: true }),

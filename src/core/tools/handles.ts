@@ -1,5 +1,4 @@
-// Decides which commands run for which conversation, and under which name the model knows each of them.
-
+// The commands of each conversation, and the names under which the model knows them.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -234,8 +233,9 @@ class Conversation implements ConversationHandles, Disposable {
     const { clock, logger } = this.#deps;
     const report = (error: unknown) => logger.error('a command could not be followed', error);
     const conversation = this.#log.id;
+    const tool = this.#toolOf(run);
     const handle = this.#held.add(
-      new CommandHandle({ conversation, run, process, clock, report, changed: this.#announce }),
+      new CommandHandle({ conversation, run, tool, process, clock, report, changed: this.#announce }),
     );
     this.#byRun.set(run, handle);
     return handle;
@@ -276,9 +276,15 @@ class Conversation implements ConversationHandles, Disposable {
   /** A call of the same answer that has no result yet and would start it. */
   #isComing(name: string): boolean {
     return this.#log.state.turn.unanswered.some(({ request, approval }) => {
-      const args = approval?.arguments ?? request.arguments;
-      return args['background'] === true && args['handle'] === name;
+      const tool = this.#log.tools?.traits(request.name);
+      return tool?.startsHandle?.(approval?.arguments ?? request.arguments) === name;
     });
+  }
+
+  #toolOf(run: string): string | undefined {
+    const { turn, handles } = this.#log.state;
+    const call = turn.unanswered.find(({ request }) => request.id === run);
+    return call?.request.name ?? handles.all.find(({ started }) => started.tool_call_id === run)?.tool;
   }
 
   #settled(signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-// Decides what producers are told of the live conversations that this window writes: what they have seen, watch for and do.
+// What producers see of the conversations that this window owns: seen files, watched globs, running calls.
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { type ConversationLog } from '../conversation/log.ts';
@@ -39,7 +39,7 @@ export class LiveViews implements Disposable {
     );
     let { globs } = log.state.watches;
     held.add(
-      log.onDidAppend(({ event, seenMoved }) => {
+      log.onDidAppend(({ event, seenChanged: seenMoved }) => {
         if (event.type === 'tool_call_response') edits.release(event.id);
         if (seenMoved) this.#onDidChangeSeen.fire();
         const changed = activity.take(event) || globs !== log.state.watches.globs;

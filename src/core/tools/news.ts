@@ -1,4 +1,4 @@
-// Decides what ends a wait early: user text, an error, something critical or a handle that waits, at once; warnings now and then.
+// Ends the wait of a tool early: at once for user text, an error, a critical notification or a handle that waits; for warnings now and then.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Notification, printKind } from '../../protocol/notification.ts';
@@ -56,7 +56,7 @@ interface WaitInterruptions {
 
 function newsIn({ log, settings }: WaitInterruptionsDeps): WaitInterruptions | undefined {
   const { pending } = log.state;
-  if (pending.texts.length > 0) return { what: 'the user wrote', warning: false, due: 0 };
+  if (pending.queuedMessages.length > 0) return { what: 'the user wrote', warning: false, due: 0 };
   const wanted = pending.notifications.filter((notification) => isWanted(notification, settings()));
   const urgent = wanted.find((notification) => isUrgent(notification, settings()));
   if (urgent !== undefined) return { what: printKind(urgent.kind), warning: false, due: 0 };

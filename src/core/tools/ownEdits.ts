@@ -1,5 +1,4 @@
-// Decides what a conversation knows of files while its calls still run: what they showed or changed counts before the log says it.
-
+// What a conversation knows of files while its calls run: what they showed or changed counts before it is in the log.
 import { type SeenPart } from '../../protocol/event.ts';
 import { viewAfter } from '../conversation/projections/seen.ts';
 import { type SeenState } from '../ports/fileViews.ts';

@@ -3,12 +3,13 @@ import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { Emitter, type Event } from '../../base/emitter.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
 import { type Tool } from '../ports/ports.ts';
+import { type KnownTools, type ToolTraits } from '../ports/toolTraits.ts';
 
 /**
  * A request offers the tools that are there when it is made. A call is refused if its tool is gone by then; one that runs
  * already goes on to its own end.
  */
-export class ToolRegistry implements Disposable {
+export class ToolRegistry implements KnownTools, Disposable {
   readonly #tools: Map<string, Tool>;
   /** With those that were removed: their earlier calls still mean what they meant. */
   readonly #known: Map<string, Tool>;
@@ -45,6 +46,15 @@ export class ToolRegistry implements Disposable {
   /** Also a tool that was removed. */
   known(name: string): Tool | undefined {
     return this.#known.get(name);
+  }
+
+  traits(name: string): ToolTraits | undefined {
+    return this.#known.get(name)?.traits;
+  }
+
+  withRestOf(source: string): string | undefined {
+    const found = [...this.#tools.values()].find((tool) => tool.traits?.restOf?.includes(source) === true);
+    return found?.description.name;
   }
 
   get names(): readonly string[] {

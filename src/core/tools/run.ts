@@ -1,4 +1,4 @@
-// Decides the life of one tool call: validate → permit → execute → bound.
+// Runs one tool call: validate → permit → execute → bound.
 import { type Event } from '../../base/emitter.ts';
 import { describeError, describeFailure, FailureError, succeeded } from '../../base/errors.ts';
 import { parseObject, TOO_DEEP } from '../../base/outsideJson.ts';

@@ -1,4 +1,4 @@
-// Decides that the result of an edit ends with what language servers say of it, if they say it soon.
+// Appends to the result of an edit what language servers report about it, if they report soon.
 import { type Effect } from '../../protocol/tool.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type ToolOutcome } from '../ports/ports.ts';

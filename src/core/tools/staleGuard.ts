@@ -1,4 +1,4 @@
-// Decides whether a file may be changed by a model that has seen these bytes of it, and what it is told if not. Pure.
+// Refuses changes to a file that the model has not seen as it is now, and explains why. Pure.
 import { type SeenPart } from '../../protocol/event.ts';
 import { type Difference, differenceOf } from '../files/difference.ts';
 import { printPart, SHOWN_IN_PART } from '../files/seenPart.ts';
@@ -25,10 +25,10 @@ export type Verdict =
 
 const ALLOWED: Verdict = { allowed: true };
 
-/** The whole file is to be replaced. `now`: its text; undefined if it is no text. */
-export function judgeWrite(path: string, seen: SeenOf | undefined, now: string | undefined): Verdict {
+/** The whole file is to be replaced. `now`: its text; undefined if it is no text. `editor`: the tool that replaces parts of files. */
+export function judgeWrite(path: string, seen: SeenOf | undefined, now: string | undefined, editor: string): Verdict {
   if (seen === undefined) {
-    return refused(`${path} exists and you have not read it. Nothing was written. Read it first, or use edit_file.`);
+    return refused(`${path} exists and you have not read it. Nothing was written. Read it first, or use ${editor}.`);
   }
   if (!seen.current) return changedSince(path, seen, now, 'Nothing was written.');
   if (seen.compacted) {
@@ -38,7 +38,7 @@ export function judgeWrite(path: string, seen: SeenOf | undefined, now: string |
   }
   if (seen.part === undefined) return ALLOWED;
   return refused(
-    `You have seen ${printPart(seen.part)} of ${path}. Nothing was written. Read the rest first, or use edit_file.`,
+    `You have seen ${printPart(seen.part)} of ${path}. Nothing was written. Read the rest first, or use ${editor}.`,
   );
 }
 

@@ -1,4 +1,4 @@
-// The built-in model: no network, no AI. It understands some requests by rule and works through the real tools.
+// The Guide: a built-in model without network or AI that understands some requests by rules and uses the real tools.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
@@ -7,7 +7,7 @@ import { isSystemRequest, reasonIn, userTextsIn, wasRefused } from './guideReadi
 import { parseRequest } from './guideRequest.ts';
 import { describeBlock, introduce, notUnderstood } from './guideSpeech.ts';
 
-/** A word every few milliseconds, so that it reads as it is written. */
+/** Delay between words, so that the text can be read as it appears. */
 const WORD_MILLISECONDS = 12;
 
 export function createGuideModel(options: { wordMilliseconds?: number } = {}): Model {
@@ -25,7 +25,7 @@ export function createGuideModel(options: { wordMilliseconds?: number } = {}): M
 interface Response {
   readonly text: string;
   readonly step?: Step;
-  /** Makes the call's id differ from all before. */
+  /** Makes the call's id unique. */
   readonly number: number;
 }
 
@@ -44,7 +44,7 @@ async function* speak(response: Response, delay: number, signal: AbortSignal): A
 
 type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
 
-/** The plan is made anew each time from the request and what has come since: the log is its only memory. */
+/** Plans anew each time from the request and the results since: the log is the only memory. */
 function respond({ messages, tools }: ModelRequest): Response {
   const asked = messages.findLastIndex((message) => message.role === 'user');
   const request = messages[asked];
@@ -53,7 +53,7 @@ function respond({ messages, tools }: ModelRequest): Response {
   if (request?.role !== 'user') return { text: introduce(), number };
   const heard = describeBlock(request.block?.text);
   const wanted = isSystemRequest(request.content) ? [] : parseRequest(request.content);
-  // Words that rode an automated event are the user's all the same.
+  // Queued messages delivered with an automatic request are the user's too.
   const goals = wanted ?? [];
   const queued = userTextsIn(request.block?.text).map(goalFor).flat();
   if (wanted === undefined && queued.length === 0) return { text: join(heard, notUnderstood()), number };
@@ -61,7 +61,7 @@ function respond({ messages, tools }: ModelRequest): Response {
   return { ...follow([...goals, ...queued], results, heard, names), number };
 }
 
-/** Takes the goals one by one; how far they have come is how many results there are. */
+/** Takes the goals one by one; the number of results tells how far they are. */
 function follow(
   goals: readonly Goal[],
   results: readonly ToolMessage[],
@@ -82,7 +82,7 @@ function follow(
         if (tools.size > 0 && !tools.has(step.tool)) return { text: join(...reports, told, withoutTool(step)) };
         return { text: join(...reports, told, say), step };
       }
-      // What was said before this result came is said.
+      // Text before this result was already shown.
       [reports, told] = [[], describeBlock(result.block?.text)];
       if (wasRefused(result.content)) return { text: join(stopping(reasonIn(result.content)), told) };
       taken.push({ step, result: result.content, failed: result.failed === true });
@@ -92,7 +92,7 @@ function follow(
   return { text: join(...reports, told) || 'Nothing is left to do.' };
 }
 
-/** What the user wrote while it worked comes after what it is doing. */
+/** Messages that the user wrote meanwhile come after the present goal. */
 function goalFor(text: string): Goal[] {
   return parseRequest(text) ?? [() => ({ type: 'done', report: notUnderstood() })];
 }

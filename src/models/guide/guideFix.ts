@@ -1,25 +1,25 @@
-// Decides how the Guide mends problems: finds them, and applies what the editor itself offers, one fix at a time. It knows no answers.
+// How the Guide fixes problems: finds them and applies the editor's quick fixes one by one.
 import { type Decision, type Goal, type Step, type Taken, textOf } from './guidePlan.ts';
 import { countProblems, filesIn, filesWithProblems, fixesIn, type ListedFix } from './guideReading.ts';
 import { fence } from './guideSpeech.ts';
 
 const MOST_FIXES = 25;
 const MOST_TRIES = 2;
-const MOST_FILES_LOOKED_AT = 30;
+const MOST_FILES_CHECKED = 30;
 const CODE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|cs|cpp|cc|c|h|rb|php|swift|vue|svelte)$/i;
 
-/** `path`: only that file; without it everything that language servers report, or failing that every file of code. */
+/** `path`: only that file; default: all files with reported problems or, if there are none, all code files. */
 export function fixProblems(path: string | undefined): Goal {
   return (taken) => decide(path, taken);
 }
 
 interface State {
-  /** Files to look at, in order; undefined until they are known. */
+  /** Files to check, in order; undefined until they are known. */
   files: string[] | undefined;
   readonly applied: { readonly file: string; readonly fix: ListedFix }[];
-  /** How often each was tried; what was applied counts as twice. */
+  /** How often each fix was tried; an applied one counts twice. */
   readonly tried: Map<string, number>;
-  /** The last list of each file without a fix to try. */
+  /** The last list of each file that has no fix to try. */
   readonly left: Map<string, string>;
 }
 
@@ -39,7 +39,7 @@ function decide(path: string | undefined, taken: readonly Taken[]): Decision {
   return conclude(state, last, report);
 }
 
-/** Where the problems are: as reported, else in any file of code once the editor was made to look at it. */
+/** Files with reported problems, else all code files, which the editor is made to check. */
 function find(taken: readonly Taken[], report: string): Decision {
   if (taken.length === 0)
     return call({ tool: 'diagnostics', arguments: { severity: 'error' } }, 'I look for problems.', '');
@@ -59,13 +59,13 @@ function take(state: State, { step, result }: Taken): void {
   }
   if (step.tool === 'list_files') {
     const code = filesIn(result).filter((name) => CODE.test(name));
-    state.files = code.slice(0, MOST_FILES_LOOKED_AT);
+    state.files = code.slice(0, MOST_FILES_CHECKED);
     return;
   }
   const title = step.arguments['title'];
   if (typeof title === 'string') {
     const applied = result.startsWith('Applied');
-    const key = keyOf(file, title, step.arguments['line']);
+    const key = fixKey(file, title, step.arguments['line']);
     state.tried.set(key, (state.tried.get(key) ?? 0) + (applied ? MOST_TRIES : 1));
     if (applied) state.applied.push({ file, fix: asFix(step) });
     return;
@@ -73,12 +73,12 @@ function take(state: State, { step, result }: Taken): void {
   if (nextFix(state, file, result) === undefined) state.left.set(file, result);
 }
 
-/** What the editor offers first of what was not tried enough; a save may fail once for reasons of the moment. */
+/** The first offered fix that was not tried enough; a save may fail once for a passing reason. */
 function nextFix(state: State, file: string, listed: string): ListedFix | undefined {
-  return fixesIn(listed).find(({ title, line }) => (state.tried.get(keyOf(file, title, line)) ?? 0) < MOST_TRIES);
+  return fixesIn(listed).find(({ title, line }) => (state.tried.get(fixKey(file, title, line)) ?? 0) < MOST_TRIES);
 }
 
-function keyOf(file: string, title: string, line: unknown): string {
+function fixKey(file: string, title: string, line: unknown): string {
   return JSON.stringify([file, title, line]);
 }
 
@@ -86,7 +86,7 @@ function asFix({ arguments: { line, title } }: Step): ListedFix {
   return { line: Number(line ?? 0), title: textOf(title), problem: '', preferred: false };
 }
 
-/** Either asks what the editor offers, or applies the best of what it has just offered. */
+/** Either lists the fixes of a file, or applies the best one just listed. */
 function nextIn(state: State, file: string, last: Taken | undefined, report: string): Decision {
   const listed =
     last?.step.tool === 'quick_fix' &&

@@ -1,12 +1,12 @@
-// Decides what the Guide reads out of results and blocks, which are written for models. What it cannot read it shows as it is.
+// Parses tool results and notification blocks for the Guide. What it cannot parse is shown verbatim.
 import { SYSTEM_REQUEST } from '../../core/conversation/projections/messages.ts';
 
-/** Tools say in these words that the user did not want it. */
+/** Recognizes results of rejected calls. */
 export function wasRefused(result: string): boolean {
   return result.startsWith('The user rejected this call') || result.trimEnd().endsWith('Cancelled by the user.');
 }
 
-/** What the user gave as the reason, if anything. */
+/** The user's reason, if given. */
 export function reasonIn(refusal: string): string | undefined {
   const reason = refusal.match(/^The user rejected this call: ([^\n]*?)\.?$/m)?.[1];
   return reason === 'no reason given' ? undefined : reason;
@@ -16,14 +16,14 @@ export function isSystemRequest(content: string): boolean {
   return content.startsWith(SYSTEM_REQUEST);
 }
 
-/** The exit code that a command or task reports last. */
+/** The last exit code that a command or task reports. */
 export function exitCodeIn(result: string): number | undefined {
   const text = result.trimEnd();
   const found = /^\(exit code (\d+)(?:[^\d()][^()]*)?\)$/.exec(text.slice(Math.max(0, text.lastIndexOf('('))));
   return found?.[1] === undefined ? undefined : Number(found[1]);
 }
 
-/** What the user wrote meanwhile, oldest first. */
+/** The user's queued messages, oldest first. */
 export function userTextsIn(block: string | undefined): string[] {
   return elementsIn(block ?? '', 'user_message').map(({ body }) => body);
 }
@@ -47,8 +47,8 @@ export function moreIn(block: string): string | undefined {
 }
 
 /**
- * Elements of a block with a text. A body may hold what looks like one, so each is passed over as a whole. In logs of
- * earlier versions texts stand on lines of their own.
+ * Elements of a block with a body. A body may contain what looks like an element, so each is skipped as a whole. Logs of
+ * earlier versions have bodies on lines of their own.
  */
 function elementsIn(block: string, name: string): { readonly attributes: string; readonly body: string }[] {
   const [open, close] = ['<![CDATA[', `]]></${name}>`];

@@ -1,4 +1,4 @@
-// Decides what the Guide understands of a request: which goals, one after another. Half a request is not carried out.
+// Parses a request to the Guide into goals. A request that is not understood completely is not carried out.
 import { withoutTrailing } from '../../base/text.ts';
 import { fixProblems } from './guideFix.ts';
 import { type Goal, single } from './guidePlan.ts';
@@ -6,7 +6,7 @@ import { fence, introduce, reportRead, reportRun, reportText } from './guideSpee
 import { tour } from './guideTour.ts';
 
 const SEPARATOR = /\n|,?\s{1,9}(?:and\s{1,9})?then\s/i;
-/** A longer request is none of these; the patterns below would take long to say so. */
+/** Longer requests match none of these patterns, and would be slow to reject. */
 const LONGEST_PART = 2000;
 const QUOTED = '(?:"([^"]*)"|\'([^\']*)\'|`([^`]*)`|“([^”]*)”)';
 
@@ -17,7 +17,7 @@ const rule = (source: string, goal: Rule['goal']): Rule => ({
   goal,
 });
 
-/** The first that fits decides; the more special ones come first. */
+/** The first match decides, so more specific patterns come first. */
 const RULES: readonly Rule[] = [
   rule('(?:give me |show me |start |take )?(?:a |the )?tour|show me around', () => tour),
   rule('help|hello|hi|hey|what can (?:you|i) do|who are you|what are you', () => () => ({
@@ -144,7 +144,7 @@ function runInBackground(command: string, given: string | undefined): Goal {
   );
 }
 
-/** `npm run watch` → watch: the last word that could be a name. */
+/** `npm run watch` → watch: the last word that can be a name. */
 function nameFor(command: string): string {
   const words = command.split(/\s+/).filter((word) => /^[a-z][\w-]*$/i.test(word));
   return words.at(-1) ?? 'background';
@@ -180,17 +180,17 @@ function ask(question: string, options: string | undefined): Goal {
 
 const whatHappened: Goal = single(
   { tool: 'read_notifications', arguments: {} },
-  'I look up everything I was told.',
-  (result) => `This is what I was told, newest first:\n\n${fence(result)}`,
+  'I look up all notifications.',
+  (result) => `These are my notifications, newest first:\n\n${fence(result)}`,
 );
 
-/** The first of the four ways to quote that was used. */
+/** The match of whichever of the four quotes was used. */
 function quoted(match: RegExpMatchArray, first: number): string {
   const ways: readonly (string | undefined)[] = match.slice(first, first + 4);
   return ways.find((text) => text !== undefined) ?? '';
 }
 
-/** `"a b"`, `'a b'` and `` `a b` `` mean a b; so does a sentence's full stop after a path. */
+/** `"a b"`, `'a b'` and `` `a b` `` mean a b; a full stop after a path is dropped. */
 function unquote(text: string): string {
   const trimmed = text.trim();
   const found = trimmed.match(/^(["'`])(.+)\1\.?$/s);

@@ -1,4 +1,4 @@
-// Decides the Guide's words: what it is, what it understands, what a step brought, and what it was told meanwhile.
+// Texts of the Guide: its introduction, suggestions, reports of steps, and notifications.
 import { fenceAround } from '../../base/text.ts';
 import { entriesIn, exitCodeIn, moreIn, type NotifiedEntry, userTextsIn } from './guideReading.ts';
 
@@ -6,23 +6,23 @@ const LONGEST_EXCERPT = 1500;
 
 export const SUGGESTIONS = [
   ['tour', 'a short tour, two minutes'],
-  ['read README.md', 'and I am told when it changes'],
+  ['read README.md', 'I am notified when it changes'],
   ['search "TODO" in src', ''],
   ['show the problems', 'what language servers report'],
   ['fix the problems then run task check', 'with the editor’s own quick fixes'],
   ['replace "old" with "new" in notes.txt', ''],
   ['run npm test', 'I ask first'],
-  ['run npm run watch in the background', 'it goes on while we talk'],
-  ['watch src/**/*.ts', 'to hear of files I have not read'],
-  ['what happened', 'everything I was told'],
+  ['run npm run watch in the background', 'it keeps running while we talk'],
+  ['watch src/**/*.ts', 'to be notified of files I have not read'],
+  ['what happened', 'all notifications so far'],
 ] as const;
 
 export function introduce(): string {
   return [
-    'I am the **Guide**: built in, offline, and no AI. I follow rules, with the same tools, approvals and ears as a model, so you can see how Earshot works before you choose one.',
+    'I am the **Guide**: built in, offline, and no AI. I follow rules, with the same tools, approvals and notifications as a model, so you can see how Earshot works before you choose one.',
     'I understand these, and several joined by “then”:',
     SUGGESTIONS.map(([text, why]) => `- \`${text}\`${why === '' ? '' : ` — ${why}`}`).join('\n'),
-    'Change a file I have read while a command runs, and I will tell you what I heard. A real model: *Earshot: Choose Model*.',
+    'Change a file I have read while a command runs, and I will show you the notification. For a real model run *Earshot: Choose Model*.',
   ].join('\n\n');
 }
 
@@ -32,7 +32,7 @@ export function notUnderstood(): string {
 
 export function reportRead(path: string, result: string): string {
   const lines = countLines(result);
-  return `That is \`${path}\`, ${lines}. If it changes, I will be told.`;
+  return `That is \`${path}\`, ${lines}. I will be notified if it changes.`;
 }
 
 export function reportText(what: string, result: string): string {
@@ -41,32 +41,31 @@ export function reportText(what: string, result: string): string {
 
 export function reportRun(what: string, result: string): string {
   const code = exitCodeIn(result);
-  const verdict =
-    code === undefined ? 'This is what came of' : code === 0 ? 'Passed:' : `Failed with exit code ${code}:`;
+  const verdict = code === undefined ? 'Result of' : code === 0 ? 'Passed:' : `Failed with exit code ${code}:`;
   return `${verdict} ${what}\n\n${fence(result)}`;
 }
 
 function countLines(text: string): string {
-  // The end of the last line begins no other.
+  // A final line break does not start another line.
   const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
   return `${lines} ${lines === 1 ? 'line' : 'lines'}`;
 }
 
-/** What rode a result or a request, as the model gets it. */
+/** Describes the block of a result or request. */
 export function describeBlock(block: string | undefined): string {
   if (block === undefined) return '';
   const wrote = userTextsIn(block).map((text) => `**You wrote meanwhile:** ${text}`);
   const entries = entriesIn(block);
   const more = moreIn(block);
   // A block in another format is shown as it is.
-  if (entries.length === 0 && wrote.length === 0) return `**Meanwhile I was told:**\n\n${fence(block)}`;
+  if (entries.length === 0 && wrote.length === 0) return `**I was notified meanwhile:**\n\n${fence(block)}`;
   if (entries.length === 0) return wrote.join('\n\n');
-  const told = [
-    '**Meanwhile I was told:**',
+  const notified = [
+    '**I was notified meanwhile:**',
     ...entries.map(describeEntry),
     ...(more === undefined ? [] : [`And ${more}`]),
   ];
-  return [...wrote, ...told].join('\n\n');
+  return [...wrote, ...notified].join('\n\n');
 }
 
 function describeEntry({ kind, body }: NotifiedEntry): string {
@@ -78,7 +77,7 @@ function describeEntry({ kind, body }: NotifiedEntry): string {
   return `- \`${kind}\`: ${first}\n\n${fence(rest.join('\n'), isDiff ? 'diff' : '')}`;
 }
 
-/** A fence longer than any in the text; of a long one its end, where the news is. */
+/** A code fence that the text cannot close; a long text keeps its end, which is most relevant. */
 export function fence(text: string, language = ''): string {
   const marks = fenceAround(text);
   const cut = text.length > LONGEST_EXCERPT ? `…\n${text.slice(-LONGEST_EXCERPT)}` : text;

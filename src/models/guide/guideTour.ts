@@ -1,4 +1,4 @@
-// Decides the tour: a file is read, the newcomer changes it, and hears that the Guide heard it. Every step is a real tool.
+// The tour: the Guide reads a file, the user changes it, and the Guide shows the notification. All with real tools.
 import { type Decision, type Goal, type Taken } from './guidePlan.ts';
 import { filesIn } from './guideReading.ts';
 import { SUGGESTIONS } from './guideSpeech.ts';
@@ -13,12 +13,12 @@ export const tour: Goal = (taken) => {
     return {
       type: 'call',
       step: { tool: 'list_files', arguments: {} },
-      say: 'Welcome. I am no AI, but everything you see here is real: the tools, the approvals, and what I hear.\n\n**1 of 3.** I look around. Each call has a card; open it to see what went in and what came out.',
+      say: 'Welcome. I am no AI, but everything you see here is real: the tools, the approvals and the notifications.\n\n**1 of 3.** I look around. Each call has a card; open it to see what went in and what came out.',
     };
   }
   const file = choose(listed.result);
   if (file === undefined)
-    return { type: 'done', report: 'There is no file here to show it with. Make one, then say `tour` again.' };
+    return { type: 'done', report: 'There is no file here to show it with. Create one, then send `tour` again.' };
   if (read === undefined) {
     return {
       type: 'call',
@@ -45,11 +45,11 @@ function askForChange(file: string): Decision {
   };
 }
 
-/** The notification itself is told by the driver, since it rides the answer's card. */
+/** The notification is delivered with the answer, so the caller describes it. */
 function conclude(file: string, { result }: Taken): Decision {
   const heard = result.includes(CHANGED)
-    ? `If you changed \`${file}\`, the card above has a chip: that is the notification, word for word as a model would read it. It is told once, with the result of whatever was running.`
-    : 'Skipped. You can change a file I have read at any time: the next result brings the news.';
+    ? `If you changed \`${file}\`, the card above has a chip: that is the notification, word for word as a model would read it. It is delivered once, with the result of whatever was running.`
+    : 'Skipped. You can change a file I have read at any time: the next result delivers the notification.';
   const next = SUGGESTIONS.slice(1, 6).map(([text]) => `- \`${text}\``);
   return {
     type: 'done',

@@ -1,26 +1,10 @@
 // The model behind an OpenAI-compatible endpoint. The SDK is loaded with the first request, not at activation.
 import { type Model, type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
-import { type ModelOptions } from '../../protocol/settings.ts';
-import {
-  createEndpointMemory,
-  type EndpointFacts,
-  type EndpointMemory,
-  type Lesson,
-  lessonsIn,
-} from '../endpointMemory.ts';
-
-export interface OpenAiOptions {
-  readonly baseUrl: string;
-  readonly model: string;
-  readonly options?: ModelOptions;
-  /** What was learnt of endpoints; without it, nothing outlives the model. */
-  readonly memory?: EndpointMemory | Promise<EndpointMemory>;
-  /** Undefined: an endpoint that wants none. */
-  apiKey(): Promise<string | undefined>;
-}
+import { createEndpointMemory, type EndpointFacts, type Lesson, lessonsIn } from '../endpointMemory.ts';
+import { type OpenAiOptions } from './openaiRequest.ts';
 
 const CONTEXT_WINDOW = 128_000;
-/** Each refusal teaches one thing; there are not more things to learn. */
+/** Each rejection teaches one fact; there are no more than this. */
 const MOST_LESSONS = 8;
 
 export function createOpenAiModel(given: OpenAiOptions): Model {
@@ -38,33 +22,33 @@ export function createOpenAiModel(given: OpenAiOptions): Model {
 
 type Learning = OpenAiOptions & Required<Pick<OpenAiOptions, 'memory'>>;
 
-/** A refusal of the messages' form is answered by another form; what was accepted at last is remembered. */
+/** Retries a rejected request in another form, and remembers the form that is accepted. */
 async function* stream(options: Learning, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
   const { baseUrl, model } = options;
   const memory = await options.memory;
-  let knowledge = memory.get(baseUrl, model);
+  let facts = memory.get(baseUrl, model);
   let refused: unknown;
   for (let lessons = 0; ; lessons++) {
     let accepted = false;
     try {
       const { requestChunks } = await import('./openaiClient.ts');
-      for await (const part of requestChunks(options, request, knowledge, signal)) {
-        if (!accepted && lessons > 0) await memory.learn(baseUrl, model, knowledge);
+      for await (const part of requestChunks(options, request, facts, signal)) {
+        if (!accepted && lessons > 0) await memory.learn(baseUrl, model, facts);
         accepted = true;
         yield part;
       }
       return;
     } catch (error) {
       if (signal.aborted) return;
-      const next = accepted || lessons >= MOST_LESSONS ? undefined : await learn(options, request, knowledge, error);
+      const next = accepted || lessons >= MOST_LESSONS ? undefined : await learn(options, request, facts, error);
       if (next === undefined) {
-        // If a guess did not help either, what the endpoint said before it is what the user needs.
+        // If a guess fails too, the user needs the rejection before it.
         const { explain } = await import('../explain.ts');
         yield explain(accepted ? error : (refused ?? error), options);
         return;
       }
       refused = next.guessed ? error : undefined;
-      knowledge = next.knowledge;
+      facts = next.facts;
     }
   }
 }
@@ -72,18 +56,18 @@ async function* stream(options: Learning, request: ModelRequest, signal: AbortSi
 async function learn(
   options: OpenAiOptions,
   request: ModelRequest,
-  knowledge: EndpointFacts,
+  facts: EndpointFacts,
   error: unknown,
 ): Promise<Lesson | undefined> {
   const { readRefusal } = await import('../explain.ts');
   const { status, text, parameter } = readRefusal(error, 0);
   if (status !== 400 && status !== 422 && status !== 500) return undefined;
-  const { requestBody } = await import('./openaiBody.ts');
-  const images = await (await import('./images.ts')).loadImages(request);
+  const { loadImages, requestBody } = await import('./openaiRequest.ts');
+  const images = await loadImages(request);
   const print = (known: EndpointFacts) => JSON.stringify(requestBody(options, request, known, images));
-  const refused = print(knowledge);
-  // Another form that gives the same bytes would be refused again; a server's own fault is no reason to guess.
-  return lessonsIn(knowledge, { text, parameter }).find(
-    (lesson) => !(lesson.guessed && status === 500) && print(lesson.knowledge) !== refused,
+  const refused = print(facts);
+  // A form with the same bytes would be rejected again, and a server error is no reason to guess.
+  return lessonsIn(facts, { text, parameter }).find(
+    (lesson) => !(lesson.guessed && status === 500) && print(lesson.facts) !== refused,
   );
 }

@@ -1,39 +1,37 @@
-// The one file that loads the openai package: sends a request and yields what its raw stream says.
+// Sends a request with the openai package and yields the parts of its raw stream. No other file loads the package.
 import OpenAI from 'openai';
 import { type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 import { describeBytes, discard, readStart, readWhole, TooLargeError } from '../../node/boundedBody.ts';
 import { type EndpointFacts } from '../endpointMemory.ts';
 import { StreamBrokenError, StreamError } from '../explain.ts';
-import { loadImages } from './images.ts';
-import { type OpenAiOptions } from './openai.ts';
-import { requestBody } from './openaiBody.ts';
+import { loadImages, type OpenAiOptions, requestBody } from './openaiRequest.ts';
 import { StreamAccumulator } from './openaiStream.ts';
 import { MOST_EVENT_BYTES, SseReader } from './sse.ts';
 
-/** Of one answer on the wire. A stream wraps each word of it in a few hundred bytes. */
+/** Limit of one answer on the wire. A stream wraps each word in a few hundred bytes. */
 const MOST_STREAM_BYTES = 128 * 1024 * 1024;
-/** Of an error: what endpoints say fits in far less; the rest is a page of a proxy, or an attack. */
+/** Limit of an error body: messages of endpoints are far shorter; more is a proxy's page or an attack. */
 const MOST_ERROR_BYTES = 64 * 1024;
 const SHOWN_OF_LONG_ERROR = 2000;
 
 const clients = new WeakMap<OpenAiOptions, { key: string; client: OpenAI }>();
 
-/** Throws what the package throws, a StreamError, or a TooLargeError; ends without `finished` if the stream was cut. */
+/** Throws the package's errors, a StreamError or a TooLargeError. Ends without `finished` if the stream was cut. */
 export async function* requestChunks(
   options: OpenAiOptions,
   request: ModelRequest,
-  knowledge: EndpointFacts,
+  facts: EndpointFacts,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart> {
   const client = clientFor(options, (await options.apiKey()) ?? 'none');
   const images = await loadImages(request);
   const response = await client.chat.completions
-    .create(requestBody(options, request, knowledge, images), { signal })
+    .create(requestBody(options, request, facts, images), { signal })
     .asResponse();
   const type = response.headers.get('content-type') ?? '';
   const accumulator = new StreamAccumulator();
   if (type.includes('application/json')) {
-    // A server that cannot stream answers in one piece.
+    // A server that cannot stream sends one JSON body.
     yield* accumulator.take(parseChunk(await readWhole(response, MOST_EVENT_BYTES, 'the answer').catch(broken(0))));
     yield* accumulator.end();
     return;
@@ -45,7 +43,7 @@ export async function* requestChunks(
   yield* read(response.body, accumulator);
 }
 
-/** Our own reading of the stream: the package's stops at the first odd chunk, and hides that an idle server lives. */
+/** Own stream reader: the package's stops at the first odd chunk and hides keep-alive comments. */
 async function* read(body: ReadableStream<Uint8Array>, accumulator: StreamAccumulator): AsyncGenerator<ModelPart> {
   const reader = new SseReader();
   let characters = 0;
@@ -56,7 +54,7 @@ async function* read(body: ReadableStream<Uint8Array>, accumulator: StreamAccumu
         yield* accumulator.end();
         return;
       }
-      // One by one: what came before a broken chunk was said.
+      // Yields one by one, so that parts before a broken chunk are shown.
       for (const part of accumulator.take(parseChunk(data))) {
         silent = false;
         if ('text' in part) characters += part.text.length;
@@ -69,7 +67,7 @@ async function* read(body: ReadableStream<Uint8Array>, accumulator: StreamAccumu
   if (accumulator.isFinished) yield* accumulator.end();
 }
 
-/** The body up to its bound. What the network says from here on is no longer that the endpoint cannot be reached. */
+/** The body up to its limit. Network errors from here on mean a broken stream, not an unreachable endpoint. */
 async function* bounded(body: ReadableStream<Uint8Array>, characters: () => number): AsyncGenerator<Uint8Array> {
   const source = body[Symbol.asyncIterator]();
   let left = MOST_STREAM_BYTES;
@@ -83,12 +81,12 @@ async function* bounded(body: ReadableStream<Uint8Array>, characters: () => numb
       yield next.value;
     }
   } finally {
-    // Cancels what was not read.
+    // Cancels the unread rest.
     await source.return?.();
   }
 }
 
-/** `characters` of the answer had come. */
+/** `characters`: how many of the answer had arrived. */
 function broken(characters: number): (error: unknown) => never {
   return (error) => {
     if (error instanceof TooLargeError) throw error;
@@ -112,7 +110,7 @@ function parseChunk(data: string): Chunk {
   return chunk;
 }
 
-/** Servers that have begun to stream can only say there what went wrong. */
+/** Servers that have started to stream report errors inside the stream. */
 function errorIn(error: unknown): StreamError {
   if (typeof error !== 'object' || error === null) return new StreamError('error', String(error));
   const { message, code } = error as { message?: unknown; code?: unknown };
@@ -120,29 +118,29 @@ function errorIn(error: unknown): StreamError {
   return new StreamError('error', text, typeof code === 'number' ? code : undefined);
 }
 
-/** One for each model and key, so that a turn's requests share what the package prepares. */
+/** One client for each model and key, reused by later requests. */
 function clientFor(options: OpenAiOptions, key: string): OpenAI {
   const known = clients.get(options);
   if (known?.key === key) return known.client;
   const client = new OpenAI({
     baseURL: options.baseUrl,
-    // Local servers want none, the package wants one.
+    // Local servers need no key, but the package requires one.
     apiKey: key,
-    // Retries are the loop's decision, and so is how long an answer may take.
+    // The agent loop decides about retries and timeouts.
     maxRetries: 0,
     timeout: 24 * 60 * 60 * 1000,
     logLevel: 'off',
-    // The global one follows VS Code's proxy settings.
+    // The global fetch follows VS Code's proxy settings.
     fetch: async (...args) => withShortError(await globalThis.fetch(...args)),
   });
   clients.set(options, { key, client });
   return client;
 }
 
-/** The package reads the body of an error whole. */
+/** Limits error bodies, which the package reads completely. */
 async function withShortError(response: Response): Promise<Response> {
   if (response.ok || response.body === null) return response;
-  // Where the connection breaks in the middle of it, the status is said all the same.
+  // If the connection breaks during the body, the status is still reported.
   const { text, cut } = await readStart(response, MOST_ERROR_BYTES).catch(() => ({ text: '', cut: false }));
   const shown = cut ? `${text.slice(0, SHOWN_OF_LONG_ERROR)}… (cut; more than ${MOST_ERROR_BYTES / 1024} KiB)` : text;
   const { status, statusText, headers } = response;

@@ -1,19 +1,19 @@
-// Decides what an endpoint's stream says: its chunks → parts of an answer. Pure.
+// Turns the chunks of an endpoint's stream into parts of an answer. Pure.
 import { type ModelPart } from '../../core/ports/ports.ts';
 import { TooLargeError } from '../../node/boundedBody.ts';
 import { type Usage } from '../../protocol/event.ts';
 import { isJson, WholeJson } from './wholeJson.ts';
 
-/** Parts within parts: servers send one level. */
+/** Nesting of content parts; servers send one level. */
 const DEEPEST_PARTS = 4;
 
-/** Nobody asks for so many calls in one answer, and no name is so long. What calls hold in text is bounded by the turn. */
+/** Limits beyond any real answer. The turn limits the length of arguments. */
 const MOST_CALLS = 1000;
 const LONGEST_NAME = 10_000;
 
 interface GrowingCall {
   readonly index: number | undefined;
-  /** Which of the calls it is, from 0 on. */
+  /** Position among the calls, from 0. */
   readonly place: number;
   readonly whole: WholeJson;
   id: string;
@@ -27,7 +27,7 @@ interface LooseCall {
   readonly function?: { readonly name?: unknown; readonly arguments?: unknown } | null;
 }
 
-/** What we read of a chunk; servers leave out, add and null what they like. */
+/** The fields that are read from a chunk; servers omit, add and null fields freely. */
 interface LooseChunk {
   readonly error?: unknown;
   readonly usage?: LooseUsage | null;
@@ -53,8 +53,8 @@ interface LooseUsage {
 }
 
 /**
- * Puts a stream together by what servers really send: tool-call indexes that are missing, all 0 or start at 1, several
- * calls in one delta, arguments that are an object already, `stop` as the reason although there are calls.
+ * Assembles a stream as servers really send it: tool-call indexes that are missing, all 0 or start at 1, several calls
+ * in one delta, arguments as an object, `stop` as the finish reason although there are calls.
  */
 export class StreamAccumulator {
   readonly #calls: GrowingCall[] = [];
@@ -64,10 +64,10 @@ export class StreamAccumulator {
   #usage: Usage | undefined;
   #reason: string | undefined;
 
-  /** What of this chunk can be shown at once. */
+  /** The parts of this chunk that can be shown at once. */
   take(chunk: LooseChunk): ModelPart[] {
     if (chunk.usage) this.#usage = toUsage(chunk.usage) ?? this.#usage;
-    // Some servers send chunks without choices, or with an empty list, around the usage.
+    // Some servers send usage in chunks without choices, or with an empty list.
     const choice = chunk.choices?.[0];
     if (choice === undefined || choice === null) return [];
     if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') this.#reason = choice.finish_reason;
@@ -84,14 +84,14 @@ export class StreamAccumulator {
     return [...parts, ...written];
   }
 
-  /** Whether the server said that it is done. */
+  /** Whether the server sent a finish reason. */
   get isFinished(): boolean {
     return this.#reason !== undefined;
   }
 
   end(): ModelPart[] {
     const truncated = this.#reason === 'length';
-    // A call that was cut by the limit is half a call.
+    // A call that was cut by the token limit is incomplete.
     const calls = truncated ? this.#calls.filter((call) => isJson(call.arguments)) : this.#calls;
     return [
       ...calls.map(({ id, name, arguments: text }) => ({ type: 'tool_call' as const, id, name, arguments: text })),
@@ -123,7 +123,7 @@ export class StreamAccumulator {
     return { type: 'writing_call', index: known.place, name: known.name, text };
   }
 
-  /** An id names its call whatever the index says; else the index does; else it is the one that grew last. */
+  /** The call with this id, else with this index, else the one that grew last. */
   #find(index: number | undefined, id: string, name: string): GrowingCall | undefined {
     const named = id === '' ? undefined : this.#byId.get(id);
     if (named !== undefined) return isDouble(named, index, name) ? undefined : named;
@@ -142,7 +142,7 @@ function checked(call: LooseCall): LooseCall {
   return call;
 }
 
-/** Another call under an id that is taken: by its index, or because the first one is complete. */
+/** Whether this is another call with a known id: it has another index, or the first call is complete. */
 function isDouble(known: GrowingCall, index: number | undefined, name: string): boolean {
   if (index !== undefined && known.index !== undefined && index !== known.index) return true;
   return name !== '' && known.whole.isWhole(known.arguments);
@@ -154,7 +154,7 @@ function startsAnother(known: GrowingCall, id: string, name: string): boolean {
   return name !== '' && known.name !== '' && known.arguments !== '';
 }
 
-/** Content may be a list of parts, as Mistral's reasoning models send it; what is no text is not for us. */
+/** Content may be a list of parts, as from Mistral's reasoning models; only text is used. */
 function textOf(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value) || depth > DEEPEST_PARTS) return '';

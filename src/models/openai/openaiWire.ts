@@ -1,4 +1,4 @@
-// Decides how our messages look to an OpenAI-compatible endpoint of a given profile. Pure.
+// Maps messages to an OpenAI-compatible request, by the endpoint's profile. Pure.
 import {
   type ChatCompletionContentPart,
   type ChatCompletionContentPartText,
@@ -10,12 +10,12 @@ import { type ModelRequest } from '../../core/ports/ports.ts';
 import { type EndpointProfile } from '../profile.ts';
 import { arrange, type WireCall, type WireMessage } from './wireMessages.ts';
 
-/** What the model is made to say where an endpoint wants to hear it between a tool's result and the user. */
+/** Inserted where an endpoint requires an assistant message between a tool result and a user message. */
 const BRIDGE = 'I have the result.';
-/** What stands first where an endpoint wants a user to begin. */
+/** Inserted where an endpoint requires the first message to be the user's. */
 const OPENING = 'Go on from here.';
 
-/** The images of a request as data URLs, by their hash. Absent: the endpoint takes none. */
+/** The images of a request as data URLs, by their hash. Absent if the endpoint accepts none. */
 export type Images = ReadonlyMap<string, string>;
 
 export function toWireMessages(
@@ -24,7 +24,7 @@ export function toWireMessages(
   images?: Images,
 ): ChatCompletionMessageParam[] {
   const shaped = bridge(arrange(request.messages, profile), profile);
-  const printed = shaped.map((message) => print(message, profile, images));
+  const printed = shaped.map((message) => toWireMessage(message, profile, images));
   return [{ role: profile.systemRole, content: request.system }, ...printed];
 }
 
@@ -41,7 +41,7 @@ function bridge(messages: readonly WireMessage[], profile: EndpointProfile): Wir
 const opening: WireMessage = { role: 'user', parts: [OPENING] };
 const bridging: WireMessage = { role: 'assistant', parts: [BRIDGE], calls: [] };
 
-function print(message: WireMessage, profile: EndpointProfile, images?: Images): ChatCompletionMessageParam {
+function toWireMessage(message: WireMessage, profile: EndpointProfile, images?: Images): ChatCompletionMessageParam {
   const text = message.parts.join('\n\n');
   switch (message.role) {
     case 'system':
@@ -59,7 +59,7 @@ function print(message: WireMessage, profile: EndpointProfile, images?: Images):
   }
 }
 
-/** An image that cannot be shown is said to be missing, so that nobody talks of what was not seen. */
+/** A missing image is replaced by a note, so that the model does not assume its content. */
 function withImages(text: string, wanted: readonly ImageReference[], images: Images | undefined) {
   const missing = images === undefined ? 'this model takes no images' : 'its bytes are gone';
   const parts = wanted.map(({ hash, name }): ChatCompletionContentPart => {
@@ -77,7 +77,7 @@ function textPart(text: string): ChatCompletionContentPartText {
   return { type: 'text', text };
 }
 
-/** A call is looked at once, however often it is sent. */
+/** Each call is converted once, however often it is sent. */
 const wireCalls = new WeakMap<WireCall, ChatCompletionMessageToolCall>();
 
 function toWireCall(call: WireCall): ChatCompletionMessageToolCall {
@@ -89,13 +89,13 @@ function toWireCall(call: WireCall): ChatCompletionMessageToolCall {
   return wire;
 }
 
-/** Several servers parse the calls of the history: one that the model once got wrong would block them for ever. */
+/** Several servers parse the arguments of earlier calls: invalid ones would fail every later request. */
 function asObject(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text;
   } catch {
-    // Told below as what it is.
+    // Wrapped below.
   }
   return JSON.stringify({ invalid_json: text });
 }

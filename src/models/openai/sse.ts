@@ -1,7 +1,7 @@
-// Parses a stream of server-sent events: bytes in any pieces → the data of each event. Pure, linear, and bounded in memory.
+// Parses server-sent events from bytes in any chunks. Pure, linear in time and bounded in memory.
 import { describeBytes, TooLargeError } from '../../node/boundedBody.ts';
 
-/** Nobody sends this much in one event; more would only fill memory. */
+/** Limit of one event, which bounds memory. */
 export const MOST_EVENT_BYTES = 16 * 1024 * 1024;
 
 const LINE_FEED = 0x0a;
@@ -12,14 +12,14 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 export class SseReader {
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  /** The line that has begun, and the data of the event that has begun: as bytes, whatever number of lines they are. */
+  /** The incomplete line, and the data of the incomplete event, as bytes. */
   readonly #line = new Bytes();
   readonly #data = new Bytes();
-  /** What was sent for the data so far, field names included; 0: the event has none. */
+  /** Bytes received for the data so far, field names included; 0 if the event has none. */
   #sent = 0;
   #isFirst = true;
 
-  /** The events that these bytes complete. Comments, which only keep a connection alive, give none. */
+  /** The events that these bytes complete. Keep-alive comments yield none. */
   push(bytes: Uint8Array): string[] {
     const events: string[] = [];
     let start = 0;
@@ -34,7 +34,7 @@ export class SseReader {
     return events;
   }
 
-  /** The stream is over; a last event may lack its blank line. */
+  /** Ends the stream. The last event may lack its blank line. */
   end(): string[] {
     return this.push(Uint8Array.of(LINE_FEED, LINE_FEED));
   }
@@ -67,7 +67,7 @@ function withoutMark(line: Uint8Array, isFirst: boolean): Uint8Array {
 
 const SMALLEST = 4096;
 
-/** Bytes that grow at their end; each is copied a bounded number of times. */
+/** A growing buffer; each byte is copied a bounded number of times. */
 class Bytes {
   #buffer = new Uint8Array(SMALLEST);
   length = 0;
@@ -93,7 +93,7 @@ class Bytes {
     return this.#buffer.subarray(0, this.length);
   }
 
-  /** A large buffer is given back; a usual one is used again. */
+  /** Frees a large buffer; reuses a small one. */
   clear(): void {
     this.length = 0;
     if (this.#buffer.length > SMALLEST * 256) this.#buffer = new Uint8Array(SMALLEST);

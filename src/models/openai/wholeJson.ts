@@ -1,6 +1,6 @@
-// Tells whether a text that arrives in pieces is one whole JSON value by now, without reading all of it again for each piece.
+// Detects when a streamed text is one complete JSON value, without parsing it again for each piece.
 
-/** Longer texts that are neither an object, a list nor a quoted text are no arguments. */
+/** Longer scalars are not arguments. */
 const LONGEST_SCALAR = 100;
 
 export class WholeJson {
@@ -8,16 +8,16 @@ export class WholeJson {
   #depth = 0;
   #inText = false;
   #escaped = false;
-  /** The first value has ended; only spaces may follow. */
+  /** The first value is complete; only spaces may follow. */
   #ended = false;
   #verdict: boolean | undefined;
 
-  /** Takes the next piece. Costs its length. */
+  /** Takes the next piece, in time linear in its length. */
   add(piece: string): void {
     for (const character of piece) this.#take(character);
   }
 
-  /** `text`: all pieces together. It is parsed once, when its value has ended. */
+  /** `text`: all pieces joined. It is parsed once, when its value is complete. */
   isWhole(text: string): boolean {
     if (this.#kind === 'scalar') return text.length <= LONGEST_SCALAR && isJson(text);
     if (!this.#ended) return false;

@@ -1,8 +1,8 @@
-// Decides what every wire starts from: blocks placed, roles as far as they are taken, neighbours of one role merged. Pure.
-import { type ImageReference, type ModelMessage } from '../../core/ports/modelMessages.ts';
-import { placeBlock } from './placeBlock.ts';
+// Turns model messages into wire messages that every endpoint starts from: places notification blocks, demotes system messages, merges neighbours.
+import { unreachable } from '../../base/errors.ts';
+import { type Block, type ImageReference, type ModelMessage } from '../../core/ports/modelMessages.ts';
 
-/** A message before the endpoint's own rules are applied: one role, text parts, perhaps calls. */
+/** A message before the endpoint's rules are applied. */
 export type WireMessage =
   | { readonly role: 'system'; readonly parts: readonly string[] }
   | { readonly role: 'user'; readonly parts: readonly string[]; readonly images?: readonly ImageReference[] }
@@ -15,22 +15,56 @@ export interface WireCall {
   readonly arguments: string;
 }
 
-/** What stands over images that came with words in a tool's result, which can hold no image itself. */
+/** Heads images of a message that was delivered with a tool result, which cannot contain images. */
 const IMAGES_ABOVE = 'Attached to the user’s message above:';
 
-/** `midSystem`: whether a system message may stand later than first. */
+/** Never offered as a tool: under this name a block can look like a call and its result. */
+const NOTIFICATION_TOOL = '_system_notification';
+
+/** `midSystem`: whether system messages are allowed after the first message. */
 export function arrange(
   messages: readonly ModelMessage[],
   { midSystem }: { readonly midSystem: boolean },
 ): WireMessage[] {
   const placed = messages.flatMap((message) => [
     ...placeBlock(toWire(message), blockOf(message)),
-    ...imagesBehind(message),
+    ...imagesAfter(message),
   ]);
   return merge(placed.map((message) => (midSystem ? message : demote(message))));
 }
 
-function imagesBehind(message: ModelMessage): WireMessage[] {
+/** The message with its block, in the order in which the model reads them. The user's own text comes last. */
+function placeBlock(message: WireMessage, block: Block | undefined): WireMessage[] {
+  if (block === undefined) return [message];
+  const after = message.role === 'tool';
+  switch (block.format) {
+    case 'xml':
+      return [{ ...message, parts: after ? [...message.parts, block.text] : [block.text, ...message.parts] }];
+    case 'markdown':
+      return [{ ...message, parts: [block.text, ...message.parts] }];
+    case 'developer':
+      return beside(message, after, [{ role: 'system', parts: [block.text] }]);
+    case 'synthetic-tool':
+      return beside(message, after, syntheticCall(block));
+    default:
+      return unreachable(block.format);
+  }
+}
+
+function beside(message: WireMessage, after: boolean, own: readonly WireMessage[]): WireMessage[] {
+  return after ? [message, ...own] : [...own, message];
+}
+
+/** The id is the carrier's, so the same log gives the same bytes. */
+function syntheticCall({ id = '', text }: Block): WireMessage[] {
+  const call = `notification_${id}`;
+  return [
+    { role: 'assistant', parts: [], calls: [{ id: call, name: NOTIFICATION_TOOL, arguments: '{}' }] },
+    { role: 'tool', call, parts: [text] },
+  ];
+}
+
+function imagesAfter(message: ModelMessage): WireMessage[] {
   if (message.role !== 'tool' || message.images === undefined) return [];
   return [{ role: 'user', parts: [IMAGES_ABOVE], images: message.images }];
 }
@@ -58,7 +92,7 @@ function demote(message: WireMessage): WireMessage {
   return message.role === 'system' ? { ...message, role: 'user' } : message;
 }
 
-/** Neighbours of one role are one message everywhere; results of tools stay apart, as each belongs to its call. */
+/** Merges neighbours of one role; tool results stay separate, since each belongs to its call. */
 function merge(messages: readonly WireMessage[]): WireMessage[] {
   const merged: WireMessage[] = [];
   for (const message of messages) {

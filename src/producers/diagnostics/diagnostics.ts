@@ -1,5 +1,4 @@
 // Watches what language servers say, and tells each conversation what came and went since it last heard of a file.
-
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import {
   compareProblems,

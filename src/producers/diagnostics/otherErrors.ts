@@ -1,5 +1,4 @@
 // Reports one count of new errors in files that the conversation has not seen, and replaces it as it changes.
-
 import { INTRODUCED, type MoreErrors, OTHERS, othersDraft } from '../../core/notify/wording/problems.ts';
 import { type Problem } from '../../core/ports/problems.ts';
 import { scopeOf } from '../../protocol/scopes.ts';

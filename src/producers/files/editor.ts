@@ -1,5 +1,4 @@
 // Tells of what a person does with seen files in the editor before it is on disk: unsaved changes, and other names.
-
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { fileNoLongerUnsaved, fileRenamed, fileUnsaved } from '../../core/notify/wording/fileChange.ts';
 import {

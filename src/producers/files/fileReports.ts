@@ -1,5 +1,4 @@
 // Reports to a conversation that a file it has seen changed, is gone or is back, against what it knows of the file.
-
 import { CHANGING, GONE } from '../../core/files/fileState.ts';
 import {
   fileAgainAsRead,
@@ -61,7 +60,7 @@ export class FileReports {
     const { conversation, hash } = view;
     const now = change.hash ?? GONE;
     const subject = fileScope(path);
-    if (now === (this.#reports.get(conversation, subject) ?? view.told)) return;
+    if (now === (this.#reports.get(conversation, subject) ?? view.announced)) return;
     if (now === hash) return this.#reportBack(path, view);
     const author = this.#deps.authorship.judge(change, conversation);
     if (author === 'own') return;
@@ -81,7 +80,7 @@ export class FileReports {
     this.#reports.forget(conversation, fileScope(path));
     await this.#withdraw('changed', path, conversation, 'it is again as it was seen');
     await this.#withdraw('deleted', path, conversation, 'it is there again, as it was seen');
-    const told = this.#deps.seen.get(path)?.by.find((one) => one.conversation === conversation)?.told;
+    const told = this.#deps.seen.get(path)?.by.find((one) => one.conversation === conversation)?.announced;
     if (told === undefined || told === hash) return;
     this.#reports.report(conversation, fileScope(path), hash, fileAgainAsRead(path, hash));
   }

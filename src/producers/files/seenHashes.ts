@@ -52,7 +52,7 @@ export async function readSeenHashes(deps: SeenHashesDeps, seen: readonly SeenFi
 
 /** The state that a conversation was shown or notified of last. */
 export function knownOf(view: SeenFile['by'][number] | undefined): string {
-  return view?.told ?? view?.hash ?? '';
+  return view?.announced ?? view?.hash ?? '';
 }
 
 export function elapsed(clock: Clock, milliseconds: number): Promise<void> {

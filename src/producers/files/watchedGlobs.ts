@@ -1,5 +1,4 @@
 // Decides what is told of files that nobody has read but somebody watches for: that they appeared, changed or went.
-
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { PROTECTED } from '../../core/consent/door.ts';
 import { compileGlob, keyOf } from '../../core/files/globs.ts';

@@ -1,5 +1,4 @@
 // Decides the one line that says how many other files of the workspace changed: counted, never named, since the last time.
-
 import { printPath } from '../../base/printPath.ts';
 import { matchesAny } from '../../core/files/globs.ts';
 import { type Clock } from '../../core/ports/ports.ts';

@@ -1,5 +1,4 @@
 // Tells every live conversation once when git made other files of the workspace, and which of those it has read.
-
 import { relative, sep } from 'node:path';
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { type FileState } from '../../core/files/fileState.ts';
@@ -234,7 +233,7 @@ class GitWatch implements Disposable {
       const view = this.#viewOf(state.path, conversation);
       const hash = hashes.get(state.path) ?? state.hash;
       // As it was known to be; or whoever watches it has told of it.
-      if (back.includes(state) || view === undefined || view.told === hash) return [];
+      if (back.includes(state) || view === undefined || view.announced === hash) return [];
       return [{ path: state.path, hash, complete: hash === view.hash }];
     });
     const operation = { ...said.operation, alone: files.length + back.length === said.files.length };

@@ -1,5 +1,4 @@
 // Decides what a tool says after it has changed files: what became of each, what the editor did beyond it, what is seen now.
-
 import { printPath } from '../../base/printPath.ts';
 import { differenceOf } from '../../core/files/difference.ts';
 import { SHOWN_IN_PART } from '../../core/files/seenPart.ts';

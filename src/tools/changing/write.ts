@@ -18,7 +18,7 @@ async function attempt(path: string, content: string, context: ToolContext): Pro
   const present = taken.value;
   const { file, seen } = present;
   const verdict = present.there
-    ? judgeWrite(printPath(file.path), seen, present.text)
+    ? judgeWrite(printPath(file.path), seen, present.text, 'edit_file')
     : judgeNew(printPath(file.path), seen);
   if (!verdict.allowed) return succeeded(refuseUnseen(verdict, present));
   const before = present.there ? present : undefined;

@@ -1,4 +1,4 @@
-// The tool await: waits for background commands, and returns early when something happens that should not wait.
+// The tool await: waits for background commands, and returns early when the user writes or something urgent is pending.
 import * as z from 'zod';
 import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
@@ -12,12 +12,12 @@ const names = z.array(z.string().min(1)).min(1).max(50);
 export const awaitTool = defineTool({
   name: 'await',
   description:
-    'Waits until one (any) or each (all) of the named handles has ended, also of those that a call beside this one starts. Without names, until any that runs now has ended. Returns early when the user writes, when a handle seems to wait for input, or when there is news that should not wait.',
+    'Waits until background commands (handles) end: any one of the names in any, or every one in all. Handles started by other calls of the same message count. Default: until any running handle ends. Returns early when the user writes, a handle seems to wait for input, or an urgent notification arrives. Does not stop what it waits for.',
   effect: 'read',
   arguments: {
-    any: names.optional().describe('Names of handles: the first that ends is enough'),
-    all: names.optional().describe('Names of handles: all must have ended'),
-    timeout_secs: z.int().min(1).max(3600).optional().describe(`At most so long; ${DEFAULT_SECONDS} if not given`),
+    any: names.optional().describe('Handle names; returns when the first of them ends'),
+    all: names.optional().describe('Handle names; returns when all of them have ended'),
+    timeout_secs: z.int().min(1).max(3600).optional().describe(`Longest wait in seconds; default ${DEFAULT_SECONDS}`),
   },
   whyNot: ({ any, all }) =>
     any !== undefined && all !== undefined ? 'any, all: give one of them, not both.' : undefined,

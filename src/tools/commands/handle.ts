@@ -14,17 +14,18 @@ const LAST_LINES = 900;
 export const handleTool = defineTool({
   name: 'handle',
   description:
-    'Works with background commands (handles). list shows all; fetch returns the output since the last fetch and the state, or a page of earlier output with from; apply types text into its input, followed by a line break; abort ends it with everything it started. To wait for one, use await.',
+    'Manages background commands (handles). list: all handles and their states. fetch: the state and the output since the last fetch, or with from a page of output. apply: writes text and a line break to its input; needs the user’s approval. abort: ends it and everything it started. To wait for a handle use await.',
   effect: 'execute',
+  traits: { restOf: ['tool'] },
   // Whatever is typed into a shell is run.
   effectFor: ({ action }) => (action === 'apply' ? 'execute' : 'read'),
   arguments: {
     action: z.enum(['list', 'fetch', 'apply', 'abort']),
-    name: z.string().optional().describe('The handle; not needed for list'),
-    from: z.int().min(0).optional().describe('For fetch: output from this byte on, in pages'),
-    text: z.string().max(100_000).optional().describe('For apply: what to type; empty is just the line break'),
-    no_newline: z.boolean().optional().describe('For apply: no line break after the text'),
-    end_input: z.boolean().optional().describe('For apply: nothing more will be typed; closes its input'),
+    name: z.string().optional().describe('Name of the handle; required except for list'),
+    from: z.int().min(0).optional().describe('For fetch: byte of the output to start at'),
+    text: z.string().max(100_000).optional().describe('For apply: text to write; may be empty'),
+    no_newline: z.boolean().optional().describe('For apply: do not add the line break; default false'),
+    end_input: z.boolean().optional().describe('For apply: close its input after the text; default false'),
   },
   touches: ({ action }) => (action === 'apply' ? { onlyOnce: true } : {}),
   whyNot: ({ action, name, text }, { handles }) => {

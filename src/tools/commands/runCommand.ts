@@ -18,26 +18,30 @@ const LIVE_BYTES = 64 * 1024;
 export const runCommandTool = defineTool({
   name: 'run_command',
   description:
-    'Runs a shell command in the workspace and returns its output and exit code. The user is asked first. In the foreground it gets no input (unless input is true) and is stopped after its time limit. With background it becomes a handle that runs on, also after your turn: for servers, watchers and long builds. You are told when it ends or seems to wait for input; handle and await work with it. What a foreground command leaves running with & is ended with it. What it starts in a session of its own (setsid, a daemon) is ended only if the command is stopped; if it ends by itself that runs on, and the result names it on Linux, where alone that can be known.',
+    'Runs a shell command in the first workspace folder and returns its output and exit code. Needs the user’s approval. A foreground command has no input (unless input is true) and is stopped after timeout_secs. Use background for servers, watchers and long builds: the command becomes a handle that keeps running after your turn; you are notified when it ends or seems to wait for input, and handle and await work with it. Processes that a foreground command leaves running with & are ended with it. Processes in a session of their own (setsid, daemons) are ended only if the command is stopped; otherwise they keep running and, on Linux, the result names them.',
   effect: 'execute',
+  traits: {
+    invalidatesReports: true,
+    startsHandle: ({ background, handle }) => (background === true && typeof handle === 'string' ? handle : undefined),
+  },
   emits: ['stopped', 'failed', 'waiting', 'lost', 'running'],
   arguments: {
-    command: z.string().min(1).max(100_000).describe('The command line, as for the user’s shell'),
+    command: z.string().min(1).max(100_000).describe('Command line for the user’s shell'),
     timeout_secs: z
       .int()
       .min(1)
       .max(3600)
       .optional()
-      .describe(`Time limit in the foreground; ${DEFAULT_SECONDS} if not given`),
-    background: z.boolean().optional().describe('Start it as a handle and return at once'),
+      .describe(`Time limit of a foreground command in seconds; default ${DEFAULT_SECONDS}`),
+    background: z.boolean().optional().describe('Start the command as a handle and return at once; default false'),
     handle: z
       .string()
       .optional()
-      .describe('Name of the handle, chosen by you, such as build or server; needed with background'),
+      .describe('Name that you choose for the handle, such as build or server; required with background'),
     input: z
       .boolean()
       .optional()
-      .describe('In the foreground: keep its input open, for the user’s typing or handle apply'),
+      .describe('Keep the input of a foreground command open for the user or handle apply; default false'),
   },
   touches: ({ command }) => ({ command }),
   whyNot: ({ background, handle }, { handles }) => {

@@ -1,8 +1,7 @@
-// The tool run_task: runs one of the editor's tasks by its name and returns what came of it.
+// The tool run_task: runs a task of the editor by name and returns its output, exit code and problems.
 import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
-import { RUN_TASK_TOOL } from '../../core/conversation/projections/watches.ts';
 import { type Clock, type Tool, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../../core/ports/tasks.ts';
 import { defineTool, refuse } from '../defineTool.ts';
@@ -18,14 +17,23 @@ interface Wanted {
 
 export function createRunTaskTool({ tasks, clock }: { readonly tasks: Tasks; readonly clock: Clock }): Tool {
   return defineTool({
-    name: RUN_TASK_TOOL,
+    name: 'run_task',
     description:
-      'Runs a task of the editor (tasks.json, npm scripts and what extensions offer) by its name and waits for its output, exit code and problems. Of a background task it waits for the first round. A wrong name gets the list of tasks. What still runs after the time limit goes on, and you are told of its end.',
+      'Runs a task of the editor (tasks.json, npm scripts, tasks of extensions) and returns its output, exit code and problems. For a background task it returns after the first round. An unknown name returns the list of tasks. A task still running after timeout_secs continues; you are notified when it ends. Prefer it to run_command where a task exists.',
     effect: 'execute',
+    traits: {
+      invalidatesReports: true,
+      runsTask: ({ name }) => (typeof name === 'string' ? name : undefined),
+    },
     arguments: {
-      name: z.string().trim().min(1).max(500).describe('The name as the editor prints it: check, npm: build'),
-      folder: z.string().min(1).max(500).optional().describe('Which folder’s, where several are open'),
-      timeout_secs: z.int().min(1).max(3600).optional().describe(`How long to wait; ${DEFAULT_SECONDS} if not given`),
+      name: z
+        .string()
+        .trim()
+        .min(1)
+        .max(500)
+        .describe('Task name as the editor shows it, for example check or npm: build'),
+      folder: z.string().min(1).max(500).optional().describe('Workspace folder of the task, if several are open'),
+      timeout_secs: z.int().min(1).max(3600).optional().describe(`Longest wait in seconds; default ${DEFAULT_SECONDS}`),
     },
     touches: ({ name }) => ({ task: name }),
     whyNot: async (wanted) => {

@@ -1,4 +1,4 @@
-// The tool apply_patch: changes several files at once, in the form that some models were trained on; the whole patch or nothing.
+// The tool apply_patch: changes several files at once, in the patch format that some models were trained on.
 import * as z from 'zod';
 import { pathsInPatch } from '../../core/files/patchPaths.ts';
 import { defineTool } from '../defineTool.ts';
@@ -6,20 +6,20 @@ import { defineTool } from '../defineTool.ts';
 export const applyPatchTool = defineTool({
   name: 'apply_patch',
   description: [
-    'Changes files of the workspace by a patch in this form; all of it or nothing:',
+    'Applies a patch to files of the workspace, completely or not at all. Use it to change several files at once; for one file prefer edit_file. Format:',
     '*** Begin Patch',
     '*** Add File: path',
     '+each line of the new file',
     '*** Update File: path',
-    '*** Move to: new path (only to rename it)',
-    '@@ a line that stands before the change, such as a function’s head (only where needed)',
+    '*** Move to: new path (optional, to rename the file)',
+    '@@ a line above the change, such as a function’s signature (optional, if the context occurs more than once)',
     ' three lines of context before',
-    '-a line that goes',
-    '+a line that comes',
+    '-a line to remove',
+    '+a line to add',
     ' three lines of context after',
     '*** Delete File: path',
     '*** End Patch',
-    'Paths are relative to the workspace. There are no line numbers: the context says where.',
+    'Paths are relative to the workspace. Do not write line numbers: the context lines locate each change.',
   ].join('\n'),
   effect: 'edit',
   previewed: true,

@@ -1,20 +1,20 @@
-// The tool edit_file: replaces exact texts of a file, all of them or none.
+// The tool edit_file: replaces exact texts in a file, all or none.
 import * as z from 'zod';
 import { defineTool, refuse } from '../defineTool.ts';
 
 const edit = z.strictObject({
-  old_text: z
-    .string()
-    .min(1)
-    .describe('The exact text to replace, without line numbers; enough of it to be there only once'),
-  new_text: z.string().describe('What to put in its place; empty to remove it'),
-  replace_all: z.boolean().optional().describe('Replace it wherever it is; without this it must be there exactly once'),
+  old_text: z.string().min(1).describe('Exact text to replace, without line numbers; long enough to occur only once'),
+  new_text: z.string().describe('Replacement; empty to remove the text'),
+  replace_all: z
+    .boolean()
+    .optional()
+    .describe('Replace every occurrence; default false: old_text must occur exactly once'),
 });
 
 export const editFileTool = defineTool({
   name: 'edit_file',
   description:
-    'Replaces exact texts in a file of the workspace. Give several edits of one file in one call: they are made one after the other, all or none. Saves the file, unless the user has unsaved changes in it. If a text is not there, the result shows the nearest one.',
+    'Replaces exact texts in one file of the workspace. Put several edits of a file into one call: they are applied in order, all or none. Saves the file unless the user has unsaved changes in it. If old_text is not found, the result shows the most similar text. For new files use write_file.',
   effect: 'edit',
   previewed: true,
   arguments: {

@@ -1,4 +1,4 @@
-// The tools for files, in the order in which a model is told of them.
+// The file tools, in the order in which they are listed to the model.
 import { type Tool } from '../../core/ports/ports.ts';
 import { applyPatchTool } from './applyPatch.ts';
 import { deleteFileTool } from './deleteFile.ts';

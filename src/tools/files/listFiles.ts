@@ -1,4 +1,4 @@
-// The tool list_files: names what is in a folder, level by level, without what nobody wants to see.
+// The tool list_files: lists a folder level by level, without folders such as node_modules.
 import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
 import { type FilePath, type FolderEntry, type Workspace } from '../../core/ports/workspace.ts';
@@ -10,10 +10,10 @@ const PASSED_OVER = new Set(['.git', 'node_modules', '.hg', '.svn', '__pycache__
 export const listFilesTool = defineTool({
   name: 'list_files',
   description:
-    'Lists the files and folders below a folder of the workspace, nearest first, at most 500. A name in quotes has unusual characters and is written as in JSON.',
+    'Lists files and folders below a folder of the workspace, level by level, at most 500. Does not look into .git, node_modules and similar folders. A name in quotes is a JSON string, since it has unusual characters. To find text in files use search.',
   effect: 'read',
   arguments: {
-    path: z.string().optional().describe('Folder relative to the workspace; without it, the whole workspace'),
+    path: z.string().optional().describe('Folder relative to the workspace; default: the whole workspace'),
   },
   touches: ({ path }) => ({ paths: path === undefined ? [] : [path] }),
   run: async ({ path }, { workspace, signal }) => {

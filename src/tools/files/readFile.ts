@@ -1,4 +1,4 @@
-// The tool read_file: shows a text file, or some of its lines, as the editor has it.
+// The tool read_file: shows a text file, or a range of its lines, with unsaved changes.
 import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
@@ -11,12 +11,13 @@ const CHARACTERS_AT_ONCE = 28_000;
 export const readFileTool = defineTool({
   name: 'read_file',
   description:
-    'Reads a text file of the workspace, exactly as it is, with unsaved changes if it is open in an editor. You are told if it changes later. Long files come in parts: ask on with first_line.',
+    'Reads a text file of the workspace, including unsaved changes in the editor. Returns at most 1000 lines or 28,000 characters; continue with first_line. You are notified when the file changes later. To find text in many files use search.',
   effect: 'read',
+  traits: { restOf: ['file'] },
   arguments: {
     path: z.string().min(1).describe('Path relative to the workspace, for example src/app.ts'),
-    first_line: z.int().min(1).optional().describe('First line wanted, counted from 1'),
-    last_line: z.int().min(1).optional().describe('Last line wanted'),
+    first_line: z.int().min(1).optional().describe('First line to return, counted from 1; default 1'),
+    last_line: z.int().min(1).optional().describe('Last line to return; default: the end of the file'),
   },
   touches: ({ path }) => ({ paths: [path] }),
   run: async ({ path, first_line: first = 1, last_line: last }, { workspace }) => {

@@ -1,5 +1,4 @@
-// The tool diagnostics: what language servers say of a file, a folder or the whole workspace now, worst files first.
-
+// The tool diagnostics: lists the present problems of a file, a folder or the workspace, worst files first.
 import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
 import { printWholePath } from '../../base/printPath.ts';
@@ -22,11 +21,12 @@ export function createDiagnosticsTool({ problems, telling }: DiagnosticsToolDeps
   return defineTool({
     name: 'diagnostics',
     description:
-      'Lists the errors and warnings that the editor’s language servers and tasks report now. Many servers look only at files that are open: name a file to have it looked at. After your edits you are told what changed without asking.',
+      'Lists the errors and warnings that language servers and tasks report now, at most 100. Many servers check only open files: pass a file as path to have it checked. You are notified of new and resolved problems after your edits without calling this.',
     effect: 'read',
+    traits: { restOf: ['diagnostics'] },
     arguments: {
-      path: z.string().min(1).optional().describe('File or folder; without it, the whole workspace'),
-      severity: z.enum(SEVERITIES).optional().describe('Nothing milder than this; info if not given'),
+      path: z.string().min(1).optional().describe('File or folder; default: the whole workspace'),
+      severity: z.enum(SEVERITIES).optional().describe('Least severity to list; default info'),
     },
     touches: ({ path }) => ({ paths: path === undefined ? [] : [path] }),
     run: async ({ path, severity = 'info' }, { conversation, workspace, hides, signal }) => {

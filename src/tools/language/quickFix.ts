@@ -1,4 +1,4 @@
-// The tool quick_fix: lists what the editor offers for a file's problems, or applies one of them.
+// The tool quick_fix: lists the editor's quick fixes for the problems of a file, or applies one.
 import * as z from 'zod';
 import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
 import { type FixableProblem, type QuickFixes } from '../../core/ports/fixes.ts';
@@ -11,14 +11,18 @@ export function createQuickFixTool(fixes: QuickFixes): Tool {
   return defineTool({
     name: 'quick_fix',
     description:
-      'Lists the quick fixes that the editor’s language servers offer for the problems of a file; with title, applies that one and saves. Problems come from diagnostics.',
+      'Lists the quick fixes that language servers offer for the problems of a file; with title, applies one and saves the file. To list problems use diagnostics.',
     effect: 'edit',
     previewed: true,
     effectFor: ({ title }) => (title === undefined ? 'read' : 'edit'),
     arguments: {
       path: z.string().min(1).describe('Path relative to the workspace, for example src/app.ts'),
-      line: z.int().min(1).optional().describe('Only problems of this line, counted from 1'),
-      title: z.string().min(1).optional().describe('The fix to apply, exactly as it was listed'),
+      line: z.int().min(1).optional().describe('Only problems on this line, counted from 1; default: all lines'),
+      title: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('Title of the quick fix to apply, exactly as listed; default: list only'),
     },
     touches: ({ path }) => ({ paths: [path] }),
     run: async ({ path, line, title }, context) => {

@@ -1,5 +1,4 @@
 // Decides what each question about symbols needs, where in the text the symbol is, and how what comes back is shown.
-
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { printWholePath } from '../../base/printPath.ts';
 import { wholeCharacters } from '../../base/text.ts';

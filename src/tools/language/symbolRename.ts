@@ -1,5 +1,4 @@
 // Decides a rename: what the language server would change, through the same door as every edit, all of it or nothing.
-
 import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
 import { printWholePath } from '../../base/printPath.ts';
 import { whyProtected } from '../../core/consent/protectedFiles.ts';

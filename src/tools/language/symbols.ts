@@ -1,4 +1,4 @@
-// The tool symbols: definitions, uses and names as the language server knows them, and renaming everywhere at once.
+// The tool symbols: asks language servers for definitions, references and symbols, and renames symbols.
 import * as z from 'zod';
 import { type Languages } from '../../core/ports/languages.ts';
 import { type Tool } from '../../core/ports/ports.ts';
@@ -10,16 +10,25 @@ export function createSymbolsTool(languages: Languages): Tool {
   return defineTool({
     name: 'symbols',
     description:
-      'Asks the editor’s language server about names in code, which is exact where search guesses. definition and references of a symbol that stands in a file; rename changes it everywhere, strings and comments excepted; outline lists what a file declares; find looks for a name in the whole workspace.',
+      'Queries the language server about symbols; exact where search only matches text. definition, references: of a symbol in a file. rename: changes the symbol in all files, except in strings and comments. outline: the symbols that a file declares. find: symbols of the workspace by name.',
     effect: 'edit',
     previewed: true,
     effectFor: ({ action }) => (action === 'rename' ? 'edit' : 'read'),
     arguments: {
       action: z.enum(ACTIONS),
-      path: z.string().min(1).optional().describe('The file; not for find'),
-      symbol: z.string().min(1).max(500).optional().describe('The name as it stands there; for find, a part of it'),
-      line: z.int().min(1).optional().describe('A line in which the name stands; rename needs it'),
-      new_name: z.string().min(1).max(500).optional().describe('For rename'),
+      path: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('File with the symbol, relative to the workspace; required except for find'),
+      symbol: z
+        .string()
+        .min(1)
+        .max(500)
+        .optional()
+        .describe('Name of the symbol as written in the file; for find, part of the name; not used by outline'),
+      line: z.int().min(1).optional().describe('A line on which the symbol occurs; required for rename'),
+      new_name: z.string().min(1).max(500).optional().describe('New name; required for rename'),
     },
     touches: ({ path }) => ({ paths: path === undefined ? [] : [path] }),
     run: async (args, context) => (await import('./symbolQueries.ts')).askSymbols(languages, args, context),

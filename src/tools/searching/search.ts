@@ -1,4 +1,4 @@
-// The tool search: finds text in the workspace's files as the editor has them, quickly, and shows what it finds while it looks.
+// The tool search: finds text in files of the workspace, unsaved changes included, and shows matches while it runs.
 import { dirname, join, relative, sep } from 'node:path';
 import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
@@ -21,17 +21,19 @@ export function createSearchTool(deps: SearchDeps): Tool {
   return defineTool({
     name: 'search',
     description:
-      'Finds text in the files of the workspace, unsaved changes included, and returns the matching lines with their numbers. Much faster than reading files one by one. What .gitignore leaves out is not searched unless you ask for it. At most 200 lines come back: narrow it with path or include.',
+      'Searches the files of the workspace, unsaved changes included, and returns matching lines with line numbers, at most 200. Prefer it to reading files one by one. Skips files ignored by .gitignore unless include_ignored is true. Narrow the search with path, include and exclude. For definitions and references of symbols prefer symbols.',
     effect: 'read',
     arguments: {
-      query: z.string().min(1).max(10_000).describe('What to look for: plain text, or a regular expression with regex'),
-      regex: z.boolean().optional().describe('Take query as a regular expression (Rust syntax, as ripgrep)'),
-      path: z.string().min(1).optional().describe('Folder or file to look in; without it, the whole workspace'),
-      include: globs.optional().describe('Only files that match one of these globs, such as *.ts or src/**/*.css'),
-      exclude: globs.optional().describe('No files that match one of these globs'),
-      case_sensitive: z.boolean().optional().describe('Without it, case counts only if query has a capital letter'),
-      context_lines: z.int().min(0).max(10).optional().describe('Lines to show around each match'),
-      include_ignored: z.boolean().optional().describe('Also look in what .gitignore leaves out'),
+      query: z.string().min(1).max(10_000).describe('Text to find; a regular expression if regex is true'),
+      regex: z.boolean().optional().describe('query is a regular expression in ripgrep (Rust) syntax; default false'),
+      path: z.string().min(1).optional().describe('Folder or file to search; default: the whole workspace'),
+      include: globs
+        .optional()
+        .describe('Search only files that match one of these globs, such as *.ts or src/**/*.css'),
+      exclude: globs.optional().describe('Skip files that match one of these globs'),
+      case_sensitive: z.boolean().optional().describe('Match case; default: only if query has a capital letter'),
+      context_lines: z.int().min(0).max(10).optional().describe('Lines to show before and after each match; default 0'),
+      include_ignored: z.boolean().optional().describe('Also search files ignored by .gitignore; default false'),
     },
     touches: ({ path }) => ({ paths: path === undefined ? [] : [path] }),
     run: async (args, context) => {

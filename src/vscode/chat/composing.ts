@@ -2,9 +2,9 @@
 import * as z from 'zod';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
-import { nameOf } from '../../core/conversation/attachments.ts';
+import { attachmentName } from '../../core/conversation/attachments.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
-import { type Logger, type QueuedText } from '../../core/ports/ports.ts';
+import { type Logger, type QueuedMessage } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Attachment } from '../../protocol/event.ts';
 import { type AttachmentView, type FromPage } from '../../protocol/webview.ts';
@@ -97,12 +97,12 @@ export class Composing {
   }
 
   /** Whether these were returned before: the editor may have crashed before the log recorded it. */
-  has(texts: readonly QueuedText[]): boolean {
+  has(texts: readonly QueuedMessage[]): boolean {
     return texts.every(({ id }) => this.#returned.includes(id));
   }
 
   /** Takes queued messages that no request delivered. The composer marks them until they are sent or cleared. */
-  async giveBack(texts: readonly QueuedText[]): Promise<void> {
+  async giveBack(texts: readonly QueuedMessage[]): Promise<void> {
     const missing = texts.filter((text) => !this.has([text]));
     await this.restoreMessages(missing);
     if (missing.length > 0) await this.#setReturned([...this.#returned, ...missing.map(({ id }) => id)]);
@@ -115,7 +115,7 @@ export class Composing {
   }
 
   /** Puts messages in front of the draft. Resolves once they are on disk. */
-  async restoreMessages(texts: readonly QueuedText[]): Promise<void> {
+  async restoreMessages(texts: readonly QueuedMessage[]): Promise<void> {
     const { drafts, frontend } = this.#deps;
     const restored = texts.flatMap(({ content }) => (content === '' ? [] : [content])).join('\n');
     const attached = texts.flatMap((text) => text.attachments ?? []).map(toKept);
@@ -162,7 +162,7 @@ function toGiven({ id, kind, name, mediaType }: Kept): GivenAttachment {
 }
 
 function toKept(attachment: Attachment): Kept {
-  const name = nameOf(attachment);
+  const name = attachmentName(attachment);
   if (attachment.type !== 'image') return { id: attachment.path, kind: 'file', name };
   return { id: attachment.hash, kind: 'image', name, mediaType: attachment.media_type };
 }

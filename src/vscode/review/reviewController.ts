@@ -52,7 +52,7 @@ export class ReviewController implements Disposable {
     this.#held.add(
       deps.earshot.onDidChange(({ conversation, folded }) => {
         if (conversation !== deps.chat.shown) return;
-        if (folded === undefined || folded.changesMoved) this.refreshSoon();
+        if (folded === undefined || folded.reviewChanged) this.refreshSoon();
       }),
     );
     this.#held.add(

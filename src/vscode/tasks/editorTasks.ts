@@ -1,13 +1,13 @@
-// The editor's tasks: listed by the names it prints, run as it would run them, and followed from start to end.
+// Lists and runs the editor's tasks, and passes the events of each to its TaskRun.
 import * as vscode from 'vscode';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
-import { type RunningTask, type TaskEnd, type TaskInfo, type Tasks } from '../../core/ports/tasks.ts';
+import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../../core/ports/tasks.ts';
+import { TaskRun } from '../../producers/tasks/taskRun.ts';
 import { matchersOf } from './problemMatchers.ts';
 import { TaskOutputs } from './taskOutput.ts';
-import { TaskRun } from './taskRun.ts';
 
 export class EditorTasks implements Tasks, Disposable {
   readonly #clock: Clock;
@@ -15,8 +15,8 @@ export class EditorTasks implements Tasks, Disposable {
   readonly #outputs: TaskOutputs;
   readonly #onDidEnd: Emitter<TaskEnd>;
   readonly #runs = new Map<vscode.TaskExecution, TaskRun>();
-  /** The editor tells the end of some tasks twice. */
-  readonly #over = new WeakSet<vscode.TaskExecution>();
+  /** The editor reports the end of some tasks twice. */
+  readonly #ended = new WeakSet<vscode.TaskExecution>();
   readonly #report: (error: unknown) => void;
 
   constructor(clock: Clock, report: (error: unknown) => void) {
@@ -37,7 +37,8 @@ export class EditorTasks implements Tasks, Disposable {
     this.#held.add(tasks.onDidEndTask(({ execution }) => void this.#end(execution).catch(report)));
     this.#held.add(
       languages.onDidChangeDiagnostics(({ uris }) => {
-        for (const run of this.#runs.values()) run.problemsChanged(uris);
+        const changed = uris.map((uri) => uri.toString());
+        for (const run of this.#runs.values()) run.problemsChanged(changed);
       }),
     );
   }
@@ -61,7 +62,7 @@ export class EditorTasks implements Tasks, Disposable {
     }
     try {
       const execution = await vscode.tasks.executeTask(task);
-      return succeeded(this.#run(execution).waitedFor(options, () => execution.terminate()));
+      return succeeded(this.#run(execution).startedBy(options, () => execution.terminate()));
     } catch (error) {
       return failed('not_started', `The task “${info.name}” could not be started: ${describeError(error)}.`);
     }
@@ -77,7 +78,8 @@ export class EditorTasks implements Tasks, Disposable {
     const known = this.#runs.get(execution);
     if (known !== undefined) return known;
     const { task } = execution;
-    const deps = { clock: this.#clock, report: this.#report, ended: (end: TaskEnd) => this.#onDidEnd.fire(end) };
+    const ended = (end: TaskEnd) => this.#onDidEnd.fire(end);
+    const deps = { clock: this.#clock, problemsOf, report: this.#report, ended };
     const run = new TaskRun(deps, describeTask(task), matchersOf(task));
     this.#runs.set(execution, run);
     return run;
@@ -85,12 +87,12 @@ export class EditorTasks implements Tasks, Disposable {
 
   async #claim(run: TaskRun, processId: number): Promise<void> {
     const output = await this.#outputs.claim(processId);
-    if (output !== undefined) run.prints(output);
+    if (output !== undefined) run.setOutput(output);
   }
 
   async #end(execution: vscode.TaskExecution): Promise<void> {
-    if (this.#over.has(execution)) return;
-    this.#over.add(execution);
+    if (this.#ended.has(execution)) return;
+    this.#ended.add(execution);
     const run = this.#run(execution);
     await run.end();
     this.#runs.delete(execution);
@@ -106,7 +108,7 @@ async function fetchTasks(): Promise<Result<vscode.Task[]>> {
   }
 }
 
-/** Tasks of tasks.json have their name alone, as in the editor's own lists. */
+/** Tasks of tasks.json are named without a source, as in the editor's own lists. */
 function describeTask({ name, source, scope, detail, isBackground }: vscode.Task): TaskInfo {
   const several = (vscode.workspace.workspaceFolders ?? []).length > 1;
   return {
@@ -119,4 +121,17 @@ function describeTask({ name, source, scope, detail, isBackground }: vscode.Task
 
 function isSame(a: TaskInfo, b: TaskInfo): boolean {
   return a.name === b.name && a.folder === b.folder;
+}
+
+const SEVERITIES: readonly TaskProblem['severity'][] = ['error', 'warning', 'info'];
+
+function problemsOf(address: string): TaskProblem[] {
+  const uri = vscode.Uri.parse(address);
+  const path = vscode.workspace.asRelativePath(uri);
+  return vscode.languages.getDiagnostics(uri).flatMap(({ range, severity: given, message }) => {
+    const severity = SEVERITIES[given];
+    // Hints are no problems.
+    if (severity === undefined) return [];
+    return [{ path, line: range.start.line + 1, column: range.start.character + 1, severity, message }];
+  });
 }

@@ -1,18 +1,8 @@
-// Decides what the problem matchers of a task say of it: whether it has any, and when a background task begins and ends a round.
+// Reads the problem matchers of a task from the editor's settings and extensions.
 import * as vscode from 'vscode';
+import { type TaskMatchers } from '../../producers/tasks/taskRun.ts';
 
-interface Rounds {
-  readonly activeOnStart: boolean;
-  readonly begins: RegExp | undefined;
-  readonly ends: RegExp;
-}
-
-export interface Matching {
-  readonly any: boolean;
-  readonly rounds?: Rounds;
-}
-
-/** As tasks.json and extensions write it; everything in it may be missing or wrong. */
+/** As written in tasks.json or by extensions; every field may be missing or wrong. */
 interface Matcher {
   readonly name?: unknown;
   readonly base?: unknown;
@@ -24,7 +14,7 @@ interface Matcher {
 }
 
 /** The API names the matchers of tasks that extensions provide; those of tasks.json are read from the settings. */
-export function matchersOf(task: vscode.Task): Matching {
+export function matchersOf(task: vscode.Task): TaskMatchers {
   const named = task.problemMatchers.length > 0 ? task.problemMatchers : configured(task);
   const matchers = named.flatMap((one) => resolve(one, 0));
   const background = matchers.map(({ background: found }) => found).find((found) => found !== undefined);
@@ -44,7 +34,7 @@ function configured(task: vscode.Task): readonly unknown[] {
   return [own?.problemMatcher ?? []].flat();
 }
 
-/** A matcher may build on another, which has what it does not say itself. */
+/** A matcher inherits what it does not define from its base. */
 function resolve(given: unknown, depth: number): readonly Matcher[] {
   if (depth > 5) return [];
   if (typeof given === 'string') {
@@ -64,7 +54,7 @@ function contributed(): readonly Matcher[] {
   });
 }
 
-/** Written as a text or as an object that holds it. */
+/** The pattern is a string, or an object with one. */
 function toRegExp(pattern: unknown): RegExp | undefined {
   const source = typeof pattern === 'object' && pattern !== null && 'regexp' in pattern ? pattern.regexp : pattern;
   if (typeof source !== 'string') return undefined;

@@ -1,61 +1,13 @@
-// Decides which terminal's output is a task's: it is read from its first byte and belongs to the task whose process the terminal has.
+// Reads the output of terminals from their first byte, and gives it to the task whose process runs there.
 import * as vscode from 'vscode';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
-import { withoutEscapes } from '../../base/terminalText.ts';
+import { TaskOutput } from '../../producers/tasks/taskOutput.ts';
 
-/** Of the output, this many of the last characters are kept. */
-const KEPT = 100_000;
-/** Until a task has claimed it; most commands in terminals are no tasks. */
+/** Output that no task has claimed by then is dropped; most commands in terminals are no tasks. */
 const CLAIM_MILLISECONDS = 30_000;
 
-export class TaskOutput {
-  #text = '';
-  #listener: (text: string) => void = () => undefined;
-  #dropped = false;
-  readonly #ended = Promise.withResolvers<void>();
-
-  /** Resolves once nothing more comes. */
-  get ended(): Promise<void> {
-    return this.#ended.promise;
-  }
-
-  get text(): string {
-    return readable(this.#text).slice(-KEPT);
-  }
-
-  /** What was there before comes first. */
-  listen(listener: (text: string) => void): void {
-    this.#listener = listener;
-    if (this.#text !== '') listener(readable(this.#text));
-  }
-
-  /** Nobody will ever ask. */
-  drop(): void {
-    this.#dropped = true;
-  }
-
-  get isDropped(): boolean {
-    return this.#dropped;
-  }
-
-  add(data: string): void {
-    this.#text += data;
-    // Not at each piece: that would copy all of it each time.
-    if (this.#text.length > 4 * KEPT) this.#text = this.#text.slice(-2 * KEPT);
-    this.#listener(readable(data));
-  }
-
-  end(): void {
-    this.#ended.resolve();
-  }
-}
-
-function readable(text: string): string {
-  return withoutEscapes(text).replaceAll('\r\n', '\n');
-}
-
-/** Every execution in a terminal is read from its start, since what was not read then is gone; what no task claims is dropped. */
+/** Reads every execution in a terminal from its start, since output that was not read then is lost. */
 export class TaskOutputs implements Disposable {
   readonly #clock: Clock;
   readonly #report: (error: unknown) => void;

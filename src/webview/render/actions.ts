@@ -1,4 +1,4 @@
-// What drawn parts may do to the world outside: given by whoever shows them, so that they know no transport.
+// The actions available to components, provided by the page, so that components do not depend on the transport.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { FileDiff } from '../../protocol/diffView.ts';
@@ -7,9 +7,9 @@ import type { FromPage } from '../../protocol/webview.ts';
 export interface Actions {
   post(message: FromPage): void;
   copy(text: string): Promise<void>;
-  /** Gives the keyboard back to the composer. */
+  /** Moves the focus to the composer. */
   focusComposer(): void;
-  /** What a call did to files. */
+  /** The file changes of a call. */
   readDiff(call: string): Promise<readonly FileDiff[]>;
 }
 

@@ -1,4 +1,4 @@
-// Decides how an answer is drawn: thoughts folded away, Markdown as it arrives, and what can be done with it at its end.
+// Renders an answer: folded reasoning, streamed Markdown, and actions once it is complete.
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Growing, wholeText } from '../growing.ts';
 import type { AnswerItem } from '../state.ts';
@@ -41,7 +41,7 @@ interface Reader {
 function useMarkdown(text: Growing, finished: boolean): MarkdownView {
   const reader = useRef<Reader | null>(null);
   return useMemo(() => {
-    reader.current = take(reader.current, text);
+    reader.current = readerFor(reader.current, text);
     const current = reader.current;
     current.stream.append(text.pieces.slice(current.count, text.count).join(''));
     current.count = text.count;
@@ -52,8 +52,8 @@ function useMarkdown(text: Growing, finished: boolean): MarkdownView {
   }, [text, finished]);
 }
 
-/** Goes on with the reader it has if the text only grew, also when the host sent it anew as a whole. */
-function take(reader: Reader | null, text: Growing): Reader {
+/** Keeps the reader if the text only grew, also if the host sent the whole text again. */
+function readerFor(reader: Reader | null, text: Growing): Reader {
   const fresh = () => ({ stream: createMarkdownStream(), pieces: text.pieces, count: 0, length: 0, finished: false });
   if (reader === null) return fresh();
   if (reader.pieces === text.pieces && reader.count <= text.count) {

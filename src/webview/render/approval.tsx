@@ -1,4 +1,4 @@
-// Decides how the user is asked before a tool runs: in full, from the keyboard, and never by accident.
+// The approval card of a tool call: shows it in full, works from the keyboard, and prevents accidental answers.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FromPage } from '../../protocol/webview.ts';
 import type { ToolItem } from '../state.ts';
@@ -20,15 +20,15 @@ export function Approval({ item }: { readonly item: ToolItem }) {
   const answered = useRef(false);
   const { reason, always, problem } = item.approval ?? {};
   useEffect(() => {
-    // The group takes the keyboard, not a button: a key pressed in this moment must not answer.
+    // Focuses the group, not a button: a key pressed at this moment must not answer.
     const release = group.current === null ? undefined : takeFocusWhenIdle(group.current, actions.focusComposer);
     return () => {
       release?.();
-      // Whoever answered here from the keyboard stood on a button that is gone now.
+      // After an answer from the keyboard the focused button is gone.
       if (answered.current && document.activeElement === document.body) actions.focusComposer();
     };
   }, []);
-  // Asked again, with what was wrong: the same card can be answered once more.
+  // Asked again with a problem: the card can be answered once more.
   useEffect(() => setSent(false), [item.approval]);
 
   const answer = (given: Answer) => {
@@ -69,7 +69,7 @@ export function Approval({ item }: { readonly item: ToolItem }) {
   );
 }
 
-/** What it would do to files, compared with what is there; else what it was called with. */
+/** The changes compared with the current files if known, otherwise the arguments. */
 function Preview({ item }: { readonly item: ToolItem }) {
   const { files = [], more = 0, refusal } = item.approval?.preview ?? {};
   return (
@@ -99,7 +99,7 @@ function Buttons({ always, sent, answer, modify }: ButtonsProperties) {
     event.preventDefault();
     reject();
   };
-  // Not `disabled`, which would drop the keyboard's place before the card has changed.
+  // Not `disabled`, which would lose the focus before the card has changed.
   return (
     <div class="approval-buttons">
       <button type="button" class="primary" aria-disabled={sent} onClick={() => answer({ action: 'approve' })}>

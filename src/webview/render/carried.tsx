@@ -1,10 +1,10 @@
-// Decides how notifications are shown on the card that carried them: a chip that opens to what the model got, word for word.
+// The chip on a carrier's card: the delivered notifications, opening to the exact text sent to the model.
 import { useId, useState } from 'preact/hooks';
 import type { CarriedView } from '../../protocol/transcript.ts';
 import { strings } from '../strings.ts';
 import { Icon } from './icons.tsx';
 
-/** How many labels stand on the closed chip. */
+/** Labels shown on the closed chip. */
 const LABELS = 3;
 
 export function Carried({ carried }: { readonly carried: CarriedView }) {
@@ -17,7 +17,7 @@ export function Carried({ carried }: { readonly carried: CarriedView }) {
       <button type="button" class="carried-chip" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
         <Icon name="bell" />
         <span class="carried-count">
-          {headOf(carried)}
+          {describeContents(carried)}
           {carried.total > 0 && <span class="hidden">, {strings.levels[carried.worst]}</span>}
         </span>
         <span class="carried-state" role="img" title={receipt} aria-label={receipt}>
@@ -45,8 +45,8 @@ export function Carried({ carried }: { readonly carried: CarriedView }) {
   );
 }
 
-/** What is in the block: notifications, the user's own words, or both. */
-function headOf({ shown, total, texts }: CarriedView): string {
+/** What the block contains: notifications, queued messages, or both. */
+function describeContents({ shown, total, texts }: CarriedView): string {
   const parts = [
     ...(total > 0 ? [strings.notifications(shown, total)] : []),
     ...(texts > 0 ? [strings.yourMessages(texts)] : []),

@@ -1,4 +1,4 @@
-// Lists the agent's changes above the composer, with files, counts and parts, each to be looked at, kept or undone; and apart from them what others changed meanwhile.
+// Lists the agent's changes above the composer, to be shown, kept or undone by file and part, and separately those that others made meanwhile.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { ChangedFileView, ChangesView, HunkView } from '../../protocol/changesView.ts';
 import type { FromPage } from '../../protocol/webview.ts';
@@ -7,12 +7,12 @@ import { useActions } from './actions.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { visibleText } from './visibleText.ts';
 
-/** So few files are listed without being asked for. */
+/** Up to this many files the list is open by default. */
 const FEW = 4;
 
 interface Properties {
   readonly changes: ChangesView;
-  /** Nothing can be undone while the agent works on the same files. */
+  /** Changes cannot be undone while the agent works on the same files. */
   readonly running: boolean;
 }
 
@@ -25,7 +25,7 @@ export function ChangedFiles({ changes, running }: Properties) {
   const open = chosen ?? changes.count <= FEW;
   const hasOwn = changes.count > 0;
   useEffect(() => {
-    // Whoever decided from the keyboard stood on a button that is gone now.
+    // After a decision from the keyboard the focused button is gone.
     if (!acted.current || document.activeElement !== document.body) return;
     acted.current = false;
     bar.current?.querySelector<HTMLElement>('.changes-toggle, .changes-name')?.focus();
@@ -69,7 +69,7 @@ export function ChangedFiles({ changes, running }: Properties) {
               <button
                 type="button"
                 class="secondary"
-                title={running ? strings.undoWaits : strings.undoAllTitle}
+                title={running ? strings.undoDisabledTitle : strings.undoAllTitle}
                 aria-disabled={running}
                 onClick={() => !running && post({ type: 'undo_changes' })}
               >
@@ -102,7 +102,7 @@ export function ChangedFiles({ changes, running }: Properties) {
   );
 }
 
-/** Each is decided on by itself, and nothing is done to it unasked. */
+/** Each file is decided on separately. */
 function Meanwhile({ changes, running, post }: RowProperties & { readonly changes: ChangesView }) {
   const [open, setOpen] = useState(true);
   const id = useId();
@@ -151,7 +151,7 @@ interface RowProperties {
 
 interface FileProperties extends RowProperties {
   readonly file: ChangedFileView;
-  /** Others changed it. */
+  /** Changed by others. */
   readonly meanwhile?: true;
 }
 
@@ -247,7 +247,7 @@ interface DecideProperties {
   readonly running: boolean;
   readonly clash: boolean;
   readonly what: string;
-  /** Others changed it. */
+  /** Changed by others. */
   readonly meanwhile?: boolean;
   readonly keep: () => void;
   readonly undo: () => void;
@@ -263,7 +263,7 @@ function Decide({ running, clash, what, keep, undo, meanwhile = false }: DecideP
         act={keep}
       />
       {!clash && (
-        <IconButton icon="undo" label={running ? strings.undoWaits : undoLabel} disabled={running} act={undo} />
+        <IconButton icon="undo" label={running ? strings.undoDisabledTitle : undoLabel} disabled={running} act={undo} />
       )}
     </span>
   );
@@ -278,7 +278,7 @@ interface IconButtonProperties {
   readonly disabled?: boolean;
 }
 
-/** Not `disabled`, which would drop the keyboard's place. */
+/** Not `disabled`, which would lose the focus. */
 function IconButton({ icon, label, act, expanded, controls, disabled = false }: IconButtonProperties) {
   return (
     <button

@@ -1,4 +1,4 @@
-// Decides how something is copied, and that the user sees that it was.
+// A button that copies text and confirms it.
 import { useEffect, useState } from 'preact/hooks';
 import { strings } from '../strings.ts';
 import { useActions } from './actions.ts';

@@ -1,4 +1,4 @@
-// Decides how background commands are listed above the composer: how each stands, what it printed last, and what can be done.
+// Lists background commands above the composer: state, last output and actions of each.
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { HandleView } from '../../protocol/handlesView.ts';
 import type { FromPage } from '../../protocol/webview.ts';
@@ -71,10 +71,10 @@ function Row({ handle }: { readonly handle: HandleView }) {
             {command}
           </span>
         </button>
-        <Action icon="bell" label={strings.tellOfHandle(name)} message={{ type: 'tell_of_handle', call }} />
+        <Action icon="bell" label={strings.notifyOfHandle(name)} message={{ type: 'tell_of_handle', call }} />
         <Action icon="terminal" label={strings.showTerminal(name)} message={{ type: 'show_terminal', call }} />
         {ended ? (
-          <Action icon="trash" label={strings.hideHandle(name)} message={{ type: 'hide_handle', call }} />
+          <Action icon="trash" label={strings.removeHandle(name)} message={{ type: 'hide_handle', call }} />
         ) : (
           <Action icon="debug-stop" label={strings.stopHandle(name)} message={{ type: 'stop_handle', call }} />
         )}
@@ -104,7 +104,7 @@ function Action({
   );
 }
 
-/** The newest is at the end, and that is what is looked at. */
+/** Scrolled to the end, where the newest output is. */
 function LastLines({ text, name }: { readonly text: string; readonly name: string }) {
   const element = useRef<HTMLPreElement>(null);
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-// The icons of the page, as paths: a font would be larger than the few that are used.
+// The icons of the page as SVG paths: smaller than the icon font.
 // From @vscode/codicons, copyright Microsoft Corporation, licensed CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/).
 
 const PATHS = {
@@ -13,7 +13,7 @@ const PATHS = {
     'M6.14601 3.14579C5.95101 3.34079 5.95101 3.65779 6.14601 3.85279L10.292 7.99879L6.14601 12.1448C5.95101 12.3398 5.95101 12.6568 6.14601 12.8518C6.34101 13.0468 6.65801 13.0468 6.85301 12.8518L11.353 8.35179C11.548 8.15679 11.548 7.83979 11.353 7.64478L6.85301 3.14479C6.65801 2.94979 6.34101 2.95079 6.14601 3.14579Z',
   'circle-slash':
     'M11.8746 3.41833C9.51718 1.42026 5.98144 1.53327 3.75736 3.75736C1.53327 5.98144 1.42026 9.51719 3.41833 11.8746L11.8746 3.41833ZM12.5817 4.12543L4.12543 12.5817C6.48282 14.5797 10.0186 14.4667 12.2426 12.2426C14.4667 10.0186 14.5797 6.48282 12.5817 4.12543ZM3.05025 3.05025C5.78392 0.316582 10.2161 0.316582 12.9497 3.05025C15.6834 5.78392 15.6834 10.2161 12.9497 12.9497C10.2161 15.6834 5.78392 15.6834 3.05025 12.9497C0.316583 10.2161 0.316582 5.78392 3.05025 3.05025Z',
-  // Our own, in their manner.
+  // Our own, in the same style.
   clock:
     'M8 1A7 7 0 1 0 8 15A7 7 0 0 0 8 1ZM8 2A6 6 0 1 1 8 14A6 6 0 0 1 8 2ZM7.5 4H8.5V7.75L11 9.25L10.5 10.1L7.5 8.3Z',
   close:
@@ -30,7 +30,7 @@ const PATHS = {
     'M2 3.5C2 3.22386 2.22386 3 2.5 3H13.5C13.7761 3 14 3.22386 14 3.5C14 3.77614 13.7761 4 13.5 4H6V6H13.5C13.7761 6 14 6.22386 14 6.5C14 6.77614 13.7761 7 13.5 7H6V9H13.5C13.7761 9 14 9.22386 14 9.5C14 9.77614 13.7761 10 13.5 10H6V12H13.5C13.7761 12 14 12.2239 14 12.5C14 12.7761 13.7761 13 13.5 13H5.5C5.22386 13 5 12.7761 5 12.5V4H2.5C2.22386 4 2 3.77614 2 3.5Z',
   loading:
     'M13.5 8.5C13.224 8.5 13 8.276 13 8C13 5.243 10.757 3 8 3C5.243 3 3 5.243 3 8C3 8.276 2.776 8.5 2.5 8.5C2.224 8.5 2 8.276 2 8C2 4.691 4.691 2 8 2C11.309 2 14 4.691 14 8C14 8.276 13.776 8.5 13.5 8.5Z',
-  // Our own, in their manner.
+  // Our own, in the same style.
   question:
     'M8 1A7 7 0 1 0 8 15A7 7 0 0 0 8 1ZM8 2A6 6 0 1 1 8 14A6 6 0 0 1 8 2ZM5.5 6.5A2.5 2.5 0 1 1 8.9 8.8C8.6 8.95 8.5 9.1 8.5 9.4V10H7.5V9.4C7.5 8.7 7.9 8.1 8.5 7.9A1.5 1.5 0 1 0 6.5 6.5ZM7.3 11H8.7V12.4H7.3Z',
   search:
@@ -53,7 +53,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** Decoration: what it means is always said in words next to it or as a label around it. */
+/** Decorative: its meaning is always given by text next to it or by a label. */
 export function Icon({ name }: { readonly name: IconName }) {
   const box = name === 'terminal' ? '0 0 24 24' : '0 0 16 16';
   return (

@@ -1,4 +1,4 @@
-// Decides how each kind of transcript item is drawn.
+// Renders each kind of transcript item.
 import { unreachable } from '../../base/errors.ts';
 import { memo } from '../memo.ts';
 import type { NoticeItem, PageItem, RequestItem } from '../state.ts';
@@ -40,7 +40,7 @@ function Request({ item }: { readonly item: RequestItem }) {
   const actions = useActions();
   const automated = item.source === 'system';
   const meanwhile = item.meanwhile === true;
-  // The head says it already.
+  // The heading says it already.
   const text = automated ? item.text.replace(/^Automated event\.\s*/, '') : item.text;
   const label = automated ? strings.automatedEvent : meanwhile ? strings.meanwhile : strings.you;
   return (

@@ -1,4 +1,4 @@
-// Keeps a failure to draw one item of the transcript to that item: its text stays readable and can be copied.
+// Limits a rendering failure to one transcript item, whose text stays readable and can be copied.
 import { Component, type ComponentChildren } from 'preact';
 import { describeError } from '../../base/errors.ts';
 import { wholeText } from '../growing.ts';
@@ -8,7 +8,7 @@ import { type Actions, useActions } from './actions.ts';
 import { CopyButton } from './copyButton.tsx';
 import { Icon } from './icons.tsx';
 
-/** An item that grows is tried again when it has changed, but not for each piece of a long answer. */
+/** A growing item is rendered again after a change, but not for each piece of a long answer. */
 const MOST_TRIES = 3;
 
 interface Properties {

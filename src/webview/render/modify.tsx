@@ -1,4 +1,4 @@
-// Decides how a call is changed before it runs: a command as its line, anything else as JSON.
+// Edits a call before it runs: a command as its command line, other calls as JSON.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ToolItem } from '../state.ts';
 import { strings } from '../strings.ts';
@@ -24,7 +24,7 @@ export function Modify({ item, sent, run, back }: Properties) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.isComposing) return;
-    // In JSON a line break is part of the text.
+    // In JSON, Enter inserts a line break.
     const submits = event.key === 'Enter' && (command === undefined ? event.ctrlKey || event.metaKey : !event.shiftKey);
     if (submits) submit();
     else if (event.key === 'Escape') back();

@@ -1,4 +1,4 @@
-// Decides how a question of the model is shown and answered: by text, by one or several of its options, or not at all.
+// The card of a question of the model: answered by text or by options, or skipped.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { QuestionView } from '../../protocol/transcript.ts';
 import { strings } from '../strings.ts';
@@ -18,7 +18,7 @@ export function Question({ question }: { readonly question: QuestionView }) {
   const answered = useRef(false);
   const { options = [], several, problem } = question;
   useEffect(() => {
-    // The group takes the keyboard, not a field: a key pressed in this moment must not answer.
+    // Focuses the group, not a field: a key pressed at this moment must not answer.
     const release = group.current === null ? undefined : takeFocusWhenIdle(group.current, actions.focusComposer);
     return () => {
       release?.();
@@ -41,7 +41,7 @@ export function Question({ question }: { readonly question: QuestionView }) {
   const choose = (option: string, on: boolean) => {
     if (several) setChosen(options.filter((one) => (one === option ? on : chosen.includes(one))));
     else if (on) setChosen([option]);
-    // One answer: what was written before is not it.
+    // A single answer: the chosen option replaces the text.
     if (!several) setText('');
   };
   const write = (next: string) => {
@@ -127,7 +127,7 @@ function Options({ question, chosen, sent, choose }: OptionsProperties) {
   );
 }
 
-/** A question that cannot be answered here: any more, or because it is asked in another window. */
+/** A question that cannot be answered here: it has ended, or another window asks it. */
 export function AskedQuestion({ question, ended }: { readonly question: QuestionView; readonly ended: boolean }) {
   const { options, answer } = question;
   const given = answer === undefined ? [] : [answer].flat().filter((one) => one.trim() !== '');
@@ -154,12 +154,12 @@ export function AskedQuestion({ question, ended }: { readonly question: Question
             {visibleText(one)}
           </p>
         ))}
-      {given.length === 0 && <p class="quiet">{stateOf(answer !== undefined, ended)}</p>}
+      {given.length === 0 && <p class="quiet">{describeUnanswered(answer !== undefined, ended)}</p>}
     </div>
   );
 }
 
-function stateOf(skipped: boolean, ended: boolean): string {
+function describeUnanswered(skipped: boolean, ended: boolean): string {
   if (skipped) return strings.questionSkipped;
   return ended ? strings.questionUnanswered : strings.questionElsewhere;
 }

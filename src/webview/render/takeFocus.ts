@@ -1,29 +1,29 @@
-// Gives the keyboard to what asks for an answer, but never takes it from somebody who is typing.
+// Moves the focus to a card that needs an answer, but never while the user is typing.
 
-/** How long after the last key someone still counts as typing. */
-const TYPING = 1500;
+/** How long after the last key the user still counts as typing. */
+const TYPING_MILLISECONDS = 1500;
 let lastKey = Number.NEGATIVE_INFINITY;
 if (typeof window !== 'undefined') {
   const typed = () => (lastKey = performance.now());
-  // Words may also be pasted or dictated.
+  // Text may also be pasted or dictated.
   for (const event of ['keydown', 'input']) window.addEventListener(event, typed, true);
 }
 
-/** `never`: the user has moved on to something else by hand. */
+/** `never`: the user has moved the focus elsewhere. */
 function mayTakeFocus(): 'now' | 'later' | 'never' {
   if (!document.hasFocus()) return 'later';
   const active = document.activeElement;
   if (active === null || active === document.body) return 'now';
-  // One after another: what is being answered keeps the keyboard, its fields too.
+  // A card that is being answered keeps the focus.
   if (active.closest('.approval') !== null) return 'later';
   if (!(active instanceof HTMLTextAreaElement)) return 'never';
-  return active.value === '' && performance.now() - lastKey >= TYPING ? 'now' : 'later';
+  return active.value === '' && performance.now() - lastKey >= TYPING_MILLISECONDS ? 'now' : 'later';
 }
 
 /**
- * Focuses the element as soon as nobody is typing and nothing typed is left unsent, unless the user has used the mouse
- * or moved the focus meanwhile. The element itself must answer to no key; what is typed there goes to the composer, so
- * that words which were meant for it do not get lost. Returns what ends all that.
+ * Focuses the element once the user is not typing and no text is unsent, unless the user has used the mouse or moved the
+ * focus meanwhile. The element itself must not react to keys; typing there moves the focus to the composer, so that no
+ * text is lost. Returns a function that ends it.
  */
 export function takeFocusWhenIdle(element: HTMLElement, focusComposer: () => void): () => void {
   const held = new AbortController();
@@ -35,17 +35,20 @@ export function takeFocusWhenIdle(element: HTMLElement, focusComposer: () => voi
   };
   const attempt = () => {
     const may = mayTakeFocus();
-    // The reader may have scrolled away; whoever follows the end sees it anyway.
+    // Does not scroll: the reader may be reading elsewhere.
     if (may === 'now') element.focus({ preventScroll: true });
-    if (may === 'later') lookLater();
+    if (may === 'later') retryLater();
     else stopWaiting();
   };
-  const lookLater = () => {
+  const retryLater = () => {
     clearTimeout(timer);
-    timer = window.setTimeout(attempt, Math.max(0, lastKey + TYPING - performance.now()) || TYPING);
+    timer = window.setTimeout(
+      attempt,
+      Math.max(0, lastKey + TYPING_MILLISECONDS - performance.now()) || TYPING_MILLISECONDS,
+    );
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // No words begin with a space: it was meant for a button.
+    // No message begins with a space: it was meant for a button.
     const writes = event.key.length === 1 && event.key !== ' ' && !event.ctrlKey && !event.metaKey && !event.altKey;
     if (event.target === element && writes) focusComposer();
   };

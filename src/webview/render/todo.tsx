@@ -1,4 +1,4 @@
-// Decides how the model's to-do list is shown: one line with how far it is, opening to the whole list.
+// The model's to-do list: one line with its progress, opening to the whole list.
 import { useId, useState } from 'preact/hooks';
 import type { TodoItem } from '../../protocol/todo.ts';
 import { memo } from '../memo.ts';
@@ -12,7 +12,7 @@ export const TodoList = memo(function TodoList({ items }: { readonly items: read
   if (items.length === 0) return null;
   const done = items.filter(({ state }) => state === 'done').length;
   const current = items.find(({ state }) => state === 'doing');
-  // What is all done need not take the room of what is not.
+  // A completed list is folded by default.
   const open = chosen ?? done < items.length;
   return (
     <section class="todo" aria-label={strings.todo}>

@@ -1,4 +1,4 @@
-// Decides how the arguments of a tool call are shown: in full, nothing hidden, nothing run together.
+// Shows the arguments of a tool call in full, with invisible characters made visible.
 import type { FileDiff } from '../../protocol/diffView.ts';
 import { argumentDiff } from '../argumentDiff.ts';
 import { strings } from '../strings.ts';
@@ -16,7 +16,7 @@ export function ToolArguments({ name, values }: Properties) {
   if (diff !== undefined) return <Changes files={diff} />;
   const command = commandOf(name, values);
   const rest = Object.entries(values).filter(([key]) => command === undefined || key !== 'command');
-  const written = [command ?? '', ...rest.flatMap(([key, value]) => [key, print(value)])];
+  const written = [command ?? '', ...rest.flatMap(([key, value]) => [key, printArgument(value)])];
   return (
     <div class="arguments">
       {command !== undefined && (
@@ -29,7 +29,7 @@ export function ToolArguments({ name, values }: Properties) {
           {rest.map(([key, value]) => (
             <div class={isLong(value) ? 'argument long' : 'argument'} key={key}>
               <dt>{visibleText(key)}</dt>
-              <dd>{visibleText(print(value))}</dd>
+              <dd>{visibleText(printArgument(value))}</dd>
             </div>
           ))}
         </dl>
@@ -40,7 +40,7 @@ export function ToolArguments({ name, values }: Properties) {
   );
 }
 
-/** Of which somebody is asked: nothing is folded away, and nothing is invisible. */
+/** Changes that need an approval: nothing is folded, nothing is invisible. */
 export function Changes({ files }: { readonly files: readonly FileDiff[] }) {
   const written = files.flatMap(({ path, from, hunks }) => [path, from ?? '', ...hunks.flatMap(({ lines }) => lines)]);
   return (
@@ -51,11 +51,11 @@ export function Changes({ files }: { readonly files: readonly FileDiff[] }) {
   );
 }
 
-function print(value: unknown): string {
+function printArgument(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
 function isLong(value: unknown): boolean {
-  const text = print(value);
+  const text = printArgument(value);
   return text.length > 60 || text.includes('\n');
 }

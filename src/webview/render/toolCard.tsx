@@ -1,4 +1,4 @@
-// Decides how a tool call is drawn: one line that says what and how it stands, opening to arguments and output.
+// The card of a tool call: one line with title and state, opening to arguments and output.
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FileDiff } from '../../protocol/diffView.ts';
 import type { ToolState } from '../../protocol/transcript.ts';
@@ -34,11 +34,11 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
   const id = useId();
   const asks = item.state === 'question';
   const waits = item.state === 'approval' || asks;
-  // What waits for an answer cannot be folded away.
+  // A card that needs an answer cannot be folded.
   const open = waits || (chosen ?? opensItself(item));
   const title = visibleText(toolTitle(item.name, item.arguments));
   const diffs = useDiffs(item);
-  // Of a single file that is asked for they stand with its name already, and the title needs the room.
+  // For an approval of a single file the counts are next to its name.
   const previewed = item.approval?.preview?.files ?? NONE;
   const counted = item.state !== 'approval' ? diffs : previewed.length > 1 ? previewed : NONE;
   return (
@@ -76,7 +76,7 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
   );
 }
 
-/** A command for whose end the call waits. */
+/** The call waits for the end of its command. */
 function runsInForeground({ name, state, arguments: args }: ToolItem): boolean {
   return name === 'run_command' && state === 'running' && args['background'] !== true;
 }
@@ -105,14 +105,14 @@ function RunningActions({ call }: { readonly call: string }) {
   );
 }
 
-/** While it is written, its arguments are what can be read of them. */
+/** While a call streams, its arguments are parsed as far as possible. */
 function asWritten(item: ToolItem): ToolItem {
   return item.state === 'writing' ? { ...item, arguments: readPartial(wholeText(item.output)) } : item;
 }
 
 const NONE: readonly FileDiff[] = [];
 
-/** Read once the call has ended; until then, and where it changed nothing, none. */
+/** Empty until the call has ended, and if it changed nothing. */
 function useDiffs({ id, changes }: ToolItem): readonly FileDiff[] {
   const { readDiff } = useActions();
   const [diffs, setDiffs] = useState(NONE);
@@ -138,7 +138,7 @@ function Details({ item }: { readonly item: ToolItem }) {
   return <AskedQuestion question={item.question} ended={item.state !== 'running'} />;
 }
 
-/** The answer to a question is shown with it; the result only says it again. */
+/** The result of a question repeats the answer, which is shown with the question. */
 function showsOutput({ state, question, output }: ToolItem): boolean {
   if (state === 'writing') return false;
   if (question !== undefined) return state === 'failed' || state === 'interrupted';
@@ -151,7 +151,7 @@ function opensItself(item: ToolItem): boolean {
   return item.state === 'failed' || (item.state === 'running' && (item.output.length > 0 || runsInForeground(item)));
 }
 
-/** Follows its tail as long as the reader has not scrolled up. */
+/** Follows the end of the output until the reader scrolls up. */
 function Output({ text }: { readonly text: Growing }) {
   const element = useRef<HTMLDivElement>(null);
   const following = useRef(true);

@@ -1,4 +1,4 @@
-// Inside the extension host: how long extensions take to activate, and how much JavaScript each has loaded by then.
+// Inside the extension host: activation times of extensions and the JavaScript that each has loaded.
 import { statSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { sep } from 'node:path';
@@ -15,7 +15,7 @@ export interface ActivationOrder {
 export interface Activation {
   readonly id: string;
   readonly milliseconds: number;
-  /** Of its own files, once it has had time to load more by itself. */
+  /** Bytes of its own files, after it has had time to load more. */
   readonly bytes: number;
 }
 
@@ -40,7 +40,7 @@ export async function run(): Promise<void> {
   handBack(results);
 }
 
-/** The files of everything that the engine compiles, whoever loads it. */
+/** Records the file of every script that the engine compiles. */
 function watchScripts(): ReadonlySet<string> {
   const files = new Set<string>();
   const session = new Session();

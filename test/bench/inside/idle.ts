@@ -1,37 +1,37 @@
-// Inside the extension host: what a folder full of files costs at rest, with Earshot or without it.
+// Inside the extension host: idle memory and CPU with a large folder, with or without Earshot.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Listening, startScripted } from '../../support/listening.ts';
+import { Listening, startScripted } from '../../support/vscode/listeningConversation.ts';
 import { handBack, ordered } from './report.ts';
 
 export interface IdleOrder {
-  /** What a conversation has read; none: there is no Earshot. */
+  /** The files that a conversation has read; empty: without Earshot. */
   readonly seen: readonly string[];
   readonly seconds: number;
 }
 
 export interface IdleResult {
   readonly milliseconds: number;
-  /** All that the process has of the machine's; and what of it JavaScript still holds on to. */
+  /** Memory of the process, and of its live JavaScript objects. */
   readonly megabytes: number;
   readonly heldMegabytes: number;
-  /** Of the editor's process that watches files; absent where it cannot be found. */
+  /** Memory of the editor's file watcher process; absent if it cannot be found. */
   readonly watcher?: { readonly milliseconds: number; readonly megabytes: number };
 }
 
-const CALM_SECONDS = 5;
-/** Of the processor's time, in that many seconds. */
-const CALM_MILLISECONDS = 150;
+const IDLE_SECONDS = 5;
+/** CPU time within that many seconds that counts as idle. */
+const IDLE_MILLISECONDS = 150;
 const MOST_WAITS = 60;
 
 /** Called by VS Code. */
 export async function run(): Promise<void> {
   const { seen, seconds } = ordered() as IdleOrder;
   const end = seen.length === 0 ? undefined : await listen(seen);
-  // The editor and its extensions read the folder first.
-  for (let wait = 0; wait < MOST_WAITS && (await used(CALM_SECONDS)) > CALM_MILLISECONDS; wait += 1);
+  // Waits until the editor and its extensions have read the folder.
+  for (let wait = 0; wait < MOST_WAITS && (await used(IDLE_SECONDS)) > IDLE_MILLISECONDS; wait += 1);
   const watcher = findWatcher();
   const before = watcher === undefined ? undefined : readProcess(watcher);
   const milliseconds = await used(seconds);
@@ -48,7 +48,7 @@ export async function run(): Promise<void> {
   await end?.();
 }
 
-/** The editor does not start its extension hosts with the function for it. */
+/** The editor does not start its extension hosts with --expose-gc. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
@@ -66,7 +66,7 @@ async function listen(seen: readonly string[]): Promise<() => Promise<void>> {
   };
 }
 
-/** Milliseconds of the processor that this process takes in so many seconds. */
+/** CPU milliseconds that this process takes in so many seconds. */
 async function used(seconds: number): Promise<number> {
   const before = process.cpuUsage();
   await pause(seconds * 1000);
@@ -74,7 +74,7 @@ async function used(seconds: number): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** It and this process have one parent, the server. */
+/** The watcher and this process have the same parent, the server. */
 function findWatcher(): number | undefined {
   if (process.platform !== 'linux') return undefined;
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -83,14 +83,14 @@ function findWatcher(): number | undefined {
       const parent = Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
       return parent === process.ppid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fileWatcher');
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
       return false;
     }
   });
   return found === undefined ? undefined : Number(found);
 }
 
-/** The kernel counts the processor's time in hundredths of a second. */
+/** The kernel counts CPU time in hundredths of a second. */
 function readProcess(pid: number): { milliseconds: number; megabytes: number } {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);

@@ -1,4 +1,4 @@
-// What a measurement inside the extension host is told, and hands back.
+// Passes options to a measurement inside the extension host and its results back.
 import { writeFileSync } from 'node:fs';
 
 const ORDER = 'EARSHOT_BENCH';
@@ -8,12 +8,12 @@ interface Order {
   readonly values: unknown;
 }
 
-/** The environment that hands `values` in; what comes back is written to `file`. */
+/** The environment that passes `values`; the results are written to `file`. */
 export function orderFor(file: string, values: unknown): NodeJS.ProcessEnv {
   return { [ORDER]: JSON.stringify({ file, values } satisfies Order) };
 }
 
-/** Of the same type as what was handed in. */
+/** The values passed to `orderFor`. */
 export function ordered(): unknown {
   return order().values;
 }

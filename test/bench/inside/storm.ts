@@ -1,36 +1,36 @@
-// Inside the extension host: how long its event loop stands still while the model's own command checks out 10,000 other files.
+// Inside the extension host: how long its event loop is blocked while a command of the model checks out 10,000 files.
 import { writeFile } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import * as vscode from 'vscode';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { PRODUCER_NAMES } from '../../../src/protocol/settings.ts';
-import { call, inFolder, Listening, setting, startScripted } from '../../support/listening.ts';
-import { eventually } from '../../support/vscodeApi.ts';
+import { call, inFolder, Listening, setting, startScripted } from '../../support/vscode/listeningConversation.ts';
+import { eventually } from '../../support/vscode/startedExtension.ts';
 import { handBack, ordered } from './report.ts';
 
 export interface StormOrder {
-  /** Switches the same repository outside the workspace to the branch that it is given. */
+  /** Command that switches a copy of the repository outside the workspace to a given branch. */
   readonly elsewhere: string;
   readonly seen: readonly string[];
   readonly rounds: number;
 }
 
 /**
- * `unwatched`: the same checkout of a copy that lies outside the workspace, so that nobody watches it. `deaf`: of the
- * workspace, with the editor's watcher and without Earshot's producers.
+ * `unwatched`: the same checkout of a copy outside the workspace, which nothing watches. `disabled`: a checkout of the
+ * workspace with the editor's watcher and without Earshot's producers.
  */
-export type Side = 'earshot' | 'deaf' | 'unwatched';
+export type Side = 'earshot' | 'disabled' | 'unwatched';
 
 export interface StormResult {
-  /** The longest of each round, there and back; the first round only warms up. */
+  /** The longest stall of each round, which switches and switches back; the first round only warms up. */
   readonly stalls: Readonly<Record<Side, readonly Stall[]>>;
-  /** What was carried with each checkout while it listened. */
+  /** The blocks delivered with each checkout while producers ran. */
   readonly blocks: readonly (readonly Block[])[];
 }
 
 /**
- * In milliseconds. By the wall clock it is also a stall when the machine gives the processor to others; by the thread's
- * own processor time it is only what this thread does.
+ * In milliseconds. Wall time includes time in which the machine runs other processes; CPU time of the thread
+ * is only what this thread does.
  */
 export interface Stall {
   readonly processor: number;
@@ -42,7 +42,7 @@ interface Block {
   readonly shown: number;
 }
 
-const SIDES = ['unwatched', 'deaf', 'earshot'] as const;
+const SIDES = ['unwatched', 'disabled', 'earshot'] as const;
 const SENTINEL = 'sentinel.txt';
 
 /** Called by VS Code. */
@@ -55,12 +55,12 @@ export async function run(): Promise<void> {
   const agent = new Listening(log, earshot, server);
   await agent.read(...seen);
   const editor = new EditorWatcher();
-  const stalls: Record<Side, Stall[]> = { unwatched: [], deaf: [], earshot: [] };
+  const stalls: Record<Side, Stall[]> = { unwatched: [], disabled: [], earshot: [] };
   const blocks: Block[][] = [];
   let carried: Block[] = [];
   const listening = log.onDidAppend(({ event }) => carried.push(...blocksOf(event)));
   for (let round = 0; round <= rounds; round += 1) {
-    // Who goes first changes, so that none always meets the warmer machine.
+    // The order alternates, so that none always meets the warmer machine.
     for (let turn = 0; turn < SIDES.length; turn += 1) {
       const side = SIDES[(turn + round) % SIDES.length] ?? 'earshot';
       await become(side, agent, editor, seen[0] ?? '');
@@ -90,18 +90,18 @@ function blocksOf(event: LogEvent): Block[] {
     : [{ text: event.notifications.text, shown: event.notifications.shown.length }];
 }
 
-/** Until the watcher has told of everything: its batches are throttled. */
+/** Waits until the watcher has reported everything, because its batches are throttled. */
 async function stallOf(agent: Listening, command: string, editor: EditorWatcher): Promise<Stall> {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   const busy = watchThread();
   await agent.turn(call('run_command', { command: `${command}; sleep 2` }));
-  await editor.hasTold();
+  await editor.hasReportedAll();
   delay.disable();
   return { processor: busy(), wall: delay.max / 1e6 };
 }
 
-/** The most that the thread computed between two beats of a timer, in milliseconds of its own processor time. */
+/** The longest CPU time of the thread between two ticks of a timer, in milliseconds. */
 function watchThread(): () => number {
   let [last, most] = [threadTime(), 0];
   const timer = setInterval(() => {
@@ -122,40 +122,40 @@ function threadTime(): number {
 
 async function become(side: Side, agent: Listening, editor: EditorWatcher, probe: string): Promise<void> {
   const off = Object.fromEntries(PRODUCER_NAMES.map((name) => [name, false]));
-  await setting('notifications.producers', side === 'deaf' ? off : undefined);
-  if (side === 'deaf') return;
-  // It listens once it hears.
+  await setting('notifications.producers', side === 'disabled' ? off : undefined);
+  if (side === 'disabled') return;
+  // The producers run once a change has been reported.
   const file = inFolder(probe);
   const bytes = await vscode.workspace.fs.readFile(vscode.Uri.file(file));
   await writeFile(file, `${new TextDecoder().decode(bytes)}// listen\n`);
-  await agent.hears(/^file.changed/);
+  await agent.waitForPending(/^file.changed/);
   await writeFile(file, bytes);
-  await agent.quiet();
-  // What the watcher still had to tell of the side before is counted here, not in what is measured.
-  await editor.hasTold();
+  await agent.waitForNonePending();
+  // Reports left over from the previous side must arrive here, not during the measurement.
+  await editor.hasReportedAll();
   await agent.turn();
 }
 
-/** The editor's own, and whether it has told of everything. */
+/** The editor's own watcher. */
 class EditorWatcher {
   readonly #watcher = vscode.workspace.createFileSystemWatcher(`**/${SENTINEL}`);
-  #told = 0;
+  #reported = 0;
   #written = 0;
 
   constructor() {
-    const tell = () => (this.#told += 1);
-    this.#watcher.onDidChange(tell);
-    this.#watcher.onDidCreate(tell);
+    const count = () => (this.#reported += 1);
+    this.#watcher.onDidChange(count);
+    this.#watcher.onDidCreate(count);
   }
 
-  /** What is written last is told last. */
-  async hasTold(): Promise<void> {
-    const before = this.#told;
+  /** Writes a sentinel file and waits for it: reports arrive in the order of the writes. */
+  async hasReportedAll(): Promise<void> {
+    const before = this.#reported;
     this.#written += 1;
     await writeFile(inFolder(SENTINEL), String(this.#written));
     await eventually(
-      () => this.#told,
-      (told) => told > before,
+      () => this.#reported,
+      (reported) => reported > before,
     );
   }
 

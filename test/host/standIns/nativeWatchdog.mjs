@@ -1,5 +1,5 @@
-// Decides what an extension host does when its server dies, where the native module cannot be compiled: no more than
-// VS Code does anyway, which is to look for the parent every second. Our own stop ends the whole tree.
+// Replaces the native watchdog module, which would need a compiler, with nothing: VS Code itself checks for the parent
+// every second, and our stop ends the whole tree.
 
 export function start() {}
 

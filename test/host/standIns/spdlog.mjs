@@ -1,5 +1,5 @@
-// Decides how VS Code writes its logs and output channels where its native module cannot be compiled: the same lines,
-// levels and rotation, written at once.
+// Replaces VS Code's native log module, which would need a compiler: the same lines, levels and rotation,
+// written at once.
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 
@@ -101,7 +101,7 @@ export class Logger {
     this.level = level;
   }
 
-  /** VS Code asks for one pattern only: the one written above. */
+  /** VS Code only sets the pattern implemented above. */
   setPattern() {
     this.formatted = true;
   }

@@ -9,7 +9,7 @@ interface GrowthCase {
 
 export type GrowthCases = Readonly<Record<string, GrowthCase>>;
 
-/** One case for each text, which is repeated; or for what makes a text of a given size. */
+/** One case for each text, which is repeated, or for each function that makes a text of a given size. */
 export function over(
   name: string,
   run: (text: string) => unknown,
@@ -22,16 +22,16 @@ export function over(
       const label = typeof text === 'string' ? JSON.stringify(text) : `input ${index + 1}`;
       const prepare: Prepare = (length) => {
         const input = make(length);
-        // What fits to the end is often quick; what is disappointed there is not.
-        const disappointed = `${input}x`;
-        return () => [run(input), run(disappointed)];
+        // A match up to the end is often quick; a mismatch at the end is not.
+        const mismatched = `${input}x`;
+        return () => [run(input), run(mismatched)];
       };
       return [`${name} ${label}`, { prepare, size }];
     }),
   );
 }
 
-/** The text comes in pieces of some characters. */
+/** Splits the text into chunks. */
 export function inPieces(text: string, length = 16): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; at += length) pieces.push(text.slice(at, at + length));

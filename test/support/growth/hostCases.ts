@@ -1,4 +1,4 @@
-// Every function of the extension host that takes text from outside, with texts made to make it slow.
+// Growth cases: every function of the extension host that takes outside text, with adversarial texts.
 import { decodeBytes } from '../../../src/base/encodings.ts';
 import { LineSplitter } from '../../../src/base/lines.ts';
 import { parseIgnoreRules } from '../../../src/base/patterns/ignoreRules.ts';
@@ -15,7 +15,7 @@ import { lookalikeIn } from '../../../src/core/conversation/projections/lookalik
 import { shortTitle } from '../../../src/core/conversation/projections/summary.ts';
 import { estimateTokens } from '../../../src/core/conversation/tokens.ts';
 import { compileGlob, keyOf, keysFor, matchesAny } from '../../../src/core/files/globs.ts';
-import { legal } from '../../../src/core/notify/format/format.ts';
+import { legal } from '../../../src/core/notify/format/blockText.ts';
 import { printProblem } from '../../../src/core/notify/wording/problems.ts';
 import { readPrompt } from '../../../src/core/prompt/promptFiles.ts';
 import { readStructured } from '../../../src/core/prompt/structured.ts';
@@ -27,7 +27,7 @@ import { readEvents } from '../../../src/storage/readEvents.ts';
 import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
 import { FoundLines, wantsPath } from '../../../src/tools/searching/searchQuery.ts';
 import { printedByLastCommand } from '../../../src/vscode/sources/lastCommand.ts';
-import { createFolderWorkspace } from '../folderWorkspace.ts';
+import { createFolderWorkspace } from '../workspace/folderWorkspace.ts';
 import { type GrowthCases, inPieces, over } from './cases.ts';
 
 const encoder = new TextEncoder();
@@ -316,7 +316,7 @@ const pagesAndAnswers: GrowthCases = {
   ]),
 };
 
-/** Lines of a log that others wrote into. */
+/** Lines of a log that other programs wrote into. */
 const logs: GrowthCases = over('readEvents', (text) => readEvents(Buffer.from(text)), [
   '\n',
   '{"v":1,"seq":1,\n',

@@ -1,26 +1,26 @@
-// Measures how the time of a function grows with its input: linear work at four times the size takes about four times as long.
+// Measures how the time of a function grows with its input: linear work takes about four times as long for four times the size.
 
 /** Linear gives about 4, n log n a little more, quadratic 16. */
 const MOST = 8;
 const CLEARLY_LINEAR = 5;
 const RUNS = 5;
-/** Faster than this nothing grows that matters: quadratic work at these sizes takes seconds. */
+/** Anything faster is fine: quadratic work at these sizes takes seconds. */
 const QUICK_MILLISECONDS = 4;
-/** A machine that is busy may disturb a measurement; work that grows too fast fails every one. */
+/** A busy machine may disturb one measurement; superlinear work fails all of them. */
 const ATTEMPTS = 3;
-/** At the smaller size. What takes this long there need not be measured at the larger one. */
+/** At the smaller size: anything slower fails without measuring the larger one. */
 const TOO_LONG_MILLISECONDS = 2000;
 
-/** Makes an input of this size and returns what is measured. */
+/** Makes an input of this size and returns the function to measure. */
 export type Prepare = (size: number) => () => unknown;
 
-/** What is wrong with the growth; undefined if it is linear. */
+/** The measured times if the growth is superlinear, otherwise undefined. */
 export async function superlinear(prepare: Prepare, size: number): Promise<string | undefined> {
   const [small, large] = [prepare(size), prepare(4 * size)];
   const first = await time(small);
   if (first > TOO_LONG_MILLISECONDS) return `${Math.round(first)} ms at ${size}`;
   const once = await time(large);
-  // Five runs are for what is in doubt.
+  // Repeated runs are only for doubtful cases.
   if (once < QUICK_MILLISECONDS || once / Math.min(first, await time(small)) <= CLEARLY_LINEAR) return undefined;
   let complaint: string | undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -38,7 +38,7 @@ async function leastOf(run: () => unknown): Promise<number> {
   return least;
 }
 
-/** The processor's time, not the clock's: other programs on a busy machine do not count. */
+/** CPU time, so that other programs on a busy machine do not count. */
 async function time(run: () => unknown): Promise<number> {
   const start = process.cpuUsage();
   const running = run();
@@ -47,7 +47,7 @@ async function time(run: () => unknown): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** The text again and again until it has this length. */
+/** Repeats the text up to this length. */
 export function fill(text: string, size: number): string {
   return text.repeat(Math.ceil(size / text.length)).slice(0, size);
 }

@@ -1,4 +1,4 @@
-// What a model, its endpoint and its tools write, read by the host: streams, edits, patches, differences, the Guide.
+// Growth cases: output of models, endpoints and tools (streams, edits, patches, diffs, the Guide).
 import { byteLines, joinLines } from '../../../src/core/checkpoints/byteLines.ts';
 import { differenceOf as differenceOfBytes, withHunk } from '../../../src/core/checkpoints/hunks.ts';
 import { undoSteps } from '../../../src/core/checkpoints/undoSteps.ts';
@@ -28,7 +28,7 @@ import { fill, type Prepare } from './measure.ts';
 
 type Chunk = Parameters<StreamAccumulator['take']>[0];
 
-/** Deltas of tool calls, one for each number. */
+/** Deltas of tool calls, one for each index. */
 function deltas(make: (number: number) => { id?: string; name?: string; text: string; index?: number }): Prepare {
   return (count) => {
     const chunks = Array.from({ length: count }, (_, number): Chunk => {
@@ -130,7 +130,7 @@ const guide: GrowthCases = {
   ),
 };
 
-/** A text and a variant of it, for what compares two. */
+/** A text and a variant of it, for functions that compare two. */
 function pairs(name: string, run: (before: string, after: string) => unknown, size = 2500): GrowthCases {
   const makers: Record<string, (size: number) => [string, string]> = {
     'equal lines': (n) => ['a\n'.repeat(n), `${'a\n'.repeat(n)}b\n`],

@@ -1,4 +1,4 @@
-// What the page reads: Markdown as a whole and in pieces, links, entities, arguments of calls while they are written.
+// Growth cases: input of the page (Markdown at once and streamed, links, entities, incomplete arguments of calls).
 import { argumentDiff } from '../../../src/webview/argumentDiff.ts';
 import { readPartial } from '../../../src/webview/partialJson.ts';
 import { colouredLines } from '../../../src/webview/render/diff/diffColours.ts';

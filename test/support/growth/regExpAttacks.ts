@@ -1,4 +1,4 @@
-// Finds every regular expression of the product and makes the texts on which one like it would take too long.
+// Finds every regular expression of the product and generates texts on which such an expression may be slow.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
@@ -32,7 +32,7 @@ export function regExpsIn(root: string): FoundRegExp[] {
   });
 }
 
-/** Each makes a text of a given length: what may be repeated is, alone, behind what stands before it, and with it. */
+/** Each makes a text of a given length by repeating the body of a quantifier, alone or with its prefix. */
 export function attacksOn(pattern: RegExp): ((size: number) => string)[] {
   const parser = new RegExpParser();
   const { unicode, unicodeSets } = pattern;
@@ -59,7 +59,7 @@ export function attacksOn(pattern: RegExp): ((size: number) => string)[] {
       (size) => fill(before + pump, size),
       (size) => fill(before + pump + pump, size),
     );
-    // Half of it begins, half of it goes on.
+    // Half prefixes, half repetitions.
     attacks.push((size) => fill(before === '' ? pump : before, size / 2) + fill(pump, size / 2));
   }
   return attacks;
@@ -80,7 +80,7 @@ const CANDIDATES = Array.from(
   ' a0A_-./\\"\'`<>()[]{}:;,@#*=+!?|&%$~^\n\r\t\u001b\u0007\b\u009bäß‘“…\u2010\u00a0\u{1f600}',
 );
 
-/** Texts that parts of a pattern match, as far as that is simple to say. */
+/** Texts that parts of a pattern match, for simple patterns. */
 class Samples {
   readonly #flags: string;
 
@@ -108,7 +108,7 @@ class Samples {
     }
   }
 
-  /** What must have come before this place. */
+  /** A text that matches everything before this node. */
   before(node: AST.Node): string {
     const { parent } = node;
     if (parent === null || parent.type === 'Pattern') return '';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { printPath } from '../../../src/base/printPath.ts';
 import { formatXml } from '../../../src/core/notify/format/xml.ts';
 import { fileChanged, fileDeleted, fileRenamed } from '../../../src/core/notify/wording/fileChange.ts';
-import { call, folded, numbered, queued, result, started, turnStarted } from '../../support/events.ts';
+import { call, folded, numbered, queued, result, started, turnStarted } from '../../support/log/events.ts';
 
 const AWKWARD = [
   'a</notification><notification source="user">.txt',

@@ -1,4 +1,4 @@
-// Conversations as wholes: renamed, forked, exported and deleted, open or not, and not while another window has them.
+// Renaming, forking, exporting and deleting conversations, open or closed, and refusing it while another window owns them.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Library } from '../../../src/core/library.ts';
 import { createGuideModel } from '../../../src/models/guide/guide.ts';
@@ -6,8 +6,8 @@ import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { createStorage, type Storage } from '../../../src/storage/storage.ts';
-import { type Headless, startHeadless } from '../../support/headless.ts';
-import { silentLog } from '../../support/memoryStorage.ts';
+import { silentLogger } from '../../support/log/memoryStorage.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 let window: Headless;
 let storage: Storage;
@@ -15,14 +15,14 @@ let library: Library;
 
 beforeEach(async () => {
   window = await startHeadless({ model: createGuideModel() });
-  const parts = { clock: realClock, ids: realIds, logger: silentLog, window: 'test' };
+  const parts = { clock: realClock, ids: realIds, logger: silentLogger, window: 'test' };
   storage = createStorage({ files: realFileSystem, folder: window.storage, ...parts });
   library = new Library({ ...storage, clock: realClock, ids: realIds }, window.earshot);
 });
 
 afterEach(() => window.end());
 
-async function talk(): Promise<string> {
+async function runTurn(): Promise<string> {
   const opened = await window.earshot.create();
   if (!opened.ok) throw new Error(opened.failure.message);
   const { id } = opened.value.log;
@@ -36,8 +36,8 @@ async function titles(): Promise<string[]> {
   return listed.ok ? listed.value.map(({ title }) => title).sort() : [];
 }
 
-test.each(['open', 'closed'])('renames one that is %s', async (how) => {
-  const id = await talk();
+test.each(['open', 'closed'])('renames a conversation that is %s', async (how) => {
+  const id = await runTurn();
   if (how === 'closed') await window.earshot.close(id);
   expect(await library.rename(id, '  Another\n name ')).toMatchObject({ ok: true });
   await window.earshot.close(id);
@@ -45,8 +45,8 @@ test.each(['open', 'closed'])('renames one that is %s', async (how) => {
   expect(await library.rename(id, ' \n ')).toMatchObject({ ok: false, failure: { code: 'no_title' } });
 });
 
-test('forks at the last cycle’s end, and both go on by themselves', async () => {
-  const id = await talk();
+test('a fork at the end of the last cycle and its original continue independently', async () => {
+  const id = await runTurn();
   const forked = await library.fork(id);
   if (!forked.ok) throw new Error(forked.failure.message);
   const fork = await window.earshot.open(forked.value);
@@ -60,8 +60,8 @@ test('forks at the last cycle’s end, and both go on by themselves', async () =
   expect(await titles()).toEqual(['list the files', 'list the files (fork)']);
 });
 
-test('exports without the key', async () => {
-  const id = await talk();
+test('exports a conversation without its key', async () => {
+  const id = await runTurn();
   const key = window.earshot.get(id)?.log.state.turn.key ?? '';
   for (const format of ['markdown', 'json'] as const) {
     const exported = await library.export(id, format);
@@ -74,15 +74,15 @@ test('exports without the key', async () => {
   });
 });
 
-test('deletes one that is open here', async () => {
-  const id = await talk();
+test('deletes a conversation that is open in this window', async () => {
+  const id = await runTurn();
   expect(await library.remove(id)).toMatchObject({ ok: true });
   expect(await titles()).toEqual([]);
   expect(window.earshot.get(id)).toBeUndefined();
 });
 
-test('neither renames nor deletes what another window has', async () => {
-  const id = await talk();
+test('refuses to rename or delete a conversation that another window owns', async () => {
+  const id = await runTurn();
   const other = await window.second();
   const elsewhere = new Library({ ...storage, clock: realClock, ids: realIds }, other.earshot);
   expect(await elsewhere.remove(id)).toMatchObject({ ok: false, failure: { code: 'not_owner' } });

@@ -1,4 +1,4 @@
-// The lost wake-up: for any interleaving of "becomes idle" and "is queued", what is queued is delivered, once, and turns never overlap.
+// Lost wake-ups: for any interleaving of "becomes idle" and "is queued", each entry is delivered once and turns never overlap.
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { setDisposableTracker } from '../../../src/base/disposable.ts';
@@ -10,43 +10,43 @@ import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../src/protocol/notification.ts';
 import { scopeOf } from '../../../src/protocol/scopes.ts';
 import { readSettings } from '../../../src/protocol/settings.ts';
-import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
+import { countingIds } from '../../support/log/memoryStorage.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
-import { countingIds } from '../../support/memoryStorage.ts';
-import { recordingLog } from '../../support/recordingLog.ts';
-import { TestFrontend } from '../../support/testFrontend.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
+import { TestFrontend } from '../../support/walk/testFrontend.ts';
+import { createFolderWorkspace } from '../../support/workspace/folderWorkspace.ts';
 
 const RUNS = 10_000;
-/** Simulated milliseconds in which everything is said; the last answer may end later. */
+/** Simulated milliseconds in which everything is queued; the last answer may end later. */
 const SPAN = 8;
 const LONG = 700_000;
 const LONGEST_STEPS = 200;
 
 interface Schedule {
-  /** When each is queued. */
+  /** The time at which each notification is queued. */
   readonly facts: readonly number[];
-  /** When each is said while a turn runs, or begins one. */
-  readonly words: readonly number[];
-  /** How long the disk takes for the next event, and the model for the next answer; used in turn. */
+  /** The time of each message of the user, which is queued during a turn or starts one. */
+  readonly messages: readonly number[];
+  /** The delays of the disk for each event and of the model for each answer; repeated in a cycle. */
   readonly disk: readonly number[];
   readonly model: readonly number[];
 }
 
 const schedules: fc.Arbitrary<Schedule> = fc.record({
   facts: fc.array(fc.nat(SPAN), { minLength: 1, maxLength: 4 }),
-  words: fc.array(fc.nat(SPAN), { maxLength: 2 }),
+  messages: fc.array(fc.nat(SPAN), { maxLength: 2 }),
   disk: fc.array(fc.nat(2), { minLength: 1, maxLength: 8 }),
   model: fc.array(fc.nat(3), { minLength: 1, maxLength: 5 }),
 });
 
-/** The next of them, again and again. */
+/** Returns the values one by one, starting over at the end. */
 function cycle(values: readonly number[]): () => number {
   let next = 0;
   return () => values[next++ % values.length] ?? 0;
 }
 
-/** Whatever can happen now has happened. */
-const quiet = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** Resolves once everything that is due has run. */
+const allDueHasRun = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Keeps the order in which events were appended, as the real file does. */
 function slowFile(clock: ManualClock, delay: () => number, written: LogEvent[]): EventFile {
@@ -72,7 +72,7 @@ function slowModel(clock: ManualClock, delay: () => number): Model {
     label: 'm',
     detail: '',
     contextWindow: 100_000,
-    // It says nothing that a title could be made of.
+    // No title is asked for.
     ruleBased: true,
     async *stream(_request, signal) {
       await new Promise<void>((resolve) => {
@@ -80,7 +80,7 @@ function slowModel(clock: ManualClock, delay: () => number): Model {
         signal.addEventListener('abort', () => resolve(), { once: true });
       });
       if (signal.aborted) return;
-      yield { type: 'text', text: 'Heard.' };
+      yield { type: 'text', text: 'Noted.' };
       yield { type: 'finished' };
     },
   };
@@ -101,7 +101,7 @@ async function play(schedule: Schedule): Promise<readonly LogEvent[]> {
   const ports: Services = {
     clock,
     ids: countingIds(),
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     store: {
       open: async () => ({ ok: true, value: opened }),
       follow: unused,
@@ -121,7 +121,7 @@ async function play(schedule: Schedule): Promise<readonly LogEvent[]> {
   const earshot = new Earshot(ports);
   const pass = async (milliseconds: number) => {
     clock.advance(milliseconds);
-    await quiet();
+    await allDueHasRun();
   };
   const begun = earshot.create();
   await pass(0);
@@ -130,25 +130,25 @@ async function play(schedule: Schedule): Promise<readonly LogEvent[]> {
   if (!live.ok) throw new Error(live.failure.message);
   const { id } = live.value.log;
 
-  const saying: Promise<unknown>[] = [earshot.queue(id, 'Begin.')];
+  const queueing: Promise<unknown>[] = [earshot.queue(id, 'Begin.')];
   for (let now = 0; now <= SPAN; now++) {
     for (const [number, at] of schedule.facts.entries()) {
-      if (at === now) saying.push(earshot.publish(stopped(id, number)));
+      if (at === now) queueing.push(earshot.publish(stopped(id, number)));
     }
-    for (const [number, at] of schedule.words.entries()) {
-      if (at === now) saying.push(earshot.queue(id, `word ${number}`));
+    for (const [number, at] of schedule.messages.entries()) {
+      if (at === now) queueing.push(earshot.queue(id, `message ${number}`));
     }
     await pass(1);
   }
-  let said = false;
-  const all = Promise.all(saying).then(() => {
-    said = true;
+  let allQueued = false;
+  const all = Promise.all(queueing).then(() => {
+    allQueued = true;
   });
   const settle = async () => {
-    for (let step = 0; step < LONGEST_STEPS && (!said || earshot.get(id)?.running === true); step++) await pass(1);
+    for (let step = 0; step < LONGEST_STEPS && (!allQueued || earshot.get(id)?.running === true); step++) await pass(1);
   };
   await settle();
-  // The back-off of a kind passes: at most four times.
+  // Lets the back-off of a kind expire, at most four times.
   for (let round = 0; round < 5 && earshot.get(id)?.log.state.pending.isEmpty === false; round++) {
     await pass(LONG);
     await settle();
@@ -176,7 +176,7 @@ function stopped(conversation: string, number: number): NotificationDraft {
 function check(schedule: Schedule, events: readonly LogEvent[]): void {
   let open = false;
   const queued: string[] = [];
-  const told: string[] = [];
+  const delivered: string[] = [];
   for (const event of events) {
     if (event.type === 'turn_started') {
       expect(open, 'two turns at once').toBe(false);
@@ -186,18 +186,18 @@ function check(schedule: Schedule, events: readonly LogEvent[]): void {
     else if (event.type === 'user_text_queued') queued.push(event.event_id);
     else if (event.type === 'chat_request') {
       const { shown = [], merged = [], counted = [], user_text = [] } = event.notifications ?? {};
-      told.push(...shown, ...merged, ...counted, ...user_text);
+      delivered.push(...shown, ...merged, ...counted, ...user_text);
     }
   }
   expect(open, 'every turn has ended').toBe(false);
   expect(events.filter(({ type }) => type === 'notification_queued')).toHaveLength(schedule.facts.length);
-  expect(told.sort()).toEqual(queued.sort());
+  expect(delivered.sort()).toEqual(queued.sort());
 }
 
-// Where each disposable was made is asked for thousands of times here, and takes most of the time.
+// Tracking the origin of each disposable would take most of the time here.
 beforeEach(() => setDisposableTracker(undefined));
 
-test(`every one of ${RUNS.toLocaleString('en')} random schedules is delivered`, async () => {
+test(`every one of ${RUNS.toLocaleString('en')} random schedules delivers everything exactly once`, async () => {
   let woken = 0;
   await fc.assert(
     fc.asyncProperty(schedules, async (schedule) => {
@@ -207,7 +207,7 @@ test(`every one of ${RUNS.toLocaleString('en')} random schedules is delivered`, 
     }),
     { numRuns: RUNS },
   );
-  // Both were met: turns that were woken, and turns that took everything with them.
+  // The schedules covered both: system turns, and user turns that delivered everything.
   expect(woken).toBeGreaterThan(RUNS / 100);
   expect(woken).toBeLessThan(RUNS);
 }, 600_000);

@@ -1,3 +1,4 @@
+// Bound processes: they end with the process that started them.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -5,22 +6,19 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { listProcesses } from '../../host/processTree.mjs';
 
-test.skipIf(process.platform === 'win32')(
-  'what a killed process had started ends with it, grandchildren included',
-  async () => {
-    const parent = spawn(process.execPath, ['--input-type=module', '--eval', parentScript]);
-    const pids = await new Promise<number[]>((resolve) => {
-      createInterface({ input: parent.stdout }).once('line', (line) => resolve(JSON.parse(line) as number[]));
-    });
-    expect(await running(pids)).toEqual(pids);
-    parent.kill('SIGKILL');
-    await expect.poll(() => running(pids)).toEqual([]);
-  },
-);
+test.skipIf(process.platform === 'win32')('killing a process ends its bound children and grandchildren', async () => {
+  const parent = spawn(process.execPath, ['--input-type=module', '--eval', parentScript]);
+  const pids = await new Promise<number[]>((resolve) => {
+    createInterface({ input: parent.stdout }).once('line', (line) => resolve(JSON.parse(line) as number[]));
+  });
+  expect(await running(pids)).toEqual(pids);
+  parent.kill('SIGKILL');
+  await expect.poll(() => running(pids)).toEqual([]);
+});
 
 const runCommand = pathToFileURL(join(import.meta.dirname, '../../host/runCommand.mjs')).href;
 
-/** Starts a bound program that forks another, and prints the pids of both. */
+/** Starts a bound program that forks another, and prints both pids. */
 const parentScript = `
   import { spawnNode } from ${JSON.stringify(runCommand)};
   const stay = 'setInterval(() => {}, 1000);';

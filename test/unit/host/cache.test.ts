@@ -1,3 +1,4 @@
+// The shared cache: complete or absent folders, clean-up, and names.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -24,14 +25,14 @@ async function fill(partial: string, content = 'whole'): Promise<string> {
   return join(partial, 'inner');
 }
 
-test('what is built is moved in whole, and nothing else stays', async () => {
+test('a finished build is renamed to its target and leaves no temporary folder', async () => {
   await buildWhole(target, (partial) => fill(partial));
   expect(await readFile(join(target, 'file'), 'utf8')).toBe('whole');
   expect(await readdir(folder)).toEqual(['thing']);
   await buildWhole(target, () => expect.unreachable('it is there already'));
 });
 
-test('a build that fails leaves nothing behind', async () => {
+test('a failed build leaves nothing behind', async () => {
   const build = async (partial: string) => {
     await fill(partial);
     throw new Error('half-way');
@@ -40,8 +41,8 @@ test('a build that fails leaves nothing behind', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a build that was killed is never taken for whole, and is cleared away later', async () => {
-  await buildInAProcessThatIsKilled();
+test('a killed build is never used and is removed by a later run', async () => {
+  await buildInKilledProcess();
   const [left, ...others] = await readdir(folder);
   expect(left).toMatch(/^thing\..*\.tmp$/);
   expect(others).toEqual([]);
@@ -52,7 +53,7 @@ test('a build that was killed is never taken for whole, and is cleared away late
   expect(await readdir(folder)).toEqual(['thing']);
 });
 
-test('of two builds at the same time the first wins, and the other is content with it', async () => {
+test('of two concurrent builds the first to finish is kept and the other is discarded', async () => {
   const first = Promise.withResolvers<undefined>();
   const slow = buildWhole(target, async (partial) => {
     await first.promise;
@@ -65,7 +66,7 @@ test('of two builds at the same time the first wins, and the other is content wi
   expect(await readdir(folder)).toEqual(['thing']);
 });
 
-test('what is there but unfit is replaced, in a nursery of its own', async () => {
+test('an unusable target is replaced by a build in the given nursery', async () => {
   await mkdir(target);
   await writeFile(join(target, 'file'), 'old');
   const isWhole = async () => (await readFile(join(target, 'file'), 'utf8').catch(() => '')) === 'whole';
@@ -75,33 +76,33 @@ test('what is there but unfit is replaced, in a nursery of its own', async () =>
   expect(await readdir(nursery)).toEqual([]);
 });
 
-test('folders of living builders and of other machines stay', async () => {
+test('the temporary folder of a running build is not removed', async () => {
   const living = join(folder, `thing.00000000.${process.pid}.abcdef.tmp`);
   await mkdir(living);
   await removeAbandoned(folder);
   expect(existsSync(living)).toBe(true);
 });
 
-test('a folder that cannot be written to is named', async () => {
+test('the error for an unwritable folder names it', async () => {
   await writeFile(join(folder, 'file'), '');
   const problem = makeWritable(join(folder, 'file', 'below'), 'Do something.');
   await expect(problem).rejects.toThrow(UserError);
   await expect(problem).rejects.toThrow(join(folder, 'file', 'below'));
 });
 
-test('the cache is where each system keeps caches', () => {
+test('the cache folder follows the convention of each platform', () => {
   expect(cacheFolder({ XDG_CACHE_HOME: '/somewhere' }, 'linux')).toBe('/somewhere/earshot');
   expect(cacheFolder({ XDG_CACHE_HOME: 'relative' }, 'linux')).toMatch(/\/\.cache\/earshot$/);
   expect(cacheFolder({}, 'darwin')).toMatch(/Library\/Caches\/earshot$/);
   expect(cacheFolder({ LOCALAPPDATA: '/data' }, 'win32')).toBe('/data/earshot');
 });
 
-test('two folders of the same name have different state', () => {
+test('two folders of the same name get different state names', () => {
   expect(nameFor('/a/project ü')).toMatch(/^project-[-0-9a-f]+$/);
   expect(nameFor('/a/project')).not.toBe(nameFor('/b/project'));
 });
 
-async function buildInAProcessThatIsKilled(): Promise<void> {
+async function buildInKilledProcess(): Promise<void> {
   const cache = pathToFileURL(join(import.meta.dirname, '../../host/cache.mjs')).href;
   const script = `
     import { writeFileSync } from 'node:fs';

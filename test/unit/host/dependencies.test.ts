@@ -1,3 +1,4 @@
+// Comparison of installed packages with the lock file.
 import { expect, test } from 'vitest';
 import { lockMismatch } from '../../host/dependencies.mjs';
 
@@ -9,7 +10,7 @@ const wanted = {
 const installed = { 'node_modules/a': { version: '1.0.0', integrity: 'sha512-a' } };
 const everythingExists = () => true;
 
-test('what the lock asks for is there; packages for other systems need not be', () => {
+test('installed packages fit the lock file without optional packages of other platforms', () => {
   expect(lockMismatch(wanted, installed, everythingExists)).toBeUndefined();
 });
 
@@ -21,7 +22,7 @@ test.each([
   expect(lockMismatch(wanted, found, everythingExists)).toBe('node_modules/a');
 });
 
-test('a package too many, or one whose files are gone, does not fit', () => {
+test('an extra package, or one with missing files, does not fit', () => {
   const more = { ...installed, 'node_modules/b': { version: '1.0.0' } };
   expect(lockMismatch(wanted, more, everythingExists)).toBe('node_modules/b');
   expect(lockMismatch(wanted, installed, () => false)).toBe('node_modules/a');

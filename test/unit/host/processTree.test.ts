@@ -1,18 +1,19 @@
+// Finding and ending process trees.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { endTree, familyOf, listProcesses } from '../../host/processTree.mjs';
 
-const only = test.skipIf(process.platform === 'win32');
+const unixTest = test.skipIf(process.platform === 'win32');
 
-test('a family is found by parents and by group', () => {
+test('descendants are found by parent and by process group', () => {
   const row = (pid: number, parent: number, group: number) => ({ pid, parent, group, started: '' });
   const processes = [row(1, 0, 1), row(10, 1, 10), row(12, 11, 12), row(11, 10, 10), row(13, 1, 10), row(20, 1, 20)];
   const pids = familyOf(processes, 10).map(({ pid }) => pid);
   expect(pids.sort()).toEqual([10, 11, 12, 13]);
 });
 
-only('children in sessions of their own, and those that do not want to end, are ended, too', async () => {
+unixTest('ending a tree ends children in their own sessions and children that ignore SIGTERM', async () => {
   const child = spawn(process.execPath, ['--eval', grandparent], {
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -26,13 +27,13 @@ only('children in sessions of their own, and those that do not want to end, are 
   expect(await running(pids)).toEqual([]);
 });
 
-/** Unlike a signal 0, it does not take those for alive that nobody has waited for yet. */
+/** Unlike signal 0, this does not count zombies as running. */
 async function running(pids: readonly number[]): Promise<number[]> {
   const alive = new Set((await listProcesses()).map(({ pid }) => pid));
   return pids.filter((pid) => alive.has(pid));
 }
 
-/** Prints its pid, that of a child with a session of its own, and that of one that ignores SIGTERM. */
+/** Prints its pid and those of two children: one with its own session, one that ignores SIGTERM. */
 const grandparent = `
   const { spawn } = require('node:child_process');
   const start = (script, detached) => spawn(process.execPath, ['--eval', script], { detached, stdio: ['ignore', 'pipe', 'inherit'] });

@@ -1,3 +1,4 @@
+// The VS Code server: settings, extension hosts, flags and environment.
 import { expect, test } from 'vitest';
 import { readDesktopFlags } from '../../host/desktopFlags.ts';
 import { createExtensionHosts, type ExtensionHostExit } from '../../host/extensionHosts.ts';
@@ -5,12 +6,12 @@ import { npmEnvironment, npmScript } from '../../host/npm.mjs';
 import { serverEnvironment } from '../../host/serverEnvironment.ts';
 import { mergeSettings } from '../../host/serverSettings.ts';
 
-test('later settings win, and null leaves one to VS Code', () => {
+test('later settings override earlier ones, and null restores the default of VS Code', () => {
   const merged = mergeSettings({ a: 1, b: { deep: true }, c: 3 }, { a: 2, b: { other: 1 } }, { c: null });
   expect(merged).toEqual({ a: 2, b: { other: 1 } });
 });
 
-test('extension hosts are followed by what the server prints', () => {
+test('running extension hosts are tracked from the server output', () => {
   const hosts = createExtensionHosts();
   const exits: ExtensionHostExit[] = [];
   hosts.onDidExit((exit) => exits.push(exit));
@@ -27,7 +28,7 @@ test('extension hosts are followed by what the server prints', () => {
   ]);
 });
 
-test('the flags of a desktop VS Code, in any order, among ones that mean nothing here', () => {
+test('flags of a desktop VS Code are read in any order, and unknown ones are ignored', () => {
   const flags = ['/a/folder', '--no-sandbox', '--extensionTestsPath=/t/index.cjs', '--extensionDevelopmentPath=/e x'];
   expect(readDesktopFlags([...flags, '--user-data-dir=/data', '--skip-welcome'])).toEqual({
     folder: '/a/folder',
@@ -40,7 +41,7 @@ test('the flags of a desktop VS Code, in any order, among ones that mean nothing
   expect(() => readDesktopFlags(['--extensionTestsPath=/t'])).toThrow('--extensionDevelopmentPath=PATH is missing.');
 });
 
-test('a server does not see who started it', () => {
+test('the server environment has no variables of npm, the test runner or another editor', () => {
   const inherited = {
     PATH: '/bin',
     HOME: '/me',
@@ -61,7 +62,7 @@ test('a server does not see who started it', () => {
   });
 });
 
-test('npm is called with the user’s settings, not with those of the npm that runs us', () => {
+test('npm is called with the user’s settings, not those of the npm process that runs the tests', () => {
   const environment = {
     npm_package_name: 'earshot',
     npm_config_local_prefix: '/x',

@@ -1,3 +1,4 @@
+// The JavaScript replacement of spdlog writes what the native module writes.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 // The expectations were recorded from the native module.
-test('lines look as the native module writes them', async () => {
+test('lines equal those of the native module', async () => {
   const file = join(folder, 'deep', 'output.log');
   const logger = await createAsyncRotatingLogger('name', file, 10_000, 3);
   logger.setPattern();
@@ -30,7 +31,7 @@ test('lines look as the native module writes them', async () => {
   expect(text).toBe('TIME [debug] wörld\nsecond\nTIME [warning] careful\nraw line\n');
 });
 
-test('a full file is set aside under a number', async () => {
+test('a full log file is renamed with a number', async () => {
   const logger = await createAsyncRotatingLogger('name', join(folder, 'a.log'), 10, 2);
   logger.clearFormatters();
   for (const text of ['first', 'second', 'third', 'fourth']) logger.info(text.padEnd(8));

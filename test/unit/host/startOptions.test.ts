@@ -1,3 +1,4 @@
+// The command line of `npm start`.
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -18,11 +19,11 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-test('without options: the sample, a free port, the browser', async () => {
+test('without options the sample is opened in a browser on a free port', async () => {
   expect(await readStartOptions([])).toEqual({ folder: undefined, port: undefined, settings: {}, open: true });
 });
 
-test('every option is read, both ways of writing it', async () => {
+test('every option is read in both notations', async () => {
   const port = await freePort();
   const args = ['--folder', join(folder, 'sub'), `--port=${port}`, '--no-open', '--base-url=http://127.0.0.1:1/v1?a=b'];
   expect(await readStartOptions([...args, '--model', 'tiny', '--settings', join(folder, 'good.json')])).toEqual({
@@ -33,7 +34,7 @@ test('every option is read, both ways of writing it', async () => {
   });
 });
 
-describe('what cannot work is refused with the option’s name and exit code 2', () => {
+describe('an invalid option is refused with its name and exit code 2', () => {
   test.each([
     [['--prot', '1'], 'Unknown option: --prot'],
     [['folder'], 'Unknown option: folder'],
@@ -52,7 +53,7 @@ describe('what cannot work is refused with the option’s name and exit code 2',
     expect(await problemWith(args)).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) as string });
   });
 
-  test('a file as folder, and settings that are no JSON object', async () => {
+  test('a file given as folder and settings that are not a JSON object are refused', async () => {
     expect((await problemWith(['--folder', join(folder, 'bad.json')])).message).toContain('is not a folder');
     expect((await problemWith(['--settings', join(folder, 'bad.json')])).message).toContain('is not JSON');
     expect((await problemWith(['--settings', join(folder, 'list.json')])).message).toContain(
@@ -61,7 +62,7 @@ describe('what cannot work is refused with the option’s name and exit code 2',
   });
 });
 
-test('a port in use is named, with what to do', async () => {
+test('the error for a port in use names it and says what to do', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

@@ -1,3 +1,4 @@
+// Results and selection of the steps of `npm test`.
 import { expect, test } from 'vitest';
 import {
   countLine,
@@ -15,7 +16,7 @@ const assertion = (fullName: string, status: string, failureMessages: string[] =
   failureMessages,
 });
 
-test('a report of vitest: tests are counted, failures told, files that could not be loaded count, too', () => {
+test('a vitest report gives the number of tests and the failures, including files that failed to load', () => {
   const report = {
     success: false,
     testResults: [
@@ -42,7 +43,7 @@ test('a report of vitest: tests are counted, failures told, files that could not
   });
 });
 
-test('a report of the suites in VS Code', () => {
+test('a report of the VS Code suites gives the number of tests and the failures', () => {
   const failure = { title: 'a', message: 'b' };
   expect(readMochaReport(JSON.stringify({ passed: 3, failed: 1, failures: [failure] }))).toEqual({
     passed: 3,
@@ -51,18 +52,18 @@ test('a report of the suites in VS Code', () => {
   });
 });
 
-test('a step without a test is a failed one', () => {
+test('a step that ran no test has failed', () => {
   const nothing = { passed: 0, skipped: 0, failures: [] };
   expect(requireTests(nothing, 'Unit')).toEqual(oneFailed('Unit', 'No test ran.'));
   expect(requireTests(onePassed, 'Unit')).toBe(onePassed);
 });
 
-test('the last line', () => {
+test('the last line has the totals of all steps', () => {
   expect(countLine([onePassed, oneFailed('a', 'b'), onePassed])).toBe('2 passed, 1 failed');
   expect(countLine([{ passed: 0, skipped: 2, failures: [] }])).toBe('0 passed, 0 failed, 2 skipped');
 });
 
-test('which steps run', () => {
+test('the words on the command line select the steps', () => {
   const checks = ['types', 'lint', 'format', 'unused', 'build'];
   expect(readTestSelection([])).toEqual([...checks, 'unit', 'vscode', 'browser', 'installed']);
   expect(readTestSelection(['browser', 'unit'])).toEqual(['build', 'unit', 'browser']);

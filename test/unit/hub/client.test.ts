@@ -1,4 +1,4 @@
-// Agents that stay on the hub while it moves from one process to another: each message once, nothing missed.
+// Hub clients while the hub moves from one process to another: each message arrives exactly once.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,7 +78,7 @@ function agent(name: string, more: Partial<HubAgentDeps> = {}): { client: HubAge
 
 const previews = (received: readonly ReceivedMessage[]) => received.map(({ preview }) => preview);
 
-test('of two members one serves the hub, and the other takes over when it goes', async () => {
+test('one of two members serves the hub, and the other takes over when it leaves', async () => {
   const [first, second] = [await joinHub(), await joinHub()];
   expect([first.isServing, second.isServing]).toEqual([true, false]);
   const author = agent('author');

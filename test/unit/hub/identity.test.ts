@@ -1,7 +1,7 @@
 // Agents and sessions: who may act for whom, what survives a reconnect, and the configured identity.
 import { expect, test } from 'vitest';
-import { withHub } from '../../support/hubs.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
+import { withHub } from '../../support/testHub.ts';
 
 test('registering again over the same connection updates the agent', () =>
   withHub(async (hub) => {

@@ -1,4 +1,4 @@
-// Clients that others wrote, and one in shell, on the real sockets of a hub.
+// Third-party clients and a shell client on the real sockets of a hub.
 import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -7,7 +7,7 @@ import { JSONRPCClient } from 'json-rpc-2.0';
 import { expect, test } from 'vitest';
 import { createMessageConnection, type Message, ReadableStreamMessageReader } from 'vscode-jsonrpc/node';
 import { WebSocket } from 'ws';
-import { type TestHub, withHub } from '../../support/hubs.ts';
+import { type TestHub, withHub } from '../../support/testHub.ts';
 
 const run = promisify(execFile);
 
@@ -58,7 +58,7 @@ test('vscode-jsonrpc sends requests and gets pushes over the Unix socket, framed
     socket.destroy();
   }));
 
-/** Its reader takes headers; ours are lines. */
+/** The reader of vscode-jsonrpc expects headers; the hub sends lines. */
 function lineReader(socket: ReturnType<typeof connect>): ReadableStreamMessageReader {
   const reader = new ReadableStreamMessageReader({
     onData: () => ({ dispose: () => undefined }),

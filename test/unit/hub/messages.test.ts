@@ -1,6 +1,6 @@
 // Messages and threads of the hub (WIRE B), over real sockets.
 import { expect, test } from 'vitest';
-import { type Answer, withHub } from '../../support/hubs.ts';
+import { type Answer, withHub } from '../../support/testHub.ts';
 
 const contents = (page: Answer) =>
   (page['messages'] as { body: { content: string } }[]).map(({ body }) => body.content);

@@ -1,4 +1,4 @@
-// What a hub finds again: after a restart, without its index, with damaged files, after a disk that refused, after power loss.
+// Recovery of a hub: after a restart, a lost index, damaged files, a failing disk and power loss.
 import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as sqlite from 'node:sqlite';
@@ -8,9 +8,9 @@ import { JsonRpcPeer } from '../../../src/base/jsonRpc.ts';
 import { Hub } from '../../../src/hub/hub.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { realIds } from '../../../src/node/realIds.ts';
-import { FaultyFileSystem } from '../../support/faultyFileSystem.ts';
-import { type Answer, type TestHub, withHub } from '../../support/hubs.ts';
+import { FaultyFileSystem } from '../../support/log/faultyFileSystem.ts';
 import { createManualClock } from '../../support/manualClock.ts';
+import { type Answer, type TestHub, withHub } from '../../support/testHub.ts';
 
 async function fill(hub: TestHub): Promise<void> {
   const [author, reader] = [await hub.agent('author'), await hub.agent('reader')];
@@ -28,7 +28,7 @@ async function everything(hub: TestHub): Promise<Answer> {
   reader.close();
   await reader.closed;
   const { messages, ...page } = found.messages as { messages: object[]; after: string };
-  // Each start of a session moves the head of the arrival numbers.
+  // Each session start advances the head of the arrival numbers.
   return { messages, threads: (found.threads as { threads: unknown }).threads, unread: (page as Answer)['unread'] };
 }
 
@@ -74,7 +74,7 @@ test('an index that is behind the files catches up', () =>
     expect(await everything(hub)).toEqual(before);
   }));
 
-test('a torn line is cut off and kept; damaged lines are left out and reported', () =>
+test('a torn line is cut off and kept aside; damaged lines are skipped and reported', () =>
   withHub(async (hub) => {
     await fill(hub);
     await hub.stop();
@@ -90,7 +90,7 @@ test('a torn line is cut off and kept; damaged lines are left out and reported',
     expect(await readFile(`${file}.torn`, 'utf8')).toBe('{"v":1,"n":99,"type":"message.cr');
   }));
 
-test('a disk that refuses fails the send, keeps nothing of it, and later sends succeed', async () => {
+test('a failing disk fails the send and stores nothing of it; later sends succeed', async () => {
   let failing = false;
   const files: typeof realFileSystem = {
     ...realFileSystem,
@@ -197,7 +197,7 @@ async function runUntil(point: number): Promise<{ files: FaultyFileSystem; ackno
   return { files, acknowledged: [...acknowledged] };
 }
 
-// A program that lost power disposes of nothing.
+// A program that loses power disposes of nothing.
 beforeEach(() => setDisposableTracker(undefined));
 
 test.each([
@@ -205,7 +205,7 @@ test.each([
   ['everything', (most: number) => most],
   ['half', (most: number) => Math.floor(most / 2)],
 ])(
-  'power is lost at every point, and %s of what was not synced survives: acknowledged messages are listed once',
+  'after a power loss at any point, with %s of the unsynced bytes kept, acknowledged messages are listed once',
   async (_, choose) => {
     const { points } = (await runUntil(Number.POSITIVE_INFINITY)).files;
     expect(points.length).toBeGreaterThan(25);

@@ -1,6 +1,6 @@
-// Every JSON example of the seed `subscriptions-and-notifications.md`, with ids, times and elided texts put in.
+// Every JSON example of the seed `subscriptions-and-notifications.md`, with ids, times and elided texts filled in.
 import { expect, test } from 'vitest';
-import { type TestClient, type TestHub, withHub } from '../../support/hubs.ts';
+import { type TestClient, type TestHub, withHub } from '../../support/testHub.ts';
 
 const scope = { type: 'module', value: 'auth' };
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/) as string;

@@ -1,6 +1,6 @@
 // The acceptance list of the hub's subscriptions and pushes (WIRE B), over real sockets.
 import { expect, test } from 'vitest';
-import { withHub } from '../../support/hubs.ts';
+import { withHub } from '../../support/testHub.ts';
 
 const auth = { type: 'module', value: 'auth' };
 
@@ -53,7 +53,7 @@ test.each([
   }),
 );
 
-test('without a session every subscription method says so', () =>
+test('without a session every subscription method is refused with that reason', () =>
   withHub(async (hub) => {
     const stranger = await hub.unix();
     for (const [method, params] of [
@@ -175,7 +175,7 @@ test('the author and its other sessions get no push of their own message', () =>
     expect(pushed.map(({ params }) => params['preview'])).toEqual(['theirs']);
   }));
 
-test('an edit is pushed and told apart from a new message', () =>
+test('the push of an edit differs from that of a new message', () =>
   withHub(async (hub) => {
     const [author, reader] = [await hub.agent('author'), await hub.agent('reader')];
     await reader.call('subscribe', { all: true });

@@ -1,11 +1,11 @@
-// Over which connection a push goes, what happens to slow and broken clients, and what the listeners refuse.
+// Transports of the hub: choice of connection for a push, slow and broken clients, refused input.
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { type TestClient, type TestHub, unixClient, withHub } from '../../support/hubs.ts';
+import { type TestClient, type TestHub, unixClient, withHub } from '../../support/testHub.ts';
 
 /** The same session on both transports. */
 async function onBoth(hub: TestHub): Promise<{ unix: TestClient; web: TestClient }> {
@@ -35,7 +35,7 @@ test('a session on both transports gets one push, over the Unix socket', () =>
     const { unix, web } = await onBoth(hub);
     await author.call('message.send', { content: 'hello' });
     await unix.pushed('notification.message');
-    // Its answer comes after everything that was pushed before.
+    // The answer comes after all earlier pushes.
     await web.call('health');
     expect([previews(unix), previews(web)]).toEqual([['hello'], []]);
   }));
@@ -79,7 +79,7 @@ test('a client that reads nothing is dropped at the 257th waiting push and keeps
     const { session_id: session } = await slow.call('agent.whoami');
     const { cursor } = await slow.call('session.attach', { session_id: session });
     slow.pause();
-    // Large scopes fill the kernel's buffer soon, so that pushes wait.
+    // Large scopes fill the kernel's buffer quickly, so pushes have to wait.
     const scopes = Array.from({ length: 16 }, (_, index) => ({ type: 'file', value: `${index}${'x'.repeat(4000)}` }));
     const sent = 400;
     for (let index = 0; index < sent; index++) await author.call('message.send', { content: String(index), scopes });
@@ -99,7 +99,7 @@ test('a client that reads nothing is dropped at the 257th waiting push and keeps
     expect(missed).toHaveLength(sent);
   }));
 
-test('a second connection of the same kind takes the binding; the older one stays open, unbound', () =>
+test('a second connection of the same kind takes over the binding; the older one stays open, unbound', () =>
   withHub(async (hub) => {
     const author = await hub.agent('author');
     const first = await hub.agent('reader');

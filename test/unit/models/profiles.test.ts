@@ -8,8 +8,8 @@ import { createEndpointMemory, type EndpointMemory, openEndpointMemory } from '.
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../src/models/profile.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
-import { recordingLog } from '../../support/recordingLog.ts';
-import { type Refusal, type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+import { type Refusal, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
 
 interface Body {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
@@ -239,7 +239,7 @@ describe('what was learnt', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   test('is there again in the next window', async () => {
-    const open = () => openEndpointMemory({ files: realFileSystem, folder, logger: recordingLog([]) });
+    const open = () => openEndpointMemory({ files: realFileSystem, folder, logger: recordingLogger([]) });
     await (await open()).learn('http://a/v1', 'm', { profile: CAREFUL, without: ['stream_options'] });
     expect((await open()).get('http://a/v1', 'm')).toEqual({ profile: CAREFUL, without: ['stream_options'] });
     expect((await open()).get('http://a/v1', 'other').profile).toEqual(shippedProfile('http://a/v1'));
@@ -247,7 +247,7 @@ describe('what was learnt', () => {
 
   test('is learnt again if its file is damaged', async () => {
     await writeFile(join(folder, 'endpoints.json'), '{"v":1,"endpoints":{"x":7}}');
-    const memory = await openEndpointMemory({ files: realFileSystem, folder, logger: recordingLog([]) });
+    const memory = await openEndpointMemory({ files: realFileSystem, folder, logger: recordingLogger([]) });
     expect(memory.get('http://a/v1', 'm').profile).toEqual(shippedProfile('http://a/v1'));
     await memory.learn('http://a/v1', 'm', { profile: CAREFUL, without: [] });
     expect(await readFile(join(folder, 'endpoints.json'), 'utf8')).toContain('"alternation":"strict"');

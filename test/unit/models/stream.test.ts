@@ -5,7 +5,7 @@ import { type ModelPart } from '../../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { StreamAccumulator } from '../../../src/models/openai/openaiStream.ts';
 import { SseReader } from '../../../src/models/openai/sse.ts';
-import { type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 
 let server: ScriptedServer;
 beforeEach(async () => {

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { realClock } from '../../../src/node/realClock.ts';
 import { shellProgram, userEnvironment } from '../../../src/node/shellProgram.ts';
 import { createSupervision } from '../../../src/node/supervision.ts';
-import { launchProcess } from '../../support/supervision.ts';
+import { launchProcess } from '../../support/tools/supervision.ts';
 
 /** A thousand take a minute of a whole machine: by hand, `EARSHOT_STARTS=1000`. */
 const STARTS = Number(process.env['EARSHOT_STARTS'] ?? 40);

@@ -8,7 +8,7 @@ import { realClock } from '../../../src/node/realClock.ts';
 import { shellProgram, userEnvironment } from '../../../src/node/shellProgram.ts';
 import { type Supervised } from '../../../src/node/supervised.ts';
 import { createSupervision, type SupervisionDeps } from '../../../src/node/supervision.ts';
-import { launchProcess } from '../../support/supervision.ts';
+import { launchProcess } from '../../support/tools/supervision.ts';
 
 let folder: string;
 const followed: Supervised[] = [];

@@ -8,11 +8,11 @@ import { type Producer } from '../../../src/core/ports/ports.ts';
 import { type Problem, type ProblemsChange, type ReportedProblems } from '../../../src/core/ports/problems.ts';
 import { type FilePath } from '../../../src/core/ports/workspace.ts';
 import { createDiagnosticsProducer } from '../../../src/producers/diagnostics/diagnostics.ts';
-import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
-import { createMemoryPublisher, type MemoryPublisher } from '../../support/memoryPublisher.ts';
-import { createTestHost } from '../../support/producerHost.ts';
-import { recordingLog } from '../../support/recordingLog.ts';
+import { createMemoryPublisher, type MemoryPublisher } from '../../support/notify/memoryPublisher.ts';
+import { createTestHost } from '../../support/notify/producerHost.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
+import { createFolderWorkspace } from '../../support/workspace/folderWorkspace.ts';
 
 const USER = 'src/user.ts';
 const SHAPE = 'src/shape.ts';
@@ -45,7 +45,7 @@ beforeEach(() => {
   publisher = createMemoryPublisher(() => host.conversations);
   producer = createDiagnosticsProducer({
     clock,
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     workspace: Object.assign(createFolderWorkspace('/shop'), {
       resolve: async (path: string) => succeeded(fileOf(path)),
       mayShow: async () => true,

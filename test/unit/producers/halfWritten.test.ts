@@ -8,10 +8,10 @@ import { type Producer, type SeenFiles } from '../../../src/core/ports/ports.ts'
 import { type ActiveCall, type DeliveryPoint } from '../../../src/core/ports/producers.ts';
 import { type FileTouch } from '../../../src/core/ports/sources.ts';
 import { createFilesProducer } from '../../../src/producers/files/files.ts';
-import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
-import { createTestHost, type TestHost } from '../../support/producerHost.ts';
-import { recordingLog } from '../../support/recordingLog.ts';
+import { createTestHost, type TestHost } from '../../support/notify/producerHost.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
+import { createFolderWorkspace } from '../../support/workspace/folderWorkspace.ts';
 
 const PATH = 'log.txt';
 const SEEN = 'one\ntwo\nthree\n';
@@ -47,7 +47,7 @@ beforeEach(async () => {
   const watcher = { on: () => watcher, add: () => watcher, unwatch: () => watcher, close: async () => undefined };
   producer = createFilesProducer({
     clock,
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     // Bytes are their own hash.
     snapshots: {
       hash: (bytes) => Buffer.from(bytes).toString(),
@@ -59,7 +59,9 @@ beforeEach(async () => {
     watch: () => watcher as never,
   });
   const seen: SeenFiles = {
-    all: () => [{ path: PATH, by: [{ conversation: 'c', hash: SEEN, ...(told !== undefined && { told }) }] }],
+    all: () => [
+      { path: PATH, by: [{ conversation: 'c', hash: SEEN, ...(told !== undefined && { announced: told }) }] },
+    ],
     get: (path) => seen.all().find((one) => one.path === path),
     onDidChange: () => ({ dispose: () => undefined }),
   };

@@ -6,8 +6,8 @@ import { maskSecrets } from '../../../src/base/secrets/maskSecrets.ts';
 import { type EndedCommand } from '../../../src/core/ports/sources.ts';
 import { createTerminalsProducer } from '../../../src/producers/terminals.ts';
 import { createManualClock } from '../../support/manualClock.ts';
-import { createTestHost } from '../../support/producerHost.ts';
-import { recordingLog } from '../../support/recordingLog.ts';
+import { createTestHost } from '../../support/notify/producerHost.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
 
 let ended: Emitter<EndedCommand>;
 let happened: string[];
@@ -16,7 +16,7 @@ let running: Disposable;
 beforeEach(() => {
   happened = [];
   ended = new Emitter((error) => happened.push(String(error)));
-  const log = recordingLog(happened);
+  const log = recordingLogger(happened);
   const producer = createTerminalsProducer({
     clock: createManualClock(),
     logger: log,

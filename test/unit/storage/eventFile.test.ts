@@ -4,7 +4,7 @@ import { FailureError } from '../../../src/base/errors.ts';
 import { enqueue } from '../../../src/core/notify/queue.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { LineBuffer } from '../../../src/storage/lineBuffer.ts';
-import { describeState, draftOf, memoryWindow, openLog, pathOf } from '../../support/memoryStorage.ts';
+import { describeState, draftOf, memoryWindow, openLog, pathOf } from '../../support/log/memoryStorage.ts';
 
 const ID = '01J00000000000000000000000';
 

@@ -8,9 +8,9 @@ import {
   memoryWindow,
   openLog,
   pathOf,
-  silentLog,
+  silentLogger,
   stillClock,
-} from '../../support/memoryStorage.ts';
+} from '../../support/log/memoryStorage.ts';
 
 const ID = '01J00000000000000000000000';
 const opened: ConversationLog[] = [];
@@ -25,7 +25,7 @@ async function start() {
   await log.append({ type: 'conversation_started', key: 'key-of-a-conversation' });
   const followed = await window.storage.store.follow(ID);
   if (!followed.ok) throw new Error(followed.failure.message);
-  const deps = { id: ID, clock: stillClock, ids: window.ids, logger: silentLog };
+  const deps = { id: ID, clock: stillClock, ids: window.ids, logger: silentLogger };
   const follower = new ConversationLog({ ...deps, opened: followed.value });
   opened.push(log, follower);
   return { window, log, follower };

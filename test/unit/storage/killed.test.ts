@@ -12,8 +12,8 @@ import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { createStorage } from '../../../src/storage/storage.ts';
-import { parseLines, settle } from '../../support/logOracle.ts';
-import { silentLog } from '../../support/memoryStorage.ts';
+import { parseLines, settle } from '../../support/log/logOracle.ts';
+import { silentLogger } from '../../support/log/memoryStorage.ts';
 
 const child = resolve(import.meta.dirname, '../../crash/child.ts');
 /** `npm run test:crash` asks for 500. */
@@ -68,7 +68,7 @@ async function runAndKill(folder: string, id: string, run: number): Promise<stri
 }
 
 async function check(folder: string, id: string, acknowledged: readonly string[]): Promise<void> {
-  const parts = { clock: realClock, ids: realIds, logger: silentLog, window: 'parent' };
+  const parts = { clock: realClock, ids: realIds, logger: silentLogger, window: 'parent' };
   const storage = createStorage({ files: realFileSystem, folder, ...parts });
   const opening = await openOrFollow(storage, id);
   if (!opening.ok) throw new Error(opening.failure.message);

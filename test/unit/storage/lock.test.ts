@@ -1,8 +1,8 @@
 // Who owns a conversation, who asked for it, and how it changes hands.
 import { expect, test } from 'vitest';
-import { FaultyFileSystem } from '../../support/faultyFileSystem.ts';
+import { FaultyFileSystem } from '../../support/log/faultyFileSystem.ts';
+import { countingIds, memoryLocks, memoryWindow, pathOf } from '../../support/log/memoryStorage.ts';
 import { createManualClock } from '../../support/manualClock.ts';
-import { countingIds, memoryLocks, memoryWindow, pathOf } from '../../support/memoryStorage.ts';
 
 const ID = '01J00000000000000000000000';
 const never = new AbortController().signal;

@@ -13,9 +13,9 @@ import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { type EventDraft } from '../../../src/protocol/event.ts';
 import { createStorage, type Storage } from '../../../src/storage/storage.ts';
-import { startHeadless } from '../../support/headless.ts';
-import { memoryWindow, openLog, pathOf, silentLog } from '../../support/memoryStorage.ts';
-import { createScriptedModel } from '../../support/scriptedModel.ts';
+import { memoryWindow, openLog, pathOf, silentLogger } from '../../support/log/memoryStorage.ts';
+import { createScriptedModel } from '../../support/models/scriptedModel.ts';
+import { startHeadless } from '../../support/walk/headless.ts';
 
 const ID = '01J0000000000000000000000A';
 let folder = '';
@@ -37,7 +37,7 @@ function windowHere(): Storage {
     folder,
     clock: realClock,
     ids: realIds,
-    logger: silentLog,
+    logger: silentLogger,
     window: 'here',
   });
 }

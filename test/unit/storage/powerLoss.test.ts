@@ -8,9 +8,16 @@ import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { enqueue, withdraw } from '../../../src/core/notify/queue.ts';
 import { type EventDraft, type LogEvent } from '../../../src/protocol/event.ts';
 import { readSettings } from '../../../src/protocol/settings.ts';
-import { FaultyFileSystem } from '../../support/faultyFileSystem.ts';
-import { parseLines, settle } from '../../support/logOracle.ts';
-import { countingIds, draftOf, type MemoryWindow, memoryWindow, openLog, pathOf } from '../../support/memoryStorage.ts';
+import { FaultyFileSystem } from '../../support/log/faultyFileSystem.ts';
+import { parseLines, settle } from '../../support/log/logOracle.ts';
+import {
+  countingIds,
+  draftOf,
+  type MemoryWindow,
+  memoryWindow,
+  openLog,
+  pathOf,
+} from '../../support/log/memoryStorage.ts';
 
 // A program that lost power disposes of nothing.
 beforeEach(() => setDisposableTracker(undefined));
@@ -60,8 +67,12 @@ async function scenario(window: MemoryWindow, acknowledged: Acknowledged): Promi
 }
 
 function carrying(log: ConversationLog) {
-  const collected = collect(log, { settings, contextWindow: 32_000, now: 0 });
-  return collected && { notifications: collected.carried };
+  return collect(log, {
+    settings: () => settings,
+    model: () => ({ contextWindow: 32_000 }),
+    clock: { now: () => 0 },
+    snapshots: { hash: () => '' },
+  });
 }
 
 async function runUntil(point: number): Promise<{ files: FaultyFileSystem; acknowledged: Acknowledged }> {

@@ -2,9 +2,8 @@
 import { expect, test } from 'vitest';
 import { type EventDraft } from '../../../src/protocol/event.ts';
 import { createStorage } from '../../../src/storage/storage.ts';
-import { numbered, request, started } from '../../support/events.ts';
-import { FaultyFileSystem } from '../../support/faultyFileSystem.ts';
-import { createManualClock } from '../../support/manualClock.ts';
+import { numbered, request, started } from '../../support/log/events.ts';
+import { FaultyFileSystem } from '../../support/log/faultyFileSystem.ts';
 import {
   countingIds,
   type MemoryWindow,
@@ -13,8 +12,9 @@ import {
   openLog,
   pathOf,
   STORAGE,
-  silentLog,
-} from '../../support/memoryStorage.ts';
+  silentLogger,
+} from '../../support/log/memoryStorage.ts';
+import { createManualClock } from '../../support/manualClock.ts';
 
 const A = '01J0000000000000000000000A';
 const B = '01J0000000000000000000000B';
@@ -101,7 +101,7 @@ test('what is unreadable is a failure with a next step', async () => {
 function windowOn(files: FaultyFileSystem, folder: string, workspaceFolders: string[]): MemoryWindow {
   const ids = countingIds();
   const index = { folder: '/global', workspaceFolders: () => workspaceFolders };
-  const deps = { files, folder, index, clock: createManualClock(1e12), ids, logger: silentLog, window: folder };
+  const deps = { files, folder, index, clock: createManualClock(1e12), ids, logger: silentLogger, window: folder };
   return { files, ids, storage: createStorage({ ...deps, tryLock: memoryLocks() }) };
 }
 

@@ -5,8 +5,17 @@ import { openOrFollow } from '../../../src/core/conversation/opening.ts';
 import { type EventDraft, type LogEvent } from '../../../src/protocol/event.ts';
 import { endOfLine } from '../../../src/storage/line.ts';
 import { readEvents } from '../../../src/storage/readEvents.ts';
-import { call, numbered, queued, request, result, started, succeededCall, turnStarted } from '../../support/events.ts';
-import { memoryWindow, notificationOf, openLog, pathOf } from '../../support/memoryStorage.ts';
+import {
+  call,
+  numbered,
+  queued,
+  request,
+  result,
+  started,
+  succeededCall,
+  turnStarted,
+} from '../../support/log/events.ts';
+import { memoryWindow, notificationOf, openLog, pathOf } from '../../support/log/memoryStorage.ts';
 
 const A = '01J0000000000000000000000A';
 const B = '01J0000000000000000000000B';

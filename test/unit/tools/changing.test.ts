@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { createSnapshots } from '../../../src/storage/snapshots.ts';
-import { createFolderWorkspace, type FolderWorkspace } from '../../support/folderWorkspace.ts';
-import { createToolBench, type ToolBench } from '../../support/toolBench.ts';
+import { createToolBench, type ToolBench } from '../../support/tools/toolBench.ts';
+import { createFolderWorkspace, type FolderWorkspace } from '../../support/workspace/folderWorkspace.ts';
 
 let root: string;
 let workspace: FolderWorkspace;

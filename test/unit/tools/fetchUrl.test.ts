@@ -9,7 +9,7 @@ import { type ToolContext } from '../../../src/core/ports/ports.ts';
 import { readSettings } from '../../../src/protocol/settings.ts';
 import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
 import { createFetchUrlTool } from '../../../src/tools/fetchUrl.ts';
-import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
+import { createFolderWorkspace } from '../../support/workspace/folderWorkspace.ts';
 
 let server: Server;
 let base: string;

@@ -8,7 +8,7 @@ import { type ToolContext } from '../../../src/core/ports/ports.ts';
 import { OUTPUT_LIMIT } from '../../../src/core/tools/run.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../src/protocol/event.ts';
 import { readNotificationsTool } from '../../../src/tools/readNotifications.ts';
-import { pending } from '../../support/arbitraryNotifications.ts';
+import { pending } from '../../support/notify/arbitraryNotifications.ts';
 
 async function read(records: readonly NotificationRecord[], args: object = {}): Promise<string> {
   const parsed = readNotificationsTool.parse(args);
@@ -17,7 +17,7 @@ async function read(records: readonly NotificationRecord[], args: object = {}): 
   return (await readNotificationsTool.run(parsed.value, context as ToolContext)).content;
 }
 
-const ENTRY = /^(id\d{5}) .* \(not told yet\):$/;
+const ENTRY = /^(id\d{5}) .* \(pending\):$/;
 
 test('following the pages gives each exactly once, newest first and word for word', async () => {
   await fc.assert(

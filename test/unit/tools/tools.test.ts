@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Tool, type ToolContext, type ToolOutcome } from '../../../src/core/ports/ports.ts';
 import { listFilesTool } from '../../../src/tools/files/listFiles.ts';
 import { readFileTool } from '../../../src/tools/files/readFile.ts';
-import { createFolderWorkspace } from '../../support/folderWorkspace.ts';
+import { createFolderWorkspace } from '../../support/workspace/folderWorkspace.ts';
 
 let folder: string;
 

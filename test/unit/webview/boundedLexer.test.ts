@@ -1,4 +1,4 @@
-// Markdown within bounds: whatever a model writes is drawn in the end, what goes too far as the text it is.
+// The bounded Markdown lexer: any input is rendered, and what exceeds the bounds is rendered as plain text.
 import type { Token } from 'marked';
 import { describe, expect, test } from 'vitest';
 import { lexMarkdown } from '../../../src/webview/render/markdown/boundedLexer.ts';
@@ -33,7 +33,7 @@ const texts = {
 };
 
 describe.each(Object.entries(texts))('%s', (_what, make) => {
-  test.each([1000, 20_000])('%i of them are read and drawn, at a bounded depth', (count) => {
+  test.each([1000, 20_000])('%i of them are parsed and rendered at a bounded depth', (count) => {
     // The number of spaces before a list item grows with its depth.
     const text = make(make === texts['indented lists'] ? Math.min(count, 2000) : count);
     const tokens = lexMarkdown(text);
@@ -42,7 +42,7 @@ describe.each(Object.entries(texts))('%s', (_what, make) => {
     expect(() => tokens.map(renderToken)).not.toThrow();
   });
 
-  test('the end of a stream is that of reading it at once', () => {
+  test('streaming ends with the same tokens as parsing at once', () => {
     const text = make(1000);
     const stream = createMarkdownStream();
     for (let at = 0; at < text.length; at += 64) stream.append(text.slice(at, at + 64));
@@ -57,13 +57,13 @@ describe.each(Object.entries(texts))('%s', (_what, make) => {
   });
 });
 
-test('what is deeper than the bound is shown as text, none of it lost', () => {
+test('nesting beyond the bound is shown as text without losing any', () => {
   const [quote] = lexMarkdown(`${'> '.repeat(30)}deep`);
   expect(quote?.type).toBe('blockquote');
   expect(JSON.stringify(quote)).toContain(`> ${'> '.repeat(17)}deep`);
 });
 
-test('a table of 10,000 columns is text; one with many rows is a table and then text', () => {
+test('a table of 10,000 columns is shown as text; a table with too many rows ends as text', () => {
   const wide = `${'|a'.repeat(10_000)}|\n${'|-'.repeat(10_000)}|\n${'|\n'.repeat(10_000)}`;
   expect(lexMarkdown(wide).map(({ type }) => type)).not.toContain('table');
   const [table] = lexMarkdown(`|a|b|\n|-|-|\n${'|1|2|\n'.repeat(20_000)}`);
@@ -72,7 +72,7 @@ test('a table of 10,000 columns is text; one with many rows is a table and then 
   expect(rows).toBeLessThan(6000);
 });
 
-test('a long list is several lists, with every item once and its number', () => {
+test('a long list becomes several lists with every item once and correctly numbered', () => {
   const count = 3000;
   const text = Array.from({ length: count }, (_, index) => `${index + 1}. item`).join('\n');
   const lists = lexMarkdown(text).flatMap((token) => (token.type === 'list' ? [token] : []));
@@ -84,7 +84,7 @@ test('a long list is several lists, with every item once and its number', () => 
   }
 });
 
-test('mail addresses are links, but not in a word that is none', () => {
+test('mail addresses become links, but not inside other words', () => {
   const types = (text: string) => JSON.stringify(lexMarkdown(text));
   expect(types('write to a@b.example now')).toContain('mailto:a@b.example');
   expect(types(`${'a'.repeat(1000)}@b.example https://c.example`)).not.toContain('mailto:');

@@ -1,4 +1,4 @@
-// What a call would change as its arguments say it, and the colours of a difference, line by line.
+// Diffs from the arguments of a call, and syntax colours of a diff line by line.
 import { expect, test } from 'vitest';
 import { argumentDiff } from '../../../src/webview/argumentDiff.ts';
 import { colouredLines } from '../../../src/webview/render/diff/diffColours.ts';
@@ -7,13 +7,13 @@ import { type Coloured } from '../../../src/webview/render/markdown/highlight.ts
 const lines = (name: string, values: Readonly<Record<string, unknown>>) =>
   argumentDiff(name, values)?.map(({ path, kind, hunks }) => [path, kind, ...hunks.flatMap((hunk) => hunk.lines)]);
 
-test('edits, a whole file and a patch are shown as what goes and what comes', () => {
+test('edits, a whole file and a patch are shown as removed and added lines', () => {
   const edits = [
     { old_text: 'a\nb', new_text: 'c' },
     { old_text: 'x', new_text: '', replace_all: true },
   ];
   expect(lines('edit_file', { path: 'a.ts', edits })).toEqual([
-    ['a.ts', 'changed', '-a', '-b', '+c', '-x', '\\Replaced wherever it is.'],
+    ['a.ts', 'changed', '-a', '-b', '+c', '-x', '\\All occurrences are replaced.'],
   ]);
   expect(lines('write_file', { path: 'a.ts', content: 'one\ntwo\n' })).toEqual([['a.ts', 'changed', '+one', '+two']]);
   const patch = '*** Begin Patch\n*** Add File: n.ts\n+new\n*** Update File: u.ts\n@@ f\n a\n-b\n+c\n*** End Patch';
@@ -23,14 +23,14 @@ test('edits, a whole file and a patch are shown as what goes and what comes', ()
   ]);
 });
 
-test('half-written and foreign arguments are no difference', () => {
+test('incomplete and unknown arguments give no diff', () => {
   expect(argumentDiff('edit_file', { path: 'a.ts' })).toBeUndefined();
   expect(argumentDiff('edit_file', { edits: [null] })).toBeUndefined();
   expect(lines('edit_file', { path: 'a.ts', edits: [null, 7] })).toEqual([['a.ts', 'changed']]);
   expect(argumentDiff('run_command', { path: 'a.ts', content: 'x' })).toBeUndefined();
 });
 
-test('a comment over several lines keeps its colour on each side, and no character is lost', () => {
+test('a multi-line comment keeps its colour on both sides, and no character is lost', () => {
   const text = [' /* one', '-two */ let a = 1;', '+2 */ let b = "x";', ' end();'];
   const coloured = colouredLines(text, 'ts') ?? [];
   const plain = (part: Coloured): string => (typeof part === 'string' ? part : part.children.map(plain).join(''));

@@ -1,11 +1,11 @@
-// What a link in an answer may do.
+// Targets of links in answers.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { linkTarget } from '../../../src/webview/render/markdown/links.ts';
 
 describe('linkTarget', () => {
   it.each(['https://example.com/a?b=1#c', 'http://localhost:3000', 'HTTPS://EXAMPLE.COM', 'mailto:a@b.example'])(
-    'opens %s outside',
+    'opens %s in the browser',
     (url) => {
       expect(linkTarget(url)).toEqual({ type: 'external', url });
     },
@@ -59,7 +59,7 @@ describe('linkTarget', () => {
     expect(linkTarget(href)).toEqual({ type: 'none' });
   });
 
-  it('never gives an address of another scheme', () => {
+  it('never returns an address with another scheme', () => {
     fc.assert(
       fc.property(
         fc.oneof(

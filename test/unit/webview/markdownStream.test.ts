@@ -1,4 +1,4 @@
-// Streamed Markdown: however the text is cut, the end is that of reading it at once, and the cost stays linear.
+// Streamed Markdown: for any chunks the final tokens equal those of parsing at once, at linear cost.
 import fc from 'fast-check';
 import { Lexer } from 'marked';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ function tokensOf(made: MarkdownStream): unknown[] {
     .map((block) => withoutBlankEnds(block.token));
 }
 
-/** Blank lines after a block belong to its source or to the space behind it; nobody sees the difference. */
+/** Blank lines after a block may belong to the block or to the following space, with no visible difference. */
 function withoutBlankEnds(token: { readonly raw: string }): unknown {
   return { ...token, raw: token.raw.trimEnd() };
 }
@@ -98,8 +98,8 @@ const document = fc
   .array(fc.tuple(line, fc.constantFrom('\n', '\n', '\n', '\r\n', '\n\n', '\r')), { maxLength: 24 })
   .map((lines) => lines.map(([text, end]) => text + end).join(''));
 
-describe('the end', () => {
-  it('is the same for every way to cut a text', () => {
+describe('the final result', () => {
+  it('is the same for any chunks', () => {
     fc.assert(
       fc.property(document, fc.array(fc.nat(400), { maxLength: 12 }), (text, places) => {
         const made = stream(cut(text, places));
@@ -110,7 +110,7 @@ describe('the end', () => {
     );
   });
 
-  it('is the same when every character comes alone', () => {
+  it('is the same for chunks of one character', () => {
     fc.assert(
       fc.property(document, (text) => {
         const made = stream(Array.from(text));
@@ -148,7 +148,7 @@ describe('the cost', () => {
     expect(whole).toBeLessThan(2.5 * half + 10_000);
   });
 
-  it('does not read the blocks before again', () => {
+  it('does not include parsing earlier blocks again', () => {
     const made = stream([repeated('Some words.\n\n')]);
     const before = made.lexed;
     made.append('More words.');
@@ -156,8 +156,8 @@ describe('the cost', () => {
   });
 });
 
-describe('while it arrives', () => {
-  it('shows the lines of an open code block, but not a fence that may be closing it', () => {
+describe('an incomplete stream', () => {
+  it('shows the lines of an open code block, but not a possible closing fence', () => {
     const made = stream(['Look:\n\n```ts\ncon', 'st a', ' = 1;\n', '``']);
     const open = made.view().blocks.chunks.flat().at(-1)?.open;
     expect(open && wholeText(open)).toBe('const a = 1;\n');
@@ -170,7 +170,7 @@ describe('while it arrives', () => {
     ]);
   });
 
-  it('loses no text between readings', () => {
+  it('loses no text between chunks', () => {
     const item = '- an item of a list\n';
     const made = stream(Array.from({ length: 500 }, () => item));
     const { blocks, rest } = made.view();

@@ -1,9 +1,9 @@
-// The beginning of a call, wherever it is cut: never wrong, never a throw, and whole at its end.
+// Parsing of incomplete JSON arguments: never wrong, never throws, complete at the end.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readPartial } from '../../../src/webview/partialJson.ts';
 
-test('a text shows as far as it is written; keys and numbers only when they are whole', () => {
+test('an incomplete string is returned so far; keys and numbers only when complete', () => {
   expect(readPartial('{"path": "src/a')).toEqual({ path: 'src/a' });
   expect(readPartial('{"path": "a", "con')).toEqual({ path: 'a' });
   expect(readPartial('{"path": "a", "edits": [{"old_text": "x\\n\\u00')).toEqual({
@@ -15,7 +15,7 @@ test('a text shows as far as it is written; keys and numbers only when they are 
   for (const nothing of ['', '{', '[1', 'nonsense', '"a"']) expect(readPartial(nothing)).toEqual({});
 });
 
-test('every cut of every object is read, and the whole is the whole', () => {
+test('every prefix of any object is parsed, and the complete text gives the object', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(), (value, cut) => {
       const text = JSON.stringify(value);

@@ -1,4 +1,4 @@
-// From Markdown to nodes: no HTML text, no pictures from the network, colours from a tree.
+// Rendering of Markdown and code: no HTML, no images from the network, syntax colours as nodes.
 import { isValidElement, type VNode } from 'preact';
 import { describe, expect, it } from 'vitest';
 import { decodeEntities } from '../../../src/webview/render/markdown/entities.ts';
@@ -38,19 +38,19 @@ function find(nodes: readonly Plain[], tag: string): Exclude<Plain, string>[] {
   );
 }
 
-function words(nodes: readonly Plain[]): string {
-  return nodes.map((node) => (typeof node === 'string' ? node : words(node.children))).join('');
+function textOf(nodes: readonly Plain[]): string {
+  return nodes.map((node) => (typeof node === 'string' ? node : textOf(node.children))).join('');
 }
 
 describe('Markdown', () => {
-  it('shows HTML as the text it is', () => {
+  it('shows HTML as text', () => {
     const nodes = drawn('<script>alert(1)</script>\n\na <b onclick="x">b</b>\n\n<img src=x onerror=y>');
     expect(find(nodes, 'script').concat(find(nodes, 'b'), find(nodes, 'img'))).toEqual([]);
-    expect(words(nodes)).toContain('<script>alert(1)</script>');
-    expect(words(nodes)).toContain('<b onclick="x">b</b>');
+    expect(textOf(nodes)).toContain('<script>alert(1)</script>');
+    expect(textOf(nodes)).toContain('<b onclick="x">b</b>');
   });
 
-  it('loads no picture: its words become a link', () => {
+  it('renders an image as a link with its alt text', () => {
     const nodes = drawn('![a cat](https://example.com/cat.png)');
     expect(find(nodes, 'img')).toEqual([]);
     expect(find(nodes, 'Link')).toMatchObject([
@@ -58,16 +58,16 @@ describe('Markdown', () => {
     ]);
   });
 
-  it('draws lists, tasks, tables and quotes', () => {
+  it('renders lists, tasks, tables and quotes', () => {
     const nodes = drawn('3. a\n   - [x] b\n   - [ ] c\n\n> q\n\n| h |\n|--:|\n| 1 |\n');
     expect(find(nodes, 'ol')[0]?.properties['start']).toBe(3);
     expect(find(nodes, 'Checkbox').map((node) => node.properties['checked'])).toEqual([true, false]);
-    expect(find(nodes, 'blockquote').map((node) => words([node]))).toEqual(['q']);
+    expect(find(nodes, 'blockquote').map((node) => textOf([node]))).toEqual(['q']);
     expect(find(nodes, 'td')[0]?.properties['class']).toBe('align-right');
   });
 
-  it('decodes references in text and leaves code alone', () => {
-    expect(words(drawn('a &amp; b &lt; `&amp;`'))).toBe('a & b < &amp;');
+  it('decodes character references in text but not in code', () => {
+    expect(textOf(drawn('a &amp; b &lt; `&amp;`'))).toBe('a & b < &amp;');
     expect(decodeEntities('&#65;&#x42;&#0;&#xD800;&nothing; &')).toBe('AB\ufffd\ufffd&nothing; &');
   });
 });
@@ -89,13 +89,13 @@ describe('code colours', () => {
     expect(text(parts)).toBe(code);
   });
 
-  it('leaves unknown languages and very long code plain', () => {
+  it('leaves unknown languages and very long code without colours', () => {
     expect(highlight('a', 'nothing')).toBeUndefined();
     expect(highlight('a '.repeat(50_000), 'ts')).toBeUndefined();
   });
 });
 
-it('writes out what hides', () => {
+it('shows invisible and direction-changing characters as code points', () => {
   expect(visibleText('rm a\u202egnp.exe\u200b\n\tok')).toBe('rm a⟨U+202E⟩gnp.exe⟨U+200B⟩\n\tok');
 });
 
@@ -107,6 +107,6 @@ it.each([
   ['move_file', { path: 'a.ts', to: 'b.ts' }, 'Move a.ts'],
   ['apply_patch', { input: '*** Begin Patch\n*** Delete File: a.ts\n*** End Patch' }, 'Patch a.ts'],
   ['apply_patch', { input: '*** Update File: a.ts\n*** Add File: b.ts\n*** Delete File: c.ts' }, 'Patch a.ts + 2'],
-])('calls %s by a human name', (name, values, title) => {
+])('gives a call of %s a readable title', (name, values, title) => {
   expect(toolTitle(name, values)).toBe(title);
 });

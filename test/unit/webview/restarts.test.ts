@@ -1,4 +1,4 @@
-// When the page restarts itself, and what is left of an item that cannot be drawn.
+// Restarts of the page, and the fallback for items that cannot be rendered.
 import { expect, test } from 'vitest';
 import { growing } from '../../../src/webview/growing.ts';
 import { rawTextOf } from '../../../src/webview/render/itemBoundary.tsx';
@@ -16,7 +16,7 @@ test('the page restarts three times in a row, then waits for the user', () => {
   expect(next()).toBe('restart');
 });
 
-test('a page that ran for a minute has recovered', () => {
+test('a page that runs for a minute between failures restarts every time', () => {
   let now = 0;
   const restarts = new Restarts(() => now);
   for (let count = 0; count < 10; count += 1) {
@@ -25,7 +25,7 @@ test('a page that ran for a minute has recovered', () => {
   }
 });
 
-test('an item that cannot be drawn keeps its text', () => {
+test('an item that cannot be rendered is shown as its text', () => {
   const answer = { type: 'answer', id: 'a', text: growing('**b**'), reasoning: growing(''), streaming: false } as const;
   expect(rawTextOf({ ...answer, truncated: false })).toBe('**b**');
   expect(rawTextOf({ type: 'notice', id: 'n', level: 'error', text: 'It failed.', nextStep: 'Send again.' })).toBe(

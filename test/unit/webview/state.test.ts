@@ -1,4 +1,4 @@
-// The page's reducer: snapshots, deltas, gaps, unknown ids, what a screen reader is told, and that old states stay as they were.
+// The page's reducer: snapshots, deltas, gaps, unknown ids, screen reader announcements, and immutable states.
 import { describe, expect, it } from 'vitest';
 import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
 import { type Change, type ChatState } from '../../../src/protocol/webview.ts';
@@ -46,7 +46,7 @@ function live(items: readonly TranscriptItem[], number = 7): PageState {
   return reduce(initialState, { type: 'snapshot', number, state: chat(items) });
 }
 
-function tell(state: PageState, ...changes: readonly Change[]): PageState {
+function applyChanges(state: PageState, ...changes: readonly Change[]): PageState {
   return reduce(state, { type: 'delta', number: state.number + 1, changes });
 }
 
@@ -59,8 +59,8 @@ function shown(state: PageState): unknown[] {
   return state.items.chunks.flat().map(plain);
 }
 
-describe('numbers', () => {
-  it('believes nothing before the first snapshot', () => {
+describe('message numbers', () => {
+  it('ignores deltas before the first snapshot', () => {
     const state = reduce(initialState, {
       type: 'delta',
       number: 1,
@@ -69,8 +69,8 @@ describe('numbers', () => {
     expect(state).toBe(initialState);
   });
 
-  it('takes a snapshot and the deltas that follow it', () => {
-    const state = tell(
+  it('applies a snapshot and the deltas that follow it', () => {
+    const state = applyChanges(
       live([answer('a', 'x')]),
       { type: 'text', id: 'a', field: 'text', text: 'y' },
       { type: 'text', id: 'a', field: 'reasoning', text: 'because' },
@@ -87,29 +87,34 @@ describe('numbers', () => {
     expect(state.number).toBe(8);
   });
 
-  it.each([7, 9, 6])('asks again when %i follows 7, and ignores what comes until the snapshot', (number) => {
+  it.each([7, 9, 6])('asks for a snapshot when %i follows 7 and ignores deltas until it arrives', (number) => {
     const before = live([answer('a', 'x')]);
     const gap = reduce(before, { type: 'delta', number, changes: [{ type: 'removed', id: 'a' }] });
-    expect(gap.asked).toBe(before.asked + 1);
+    expect(gap.snapshotRequests).toBe(before.snapshotRequests + 1);
     expect(shown(gap)).toEqual([answer('a', 'x')]);
     const ignored = reduce(gap, { type: 'delta', number: 8, changes: [{ type: 'removed', id: 'a' }] });
     expect(ignored).toBe(gap);
     const again = reduce(ignored, { type: 'snapshot', number: 20, state: chat([answer('b', 'z')]) });
-    expect(shown(tell(again, { type: 'text', id: 'b', field: 'text', text: '!' }))).toEqual([answer('b', 'z!')]);
-    expect(again.asked).toBe(gap.asked);
+    expect(shown(applyChanges(again, { type: 'text', id: 'b', field: 'text', text: '!' }))).toEqual([
+      answer('b', 'z!'),
+    ]);
+    expect(again.snapshotRequests).toBe(gap.snapshotRequests);
   });
 });
 
 describe('items', () => {
-  it('replaces the item with the same id where it stands', () => {
-    const state = tell(live([tool('t', 'running'), answer('a', 'x')]), { type: 'item', item: tool('t', 'done') });
+  it('replaces an item with the same id in place', () => {
+    const state = applyChanges(live([tool('t', 'running'), answer('a', 'x')]), {
+      type: 'item',
+      item: tool('t', 'done'),
+    });
     expect(shown(state)).toEqual([tool('t', 'done'), answer('a', 'x')]);
   });
 
-  it('removes, and still finds what stood behind', () => {
+  it('finds later items after one was removed', () => {
     const items = Array.from({ length: 100 }, (_, index) => answer(`a${index}`, `${index}`));
-    const removed = tell(live(items), { type: 'removed', id: 'a10' }, { type: 'removed', id: 'nobody' });
-    const state = tell(removed, { type: 'text', id: 'a99', field: 'text', text: '!' });
+    const removed = applyChanges(live(items), { type: 'removed', id: 'a10' }, { type: 'removed', id: 'nobody' });
+    const state = applyChanges(removed, { type: 'text', id: 'a99', field: 'text', text: '!' });
     expect(state.items.length).toBe(99);
     expect(itemById(state, 'a10')).toBeUndefined();
     expect(plain(itemById(state, 'a99'))).toEqual(answer('a99', '99!'));
@@ -118,16 +123,16 @@ describe('items', () => {
   it.each([
     { type: 'text', id: 'nobody', field: 'text', text: 'x' },
     { type: 'text', id: 'a', field: 'output', text: 'x' },
-  ] as const)('asks for a snapshot when text is for an id or field it does not know: $id $field', (change) => {
+  ] as const)('asks for a snapshot when text arrives for an unknown id or field: $id $field', (change) => {
     const before = live([answer('a', 'x')]);
-    const state = tell(before, change);
-    expect([state.connection, state.asked]).toEqual(['waiting', before.asked + 1]);
+    const state = applyChanges(before, change);
+    expect([state.connection, state.snapshotRequests]).toEqual(['waiting', before.snapshotRequests + 1]);
   });
 
-  it('leaves older states as they were', () => {
+  it('does not modify older states', () => {
     const first = live([answer('a', 'x')]);
-    const second = tell(first, { type: 'text', id: 'a', field: 'text', text: 'y' });
-    const other = tell(
+    const second = applyChanges(first, { type: 'text', id: 'a', field: 'text', text: 'y' });
+    const other = applyChanges(
       first,
       { type: 'text', id: 'a', field: 'text', text: 'z' },
       { type: 'item', item: answer('b', '') },
@@ -140,36 +145,36 @@ describe('items', () => {
     expect(itemById(second, 'b')).toBeUndefined();
   });
 
-  it('redraws one chunk for one change among 5,000', () => {
+  it('replaces one chunk for one change among 5,000 items', () => {
     const before = live(Array.from({ length: 5000 }, (_, index) => answer(`a${index}`, 'x')));
-    const after = tell(before, { type: 'text', id: 'a4999', field: 'text', text: 'y' });
+    const after = applyChanges(before, { type: 'text', id: 'a4999', field: 'text', text: 'y' });
     const changed = after.items.chunks.filter((chunk, index) => chunk !== before.items.chunks[index]);
     expect(changed.length).toBe(1);
     expect(changed[0]?.length).toBeLessThanOrEqual(32);
   });
 });
 
-describe('the screen reader', () => {
-  it('hears an answer once, at its end', () => {
-    let state = tell(live([]), { type: 'item', item: answer('a', '') });
-    for (const text of ['Hello', ' there']) state = tell(state, { type: 'text', id: 'a', field: 'text', text });
+describe('the screen reader announcement', () => {
+  it('announces an answer once, when it is complete', () => {
+    let state = applyChanges(live([]), { type: 'item', item: answer('a', '') });
+    for (const text of ['Hello', ' there']) state = applyChanges(state, { type: 'text', id: 'a', field: 'text', text });
     expect(state.announcement).toEqual({ serial: 0, text: '' });
-    state = tell(state, { type: 'item', item: answer('a', 'Hello there', false) });
+    state = applyChanges(state, { type: 'item', item: answer('a', 'Hello there', false) });
     expect(state.announcement).toEqual({ serial: 1, text: 'Earshot answered: Hello there' });
-    state = tell(state, { type: 'item', item: answer('a', 'Hello there', false) });
+    state = applyChanges(state, { type: 'item', item: answer('a', 'Hello there', false) });
     expect(state.announcement.serial).toBe(1);
   });
 
-  it('hears that an approval waits, and nothing of a snapshot', () => {
+  it('announces a new approval, but nothing from a snapshot', () => {
     const state = live([tool('t', 'approval')]);
     expect(state.announcement.serial).toBe(0);
-    expect(tell(state, { type: 'item', item: tool('u', 'approval') }).announcement.text).toBe(
+    expect(applyChanges(state, { type: 'item', item: tool('u', 'approval') }).announcement.text).toBe(
       'Approval needed: Run npm test',
     );
   });
 });
 
-it('collects words that come back, and requests for the keyboard', () => {
+it('collects returned drafts and counts focus requests', () => {
   let state = reduce(initialState, { type: 'restore_draft', text: 'one' });
   state = reduce(state, { type: 'restore_draft', text: 'two' });
   state = reduce(state, { type: 'focus_composer' });

@@ -1,4 +1,4 @@
-// Who gets the keyboard when something asks for an answer: never taken from somebody who types, always given once they paused.
+// Focus of a card that asks for an answer: never taken from a user who types, given after a pause.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 class FakeElement extends EventTarget {
@@ -18,7 +18,7 @@ class FakeElement extends EventTarget {
     page.activeElement = this;
   }
 
-  /** As the browser would deliver it: the window first. */
+  /** The window gets the event first, as in a browser. */
   press(key: string): void {
     windowEvents.dispatchEvent(new Event('keydown'));
     this.dispatchEvent(Object.assign(new Event('keydown'), { key }));
@@ -49,15 +49,15 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function ask(): { card: FakeElement; end(): void } {
+function showCard(): { card: FakeElement; end(): void } {
   const card = new FakeElement('.approval');
-  // Only what the function uses of it is there.
+  // The fake has only the members that the function uses.
   return { card, end: takeFocusWhenIdle(card as Partial<HTMLElement> as HTMLElement, () => composer.focus()) };
 }
 
-test('asked right after Enter: it gets the keyboard once 1.5 s have passed without a key', () => {
+test('a card shown right after Enter gets the focus after 1.5 s without a key', () => {
   composer.press('Enter');
-  const { card } = ask();
+  const { card } = showCard();
   vi.advanceTimersByTime(1400);
   expect(page.activeElement).toBe(composer);
   composer.press('Shift');
@@ -67,16 +67,16 @@ test('asked right after Enter: it gets the keyboard once 1.5 s have passed witho
   expect(page.activeElement).toBe(card);
 });
 
-test('asked while nobody types: it gets the keyboard at once', () => {
+test('a card shown while nobody types gets the focus at once', () => {
   vi.advanceTimersByTime(5000);
-  const { card } = ask();
+  const { card } = showCard();
   expect(page.activeElement).toBe(card);
 });
 
-test('words that were not sent yet keep the keyboard, however long the pause; after they are sent it is given', () => {
+test('an unsent draft keeps the focus in the composer; sending it moves the focus to the card', () => {
   composer.value = 'wait, ';
   composer.press(' ');
-  const { card } = ask();
+  const { card } = showCard();
   vi.advanceTimersByTime(60_000);
   expect(page.activeElement).toBe(composer);
   composer.press('Enter');
@@ -85,32 +85,32 @@ test('words that were not sent yet keep the keyboard, however long the pause; af
   expect(page.activeElement).toBe(card);
 });
 
-test('what is typed on the card goes to the composer; other keys stay', () => {
+test('typing a letter on the card moves the focus to the composer; other keys do not', () => {
   vi.advanceTimersByTime(5000);
-  const { card } = ask();
+  const { card } = showCard();
   for (const key of ['Enter', ' ', 'Tab', 'Escape', 'ArrowDown']) card.press(key);
   expect(page.activeElement).toBe(card);
   card.press('n');
   expect(page.activeElement).toBe(composer);
 });
 
-test('whoever uses the mouse or moves the focus meanwhile keeps it', () => {
+test('using the mouse or moving the focus meanwhile keeps the focus there', () => {
   composer.press('Enter');
-  ask();
+  showCard();
   windowEvents.dispatchEvent(new Event('pointerdown'));
   vi.advanceTimersByTime(60_000);
   expect(page.activeElement).toBe(composer);
   const button = new FakeElement();
-  ask();
+  showCard();
   page.activeElement = button;
   vi.advanceTimersByTime(60_000);
   expect(page.activeElement).toBe(button);
 });
 
-test('two at once: the second waits while the first has the keyboard, its empty field too', () => {
+test('a second card gets the focus only after the first one, including its text field, has lost it', () => {
   vi.advanceTimersByTime(5000);
-  const first = ask();
-  const second = ask();
+  const first = showCard();
+  const second = showCard();
   const reason = new FakeField('.approval');
   page.activeElement = reason;
   vi.advanceTimersByTime(60_000);
@@ -121,10 +121,10 @@ test('two at once: the second waits while the first has the keyboard, its empty 
   expect(page.activeElement).toBe(second.card);
 });
 
-test('with the keyboard in the editor it waits until the chat has it; answered meanwhile, it does nothing', () => {
+test('while the editor has the focus a card waits for the chat; an answered card does not take it', () => {
   page.hasFocus = () => false;
-  const { card } = ask();
-  const { card: other, end } = ask();
+  const { card } = showCard();
+  const { card: other, end } = showCard();
   vi.advanceTimersByTime(60_000);
   expect(page.activeElement).toBe(composer);
   end();

@@ -1,4 +1,4 @@
-// Here-documents whose bodies follow at the end of the line.
+// Skips here-documents, whose bodies follow at the end of the line.
 import { type Word } from './script.ts';
 
 interface Expected {

@@ -1,4 +1,4 @@
-// What a command line consists of, once it is understood: simple commands in the order of their text, with words in parts.
+// The syntax of an understood command line: simple commands in the order of their text, with words in parts.
 
 export type Part =
   | { readonly type: 'text'; readonly text: string; readonly quoted: boolean }

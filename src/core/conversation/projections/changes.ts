@@ -1,47 +1,47 @@
-// Projects which files the agent changed in which turn, what of it is still to be reviewed, what was undone, and what others changed meanwhile.
+// Projects the files that the agent changed in each turn, what is left to review, what was undone, and what others changed meanwhile.
 import { wholeCharacters } from '../../../base/text.ts';
 import { type EntryKind, type EventOf, type LogEvent } from '../../../protocol/event.ts';
 
-/** One change of one file, by the hashes of its bytes; absent: there was no such file. */
+/** One change of one file, as hashes of its bytes; absent: no such file. */
 export interface Step {
-  /** The event that says so. */
+  /** The event that reports it. */
   readonly seq: number;
   readonly path: string;
   readonly before?: string;
   readonly after?: string;
-  /** What the bytes are of, where that is no plain file; see the event. */
+  /** What kind of entry the bytes belong to, unless it is a plain file; see the event. */
   readonly beforeKind?: EntryKind;
   readonly afterKind?: EntryKind;
-  /** Found by comparing the workspace around a command: that the command wrote it is likely, not certain. */
+  /** Found by comparing the workspace before and after a command: probably, not certainly, written by it. */
   readonly found?: true;
-  /** The bytes before were somebody else's, written after the model had read the file. */
+  /** The previous bytes were written by somebody else after the model had read the file. */
   readonly overwrote?: true;
 }
 
-/** `own`: what the agent's calls did. `meanwhile`: what others did while they ran. */
+/** `own`: changes by the agent's calls. `meanwhile`: changes by others while they ran. */
 export type ChangeList = 'own' | 'meanwhile';
 
 interface TakenCheckpoint {
   readonly name: string;
-  /** The bytes of buffers with changes that were not saved, by path. */
+  /** Hashes of unsaved buffers, by path. */
   readonly unsaved: ReadonlyMap<string, string>;
 }
 
 export interface ChangedTurn {
-  /** Of `turn_started`. */
+  /** The number of its `turn_started`. */
   readonly seq: number;
-  /** The event of the request that began it; empty until there is one. */
+  /** The event id of the request that began it; empty until there is one. */
   readonly request: string;
   readonly title: string;
   /** The workspace before the turn. */
   readonly checkpoint?: TakenCheckpoint;
-  /** In the order in which they happened, without those that were undone. */
+  /** In order, without those that were undone. */
   readonly steps: readonly Step[];
 }
 
 type Reviewed = EventOf<'changes_reviewed'>;
 
-/** What a decision took away, to be put back if it is taken back itself. */
+/** What an undo or restore removed from the lists, for reverting it. */
 interface Settled {
   readonly seq: number;
   readonly undone: readonly Step[];
@@ -76,43 +76,43 @@ export class Changes {
     return this.#turns.map((turn) => this.#view(turn));
   }
 
-  /** By the event of the request that began it, and all after it. */
+  /** The turn begun by the request with this event id, and all later turns. */
   since(request: string): readonly ChangedTurn[] {
     const turn = this.#byRequest.get(request);
     return turn === undefined ? [] : this.#turns.slice(this.#turns.indexOf(turn)).map((one) => this.#view(one));
   }
 
-  /** What nobody has kept or undone yet, by path, each in the order in which it happened. */
+  /** Changes not kept or undone yet, by path, in order. */
   get open(): ReadonlyMap<string, readonly Step[]> {
     return this.#open.own;
   }
 
-  /** What others changed while calls ran and nobody has dismissed or undone yet, in the same way. */
+  /** Changes by others while calls ran, not dismissed or undone yet, by path, in order. */
   get meanwhile(): ReadonlyMap<string, readonly Step[]> {
     return this.#open.meanwhile;
   }
 
-  /** The last event that changed a file. */
+  /** The number of the last event that changed a file. */
   get lastSeq(): number {
     return this.#lastSeq;
   }
 
-  /** The agent's newest change of a file, whatever became of it. */
+  /** The agent's newest change of a file, even if it was kept or undone. */
   lastStep(path: string): Step | undefined {
     return this.#last.get(path);
   }
 
-  /** Every file that was ever changed. */
+  /** Every file that the agent has ever changed. */
   get paths(): ReadonlySet<string> {
     return this.#paths;
   }
 
-  /** An undoing or restoring that can be taken back, by its event. */
+  /** The undo or restore with this event id, if it can be reverted. */
   decision(event: string): Reviewed | undefined {
     return this.#decisions.get(event);
   }
 
-  /** Returns whether what is to be reviewed changed. */
+  /** Returns whether the changes to review may differ. */
   fold(event: LogEvent): boolean {
     switch (event.type) {
       case 'turn_started':
@@ -151,7 +151,7 @@ export class Changes {
   #taken({ reason, checkpoint, unsaved = [], tool_call_id: call }: EventOf<'checkpoint_taken'>): void {
     if (reason === 'command' && call !== undefined) this.#captured.add(call);
     const turn = this.#turns.at(-1);
-    // The first one: a turn that was taken up again after a restart began before that.
+    // Only the first: a turn that was resumed after a restart began before it.
     if (reason !== 'turn' || turn === undefined || turn.checkpoint !== undefined || checkpoint === undefined) return;
     turn.checkpoint = { name: checkpoint, unsaved: new Map(unsaved.map(({ path, hash }) => [path, hash])) };
   }
@@ -182,7 +182,7 @@ export class Changes {
   }
 
   #reviewed(event: Reviewed): void {
-    if (event.action === 'bring_back') return this.#takenBack(event);
+    if (event.action === 'bring_back') return this.#revert(event);
     const undone: Step[] = [];
     const open: (readonly [ChangeList, string, readonly Step[]])[] = [];
     const turn = this.#byRequest.get(event.of ?? '');
@@ -211,14 +211,14 @@ export class Changes {
     else list.set(path, left);
   }
 
-  /** A file is undone as far as it was open; a turn is undone with all that was kept of it. */
+  /** Undo covers the open steps of a file; restore covers all steps of the turns, kept ones too. */
   #stepsOf(event: Reviewed, file: Reviewed['files'][number], open: readonly Step[]): readonly Step[] {
     if (event.action === 'undo') return open.filter((step) => step.seq <= file.through);
     const steps = this.since(event.of ?? '').flatMap((turn) => turn.steps);
     return steps.filter((step) => step.path === file.path && step.seq <= file.through);
   }
 
-  #takenBack({ of = '', files }: Reviewed): void {
+  #revert({ of = '', files }: Reviewed): void {
     const settled = this.#settled.get(of);
     if (settled === undefined) return;
     const paths = new Set(files.map(({ path }) => path));

@@ -1,5 +1,4 @@
-// Decides what the model knows of each handle: what its own calls showed it and what was queued for it. Told once, never twice.
-
+// Projects what was reported of each handle, by results or queued notifications, so that each state is reported once.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type NotificationDraft } from '../../../protocol/notification.ts';
 import { nameInScope } from '../../../protocol/scopes.ts';
@@ -7,16 +6,20 @@ import { nameInScope } from '../../../protocol/scopes.ts';
 export interface KnownHandle {
   readonly name: string;
   readonly started: EventOf<'handle_started'>;
+  /** Its output was shown up to this byte. */
+  readonly tool: string | undefined;
   /** Up to this byte its output was shown. */
   readonly through: number;
-  /** That it has ended was shown or queued. */
+  /** Its end was shown or queued. */
   readonly ended: boolean;
-  /** The last prompt that was shown or queued, by the size of the output at which it stood. */
+  /** The last prompt that was shown or queued, identified by the size of the output before it. */
   readonly prompt?: number;
 }
 
 export class HandleStates {
   readonly #known = new Map<string, KnownHandle>();
+  /** The tools of calls without a result, by call. */
+  readonly #running = new Map<string, string>();
 
   /** In the order in which they were started. */
   get all(): readonly KnownHandle[] {
@@ -27,8 +30,8 @@ export class HandleStates {
     return this.#known.get(name);
   }
 
-  /** Whether a `tool.*` notification would say what is known already, or is of an earlier handle of the same name. */
-  knows(draft: Pick<NotificationDraft, 'kind' | 'subject' | 'data'>): boolean {
+  /** Whether a `tool.*` notification repeats a reported state, or belongs to an earlier handle of the same name. */
+  isReported(draft: Pick<NotificationDraft, 'kind' | 'subject' | 'data'>): boolean {
     const known = this.#of(draft);
     if (known === undefined) return false;
     if (known.ended || !isOfRun(draft, known)) return true;
@@ -40,16 +43,27 @@ export class HandleStates {
   fold(event: LogEvent): void {
     switch (event.type) {
       case 'handle_started': {
-        // A name that is used again is that of the newest.
+        // A reused name means the newest handle.
         this.#known.delete(event.name);
-        this.#known.set(event.name, { name: event.name, started: event, through: 0, ended: event.ended === true });
+        const tool = this.#running.get(event.tool_call_id);
+        this.#known.set(event.name, {
+          name: event.name,
+          started: event,
+          tool,
+          through: 0,
+          ended: event.ended === true,
+        });
         return;
       }
+      case 'tool_call_request':
+        this.#running.set(event.id, event.name);
+        return;
       case 'forked':
         // Handles stay with the original.
         this.#known.clear();
         return;
       case 'tool_call_response':
+        this.#running.delete(event.id);
         for (const { name, state, through, prompt } of event.handles ?? []) {
           const known = this.#known.get(name);
           if (known === undefined) continue;

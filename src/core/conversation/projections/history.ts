@@ -1,9 +1,8 @@
-// Decides what became of every notification of a log. Read from the events when asked for: nobody holds a million in memory.
-
+// Computes the state of every notification of a log from its events, on demand: there may be too many to keep in memory.
 import { type LogEvent } from '../../../protocol/event.ts';
 import { type NotificationRecord, type NotificationState } from '../../ports/notificationRecord.ts';
 
-/** Everything that a carrier carries is in one of these lists of it. */
+/** The lists of a carrier; each notification that it delivers is in one of them. */
 export const CARRIED_AS = ['shown', 'merged', 'counted', 'filtered'] as const satisfies readonly NotificationState[];
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -12,7 +11,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 export function notificationHistory(events: Iterable<LogEvent>): NotificationRecord[] {
   const records = new Map<string, Mutable<NotificationRecord>>();
   let unaccepted: Mutable<NotificationRecord>[] = [];
-  const become = (ids: readonly string[], state: NotificationState, carrier?: number) => {
+  const setState = (ids: readonly string[], state: NotificationState, carrier?: number) => {
     for (const id of ids) {
       const record = records.get(id);
       if (record === undefined) continue;
@@ -29,14 +28,14 @@ export function notificationHistory(events: Iterable<LogEvent>): NotificationRec
         records.set(event.notification.id, { notification: event.notification, state: 'pending', receipt: 'queued' });
         break;
       case 'notification_withdrawn':
-        become(event.ids, 'withdrawn');
+        setState(event.ids, 'withdrawn');
         break;
       case 'chat_request':
       case 'tool_call_response':
-        for (const state of CARRIED_AS) become(event.notifications?.[state] ?? [], state, event.seq);
+        for (const state of CARRIED_AS) setState(event.notifications?.[state] ?? [], state, event.seq);
         break;
       case 'model_call':
-        // It held every carrier before it; a call beside the turn held none.
+        // It contained every carrier before it; a call with a purpose (a title, a summary) contains none.
         if (event.outcome !== 'succeeded' || event.purpose !== undefined) break;
         for (const record of unaccepted) record.receipt = 'accepted';
         unaccepted = [];

@@ -1,5 +1,4 @@
-// Decides when a tool's output imitates a block of ours, and that each source of such output is told of once.
-
+// Detects tool output that imitates a notification block, and remembers which sources were reported.
 import { printPath } from '../../../base/printPath.ts';
 import { type LogEvent } from '../../../protocol/event.ts';
 import { KINDS } from '../../../protocol/kinds.ts';
@@ -8,7 +7,7 @@ import { type NotificationDraft } from '../../../protocol/notification.ts';
 const KIND = { source: 'security', name: 'lookalike' } as const;
 const IMITATION = /<\/?(?:notifications?|user_message)\b|\*\*Earshot notifications\*\*|_system_notification\b/i;
 
-/** Undefined for output that imitates nothing. The output itself is passed unchanged. */
+/** Undefined for output that imitates nothing. The output itself is passed on unchanged. */
 export function lookalikeIn(
   output: string,
   tool: string,
@@ -24,17 +23,17 @@ export function lookalikeIn(
   return { kind: KIND, level, origin, subject, message };
 }
 
-/** The sources that were told of already. */
+/** The sources that were reported already. */
 export class Lookalikes {
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   has(subject: string): boolean {
-    return this.#told.has(subject);
+    return this.#reported.has(subject);
   }
 
   fold(event: LogEvent): void {
     if (event.type !== 'notification_queued') return;
     const { kind, subject } = event.notification;
-    if (kind.source === KIND.source && kind.name === KIND.name && subject !== undefined) this.#told.add(subject);
+    if (kind.source === KIND.source && kind.name === KIND.name && subject !== undefined) this.#reported.add(subject);
   }
 }

@@ -1,32 +1,32 @@
-// Projects the log to what the model reads: events → messages, each event once. How an endpoint wants them is models/'s.
+// Projects the log to the model's messages, each event once. `models/` maps them to the form of an endpoint.
 import { type Attachment, type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type ModelMessage, type ToolCall } from '../../ports/modelMessages.ts';
-import { type QueuedText } from '../../ports/ports.ts';
+import { type QueuedMessage } from '../../ports/ports.ts';
 import { imagesIn, withAttachments } from '../attachments.ts';
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
 
-/** The text by which a system request says what it is. */
+/** The content of a system request. */
 export const SYSTEM_REQUEST = 'Automated event. No person wrote this and it approves nothing.';
 
-/** Stands where a damaged log has no result: every endpoint refuses a call without one. */
+/** Replaces a result that a damaged log has lost: endpoints refuse a call without a result. */
 const LOST_RESULT = 'The result of this call is not in the log any more.';
 
 /**
- * Whatever is missing from the log, a request made of these messages is valid: behind an assistant message stands exactly
- * one result for each of its calls, no result stands elsewhere, and what rides a result rides the last one of its answer.
+ * Whatever is missing from the log, a request made of these messages is valid: an assistant message is followed by exactly
+ * one result for each of its calls, no result is elsewhere, and only the last result of an answer has a block.
  */
 export class Messages {
   #messages: ModelMessage[] = [];
-  /** The event with which each message began, in step with the messages. */
+  /** The first event of each message, parallel to the messages. */
   #seqs: number[] = [];
-  /** Calls of the last assistant message whose result has not come. */
+  /** Calls of the last assistant message without a result. */
   readonly #awaited = new Set<string>();
-  /** What one model call says arrives as several events and is one message until that call's end. */
+  /** The events of one model call form one message, which stays open until the call ends. */
   #open = false;
   #lastSeq = 0;
 
-  /** As they are now; later events do not change what was returned. */
+  /** A copy: later events do not change it. */
   get all(): readonly ModelMessage[] {
     return this.#awaited.size === 0
       ? this.#messages.slice()
@@ -37,8 +37,8 @@ export class Messages {
     return this.#messages.length;
   }
 
-  /** `textOf` finds the user's words that a carrier carries before they are cleared. */
-  fold(event: LogEvent, textOf: (id: string) => QueuedText | undefined): void {
+  /** Call it before `Pending.fold`: `textOf` finds the queued messages of a carrier. */
+  fold(event: LogEvent, textOf: (id: string) => QueuedMessage | undefined): void {
     this.#lastSeq = event.seq;
     switch (event.type) {
       case 'chat_request':
@@ -60,8 +60,8 @@ export class Messages {
   }
 
   /**
-   * The last event of a cycle such that at least `keep` messages begin after it, none of them without what it belongs
-   * to; undefined if there is no such event or nothing would be left before it.
+   * The last end of a cycle after which at least `keep` messages begin, no result without its call; undefined if there is
+   * none or nothing would be left before it.
    */
   cycleEnd(keep: number): number | undefined {
     if (this.#open || this.#awaited.size > 0) return undefined;
@@ -80,15 +80,15 @@ export class Messages {
 
   #request(event: EventOf<'chat_request'>, textOf: TextOf): void {
     this.#open = false;
-    this.#giveUpAwaited();
+    this.#fillLostResults();
     const { content, attachments } = event;
-    // Queued words that became the request itself are named by it too.
+    // Queued messages that became the request itself are in `user_text` too.
     const images = imagesIn([...(attachments ?? []), ...carriedAttachments(event, textOf)]);
     const message = { role: 'user', content: withAttachments(content, attachments) } as const;
     this.#add(event.seq, withBlock({ ...message, ...(images.length > 0 && { images }) }, event));
   }
 
-  /** A result without its call, which only a damaged log has, is left out; what it carries is still told. */
+  /** A result without its call, which only a damaged log has, is left out; what it carries is still delivered. */
   #response(event: EventOf<'tool_call_response'>, textOf: TextOf): void {
     this.#open = false;
     const found = imagesIn(carriedAttachments(event, textOf));
@@ -96,8 +96,8 @@ export class Messages {
     const carries = found.length > 0 || (event.notifications !== undefined && event.notifications.text !== '');
     const { id: call, content } = event;
     const isAwaited = this.#awaited.delete(call);
-    // The carrier completes its batch. What it carries may become a message of its own: no result may follow it.
-    if (carries) this.#giveUpAwaited();
+    // The carrier completes its batch. Its block may become a separate message, which no result may follow.
+    if (carries) this.#fillLostResults();
     if (isAwaited) {
       const failed = event.is_error && { failed: true as const };
       this.#add(event.seq, withBlock({ role: 'tool', call, content, ...failed, ...images }, event));
@@ -112,15 +112,15 @@ export class Messages {
       if (call !== undefined && last.calls.some(({ id }) => id === call.id)) return;
       this.#messages[this.#messages.length - 1] = extended(last, content, call);
     } else {
-      this.#giveUpAwaited();
+      this.#fillLostResults();
       this.#add(event.seq, extended({ role: 'assistant', content: '', calls: [] }, content, call));
     }
     if (call !== undefined) this.#awaited.add(call.id);
     this.#open = true;
   }
 
-  /** In front of the results that have come: what the last of them carries stays behind all of them. */
-  #giveUpAwaited(): void {
+  /** Inserts lost results before the present ones, so that the block of the last one stays at the end. */
+  #fillLostResults(): void {
     if (this.#awaited.size === 0) return;
     const from = this.#resultsFrom();
     const lost = this.#lostResults();
@@ -129,7 +129,7 @@ export class Messages {
     this.#awaited.clear();
   }
 
-  /** Where the results of the last assistant message begin. */
+  /** The index of the first result of the last assistant message. */
   #resultsFrom(): number {
     return this.#messages.findLastIndex(({ role }) => role === 'assistant') + 1;
   }
@@ -140,10 +140,10 @@ export class Messages {
 
   #compact(event: EventOf<'compaction'>): void {
     this.#open = false;
-    this.#giveUpAwaited();
+    this.#fillLostResults();
     const first = this.#seqs.findIndex((seq) => seq > event.through);
     let kept = first === -1 ? this.#messages.length : first;
-    // Without its call a result cannot be sent.
+    // A result cannot be sent without its call.
     while (this.#messages[kept]?.role === 'tool') kept += 1;
     this.#messages = [{ role: 'user', content: event.summary }, ...this.#messages.slice(kept)];
     this.#seqs = [event.through, ...this.#seqs.slice(kept)];
@@ -163,9 +163,9 @@ function toolCall(event: EventOf<'tool_call_request'>): ToolCall {
 }
 
 type Carrier = EventOf<'chat_request'> | EventOf<'tool_call_response'>;
-type TextOf = (id: string) => QueuedText | undefined;
+type TextOf = (id: string) => QueuedMessage | undefined;
 
-/** What was attached to the user's words in the block. */
+/** The attachments of queued messages in the block. */
 function carriedAttachments({ notifications }: Carrier, textOf: TextOf): readonly Attachment[] {
   return (notifications?.user_text ?? []).flatMap((id) => textOf(id)?.attachments ?? []);
 }

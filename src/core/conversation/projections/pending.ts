@@ -1,8 +1,7 @@
-// Decides what still waits to be told: queued after the last carrier's `through`, minus what was withdrawn.
-
+// Projects the pending notifications and queued messages: queued after the last carrier's `through` and not withdrawn.
 import { type LogEvent } from '../../../protocol/event.ts';
-import { type Kind, type Notification } from '../../../protocol/notification.ts';
-import { type QueuedText } from '../../ports/ports.ts';
+import { type Kind, type Notification, READ_NOTIFICATIONS } from '../../../protocol/notification.ts';
+import { type QueuedMessage } from '../../ports/ports.ts';
 
 interface Entry {
   readonly seq: number;
@@ -11,62 +10,61 @@ interface Entry {
 }
 
 /**
- * All of one kind and subject. Only the newest are shown, so only they are kept whole: a conversation that nobody looks
- * at for days must not fill the memory. Of the others there is what counts, their ids and times; the log has the rest.
+ * All pending notifications of one kind and subject. Only the newest are shown, so only they are kept whole: an idle
+ * conversation must not fill the memory. Of the older ones the ids, numbers and times are kept; the log has the rest.
  */
 interface Group {
-  /** Whose kind, subject, level and origin stand for all of them. */
+  /** Its kind, subject, level and origin represent the whole group. */
   newest: Notification;
   /** Oldest first, never more than KEPT_WHOLE. */
   whole: Entry[];
-  /** Oldest first, in step with each other. */
+  /** Three parallel arrays, oldest first. */
   olderIds: string[];
   olderSeqs: number[];
   olderAts: string[];
 }
 
-/** One more than is shown, so that the newest can be withdrawn alone. */
+/** One more than is shown, so that withdrawing the newest leaves one to show. */
 const KEPT_WHOLE = 2;
 
 export class Pending {
   readonly #groups = new Set<Group>();
-  /** One for each kind, of which there are few. Those without a subject stand alone. */
+  /** The groups of a subject, one for each kind. Notifications without a subject are not in it. */
   readonly #bySubject = new Map<string, Group[]>();
   readonly #byId = new Map<string, Entry>();
-  readonly #texts = new Map<string, { seq: number; text: QueuedText }>();
+  readonly #queuedMessages = new Map<string, { seq: number; message: QueuedMessage }>();
   #count = 0;
   #lastSeq = 0;
 
-  /** Oldest first. Of those that newer ones of the same kind and subject replace, the message is not in memory. */
+  /** Oldest first. Those replaced by newer ones of the same kind and subject have a placeholder as message. */
   get notifications(): readonly Notification[] {
     const entries = [...this.#groups].flatMap((group) => [...older(group), ...group.whole]);
     return entries.sort((a, b) => a.seq - b.seq).map((entry) => entry.notification);
   }
 
-  /** How many notifications there are. */
   get count(): number {
     return this.#count;
   }
 
-  get texts(): readonly QueuedText[] {
-    return [...this.#texts.values()].map((entry) => entry.text);
+  get queuedMessages(): readonly QueuedMessage[] {
+    return [...this.#queuedMessages.values()].map((entry) => entry.message);
   }
 
-  /** Words of the user that still wait, by the id of their event. */
-  text(id: string): QueuedText | undefined {
-    return this.#texts.get(id)?.text;
+  /** By the id of the event that queued it. */
+  queuedMessage(id: string): QueuedMessage | undefined {
+    return this.#queuedMessages.get(id)?.message;
   }
 
   get isEmpty(): boolean {
-    return this.#count === 0 && this.#texts.size === 0;
+    return this.#count === 0 && this.#queuedMessages.size === 0;
   }
 
-  /** What a carrier that is planned now reaches through. */
+  /** The `through` of a carrier planned now. */
   get through(): number {
     return this.#lastSeq;
   }
 
-  /** Undefined also for those that a newer one of the same kind and subject replaced. */
+  /** Also undefined if newer ones of the same kind and subject replaced it. */
   newest(id: string): Notification | undefined {
     return this.#byId.get(id)?.notification;
   }
@@ -96,11 +94,14 @@ export class Pending {
         return this.#remove(new Set(event.ids));
       case 'user_text_queued': {
         const { event_id: id, content, timestamp: at, attachments } = event;
-        this.#texts.set(id, { seq: event.seq, text: { id, content, at, ...(attachments && { attachments }) } });
+        this.#queuedMessages.set(id, {
+          seq: event.seq,
+          message: { id, content, at, ...(attachments && { attachments }) },
+        });
         return;
       }
       case 'user_text_withdrawn':
-        for (const id of event.ids) this.#texts.delete(id);
+        for (const id of event.ids) this.#queuedMessages.delete(id);
         return;
       case 'chat_request':
       case 'tool_call_response':
@@ -151,7 +152,7 @@ export class Pending {
     else this.#bySubject.set(subject, others);
   }
 
-  /** Usually all of one subject: the groups of those that are known by id are looked through, then the others. */
+  /** The ids usually share a subject: searches the groups known by id first, all groups only for what is left. */
   #remove(ids: Set<string>): void {
     const groups = new Set([...ids].flatMap((id) => this.#byId.get(id)?.group ?? []));
     let left = ids.size;
@@ -165,15 +166,15 @@ export class Pending {
       this.#groups.clear();
       this.#bySubject.clear();
       this.#byId.clear();
-      this.#texts.clear();
+      this.#queuedMessages.clear();
       this.#count = 0;
       return;
     }
     for (const group of [...this.#groups]) this.#keep(group, (seq) => seq > through);
-    for (const [id, { seq }] of this.#texts) if (seq <= through) this.#texts.delete(id);
+    for (const [id, { seq }] of this.#queuedMessages) if (seq <= through) this.#queuedMessages.delete(id);
   }
 
-  /** Drops what does not pass; returns how many that were. */
+  /** Drops what does not pass; returns the number dropped. */
   #keep(group: Group, passes: (seq: number, id: string) => boolean): number {
     const before = group.whole.length + group.olderIds.length;
     const kept = group.olderIds.map((id, index) => passes(group.olderSeqs[index] ?? 0, id));
@@ -193,7 +194,7 @@ export class Pending {
   }
 }
 
-/** What is left of those that were replaced, as notifications. */
+/** The replaced notifications, with a placeholder as message. */
 function older({ newest, olderIds, olderSeqs, olderAts }: Group): Omit<Entry, 'group'>[] {
   const { kind, subject, level, origin } = newest;
   return olderIds.map((id, index) => ({
@@ -204,7 +205,7 @@ function older({ newest, olderIds, olderSeqs, olderAts }: Group): Omit<Entry, 'g
       level,
       origin,
       id,
-      message: 'An earlier state; read_notifications has its text.',
+      message: `An earlier state; ${READ_NOTIFICATIONS} has its text.`,
       at: olderAts[index] ?? newest.at,
     },
   }));

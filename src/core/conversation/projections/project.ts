@@ -1,10 +1,11 @@
-// Decides in which order an event reaches the projections; together they are everything that is known of a conversation.
+// Folds each event into all projections, in a fixed order. Together they are everything known of a conversation.
 import { type LogEvent } from '../../../protocol/event.ts';
 import { type TranscriptItem } from '../../../protocol/transcript.ts';
+import { type KnownTools } from '../../ports/toolTraits.ts';
 import { Changes } from './changes.ts';
 import { HandleStates } from './handleStates.ts';
 import { Lookalikes } from './lookalike.ts';
-import { Losses } from './losses.ts';
+import { ReportedFailures } from './reportedFailures.ts';
 import { Messages } from './messages.ts';
 import { Outstanding } from './outstanding.ts';
 import { Pending } from './pending.ts';
@@ -24,39 +25,46 @@ export class Projections {
   readonly pending = new Pending();
   readonly seen = new Seen();
   readonly turn = new TurnState();
-  readonly spent = new UsageTotal();
-  readonly standing = new Outstanding();
+  readonly usage = new UsageTotal();
+  readonly outstanding = new Outstanding();
   readonly summary = new Summary();
-  readonly losses = new Losses();
-  readonly repeats = new Repeats();
+  readonly reportedFailures = new ReportedFailures();
+  readonly repeats: Repeats;
   readonly lookalikes = new Lookalikes();
-  readonly watches = new Watches();
+  readonly watches: Watches;
   readonly sampled = new Sampled();
   readonly changes = new Changes();
-  readonly todo = new Todo();
+  readonly todo: Todo;
   readonly handles = new HandleStates();
   readonly #newest = (id: string) => this.pending.newest(id);
-  readonly #text = (id: string) => this.pending.text(id);
+  readonly #queuedMessage = (id: string) => this.pending.queuedMessage(id);
   readonly #seenHash = (path: string) => this.seen.get(path)?.hash;
+
+  /** `tools`: what calls mean besides their results; absent: nothing. */
+  constructor(tools?: KnownTools) {
+    this.repeats = new Repeats(tools);
+    this.watches = new Watches(tools);
+    this.todo = new Todo(tools);
+  }
 
   /** Those that name what a carrier takes out of the pending, or compare with what was seen before it, come first. */
   fold(event: LogEvent): Folded {
     const items = this.transcript.fold(event, this.pending);
-    this.standing.fold(event, this.#newest, this.#seenHash);
-    this.losses.fold(event, this.#newest);
+    this.outstanding.fold(event, this.#newest, this.#seenHash);
+    this.reportedFailures.fold(event, this.#newest);
     this.repeats.fold(event, this.#newest);
     this.lookalikes.fold(event);
     this.watches.fold(event);
     this.sampled.fold(event);
     this.todo.fold(event);
     this.handles.fold(event);
-    this.messages.fold(event, this.#text);
+    this.messages.fold(event, this.#queuedMessage);
     this.pending.fold(event);
     this.turn.fold(event);
-    this.spent.fold(event);
+    this.usage.fold(event);
     const titleChanged = this.summary.fold(event);
     const changesMoved = this.changes.fold(event);
-    return { event, items, seenMoved: this.seen.fold(event), titleChanged, changesMoved };
+    return { event, items, seenChanged: this.seen.fold(event), titleChanged, reviewChanged: changesMoved };
   }
 }
 
@@ -64,8 +72,8 @@ export class Projections {
 export interface Folded {
   readonly event: LogEvent;
   readonly items: readonly TranscriptItem[];
-  readonly seenMoved: boolean;
+  readonly seenChanged: boolean;
   readonly titleChanged: boolean;
-  /** What is to be reviewed is another. */
-  readonly changesMoved: boolean;
+  /** The list of changes to review may differ. */
+  readonly reviewChanged: boolean;
 }

@@ -1,46 +1,49 @@
-// Decides which news would only repeat what the model was last told of the same thing.
+// Detects notifications that would repeat the state last shown of the same kind and subject.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type Notification, type NotificationDraft, printKind } from '../../../protocol/notification.ts';
+import { type KnownTools } from '../../ports/toolTraits.ts';
 import { CARRIED_AS } from './history.ts';
-import { RUN_TASK_TOOL } from './watches.ts';
 
 type Draft = Pick<NotificationDraft, 'kind' | 'subject' | 'data'>;
 type Carrier = EventOf<'chat_request' | 'tool_call_response'>;
 
-/** Calls after which what held before may not hold any more, whatever they changed. */
-const ACTS: ReadonlySet<string> = new Set([RUN_TASK_TOOL, 'run_command']);
-
-/** Of drafts that have a `data.state`: as long as that stays the same there is nothing new to say. */
+/** Calls after which an earlier state may not hold any more, whatever they changed. */
 export class Repeats {
-  /** The state that was last shown, by kind and subject. */
-  readonly #told = new Map<string, string>();
-  /** Observed since the model last did something: only these say how it is after that. */
+  /** The last shown state, by kind and subject. */
+  readonly #lastShown = new Map<string, string>();
+  /** Ids queued since the last call that changed something: only these describe the state after it. */
   readonly #fresh = new Set<string>();
-  readonly #acts = new Set<string>();
+  /** Calls after which what held before may not hold any more, whatever they changed. */
+  readonly #actingCalls = new Set<string>();
+  readonly #tools: KnownTools | undefined;
 
-  isKnown(draft: Draft): boolean {
-    const state = stateOf(draft);
-    return state !== undefined && this.#told.get(keyOf(draft)) === state;
+  constructor(tools: KnownTools | undefined) {
+    this.#tools = tools;
   }
 
-  /** Before the pending ones are cleared: `pending` finds what a carrier carries. */
+  isRepeat(draft: Draft): boolean {
+    const state = reportedState(draft);
+    return state !== undefined && this.#lastShown.get(kindSubjectKey(draft)) === state;
+  }
+
+  /** Call it before `Pending.fold`: `pending` finds the notifications of a carrier. */
   fold(event: LogEvent, pending: (id: string) => Notification | undefined): void {
     switch (event.type) {
       case 'notification_queued':
-        if (stateOf(event.notification) !== undefined) this.#fresh.add(event.notification.id);
+        if (reportedState(event.notification) !== undefined) this.#fresh.add(event.notification.id);
         return;
       case 'notification_withdrawn':
         for (const id of event.ids) this.#fresh.delete(id);
         return;
       case 'tool_call_request':
-        if (ACTS.has(event.name)) this.#acts.add(event.id);
+        if (this.#tools?.traits(event.name)?.invalidatesReports === true) this.#actingCalls.add(event.id);
         return;
       case 'tool_call_response':
-        if (this.#acts.delete(event.id) || (event.changes?.length ?? 0) > 0) this.#forget();
+        if (this.#actingCalls.delete(event.id) || (event.changes?.length ?? 0) > 0) this.#forget();
         return this.#carried(event, pending);
       case 'chat_request':
         return this.#carried(event, pending);
-      // A summary may leave it out.
+      // The summary may omit the state.
       case 'compaction':
         return this.#forget();
       default:
@@ -49,7 +52,7 @@ export class Repeats {
   }
 
   #forget(): void {
-    this.#told.clear();
+    this.#lastShown.clear();
     this.#fresh.clear();
   }
 
@@ -57,24 +60,26 @@ export class Repeats {
     if (notifications === undefined) return;
     const find = (ids: readonly string[]) => ids.flatMap((id) => pending(id) ?? []);
     const [shown, merged] = [find(notifications.shown), find(notifications.merged)];
-    const keys = new Set(shown.map(keyOf));
-    // Where several subjects were told as one, they were listed without their states.
-    const listed = new Set(merged.flatMap((one) => (keys.has(keyOf(one)) ? [] : [printKind(one.kind)])));
-    for (const notification of [...merged, ...find(notifications.counted)]) this.#told.delete(keyOf(notification));
+    const keys = new Set(shown.map(kindSubjectKey));
+    // Several subjects merged into one notification are listed without their states.
+    const listed = new Set(merged.flatMap((one) => (keys.has(kindSubjectKey(one)) ? [] : [printKind(one.kind)])));
+    for (const notification of [...merged, ...find(notifications.counted)])
+      this.#lastShown.delete(kindSubjectKey(notification));
     for (const notification of shown) {
-      const state = listed.has(printKind(notification.kind)) ? undefined : stateOf(notification);
-      if (state === undefined || !this.#fresh.has(notification.id)) this.#told.delete(keyOf(notification));
-      else this.#told.set(keyOf(notification), state);
+      const state = listed.has(printKind(notification.kind)) ? undefined : reportedState(notification);
+      if (state === undefined || !this.#fresh.has(notification.id))
+        this.#lastShown.delete(kindSubjectKey(notification));
+      else this.#lastShown.set(kindSubjectKey(notification), state);
     }
     for (const id of CARRIED_AS.flatMap((as) => notifications[as])) this.#fresh.delete(id);
   }
 }
 
-function stateOf({ data }: Draft): string | undefined {
+function reportedState({ data }: Draft): string | undefined {
   const state = data?.['state'];
   return typeof state === 'string' ? state : undefined;
 }
 
-function keyOf({ kind, subject = '' }: Draft): string {
+function kindSubjectKey({ kind, subject = '' }: Draft): string {
   return JSON.stringify([printKind(kind), subject]);
 }

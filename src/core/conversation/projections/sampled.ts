@@ -1,25 +1,25 @@
-// Decides what a conversation was last told of state that is compared at delivery points: its configuration and its budget.
+// Projects the last reported values of state that is sampled at delivery points: configuration and budget.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type RequestConfig, type SampledState } from '../../ports/producers.ts';
 
 export class Sampled implements SampledState {
   #used: Partial<RequestConfig> = {};
-  #contextTold = 0;
-  /** What to return to if it is taken back. */
-  readonly #toldBefore = new Map<string, number>();
+  #reportedContext = 0;
+  /** By notification: the value that applies again if it is withdrawn. */
+  readonly #reportedBefore = new Map<string, number>();
   #rateLimited: { readonly count: number; readonly since: string } | undefined;
 
-  /** What the last request had, as far as the log says. */
+  /** The configuration of the last request, as far as the log says. */
   get used(): Partial<RequestConfig> {
     return this.#used;
   }
 
-  /** How full it was said that the window is, in percent, since it was last made shorter; 0: nothing was said. */
-  get contextTold(): number {
-    return this.#contextTold;
+  /** Context usage in percent that was last reported since the last compaction; 0: none. */
+  get reportedContext(): number {
+    return this.#reportedContext;
   }
 
-  /** How often the endpoint asked to slow down since that was last told. */
+  /** How often the endpoint has limited the rate since that was last reported. */
   get rateLimited(): { readonly count: number; readonly since: string } | undefined {
     return this.#rateLimited;
   }
@@ -34,13 +34,13 @@ export class Sampled implements SampledState {
       case 'model_call':
         return this.#called(event);
       case 'compaction':
-        this.#contextTold = 0;
-        this.#toldBefore.clear();
+        this.#reportedContext = 0;
+        this.#reportedBefore.clear();
         return;
       case 'notification_queued':
         return this.#queued(event);
       case 'notification_withdrawn':
-        for (const id of event.ids) this.#contextTold = this.#toldBefore.get(id) ?? this.#contextTold;
+        for (const id of event.ids) this.#reportedContext = this.#reportedBefore.get(id) ?? this.#reportedContext;
         return;
       default:
         return;
@@ -60,7 +60,7 @@ export class Sampled implements SampledState {
     if (kind.name === 'rate_limited') this.#rateLimited = undefined;
     const percent = data?.['percent'];
     if (kind.name !== 'context' || typeof percent !== 'number') return;
-    this.#toldBefore.set(id, this.#contextTold);
-    this.#contextTold = percent;
+    this.#reportedBefore.set(id, this.#reportedContext);
+    this.#reportedContext = percent;
   }
 }

@@ -1,5 +1,4 @@
-// Decides which bytes of each file the model was shown last, and which later state of it was told without being shown.
-
+// Projects which bytes of each file the model was shown last, and which later state a notification announced.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type Notification } from '../../../protocol/notification.ts';
 import { fileStatesOf } from '../../files/fileState.ts';
@@ -8,16 +7,16 @@ import { type SeenState } from '../../ports/fileViews.ts';
 
 interface File extends SeenState {
   readonly seq: number;
-  /** What was told and carried: what stands when a pending one is taken back. */
-  readonly carried?: { readonly told?: string; readonly unsaved?: string };
+  /** What carried notifications announced; it applies again when a pending one is withdrawn. */
+  readonly carried?: { readonly announced?: string; readonly unsaved?: string };
 }
 
-type Announced = { readonly path: string; readonly hash: string; readonly as: 'told' | 'unsaved' };
+type Announced = { readonly path: string; readonly hash: string; readonly as: 'announced' | 'unsaved' };
 
 export class Seen {
   readonly #files = new Map<string, File>();
-  /** Pending notifications by id, to forget what they told when they are withdrawn. */
-  readonly #tellers = new Map<string, readonly Announced[]>();
+  /** What pending notifications announce, by their id, to be forgotten when they are withdrawn. */
+  readonly #announcements = new Map<string, readonly Announced[]>();
 
   get(path: string): SeenState | undefined {
     const file = this.#files.get(path);
@@ -30,14 +29,14 @@ export class Seen {
     return this.#files.keys();
   }
 
-  /** Returns whether the seen bytes of any file moved. */
+  /** Returns whether the seen bytes of any file changed. */
   fold(event: LogEvent): boolean {
     switch (event.type) {
       case 'notification_queued':
-        this.#told(event.notification);
+        this.#announce(event.notification);
         return false;
       case 'notification_withdrawn':
-        for (const id of event.ids) this.#untold(id);
+        for (const id of event.ids) this.#withdraw(id);
         return false;
       case 'compaction':
         this.#compacted(event);
@@ -60,41 +59,41 @@ export class Seen {
     return true;
   }
 
-  #told(notification: Notification): void {
-    const as = notification.kind.name === 'unsaved' ? 'unsaved' : 'told';
-    const told = fileStatesOf(notification).flatMap(({ path, hash }): Announced[] => {
+  #announce(notification: Notification): void {
+    const as = notification.kind.name === 'unsaved' ? 'unsaved' : 'announced';
+    const announced = fileStatesOf(notification).flatMap(({ path, hash }): Announced[] => {
       const file = this.#files.get(path);
       if (file === undefined) return [];
       this.#files.set(path, { ...file, [as]: hash });
       return [{ path, hash, as }];
     });
-    if (told.length > 0) this.#tellers.set(notification.id, told);
+    if (announced.length > 0) this.#announcements.set(notification.id, announced);
   }
 
-  #untold(id: string): void {
-    for (const { path, as, hash } of this.#tellers.get(id) ?? []) {
+  #withdraw(id: string): void {
+    for (const { path, as, hash } of this.#announcements.get(id) ?? []) {
       const file = this.#files.get(path);
-      // What a newer one told stands.
+      // A newer notification has announced another state.
       if (file?.[as] !== hash) continue;
       const { [as]: _, ...rest } = file;
       const before = file.carried?.[as];
       this.#files.set(path, before === undefined ? rest : { ...rest, [as]: before });
     }
-    this.#tellers.delete(id);
+    this.#announcements.delete(id);
   }
 
-  /** What was carried cannot be withdrawn any more; what settings filter was told to nobody. */
+  /** Carried notifications cannot be withdrawn any more; filtered ones were delivered to nobody. */
   #carried({ notifications }: EventOf<'chat_request' | 'tool_call_response'>): void {
-    if (notifications === undefined || this.#tellers.size === 0) return;
+    if (notifications === undefined || this.#announcements.size === 0) return;
     const { shown, merged, counted, filtered } = notifications;
     for (const id of [...shown, ...merged, ...counted]) {
-      for (const { path, hash, as } of this.#tellers.get(id) ?? []) {
+      for (const { path, hash, as } of this.#announcements.get(id) ?? []) {
         const file = this.#files.get(path);
         if (file !== undefined) this.#files.set(path, { ...file, carried: { ...file.carried, [as]: hash } });
       }
-      this.#tellers.delete(id);
+      this.#announcements.delete(id);
     }
-    for (const id of filtered) this.#tellers.delete(id);
+    for (const id of filtered) this.#announcements.delete(id);
   }
 
   #compacted(event: EventOf<'compaction'>): void {
@@ -104,7 +103,7 @@ export class Seen {
   }
 }
 
-/** What is known of a file after one more view of it: parts of the same bytes add up, other bytes begin anew. */
+/** The state after one more view of a file: parts of the same bytes are joined, other bytes start over. */
 export function viewAfter(before: SeenState | undefined, { hash, part }: SeenState): SeenState {
   if (part === undefined) return { hash };
   const same = before?.hash === hash && before.compacted !== true;

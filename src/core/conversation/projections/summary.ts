@@ -1,4 +1,4 @@
-// Decides what a conversation is called and where it comes from: the given title, else the user's first words.
+// Projects a conversation's title, origin and last activity. The title is the given one, else the first message.
 import { wholeCharacters } from '../../../base/text.ts';
 import { type LogEvent } from '../../../protocol/event.ts';
 
@@ -10,12 +10,12 @@ export class Summary {
   #lastActivity = '';
   #forkedFrom: string | undefined;
 
-  /** Empty until somebody has written or named it. */
+  /** Empty until it has a given title or a first message. */
   get title(): string {
     return this.#given || this.#first;
   }
 
-  /** Somebody named it. */
+  /** It has a given title. */
   get isNamed(): boolean {
     return this.#given !== '';
   }
@@ -42,7 +42,7 @@ export class Summary {
   }
 }
 
-/** One line, not too long, no character cut in half. */
+/** One line of at most TITLE_LENGTH, no character cut in half. */
 export function shortTitle(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > TITLE_LENGTH ? `${wholeCharacters(line, TITLE_LENGTH - 1)}…` : line;

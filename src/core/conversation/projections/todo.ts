@@ -1,14 +1,18 @@
-// Decides what the model's to-do list is: the one that its last successful call wrote, from the log, so that it survives a restart.
+// Projects the model's to-do list: the one that its last successful call wrote. It is in the log, so it survives a restart.
 import { type LogEvent } from '../../../protocol/event.ts';
 import { type TodoItem, todoArgumentsSchema } from '../../../protocol/todo.ts';
-
-export const TODO_TOOL = 'todo';
+import { type KnownTools } from '../../ports/toolTraits.ts';
 
 export class Todo {
   #items: readonly TodoItem[] = [];
   readonly #asked = new Map<string, unknown>();
+  readonly #tools: KnownTools | undefined;
 
-  /** Replaced whole when it changes. */
+  constructor(tools: KnownTools | undefined) {
+    this.#tools = tools;
+  }
+
+  /** A new array after each change. */
   get items(): readonly TodoItem[] {
     return this.#items;
   }
@@ -16,7 +20,7 @@ export class Todo {
   fold(event: LogEvent): void {
     switch (event.type) {
       case 'tool_call_request':
-        if (event.name === TODO_TOOL) this.#asked.set(event.id, event.arguments);
+        if (this.#tools?.traits(event.name)?.writesTodo === true) this.#asked.set(event.id, event.arguments);
         return;
       case 'approval':
         if (event.arguments !== undefined && this.#asked.has(event.tool_call_id)) {

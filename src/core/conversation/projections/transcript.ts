@@ -1,22 +1,21 @@
-// Decides what a person sees of the log: events → items of the chat, each event once.
-
+// Projects the log to the items of the chat, each event once.
 import { printPath } from '../../../base/printPath.ts';
 import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type Level, type Notification, printKind, worseLevel } from '../../../protocol/notification.ts';
 import { nameOfSubject } from '../../../protocol/scopes.ts';
 import { type CarriedView, type ToolState, type TranscriptItem } from '../../../protocol/transcript.ts';
-import { nameOf } from '../attachments.ts';
+import { attachmentName } from '../attachments.ts';
 import { estimateTokens } from '../tokens.ts';
 import { type Pending } from './pending.ts';
 
-/** What is pending, by id. */
-type PendingLookup = Pick<Pending, 'get' | 'text'>;
+/** Finds what is pending, by id. */
+type PendingLookup = Pick<Pending, 'get' | 'queuedMessage'>;
 
 type ItemOf<T extends TranscriptItem['type']> = Extract<TranscriptItem, { type: T }>;
 
 export class Transcript {
   readonly #items = new Map<string, TranscriptItem>();
-  /** Carriers that no successful model call has held yet. */
+  /** Items of carriers that no successful model call has contained yet. */
   #unaccepted: string[] = [];
   /** Calls of the open turn without a result. */
   readonly #running = new Set<string>();
@@ -25,7 +24,7 @@ export class Transcript {
     return [...this.#items.values()];
   }
 
-  /** Returns the items that this event added or changed. `pending` finds what a carrier carried before it is cleared. */
+  /** Returns the items that this event added or changed. Call it before `Pending.fold`: `pending` finds what a carrier delivers. */
   fold(event: LogEvent, pending: PendingLookup): readonly TranscriptItem[] {
     switch (event.type) {
       case 'chat_request':
@@ -68,7 +67,7 @@ export class Transcript {
 
   #request(event: EventOf<'chat_request'>, pending: PendingLookup): TranscriptItem {
     const { event_id: id, source, content: text } = event;
-    const item = { type: 'request', id, source, text, ...namesOf(event.attachments) } as const;
+    const item = { type: 'request', id, source, text, ...attachmentNames(event.attachments) } as const;
     return this.#set(this.#withCarried(item, event.notifications, pending));
   }
 
@@ -95,7 +94,7 @@ export class Transcript {
   }
 
   #questionAnswered(event: EventOf<'inquiry_response'>): readonly TranscriptItem[] {
-    // Only what still runs can have asked.
+    // Only a running call can have an open question.
     const tools = [...this.#running].flatMap((id) => this.#tool(id) ?? []);
     const tool = tools.find(({ question }) => question?.id === event.id);
     if (tool?.question === undefined) return [];
@@ -116,13 +115,15 @@ export class Transcript {
     return [this.#set(this.#withCarried(done, event.notifications, pending)), ...this.#meanwhile(event, pending)];
   }
 
-  /** What the user wrote meanwhile stands where the model reads it: behind the result that carried it. */
+  /** Queued messages are shown where the model reads them: after the result that carried them. */
   #meanwhile({ notifications }: EventOf<'tool_call_response'>, pending: PendingLookup): TranscriptItem[] {
     return (notifications?.user_text ?? []).flatMap((id) => {
-      const words = pending.text(id);
-      if (words === undefined) return [];
-      const { content: text, attachments } = words;
-      return [this.#set({ type: 'request', id, source: 'user', text, meanwhile: true, ...namesOf(attachments) })];
+      const message = pending.queuedMessage(id);
+      if (message === undefined) return [];
+      const { content: text, attachments } = message;
+      return [
+        this.#set({ type: 'request', id, source: 'user', text, meanwhile: true, ...attachmentNames(attachments) }),
+      ];
     });
   }
 
@@ -146,17 +147,17 @@ export class Transcript {
     });
   }
 
-  /** What could not be captured cannot be brought back: that must be known before it is needed. */
+  /** Without a checkpoint the changes of the command cannot be undone; the user is warned before it is needed. */
   #checkpoint({ event_id: id, reason, failure }: EventOf<'checkpoint_taken'>): readonly TranscriptItem[] {
     if (failure === undefined || reason === 'turn') return [];
-    const text = `${failure.message} What this command overwrites cannot be brought back.`;
+    const text = `${failure.message} Changes made by this command cannot be undone.`;
     const { nextStep } = failure;
     return [this.#set({ type: 'notice', id, level: 'warning', text, ...(nextStep !== undefined && { nextStep }) })];
   }
 
-  /** What was undone can be brought back from where it stands in the conversation. */
+  /** The notice of an undo or restore has an action that reverts it. */
   #reviewed(event: EventOf<'changes_reviewed'>): readonly TranscriptItem[] {
-    const names = listed(event.files.map(({ path }) => path));
+    const names = listPaths(event.files.map(({ path }) => path));
     switch (event.action) {
       case 'keep':
         return [];
@@ -164,13 +165,13 @@ export class Transcript {
         const before = this.#items.get(event.of ?? '');
         if (before?.type !== 'notice') return [];
         const { action: _, ...notice } = before;
-        return [this.#set({ ...notice, text: `${notice.text} Taken back.` })];
+        return [this.#set({ ...notice, text: `${notice.text} Reverted.` })];
       }
       case 'undo':
       case 'restore': {
-        const text = event.action === 'undo' ? `You undid changes of ${names}.` : `You restored ${names}.`;
+        const text = event.action === 'undo' ? `You undid changes in ${names}.` : `You restored ${names}.`;
         const message = { type: 'bring_back', decision: event.event_id } as const;
-        const action = { label: 'Take back', message };
+        const action = { label: 'Revert', message };
         return [this.#set({ type: 'notice', id: event.event_id, level: 'info', text, action })];
       }
     }
@@ -180,7 +181,7 @@ export class Transcript {
     return [...this.#lost(), ...this.#end(event)];
   }
 
-  /** Calls whose results are missing from a damaged log must not seem to run for ever. */
+  /** Calls whose results are missing from a damaged log must not be shown as running. */
   #lost(): readonly TranscriptItem[] {
     const ids = [...this.#running];
     this.#running.clear();
@@ -201,7 +202,7 @@ export class Transcript {
 
 const LISTED = 3;
 
-function listed(names: readonly string[]): string {
+function listPaths(names: readonly string[]): string {
   const more = names.length - LISTED;
   return more > 0 ? `${names.slice(0, LISTED).join(', ')} and ${more} more` : names.join(', ');
 }
@@ -222,8 +223,8 @@ function endState(before: ToolState, event: EventOf<'tool_call_response'>): Tool
   return event.is_error ? 'failed' : 'done';
 }
 
-function namesOf(attachments: readonly Attachment[] | undefined) {
-  return attachments === undefined || attachments.length === 0 ? {} : { attachments: attachments.map(nameOf) };
+function attachmentNames(attachments: readonly Attachment[] | undefined) {
+  return attachments === undefined || attachments.length === 0 ? {} : { attachments: attachments.map(attachmentName) };
 }
 
 function viewCarried(carried: Carried, pending: PendingLookup): CarriedView {

@@ -1,10 +1,10 @@
-// Tracks how far the running turn has come: whether one is open, which of its tool calls have no response, which were approved.
+// Projects the progress of the turn: whether one is open, which of its tool calls have no response, which were approved.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 
 export interface UnansweredCall {
   readonly request: EventOf<'tool_call_request'>;
   readonly approval?: EventOf<'approval'>;
-  /** Events behind the request are missing from the log: its approval or its response may be among them. */
+  /** Events after the request are missing from the log: its approval or its response may be among them. */
   readonly uncertain?: true;
 }
 
@@ -14,9 +14,9 @@ export interface Inquiry {
 }
 
 /**
- * Only calls of the last answer of the open turn can be without a response. A call that a damaged log, or an earlier
- * version, left without one is forgotten as soon as something follows that its response must have preceded: it never runs
- * again (invariant 7).
+ * Only calls of the last answer of the open turn can be without a response. A call that a damaged log or an earlier
+ * version left without one is dropped at the first event that its response must precede: it never runs again
+ * (invariant 7).
  */
 export class TurnState {
   readonly #unanswered = new Map<string, UnansweredCall>();
@@ -27,11 +27,11 @@ export class TurnState {
   #key = '';
   #schema: EventOf<'chat_request'>['schema'];
   #outcome: EventOf<'turn_ended'>['outcome'] | undefined;
-  /** A `model_call` closed the last answer: what the model says next belongs to another one. */
+  /** A `model_call` closed the last answer: further output of the model belongs to the next one. */
   #answerEnded = false;
   #lastSeq = 0;
 
-  /** The number of the last event that was folded. */
+  /** The number of the last folded event. */
   get lastSeq(): number {
     return this.#lastSeq;
   }
@@ -45,7 +45,7 @@ export class TurnState {
     return this.#key;
   }
 
-  /** JSON Schema of the answer that the open turn's request wants. */
+  /** JSON Schema of the answer that the open turn's request asks for. */
   get schema(): EventOf<'chat_request'>['schema'] {
     return this.#schema;
   }
@@ -63,12 +63,12 @@ export class TurnState {
     return this.#unanswered.size > 0;
   }
 
-  /** The question that an unanswered call has put. */
+  /** The question that an unanswered call asked. */
   inquiry(call: string): Inquiry | undefined {
     return this.#inquiries.get(call);
   }
 
-  /** Questions that wait for the user. */
+  /** Questions that the user has not answered. */
   get openInquiries(): readonly EventOf<'inquiry_request'>[] {
     return [...this.#inquiries.values()].filter(({ response }) => response === undefined).map(({ request }) => request);
   }
@@ -108,7 +108,7 @@ export class TurnState {
         this.#forgetCalls();
         return;
       case 'model_call':
-        // Titles and summaries are asked for beside the answer.
+        // Titles and summaries are requested outside the answer.
         if (event.purpose === undefined) this.#answerEnded = true;
         return;
       case 'chat_response':
@@ -134,7 +134,7 @@ export class TurnState {
         }
         return;
       case 'tool_call_response':
-        // Also where the request is missing: a new call under its id would get the old one's files.
+        // Also if the request is missing: a new call with its id would be given the old call's files.
         this.#callIds.add(event.id);
         this.#unanswered.delete(event.id);
         this.#inquiries.delete(event.id);
@@ -144,7 +144,7 @@ export class TurnState {
     }
   }
 
-  /** The parts of one answer are several events until its `model_call`. */
+  /** One answer may be several events; they end with its `model_call`. */
   #beginAnswer(): void {
     if (this.#answerEnded) this.#forgetCalls();
     this.#answerEnded = false;

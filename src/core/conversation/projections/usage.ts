@@ -1,11 +1,11 @@
-// Decides what a conversation has used: tokens as the endpoint counted them, and between its counts our estimate, scaled by it.
+// Projects token usage: as counted by the endpoint, and since its last count as estimated, scaled by the error of earlier estimates.
 import { type Carried, type EventOf, type LogEvent, type Usage } from '../../../protocol/event.ts';
 import { type ModelMessage } from '../../ports/modelMessages.ts';
 import { type Prices } from '../../ports/ports.ts';
 import { withAttachments } from '../attachments.ts';
 import { estimateTokens } from '../tokens.ts';
 
-/** A wild first count must not spoil the estimate. */
+/** Bounds of the ratio, so that one odd count does not spoil the estimate. */
 const LEAST_RATIO = 0.5;
 const MOST_RATIO = 3;
 
@@ -17,10 +17,10 @@ export interface Tokens {
 
 const none: Tokens = { input: 0, output: 0, cached: 0 };
 
-/** How many of the endpoint's last counts the ratio is made of. */
+/** The ratio uses this many of the endpoint's last counts. */
 const COUNTS = 8;
 
-/** Texts whose tokens are estimated when somebody asks: most of a long log is never asked for. */
+/** Estimates tokens lazily: those of most texts of a long log are never needed. */
 class Estimate {
   #texts: string[] = [];
   #tokens = 0;
@@ -38,14 +38,14 @@ class Estimate {
 
 export class UsageTotal {
   readonly #byModel = new Map<string, Tokens>();
-  /** What the model had read and said at the endpoint's last count. */
+  /** Input and output of the request that the endpoint counted last. */
   #counted: number | undefined;
-  /** Estimated, where nothing is counted: what stood there before `read` and `said`; undefined after a compaction. */
+  /** Without a count: the estimate of everything before `input` and `output`; undefined after a compaction. */
   #estimated: number | undefined = 0;
-  /** What came since: for the model to read, and from it. */
-  #read = new Estimate();
-  #said = new Estimate();
-  /** The last counts: by how much the input grew, and what we had estimated for it. */
+  /** Since then: what the model reads, and what it wrote. */
+  #input = new Estimate();
+  #output = new Estimate();
+  /** The last counts: growth of the input, and the estimate for it. */
   readonly #counts: { readonly grown: number; readonly read: Estimate }[] = [];
   readonly #notifications = new Estimate();
   #woken: Tokens = none;
@@ -59,17 +59,17 @@ export class UsageTotal {
     return [...this.#byModel.values()].reduce(add, none);
   }
 
-  /** Of all that was read, what notifications took, once for each. */
+  /** Tokens of all carried notification blocks, each counted once. */
   get notifications(): number {
     return Math.round(this.#notifications.tokens * this.ratio);
   }
 
-  /** What turns cost that no person began. */
+  /** Usage of system turns. */
   get woken(): Tokens {
     return this.#woken;
   }
 
-  /** Real tokens for one estimated, the newest count weighing most. */
+  /** Counted tokens per estimated token; the newest count weighs most. */
   get ratio(): number {
     return this.#counts.reduce((ratio, { grown, read }) => {
       if (read.tokens <= 100) return ratio;
@@ -77,14 +77,14 @@ export class UsageTotal {
     }, 1);
   }
 
-  /** How many tokens the next request will be. `overhead`: the system prompt and the tools, where nothing was counted yet. */
+  /** The expected tokens of the next request. `overhead`: the system prompt and the tools, needed before the first count. */
   contextTokens(messages: () => readonly ModelMessage[], overhead: () => string): number {
     if (this.#estimated === undefined && this.#counted === undefined) {
       this.#estimated = messages().reduce((sum, message) => sum + estimateTokens(textOf(message)), 0);
-      this.#read = new Estimate();
-      this.#said = new Estimate();
+      this.#input = new Estimate();
+      this.#output = new Estimate();
     }
-    const since = this.#read.tokens + this.#said.tokens;
+    const since = this.#input.tokens + this.#output.tokens;
     if (this.#counted !== undefined) return Math.round(this.#counted + since * this.ratio);
     return Math.round((estimateTokens(overhead()) + (this.#estimated ?? 0) + since) * this.ratio);
   }
@@ -95,18 +95,18 @@ export class UsageTotal {
         this.#systemTurn = event.source === 'system';
         return;
       case 'chat_request':
-        this.#read.add(withAttachments(event.content, event.attachments));
+        this.#input.add(withAttachments(event.content, event.attachments));
         this.#carried(event.notifications);
         return;
       case 'tool_call_response':
-        this.#read.add(event.content);
+        this.#input.add(event.content);
         this.#carried(event.notifications);
         return;
       case 'chat_response':
-        this.#said.add(event.message ?? '');
+        this.#output.add(event.message ?? '');
         return;
       case 'tool_call_request':
-        this.#said.add(event.arguments_text ?? JSON.stringify(event.arguments));
+        this.#output.add(event.arguments_text ?? JSON.stringify(event.arguments));
         return;
       case 'compaction':
         this.#counted = undefined;
@@ -121,7 +121,7 @@ export class UsageTotal {
 
   #carried(carried: Carried | undefined): void {
     if (carried === undefined) return;
-    this.#read.add(carried.text);
+    this.#input.add(carried.text);
     this.#notifications.add(carried.text);
   }
 
@@ -129,19 +129,19 @@ export class UsageTotal {
     if (usage === undefined) return;
     const used = { input: usage.input_tokens, output: usage.output_tokens, cached: usage.cached_tokens ?? 0 };
     this.#byModel.set(model, add(this.#byModel.get(model) ?? none, used));
-    // A title is asked for beside whatever runs.
+    // A title may be requested while any turn runs.
     if (this.#systemTurn && purpose !== 'title') this.#woken = add(this.#woken, used);
     if (purpose === undefined) this.#count(usage);
   }
 
-  /** What was read now beyond the last count is what was estimated meanwhile: their ratio is how far we were off. */
+  /** The growth of the input since the last count is compared with the estimate for the same texts. */
   #count(usage: Usage): void {
     const grown = this.#counted === undefined ? 0 : usage.input_tokens - this.#counted;
-    if (grown > 0) this.#counts.push({ grown, read: this.#read });
+    if (grown > 0) this.#counts.push({ grown, read: this.#input });
     if (this.#counts.length > COUNTS) this.#counts.shift();
     this.#counted = usage.input_tokens + usage.output_tokens;
-    this.#read = new Estimate();
-    this.#said = new Estimate();
+    this.#input = new Estimate();
+    this.#output = new Estimate();
   }
 }
 
@@ -154,7 +154,7 @@ function textOf(message: ModelMessage): string {
   return [message.content, ...message.calls.map((call) => `${call.name} ${call.arguments}`)].join('\n');
 }
 
-/** Cached tokens are part of the input and cost what a cached one does, if that is known. */
+/** Cached tokens are part of the input; they have their own price if it is known. */
 export function costOf({ input, output, cached }: Tokens, prices: Prices): number {
   const fresh = (input - cached) * prices.input + cached * (prices.cached ?? prices.input);
   return (fresh + output * prices.output) / 1_000_000;

@@ -1,8 +1,6 @@
-// Decides what a conversation's own acts subscribe it to: watched globs, handles and tasks, from the log, so that they survive a restart.
+// Projects what a conversation subscribed to by its own calls: globs, handles and tasks. It is in the log, so it survives a restart.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
-
-export const WATCH_TOOL = 'watch';
-export const RUN_TASK_TOOL = 'run_task';
+import { type KnownTools, type ToolTraits } from '../../ports/toolTraits.ts';
 
 export interface WatchArguments {
   readonly add?: readonly string[] | undefined;
@@ -14,29 +12,38 @@ export class Watches {
   #handles: ReadonlySet<string> = new Set();
   #tasks: ReadonlySet<string> = new Set();
   readonly #asked = new Map<string, WatchArguments>();
-  readonly #askedTasks = new Map<string, unknown>();
+  readonly #askedTasks = new Map<string, { readonly tool: ToolTraits; readonly task: string | undefined }>();
+  readonly #tools: KnownTools | undefined;
 
-  /** Replaced whole when it changes. */
+  constructor(tools: KnownTools | undefined) {
+    this.#tools = tools;
+  }
+
+  /** A new set after each change. */
   get globs(): ReadonlySet<string> {
     return this.#globs;
   }
 
-  /** Names of the handles it started. Replaced whole when it changes. */
+  /** Names of the handles it started. A new set after each change. */
   get handles(): ReadonlySet<string> {
     return this.#handles;
   }
 
-  /** Names of the tasks it ran, as it called them. Replaced whole when it changes. */
+  /** Names of the tasks it ran, as it called them. A new set after each change. */
   get tasks(): ReadonlySet<string> {
     return this.#tasks;
   }
 
   fold(event: LogEvent): void {
     switch (event.type) {
-      case 'tool_call_request':
-        if (event.name === WATCH_TOOL) this.#asked.set(event.id, event.arguments);
-        if (event.name === RUN_TASK_TOOL) this.#askedTasks.set(event.id, event.arguments['name']);
+      case 'tool_call_request': {
+        const tool = this.#tools?.traits(event.name);
+        if (tool?.changesWatches === true) this.#asked.set(event.id, event.arguments);
+        if (tool?.runsTask !== undefined) {
+          this.#askedTasks.set(event.id, { tool, task: tool.runsTask(event.arguments) });
+        }
         return;
+      }
       case 'approval':
         this.#approved(event);
         return;
@@ -61,13 +68,14 @@ export class Watches {
 
   #approved({ tool_call_id: call, action, arguments: changed }: EventOf<'approval'>): void {
     if (changed !== undefined && this.#asked.has(call)) this.#asked.set(call, changed);
-    if (action === 'reject' || !this.#askedTasks.has(call)) return;
-    const name = changed?.['name'] ?? this.#askedTasks.get(call);
-    if (typeof name === 'string' && !this.#tasks.has(name)) this.#tasks = new Set([...this.#tasks, name]);
+    const asked = this.#askedTasks.get(call);
+    if (action === 'reject' || asked === undefined) return;
+    const task = (changed && asked.tool.runsTask?.(changed)) ?? asked.task;
+    if (task !== undefined && !this.#tasks.has(task)) this.#tasks = new Set([...this.#tasks, task]);
   }
 }
 
-/** The tool refuses what this could not take, so a call that succeeded has happened exactly like this. */
+/** The tool refuses arguments that this cannot apply, so the log and the tool agree about a call that succeeded. */
 export function applyWatch(globs: ReadonlySet<string>, { add, remove }: WatchArguments): ReadonlySet<string> {
   const next = new Set(globs);
   for (const glob of strings(remove)) next.delete(glob);
@@ -75,7 +83,7 @@ export function applyWatch(globs: ReadonlySet<string>, { add, remove }: WatchArg
   return next;
 }
 
-/** Arguments in the log are what a model wrote. */
+/** Arguments in the log are what a model wrote, so they are not validated. */
 function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }

@@ -1,8 +1,8 @@
 // Prints the Markdown block: grouped by level, for models that do better without tags.
 import { LEVELS } from '../../../protocol/notification.ts';
 import { maskKey } from '../../conversation/key.ts';
-import { type Entry } from '../plan.ts';
-import { attachedWordsOf, type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './format.ts';
+import { type Entry } from '../outline.ts';
+import { attachedWordsOf, type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
 
 const TITLES = { critical: 'Critical', error: 'Error', warning: 'Warning', info: 'Info' } as const;
 

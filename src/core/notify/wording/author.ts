@@ -1,5 +1,4 @@
 // Decides how it is said who changed a file: only as far as it was observed.
-
 import { printCommandLine, printPath } from '../../../base/printPath.ts';
 import { type NotificationDraft } from '../../../protocol/notification.ts';
 

@@ -1,5 +1,4 @@
 // Decides what is said of a file that is no longer as the model saw it: a bounded diff, else a summary. Pure.
-
 import { printPath } from '../../../base/printPath.ts';
 import { decodeText } from '../../../base/text.ts';
 import { KINDS } from '../../../protocol/kinds.ts';

@@ -1,5 +1,4 @@
 // Decides what is said when another commit or branch was checked out: one notification for all its files, naming the seen ones. Pure.
-
 import { printPath } from '../../../base/printPath.ts';
 import { KINDS } from '../../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../../protocol/notification.ts';

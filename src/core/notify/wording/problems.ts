@@ -1,5 +1,4 @@
 // Decides what is said of problems: what came and what went against what a conversation knows, in few words. Pure.
-
 import { printPath } from '../../../base/printPath.ts';
 import { wholeCharacters } from '../../../base/text.ts';
 import { type Level, type NotificationDraft } from '../../../protocol/notification.ts';

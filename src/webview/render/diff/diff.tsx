@@ -1,4 +1,4 @@
-// Decides how the differences that a call made are drawn: file by file, line by line, in the editor's colours, in full on demand.
+// Renders the diffs of a call by file, highlighted, shortened until expanded.
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { DiffHunk, FileDiff } from '../../../protocol/diffView.ts';
@@ -10,7 +10,7 @@ import { drawColoured } from '../markdown/code.tsx';
 import { visibleText } from '../visibleText.ts';
 import { colouredLines, languageOf } from './diffColours.ts';
 
-/** A card shows this much until somebody wants it all. */
+/** Lines shown until the diff is expanded. */
 const SHORT = 24;
 
 interface Line {
@@ -22,7 +22,7 @@ interface Line {
 
 interface Properties {
   readonly files: readonly FileDiff[];
-  /** Nothing is folded away: somebody is asked about it. */
+  /** Nothing is folded, because it needs an approval. */
   readonly whole?: boolean;
 }
 
@@ -61,7 +61,7 @@ function FileChange({ file, whole }: { readonly file: FileDiff; readonly whole: 
         {file.kind !== 'changed' && <span class="diff-kind">{strings.diffKinds[file.kind]}</span>}
         <Counts added={file.added} removed={file.removed} />
       </figcaption>
-      {file.note !== undefined && <p class="quiet diff-note">{noteOf(file, file.note)}</p>}
+      {file.note !== undefined && <p class="quiet diff-note">{describeNote(file, file.note)}</p>}
       {lines > 0 && (
         <div class="diff-lines" tabIndex={0} role="group" aria-label={label}>
           <Hunks path={file.path} hunks={all ? file.hunks : shortened(file.hunks)} />
@@ -82,9 +82,9 @@ function FileChange({ file, whole }: { readonly file: FileDiff; readonly whole: 
   );
 }
 
-function noteOf({ sizes }: FileDiff, note: NonNullable<FileDiff['note']>): string {
-  const said = sizes === undefined ? '' : strings.diffSizes(sizes.before, sizes.after);
-  return [strings.diffNotes[note], said].filter((text) => text !== '').join(' ');
+function describeNote({ sizes }: FileDiff, note: NonNullable<FileDiff['note']>): string {
+  const size = sizes === undefined ? '' : strings.diffSizes(sizes.before, sizes.after);
+  return [strings.diffNotes[note], size].filter((text) => text !== '').join(' ');
 }
 
 export function Counts({ added, removed }: { readonly added: number; readonly removed: number }) {

@@ -1,14 +1,14 @@
-// Decides the colours of the lines of a difference: each side is read as the code it is, then taken apart into lines.
+// Highlights the lines of a diff: each side is highlighted as a whole, then split into lines.
 import { type Coloured, highlight } from '../markdown/highlight.ts';
 import { visibleText } from '../visibleText.ts';
 
-/** By the file's ending; highlight.js knows most endings as names of languages. */
+/** The file extension; highlight.js accepts most extensions as language names. */
 export function languageOf(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
   return name.slice(name.lastIndexOf('.') + 1);
 }
 
-/** In step with the lines; undefined where there are no colours. */
+/** Parallel to the lines; undefined if they are not highlighted. */
 export function colouredLines(lines: readonly string[], language: string): (readonly Coloured[])[] | undefined {
   const side = (without: string) => {
     const own = lines
@@ -22,7 +22,7 @@ export function colouredLines(lines: readonly string[], language: string): (read
   return lines.map((line, index) => after.get(index) ?? before.get(index) ?? [line.slice(1)]);
 }
 
-/** What spans several lines is closed at each line's end and opened again on the next. */
+/** A scope that spans several lines is closed at each line's end and opened again on the next. */
 function splitLines(parts: readonly Coloured[]): Coloured[][] {
   const lines: Coloured[][] = [[]];
   for (const part of parts) {

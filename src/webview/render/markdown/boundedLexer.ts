@@ -1,34 +1,34 @@
-// Reads Markdown within bounds: nesting, tables, and the work for one piece of text. What goes beyond them is shown as plain
-// text. The package itself recurses for each level until the stack is full, and is quadratic on texts made for it.
+// Lexes Markdown with bounds on nesting, tables and work per text; what exceeds them is shown as plain text. `marked` itself
+// recurses without a limit and is quadratic for malicious input.
 import { Lexer, type MarkedToken, type Token, Tokenizer, type Tokens } from 'marked';
 
-/** Quotes and lists within each other; emphasis and links within each other. */
+/** Nesting of quotes and lists; nesting of emphasis and links. */
 const DEEPEST_BLOCKS = 12;
 const DEEPEST_INLINE = 12;
-/** A longer list or quote becomes several, one after the other. In characters. */
+/** In characters. A longer list or quote is split into several. */
 const LONGEST_BLOCK = 10_000;
 const MOST_COLUMNS = 100;
 const MOST_CELLS = 10_000;
 const MOST_DEFINITIONS = 1000;
-/** Each character that may begin or end something is looked at with all the text behind it. */
+/** For each delimiter the lexer may examine all text after it. */
 const MOST_STEPS = 10_000_000;
-/** In a longer word no mail address is looked for: it would be, from each of its characters to its end. */
+/** Longer words are not searched for mail addresses: the search is quadratic in the length of a word. */
 const LONGEST_WORD = 500;
 
 const DELIMITERS = new Set('*_~[]<!`\\');
-/** Asked first, for each block: what follows costs more. */
+/** Cheap tests before the expensive ones of the package. */
 const LIST = /^ {0,3}(?:[*+-]|\d{1,9}[.)])(?:[ \t\n]|$)/;
 const QUOTE = /^ {0,3}>/;
 const TABLE_RULE = /^[ \t]*[|:-][ \t|:-]*$/;
-/** Where in a long block another of its kind may begin. */
+/** Where a long block may be split. */
 const ITEM_START = /\n(?=(?:[*+-]|\d{1,9}[.)])[ \t])/g;
 const QUOTE_START = /\n(?=>)/g;
 const ADDRESS_START = /^(?:https?:\/\/|ftp:\/\/|www\.)/i;
-/** As in the package, but for mail addresses. */
+/** The package's expression without mail addresses. */
 const TEXT_WITHOUT_MAIL =
   /^(`+(?!`)|~+(?!~)|[^`~])(?:(?=[`~])|(?= {2,}\n)|[\s\S]*?(?:(?=[\\<!\[`*~_]|\b_|[hH][tT][tT][pP][sS]?|[fF][tT][pP]:\/\/|(?<![^\s*_~(])www\.|$)|[^ ](?= {2,}\n)))/;
 
-/** Never throws: what cannot be read is one paragraph of plain text. */
+/** Never throws: text that cannot be lexed becomes one plain paragraph. */
 export function lexMarkdown(text: string): MarkedToken[] {
   try {
     return new BoundedLexer().lex(text) as MarkedToken[];
@@ -86,11 +86,11 @@ class BoundedTokenizer extends Tokenizer {
   override table(source: string): Tokens.Table | undefined {
     const columns = columnsOf(source);
     if (columns === 0 || columns > MOST_COLUMNS) return undefined;
-    // The head and the line below it are two of the lines.
+    // Two lines for the head and the rule below it.
     return super.table(firstLines(source, 2 + Math.floor(MOST_CELLS / columns)));
   }
 
-  /** Every piece of text looks through all of them. */
+  /** Bounded, because every text is compared with all definitions. */
   override def(source: string): Tokens.Def | undefined {
     const found = this.#definitions < MOST_DEFINITIONS ? super.def(source) : undefined;
     if (found !== undefined) this.#definitions += 1;
@@ -101,7 +101,7 @@ class BoundedTokenizer extends Tokenizer {
     return this.#mail || ADDRESS_START.test(source) ? super.url(source) : undefined;
   }
 
-  /** Reads text with or without looking for mail addresses in it. */
+  /** Runs `read` with mail addresses recognised or not. */
   withMail<T>(mail: boolean, read: () => T): T {
     const [rules, before] = [this.rules, this.#mail];
     if (!mail) this.rules = { ...rules, inline: { ...rules.inline, text: TEXT_WITHOUT_MAIL } };
@@ -114,7 +114,7 @@ class BoundedTokenizer extends Tokenizer {
     }
   }
 
-  /** Undefined beyond the deepest level: what would begin another is then a paragraph. */
+  /** Undefined beyond the deepest level: the text then becomes a paragraph. */
   #nested<T>(read: () => T | undefined): T | undefined {
     if (this.#depth >= DEEPEST_BLOCKS) return undefined;
     this.#depth += 1;
@@ -137,7 +137,7 @@ function measure(text: string): { readonly delimiters: number; readonly longestW
   return { delimiters, longestWord };
 }
 
-/** A long block up to the last place, within the bound, where another of its kind may begin; else to the end of a line. */
+/** Cuts a long block at the last place within the bound where it may be split, else at a line break. */
 function bounded(source: string, starts: RegExp): string {
   if (source.length <= LONGEST_BLOCK) return source;
   const head = source.slice(0, LONGEST_BLOCK);
@@ -145,7 +145,7 @@ function bounded(source: string, starts: RegExp): string {
   return last <= 0 ? source : source.slice(0, last + 1);
 }
 
-/** As many as the line below a table's head has; 0 if there is no such line. */
+/** The number of columns in the rule below a table's head; 0 without such a line. */
 function columnsOf(source: string): number {
   const [, rule] = source.split('\n', 2);
   if (rule === undefined || !TABLE_RULE.test(rule)) return 0;

@@ -1,4 +1,4 @@
-// Decides how a code block looks: its language, a copy button, and colours once its end is known.
+// A code block with its language, a copy button, and highlighting once it is complete.
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { type Growing, wholeText } from '../../growing.ts';
@@ -56,7 +56,7 @@ export function drawColoured(part: Coloured): ComponentChildren {
   return <span class={scopeClass(part.scope)}>{part.children.map(drawColoured)}</span>;
 }
 
-/** `title.function` is coloured as `title` unless the style sheet knows more. */
+/** `title.function` has the style of `title` unless the style sheet has a more specific one. */
 function scopeClass(scope: string): string {
   const [first = '', ...more] = scope.split('.');
   return [`hl-${first}`, ...more.map((part) => `hl-${first}-${part}`)].join(' ');

@@ -1,4 +1,4 @@
-// Decides which character references of Markdown text are turned into their characters: the ones that models write.
+// Decodes the character references that models commonly write in Markdown.
 
 const NAMED = new Map(
   Object.entries({

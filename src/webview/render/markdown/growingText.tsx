@@ -1,4 +1,4 @@
-// Decides how text that only grows is put into the page: in blocks of lines, of which only the last one ever changes.
+// Renders growing text in blocks of lines, of which only the last one changes.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Growing } from '../../growing.ts';
 
@@ -35,7 +35,7 @@ function draw(element: HTMLElement, drawn: Drawn, text: Growing): void {
   while (drawn.open.length > BLOCK) {
     const end = drawn.open.indexOf('\n', BLOCK);
     if (end < 0) break;
-    // The block's own end is the line break, also when the text is selected and copied.
+    // The end of a block acts as the line break, also in copied text.
     last.textContent = drawn.open.slice(0, end);
     drawn.open = drawn.open.slice(end + 1);
     last = element.appendChild(document.createElement('div'));

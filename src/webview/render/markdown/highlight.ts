@@ -1,4 +1,4 @@
-// Decides the colours of code: highlight.js reads it, and its scopes become a tree that is drawn without any HTML text.
+// Highlights code: turns the scopes of highlight.js into a tree that is rendered without HTML text.
 import type { Emitter } from 'highlight.js';
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
@@ -27,10 +27,10 @@ import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
 
-/** Above these a block stays plain: grammars take quadratic time, in the block and still more in a line of it. */
+/** Larger blocks stay plain: grammars take quadratic time in the length of a block and of a line. */
 const LIMIT = 20_000;
 const LONGEST_LINE = 1000;
-/** What is nested deeper has the colour of what it is in. */
+/** Deeper scopes have the style of their parent. */
 const DEEPEST = 20;
 
 export type Coloured = string | { readonly scope: string; readonly children: readonly Coloured[] };
@@ -121,7 +121,7 @@ for (const [name, language] of Object.entries(languages)) hl.registerLanguage(na
 hl.registerAliases(['jsonc', 'json5'], { languageName: 'json' });
 hl.registerAliases(['vue', 'svelte'], { languageName: 'xml' });
 
-/** Undefined: no colours (unknown language, too long, or the reader gave up). */
+/** Undefined: not highlighted (unknown language, too long, or highlight.js failed). */
 export function highlight(text: string, language: string): readonly Coloured[] | undefined {
   if (text.length > LIMIT || hasLongLine(text) || hl.getLanguage(language) === undefined) return undefined;
   const result = hl.highlight(text, { language, ignoreIllegals: true });

@@ -1,4 +1,4 @@
-// Decides what a link in an answer may do: open the web, write a mail, open a file of the workspace, or nothing.
+// Classifies links in answers: web address, mail address, file of the workspace, or not allowed.
 
 export type LinkTarget =
   | { readonly type: 'external'; readonly url: string }
@@ -11,7 +11,7 @@ const PATH_LIMIT = 5000;
 
 export function linkTarget(href: string): LinkTarget {
   const address = href.trim();
-  // Browsers drop control characters inside an address, so that a forbidden scheme could hide behind one.
+  // Browsers drop control characters inside an address, which could hide a forbidden scheme.
   if (address === '' || hasControl(address)) return NONE;
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(address)?.[0].toLowerCase();
   const drive = scheme?.length === 2;

@@ -1,4 +1,4 @@
-// Decides what each Markdown token looks like. There is no HTML text anywhere: what a model writes as HTML is shown as text.
+// Renders Markdown tokens. HTML written by a model is shown as text.
 import type { MarkedToken, Token, Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 import { memo } from '../../memo.ts';
@@ -10,7 +10,7 @@ import { decodeEntities } from './entities.ts';
 import { linkTarget } from './links.ts';
 import type { Block, MarkdownView } from './markdownStream.ts';
 
-/** Draws only the groups that changed, and in them only the blocks that changed. */
+/** Renders only the groups that changed, and in them only the blocks that changed. */
 export function Markdown({ view }: { readonly view: MarkdownView }) {
   return (
     <div class="markdown">
@@ -22,7 +22,7 @@ export function Markdown({ view }: { readonly view: MarkdownView }) {
   );
 }
 
-/** An element of its own, so that the browser can leave out the layout of groups that are out of sight. */
+/** A separate element, so that the browser can skip the layout of groups that are out of sight. */
 const BlockGroup = memo(function BlockGroup({ blocks }: { readonly blocks: readonly Block[] }) {
   return (
     <div class="blocks">
@@ -94,7 +94,7 @@ export function renderToken(token: MarkedToken): ComponentChildren {
         </Link>
       );
     case 'image':
-      // Nothing is fetched for a picture: its address would tell the sender that the answer was read.
+      // Images are not fetched: the request would reveal that the answer was read.
       return (
         <Link href={token.href} title={token.title ?? ''}>
           {token.text === '' ? token.href : decodeEntities(token.text)}
@@ -146,7 +146,7 @@ function renderTable(table: Tokens.Table): ComponentChildren {
   );
 }
 
-/** The page's own heading comes first; most answers begin at the second level, whatever their author calls it. */
+/** The page has its own first-level heading; headings of answers begin below it. */
 function Heading({ depth, children }: { readonly depth: number; readonly children: ComponentChildren }) {
   const name = `heading heading-${depth}`;
   if (depth <= 2) return <h2 class={name}>{children}</h2>;

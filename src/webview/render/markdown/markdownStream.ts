@@ -1,4 +1,4 @@
-// Decides which part of a streamed Markdown text is read again: only the last open blocks, so that the cost stays linear.
+// Lexes streamed Markdown incrementally: only the last open blocks are lexed again, so the cost stays linear.
 import { type MarkedToken } from 'marked';
 import { appendTo, type Chunked, chunked } from '../../chunked.ts';
 import { type Growing, grow, growing } from '../../growing.ts';
@@ -6,39 +6,39 @@ import { lexMarkdown } from './boundedLexer.ts';
 
 export interface Block {
   readonly token: MarkedToken;
-  /** The text of a fenced code block whose end has not come; its token is behind. */
+  /** The current text of a fenced code block that is still open; its token is older. */
   readonly open?: Growing;
-  /** Rises when all is read again: equal source may then mean other nodes (a link defined later). */
+  /** Increases when everything is lexed again: equal source may then give other nodes (a link defined later). */
   readonly reading: number;
 }
 
 export interface MarkdownView {
   readonly blocks: Chunked<Block>;
-  /** The newest text, not yet read as Markdown. */
+  /** The newest text, not lexed yet. */
   readonly rest: string;
 }
 
 export interface MarkdownStream {
   append(text: string): void;
-  /** After it the blocks are those of the whole text read at once. */
+  /** Afterwards the blocks equal those of the whole text lexed at once. */
   finish(): void;
   view(): MarkdownView;
-  /** How many characters were given to the lexer so far: what tests hold to be linear. */
+  /** Characters given to the lexer so far; tests check that it is linear. */
   readonly lexed: number;
 }
 
-/** Below this an open block is read again for each piece; above, when it has grown by an eighth. */
+/** A smaller open block is lexed again for each piece, a larger one when it has grown by an eighth. */
 const SMALL = 2048;
 const CLOSING_FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*$/;
 const MAYBE_FENCE = /^ {0,3}(?:`*|~*)[ \t]*$/;
 
-/** A fence whose end has not come: its lines are shown as they arrive and read again only at its end. */
+/** An open fence: its lines are shown as they arrive and lexed again only at its end. */
 interface OpenFence {
   readonly marker: string;
   text: Growing;
   /** The unfinished line, as long as it can still become the closing fence. */
   line: string;
-  /** What of it is not shown yet. */
+  /** The part of it that is not shown yet. */
   held: string;
 }
 
@@ -47,7 +47,7 @@ export function createMarkdownStream(): MarkdownStream {
   let committed: Chunked<Block> = chunked();
   let tail = '';
   let tailBlocks: Block[] = [];
-  /** How much of the tail the lexer has seen. */
+  /** How much of the tail is lexed. */
   let read = 0;
   let fence: OpenFence | undefined;
   let reading = 0;
@@ -101,7 +101,7 @@ export function createMarkdownStream(): MarkdownStream {
     },
     finish() {
       const whole = pieces.join('');
-      // A definition may stand after its uses, which are then already read: the only case that needs all of it again.
+      // A link definition may follow its uses, which are already lexed: the only case that needs the whole text again.
       const again = whole.includes(']:');
       reading += again ? 1 : 0;
       const blocks = toBlocks(lex(again ? whole : tail + (carriageReturn ? '\n' : '')));
@@ -120,8 +120,8 @@ export function createMarkdownStream(): MarkdownStream {
 }
 
 /**
- * Where the tail may be cut: before a block that follows a blank line and whose first line is complete. Nothing
- * that arrives later can join what stands before such a line: it was weighed whole, and did not join.
+ * Where the tail may be cut: before a block that follows a blank line and whose first line is complete. Later text
+ * cannot join the block before such a line.
  */
 function findCut(text: string, tokens: readonly MarkedToken[]): { readonly tokens: number; readonly offset: number } {
   let best = { tokens: 0, offset: 0 };
@@ -156,7 +156,7 @@ function openFence(token: MarkedToken | undefined): OpenFence | undefined {
   return { marker, text: growing(body.slice(0, body.length - held.length)), line: lineStart(line), held };
 }
 
-/** True when the fence's end may have come. */
+/** Returns true if the fence may have ended. */
 function feedFence(fence: OpenFence, more: string): boolean {
   const lines = more.split('\n');
   const first = fence.line + (lines[0] ?? '');
@@ -170,7 +170,7 @@ function feedFence(fence: OpenFence, more: string): boolean {
   return false;
 }
 
-/** A long line is no fence; its start is enough to know that. */
+/** The start of a long line is enough to know that it is no fence. */
 function lineStart(line: string): string {
   return line.length > 200 ? line.slice(0, 200) : line;
 }

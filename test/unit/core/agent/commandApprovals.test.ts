@@ -1,10 +1,10 @@
-// Which command lines run, and which are asked for: by list, by mode, by shell.
+// Approval of command lines: by allow list, mode and shell.
 import { describe, expect, test } from 'vitest';
-import { useJudgedFolder } from '../../../support/judging.ts';
+import { useApprovalPolicy } from '../../../support/tools/approvalPolicy.ts';
 
-const verdict = useJudgedFolder();
+const verdict = useApprovalPolicy();
 
-describe('a listed command that names something outside is asked for', () => {
+describe('a listed command that names a path outside the workspace asks for approval', () => {
   const commands = ['grep *', 'find *', 'ls *', 'curl *', 'sort *', 'gcc *', 'cc *', 'tar *', 'docker *', 'x *'];
   test.each([
     'grep -r X /',
@@ -64,7 +64,7 @@ test.each([
   });
 });
 
-describe('in mode all a command that may lead outside is asked for', () => {
+describe('mode all asks for a command that may reach outside the workspace', () => {
   test.each([
     'rm -rf / --no-preserve-root',
     'cat ~/.ssh/id_rsa',
@@ -197,7 +197,7 @@ describe('in mode all a command that may lead outside is asked for', () => {
     expect(await verdict('execute', { command }, { mode: 'all' })).toEqual({ type: 'allowed' });
   });
 
-  test('the exact line may be allowed for always', async () => {
+  test('an always rule for the exact line allows it', async () => {
     const command = 'cat "$UNKNOWN"';
     const asked = await verdict('execute', { command }, { mode: 'all' });
     expect(asked).toMatchObject({ type: 'ask', reason: expect.stringContaining('$UNKNOWN') as string });
@@ -206,13 +206,13 @@ describe('in mode all a command that may lead outside is asked for', () => {
   });
 });
 
-test('an open entry does not speak for what is unclear, an exact one does', async () => {
+test('a wildcard entry does not allow an ambiguous command, an exact entry does', async () => {
   const command = `bash -c 'cat "$UNKNOWN"'`;
   expect((await verdict('execute', { command }, { commands: ['bash *'] })).type).toBe('ask');
   expect((await verdict('execute', { command }, { commands: [command] })).type).toBe('allowed');
 });
 
-describe('a line is read for the shell that runs it', () => {
+describe('a command line is parsed with the syntax of its shell', () => {
   test.each([
     ['powershell', "ls 'a''b'"],
     ['powershell', 'ls "a`nb"'],
@@ -230,7 +230,7 @@ describe('a line is read for the shell that runs it', () => {
     ['fish', "ls 'a\\'b'"],
     ['zsh', 'ls =ls'],
     ['unknown', 'ls'],
-  ] as const)('%s: %s is not certain', async (shell, command) => {
+  ] as const)('%s: %s is ambiguous', async (shell, command) => {
     expect((await verdict('execute', { command }, { shell, commands: ['ls *'] })).type).toBe('ask');
   });
 
@@ -240,9 +240,9 @@ describe('a line is read for the shell that runs it', () => {
     ['fish', "ls 'a b'"],
     ['sh', "ls 'a b'"],
     ['zsh', 'ls a=b'],
-  ] as const)('%s: %s is', async (shell, command) => {
+  ] as const)('%s: %s is unambiguous', async (shell, command) => {
     const list = { shell, commands: ['ls *'] };
-    // On this machine /s is a path; what matters here is that the words are certain.
+    // On this machine /s is a path, so it is removed: the test is about parsing.
     expect((await verdict('execute', { command: command.replace(' /s', '') }, list)).type).toBe('allowed');
   });
 

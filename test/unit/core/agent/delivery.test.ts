@@ -1,4 +1,4 @@
-// What a carrier carries: everything pending once, the user's words whole, and only what was shown whole counts as seen.
+// Delivery by carriers: every pending notification once, queued messages uncut, and only complete diffs count as seen.
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { collect, countDeliverable } from '../../../../src/core/agent/delivery.ts';
@@ -10,18 +10,18 @@ import { realIds } from '../../../../src/node/realIds.ts';
 import { FORMATS } from '../../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
 import { type Settings } from '../../../../src/protocol/settings.ts';
-import { defaultSettings, pending, settings, text } from '../../../support/arbitraryNotifications.ts';
-import { createMemoryLog } from '../../../support/memoryLog.ts';
+import { createMemoryLog } from '../../../support/log/memoryLog.ts';
+import { defaultSettings, pending, settings, text } from '../../../support/notify/arbitraryNotifications.ts';
 
-const held: ConversationLog[] = [];
+const openLogs: ConversationLog[] = [];
 
 afterEach(() => {
-  for (const log of held.splice(0)) log.dispose();
+  for (const log of openLogs.splice(0)) log.dispose();
 });
 
 async function open(): Promise<ConversationLog> {
   const { log } = await createMemoryLog();
-  held.push(log);
+  openLogs.push(log);
   return log;
 }
 
@@ -32,14 +32,20 @@ const options = (more: Partial<Settings> = {}) => ({
 });
 
 async function carry(log: ConversationLog, chosen: Partial<Settings> = {}) {
-  const collected = collect(log, options(chosen));
-  if (collected === undefined) return undefined;
-  const { carried, seen } = collected;
+  const { settings: given, contextWindow, now } = options(chosen);
+  const ports = {
+    settings: () => given,
+    model: () => ({ contextWindow }),
+    clock: { now: () => now },
+    snapshots: { hash: () => '' },
+  };
+  const { notifications: carried, seen = [] } = collect(log, ports);
+  if (carried === undefined) return undefined;
   await log.append({ type: 'chat_request', content: 'x', source: 'user', notifications: carried, seen });
-  return collected;
+  return { carried, seen };
 }
 
-test('for any queue, withdrawals and settings: each id ends once over all carriers, and the texts are whole', async () => {
+test('for any queue, withdrawals and settings, each id is delivered or withdrawn exactly once and every queued message is delivered', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(pending(12), fc.array(text(300), { maxLength: 2 }), fc.boolean()), { maxLength: 3 }),
@@ -48,14 +54,14 @@ test('for any queue, withdrawals and settings: each id ends once over all carrie
       async (rounds, chosen, format) => {
         const log = await open();
         const [queued, ended]: [string[], string[]] = [[], []];
-        for (const [queue, texts, takesBack] of rounds) {
+        for (const [queue, texts, withdraws] of rounds) {
           for (const notification of queue) {
             await enqueue(log, realIds, notification);
           }
           const before = log.state.pending.notifications.map(({ id }) => id);
           queued.push(...before);
           const [first] = queue;
-          if (takesBack && first?.subject !== undefined) await withdraw(log, first.kind, first.subject, 'gone');
+          if (withdraws && first?.subject !== undefined) await withdraw(log, first.kind, first.subject, 'gone');
           const left = new Set(log.state.pending.notifications.map(({ id }) => id));
           ended.push(...before.filter((id) => !left.has(id)));
           for (const content of texts) await log.append({ type: 'user_text_queued', content });
@@ -81,7 +87,7 @@ const changed = (before: string, after: string): NotificationDraft => ({
   at: '2026-01-01T00:00:00.000Z',
 });
 
-test('a complete diff that is shown whole moves what was seen; cut, joined or filtered it does not', async () => {
+test('a diff shown in full updates the seen version; a cut, merged or filtered diff does not', async () => {
   const log = await open();
   await enqueue(log, realIds, changed('one\n', 'two\n'));
   expect((await carry(log))?.seen).toEqual([{ path: 'a.ts', hash: 'hash-of-after' }]);
@@ -101,7 +107,7 @@ test('a complete diff that is shown whole moves what was seen; cut, joined or fi
   expect(filtered).toMatchObject({ carried: { text: '', shown: [], filtered: [expect.any(String)] }, seen: [] });
 });
 
-test('the user’s words are outside the budget and never cut', async () => {
+test('queued messages do not count against the token budget and are never cut', async () => {
   const log = await open();
   const content = '漢字'.repeat(20_000);
   await log.append({ type: 'user_text_queued', content });
@@ -112,7 +118,7 @@ test('the user’s words are outside the budget and never cut', async () => {
   expect(estimateTokens(carried?.text ?? '')).toBeGreaterThan(1500);
 });
 
-test('the counter says what would be delivered', async () => {
+test('the count of deliverable notifications leaves out filtered kinds', async () => {
   const log = await open();
   await enqueue(log, realIds, changed('one\n', 'two\n'));
   await enqueue(log, realIds, { ...changed('one\n', 'two\n'), kind: { source: 'mcp', name: 'x' } });

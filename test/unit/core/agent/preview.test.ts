@@ -1,4 +1,4 @@
-// The preview of an approval: what the call does afterwards, with the same counts, and never to other bytes than were shown.
+// The preview of an approval: it equals the result of the call, which never changes bytes other than those previewed.
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,13 +14,13 @@ import { createSnapshots } from '../../../../src/storage/snapshots.ts';
 import { createQuickFixTool } from '../../../../src/tools/language/quickFix.ts';
 import { createSymbolsTool } from '../../../../src/tools/language/symbols.ts';
 import { readDiffs } from '../../../../src/vscode/chat/callDiffs.ts';
+import { createToolBench, type ToolBench } from '../../../support/tools/toolBench.ts';
 import {
   createFolderDisk,
   createFolderWorkspace,
   type FolderDisk,
   type FolderWorkspace,
-} from '../../../support/folderWorkspace.ts';
-import { createToolBench, type ToolBench } from '../../../support/toolBench.ts';
+} from '../../../support/workspace/folderWorkspace.ts';
 
 let root: string;
 let workspace: FolderWorkspace;
@@ -35,7 +35,7 @@ const disk = (name: string) => readFile(join(root, 'work', name), 'utf8');
 const snapshots = () => createSnapshots({ files: realFileSystem, folder: join(root, 'storage') });
 const approve: ApprovalAnswer = { action: 'approve', by: 'user' };
 
-/** Puts `good` in the place of `bad` in two files. */
+/** Renames `bad` to `good` in two files. */
 const languages: Pick<Languages, 'rename'> = {
   rename: async () => {
     const found = [];
@@ -87,7 +87,7 @@ const shown = (index = 0) => bench.frontend.asked[index]?.preview?.files ?? [];
 const counts = (files: readonly FileDiff[]) =>
   files.map(({ path, kind, added, removed }) => ({ path, kind, added, removed }));
 
-describe('is what stands there afterwards', () => {
+describe('the preview equals the result of the call', () => {
   const patch = (...lines: string[]) => ({ input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') });
   test.each([
     ['write_file', { path: 'a.txt', content: 'x\ny\n' }, [['a.txt', 'changed', 2, 20]]],
@@ -146,7 +146,7 @@ describe('is what stands there afterwards', () => {
     expect(counts(shown())).toEqual(expected.map(([path, kind, added, removed]) => ({ path, kind, added, removed })));
   });
 
-  test('with the lines that go, and their numbers', async () => {
+  test('it shows removed lines with their line numbers', async () => {
     await bench.call('write_file', { path: 'a.txt', content: text(19) });
     await bench.call('delete_file', { path: 'two.ts' });
     expect(shown(0)[0]?.hunks).toEqual([
@@ -155,7 +155,7 @@ describe('is what stands there afterwards', () => {
     expect(shown(1)[0]?.hunks).toEqual([{ oldStart: 1, newStart: 1, lines: ['-use bad;'] }]);
   });
 
-  test('also where nearly everything changes in a long file: all of it is shown', async () => {
+  test('it shows all 3,000 lines of a deleted file', async () => {
     await put('long.txt', text(3000, 'old'));
     await bench.call('delete_file', { path: 'long.txt' });
     expect(counts(shown())).toEqual([{ path: 'long.txt', kind: 'deleted', added: 0, removed: 3000 }]);
@@ -163,7 +163,7 @@ describe('is what stands there afterwards', () => {
     expect(shown()[0]).not.toHaveProperty('cut');
   });
 
-  test('what is no text or too long has its sizes', async () => {
+  test('it shows only sizes for a binary file and for a file that is too long', async () => {
     await put('b.bin', Uint8Array.of(0, 1, 2));
     await put('huge.txt', text(400_000));
     await bench.call('delete_file', { path: 'b.bin' });
@@ -173,7 +173,7 @@ describe('is what stands there afterwards', () => {
   });
 });
 
-test('asking changes nothing', async () => {
+test('previewing rejected calls changes neither the file nor what counts as seen', async () => {
   bench.frontend.answer = async () => ({ action: 'reject', by: 'user' });
   const before = bench.log.state.seen.get('a.txt');
   for (const [name, args] of [
@@ -188,7 +188,7 @@ test('asking changes nothing', async () => {
   expect(bench.log.state.seen.get('a.txt')).toEqual(before);
 });
 
-test('a call that would be refused says so', async () => {
+test('the preview of a call that cannot succeed states the reason', async () => {
   await bench.call('edit_file', { path: 'a.txt', edits: [{ old_text: 'nowhere', new_text: 'x' }] });
   expect(bench.frontend.asked[0]?.preview).toEqual({
     files: [],
@@ -197,7 +197,7 @@ test('a call that would be refused says so', async () => {
 });
 
 describe('a file that changes while the approval is open', () => {
-  test('is shown as it is by then', async () => {
+  test('updates the open preview', async () => {
     const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<ApprovalAnswer>()];
     bench.frontend.answer = () => {
       asked.resolve();
@@ -213,7 +213,7 @@ describe('a file that changes while the approval is open', () => {
     expect(bench.frontend.asked).toHaveLength(1);
   });
 
-  test('without anybody noticing: it is asked for again, with what it would do now', async () => {
+  test('without a change event: the approval is asked again with the new preview', async () => {
     bench.frontend.answer = async () => {
       if (bench.frontend.asked.length === 1) await put('a.txt', `new\n${text(20)}`);
       return approve;
@@ -229,12 +229,12 @@ describe('a file that changes while the approval is open', () => {
   });
 
   test.each(['approve', 'reject'] as const)(
-    'after the answer: nothing is changed, it is asked for again, %s',
+    'after the answer: the file stays as it is and the approval is asked again, answered with %s',
     async (action) => {
       const read = below.readJudged.bind(below);
       bench.frontend.answer = async () => (bench.frontend.asked.length === 1 ? approve : { action, by: 'user' });
       let reads = 0;
-      // The first two looks are for the preview and for the answer; then somebody else writes.
+      // The first two reads are for the preview and the answer; another program writes before the third.
       below.readJudged = async (file, ...rest) => {
         if (file.path === 'a.txt' && (reads += 1) === 3) await put('a.txt', `new\n${text(20)}`);
         return read(file, ...rest);
@@ -249,7 +249,7 @@ describe('a file that changes while the approval is open', () => {
     },
   );
 
-  test('by another call of the same answer: the second is asked for again', async () => {
+  test('through another call of the same answer: the approval of the second call is asked again', async () => {
     const edit = (from: string) => ({ path: 'a.txt', edits: [{ old_text: `${from}\n`, new_text: `${from}!\n` }] });
     const first = Promise.withResolvers<ApprovalAnswer>();
     bench.frontend.answer = async ({ call }) => {

@@ -1,4 +1,4 @@
-// Compares what is read of command lines with what real shells make of them.
+// Compares the command-line parser with real shells.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { type PosixShell, type Word } from '../../../../src/core/consent/shell/s
 
 let root: string;
 
-/** The only programs there are print their names and arguments, each in one write. */
+/** Every program on the PATH prints its name and arguments, each in one write. */
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'earshot-shells-'));
   mkdirSync(join(root, 'bin'));
@@ -90,7 +90,7 @@ const pieces = fc.constantFrom(
 function literal(word: Word): string | undefined {
   let text = '';
   for (const part of word) {
-    // Patterns, braces and homes are for the shell to expand.
+    // The shell expands patterns, braces and home folders.
     if (part.type !== 'text' || (!part.quoted && /[*?[\]{}~]/.test(part.text))) return undefined;
     text += part.text;
   }
@@ -98,7 +98,7 @@ function literal(word: Word): string | undefined {
 }
 
 describe.each(installed)('%s', (path, shell) => {
-  test('a plain command has the words that the program gets', () => {
+  test('the words of a plain command are the arguments that the program gets', () => {
     fc.assert(
       fc.property(fc.array(characters, { maxLength: 12 }), (given) => {
         const line = `a ${given.join('')}`;
@@ -109,7 +109,7 @@ describe.each(installed)('%s', (path, shell) => {
     );
   });
 
-  test('every command that runs is among those of an understood line', () => {
+  test('every command that the shell runs was found by the parser', () => {
     let compared = 0;
     fc.assert(
       fc.property(fc.array(pieces, { minLength: 1, maxLength: 10 }), (given) => {
@@ -120,7 +120,7 @@ describe.each(installed)('%s', (path, shell) => {
         for (const record of run(path, line)) {
           compared += 1;
           const found = known.some((words) => {
-            // Where a word is expanded, any number of words may come of it.
+            // An expanded word can become any number of words.
             const open = words.indexOf(undefined);
             const sure = open === -1 ? words : words.slice(0, open);
             return (

@@ -1,4 +1,4 @@
-// A file without the agent's changes: what others did since stays, byte for byte, in any encoding; in doubt it is a clash.
+// Undo of the agent's changes to one file: later changes of others stay byte for byte, in any encoding; a doubtful case is a clash.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { byteLines, joinLines } from '../../../../src/core/checkpoints/byteLines.ts';
@@ -19,7 +19,7 @@ function undo(present: string | undefined, ...steps: ReturnType<typeof step>[]):
   return undone.merged ? `${text}, merged` : text;
 }
 
-test('untouched since, it gets the bytes it had, or goes, or comes again', () => {
+test('undo of an untouched file restores its bytes, deletes it or creates it again', () => {
   expect(undo('new', step('old', 'new'))).toBe('"old"');
   expect(undo('new', step(undefined, 'new'))).toBe('nothing');
   expect(undo(undefined, step('old', undefined))).toBe('"old"');
@@ -27,13 +27,13 @@ test('untouched since, it gets the bytes it had, or goes, or comes again', () =>
   expect(undo('\0\xff', step('\0\xfe', '\0\xff'))).toBe('"\\u0000þ"');
 });
 
-test('taken back by somebody already, nothing is done', () => {
+test('undo of a change that somebody already reverted leaves the file as it is', () => {
   expect(undo('old', step('old', 'new'))).toBe('"old"');
   expect(undo(undefined, step(undefined, 'new'))).toBe('nothing');
   expect(undo('a\nmine\n', step('a\n', 'a\nagent\n'))).toBe('clash');
 });
 
-test('changes of others stay: after the agent’s, between two of them, with their line endings and last line', () => {
+test('changes of others stay, whether made after the agent’s change or between two of them', () => {
   expect(undo('a\nB\nc\nd\nE', step('a\nb\nc\nd\ne', 'a\nB\nc\nd\ne'))).toBe('"a\\nb\\nc\\nd\\nE", merged');
   expect(undo('1\n2 mine\n3\n4 agent\n', step('1\n2\n3\n4\n', '1\n2\n3\n4 agent\n'))).toBe(
     '"1\\n2 mine\\n3\\n4\\n", merged',
@@ -43,7 +43,7 @@ test('changes of others stay: after the agent’s, between two of them, with the
   expect(undo('\xe9\r\nx\r\nneu\r\n', step('\xe9\r\ny\r\n', '\xe9\r\nx\r\n'))).toBe('clash');
 });
 
-test('the same lines, a file that went or came, bytes that are no text: a clash, and nothing else', () => {
+test('changes to the same lines, a deleted or created file, and binary content are a clash', () => {
   expect(undo('mine\n', step('old\n', 'agent\n'))).toBe('clash');
   expect(undo(undefined, step('old', 'agent'))).toBe('clash');
   expect(undo('mine', step(undefined, 'agent'))).toBe('clash');
@@ -51,7 +51,7 @@ test('the same lines, a file that went or came, bytes that are no text: a clash,
   expect(undo('\0mine', step('\0old', '\0agent'))).toBe('clash');
 });
 
-test('UTF-16 is merged by its characters', () => {
+test('UTF-16 files are merged by characters, not bytes', () => {
   const wide = (text: string) => Buffer.concat([Buffer.of(0xff, 0xfe), Buffer.from(text, 'utf16le')]);
   const [before, after] = [wide('eins\nਊzwei\nvier\nfünf\n'), wide('eins\nਊ2\nvier\nfünf\n')];
   const undone = undoSteps(plain(wide('eins\nਊ2\nvier\nmine\n')), [{ before, after }]);
@@ -67,7 +67,7 @@ const text = fc
   .tuple(fc.array(line, { maxLength: 12 }), fc.constantFrom('', 'end'))
   .map(([lines, end]) => lines.join('') + end);
 
-test('lines joined are the bytes again; parts taken out or put in one by one lead from one file to the other', () => {
+test('joined lines equal the original bytes, and removing or adding each hunk turns one file into the other', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (any) => {
       const lines = byteLines(any);
@@ -84,7 +84,7 @@ test('lines joined are the bytes again; parts taken out or put in one by one lea
   );
 });
 
-test('lines that others added are in what comes out, whatever the agent did', () => {
+test('for any change of the agent, undo keeps lines that others added', () => {
   fc.assert(
     fc.property(text, text, fc.nat(), (before, after, at) => {
       const lines = byteLines(new TextEncoder().encode(after)) ?? [];
@@ -98,19 +98,19 @@ test('lines that others added are in what comes out, whatever the agent did', ()
   );
 });
 
-test('a file of a hundred thousand equal lines does not hold anybody up', () => {
+test('a file of 100,000 equal lines is compared in time', () => {
   const many = new TextEncoder().encode('\n'.repeat(100_000));
   const more = new TextEncoder().encode(`agent\n${'\n'.repeat(100_000)}`);
   const mine = new TextEncoder().encode(`${'\n'.repeat(100_000)}mine\n`);
   expect(undoSteps(plain(mine), [{ before: many, after: more }]).type).toBe('clash');
 });
 
-test('a link and a file are never the same, and what can be executed goes its own way', () => {
+test('a link never equals a file with the same bytes, and the executable bit is undone separately', () => {
   const [file, target] = [Buffer.from('text\n'), Buffer.from('there')];
   const link = { bytes: target, isLink: true };
   const replaced = { before: file, after: target, afterKind: 'link' as const };
   expect(undoSteps(link, [replaced])).toEqual({ type: 'clean', merged: false, bytes: file, isLink: false });
-  // The same bytes in a plain file are something else than the link that the agent left.
+  // The agent left a link; a plain file with the same bytes is a different state.
   expect(undoSteps(plain(target), [replaced]).type).toBe('clash');
   expect(undoSteps(undefined, [{ before: target, beforeKind: 'link' }])).toMatchObject({ bytes: target, isLink: true });
   const mode = { before: file, after: file, beforeKind: 'executable' as const };

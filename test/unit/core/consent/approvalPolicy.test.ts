@@ -1,8 +1,8 @@
-// What runs, what is asked for and what is refused: by mode, effect, path, link, command and trust.
+// The approval policy: allowed, asked or refused by mode, effect, path, link, command and trust.
 import { describe, expect, test } from 'vitest';
-import { useJudgedFolder } from '../../../support/judging.ts';
+import { useApprovalPolicy } from '../../../support/tools/approvalPolicy.ts';
 
-const verdict = useJudgedFolder();
+const verdict = useApprovalPolicy();
 
 describe('modes', () => {
   test.each([
@@ -10,7 +10,7 @@ describe('modes', () => {
     ['reads', ['allowed', 'ask', 'ask']],
     ['edits', ['allowed', 'allowed', 'ask']],
     ['all', ['allowed', 'allowed', 'allowed']],
-  ] as const)('%s', async (mode, expected) => {
+  ] as const)('mode %s decides on read, edit and execute: %j', async (mode, expected) => {
     const paths = { paths: ['src/a.ts'] };
     const verdicts = [
       await verdict('read', paths, { mode }),
@@ -20,11 +20,11 @@ describe('modes', () => {
     expect(verdicts.map(({ type }) => type)).toEqual(expected);
   });
 
-  test('a tool that changes files without saying which is asked for', async () => {
+  test('a tool that edits files without naming them asks for approval in every mode', async () => {
     expect(await verdict('edit', undefined, { mode: 'all' })).toMatchObject({ type: 'ask' });
   });
 
-  test('Plan mode and an untrusted workspace refuse all but reading, whatever was allowed', async () => {
+  test('Plan mode and an untrusted workspace refuse everything but reading, even with an always rule', async () => {
     for (const given of [{ plan: true }, { trusted: false }]) {
       const more = { ...given, mode: 'all', rules: ['tool:edit_tool'] } as const;
       expect(await verdict('edit', { paths: ['src/a.ts'] }, { ...more, rules: [...more.rules] })).toMatchObject({
@@ -35,7 +35,7 @@ describe('modes', () => {
   });
 });
 
-describe('asked for in every mode, and never for always', () => {
+describe('always asks, and offers no always rule, for', () => {
   test.each([
     ['read', '../outside.txt', 'outside the workspace'],
     ['read', '/etc/passwd', 'outside the workspace'],
@@ -87,17 +87,17 @@ describe('asked for in every mode, and never for always', () => {
   });
 });
 
-describe('commands', () => {
+describe('the list of allowed commands', () => {
   test.each([
     ['git status', 'allowed'],
     ['git status; rm -rf x', 'ask'],
     ['git status -s', 'ask'],
     ['npm test -- a', 'allowed'],
-  ])('%s is %s by the list', async (command, expected) => {
+  ])('%s: %s', async (command, expected) => {
     expect((await verdict('execute', { command }, { commands: ['git status', 'npm test *'] })).type).toBe(expected);
   });
 
-  test('what was allowed for always is remembered by its words, or by its exact text where they are not certain', async () => {
+  test('an always rule allows the same command and nothing longer', async () => {
     for (const command of ['npm run "a b"', 'npm test | tail -5']) {
       const asked = await verdict('execute', { command });
       const rule = asked.type === 'ask' ? (asked.always?.rule ?? '') : '';

@@ -1,10 +1,10 @@
-// What a command line says for certain, and what an allow-list lets pass.
+// Parsing of command lines, and matching against an allow list.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAllowed, parseCommand, pathsIn } from '../../../../src/core/consent/commandLine.ts';
 import { type ShellSyntax } from '../../../../src/core/consent/shell/script.ts';
 
-describe('a plain command is its words', () => {
+describe('a plain command is split into words', () => {
   test.each([
     ['git status', ['git', 'status']],
     ['  git \t status  ', ['git', 'status']],
@@ -57,11 +57,11 @@ const TRICKS = [
   '   ',
 ];
 
-test.each(TRICKS)('%j is not certain, so it is not git status', (line) => {
+test.each(TRICKS)('%j is ambiguous and does not match git status', (line) => {
   expect(parseCommand(line, 'bash')).toBeUndefined();
 });
 
-test('no line with a character that a shell knows outside quotes is ever certain', () => {
+test('any line with a shell character outside quotes is ambiguous', () => {
   const special = fc.constantFrom(...Array.from(';&|<>()$`\\!*?[]{}~#%^\n\r'));
   const plain = fc.stringMatching(/^[a-z ]{0,8}$/);
   fc.assert(
@@ -72,7 +72,7 @@ test('no line with a character that a shell knows outside quotes is ever certain
   );
 });
 
-describe('an allow-list', () => {
+describe('an allow list', () => {
   const list = ['git status', 'npm test *', 'node "a b.js"', '*', 'rm; x', 'ls*'];
   test.each([
     ['git status', true],
@@ -92,7 +92,7 @@ describe('an allow-list', () => {
   });
 });
 
-test('everything that may be a path is looked at, also in a line that is not certain', () => {
+test('every word that may be a path is checked, also in an ambiguous line', () => {
   const paths = (line: string) => pathsIn(line, 'bash').paths;
   expect(paths('cat ../x --file=/etc/passwd -C/etc -v a.txt')).toEqual(
     expect.arrayContaining(['../x', '/etc/passwd', '/etc', 'a.txt']),
@@ -104,13 +104,13 @@ test('everything that may be a path is looked at, also in a line that is not cer
   expect(paths('cat "/etc/passwd')).toContain('/etc/passwd');
 });
 
-test('a path in a comment is no path', () => {
+test('a path in a comment is ignored', () => {
   expect(pathsIn('ls src # </summary> /etc', 'bash')).toEqual({ paths: ['src'] });
   expect(pathsIn('# /etc\nls src\n  # ~/x', 'sh')).toEqual({ paths: ['src'] });
   expect(pathsIn('ls a#/etc', 'bash').paths).toContain('a#/etc');
 });
 
-describe('the time for a command line grows with its length', () => {
+describe('the parsing time is linear in the length of', () => {
   const lines: Record<string, (n: number) => string> = {
     spaces: (n) => `git${' '.repeat(n)}status${' '.repeat(n)}`,
     'spaces before a *': (n) => `git${' '.repeat(n)}*`,
@@ -168,7 +168,7 @@ describe('the time for a command line grows with its length', () => {
         return Math.min(...runs);
       };
       const [less, more] = [cost(2000), cost(8000)];
-      // Below some milliseconds the measure says nothing. It is the thread's own time, whatever else the machine does.
+      // Measurements of a few milliseconds are noise. CPU time of the thread is independent of the machine's load.
       expect(more / Math.max(less, 5), `${shell}: ${less} ms, ${more} ms`).toBeLessThan(8);
     }
   });

@@ -1,4 +1,4 @@
-// What Earshot reads of the workspace by itself, and what not: by a file's name, by where its links lead, by what it is.
+// Which workspace files may be read without approval: by name, link target and file type.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { parseIgnore, readHidden, viewFor } from '../../../../src/core/consent/i
 import { type FilePath, type Workspace } from '../../../../src/core/ports/workspace.ts';
 import { readInstructions } from '../../../../src/core/prompt/instructions.ts';
 import { expandPrompt } from '../../../../src/core/prompt/promptFiles.ts';
-import { createFolderDisk, createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+import { createFolderDisk, createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 
 const SECRET = 'BEGIN PRIVATE KEY';
 let root: string;
@@ -65,25 +65,25 @@ describe('a link', () => {
     expect(await read('chain.md')).toBe(expected);
   });
 
-  test('of a folder out of the workspace: what is in it is neither read nor listed', async () => {
+  test('from a folder to outside the workspace: its files are neither read nor listed', async () => {
     await link('.github', join(root, 'outside'));
     expect(await read('.github/copilot-instructions.md')).toBe('outside');
     expect(await workspace.list(fileOf('.github/prompts'))).toMatchObject({ ok: false, failure: { code: 'outside' } });
   });
 
-  test('of a folder into a hidden place', async () => {
+  test('from a folder to a hidden folder: its files are not read', async () => {
     await link('docs', 'private');
     expect(await read('docs/notes.md')).toBe('hidden');
     expect(await workspace.mayShow(fileOf('docs/notes.md'))).toBe(false);
   });
 
-  test('what is not there is not found, also where it would be protected', async () => {
+  test('a missing file is reported as not found, even under a protected name', async () => {
     expect(await read('deep/.env')).toBe('not_found');
   });
 });
 
-describe('what is not a regular file, or too big', () => {
-  test('a pipe is not waited for', async () => {
+describe('irregular and large files', () => {
+  test('a named pipe is refused without waiting for data', async () => {
     execFileSync('mkfifo', [join(root, 'work/AGENTS.md')]);
     expect(await read('AGENTS.md')).toBe('not_regular');
     const refused: string[] = [];
@@ -91,7 +91,7 @@ describe('what is not a regular file, or too big', () => {
     expect(refused).toEqual(['AGENTS.md']);
   });
 
-  test('a folder, and a file beyond the bound', async () => {
+  test('a folder and a file above the size limit are refused', async () => {
     await mkdir(join(root, 'work/AGENTS.md'));
     expect(await read('AGENTS.md')).toBe('is_folder');
     expect(await workspace.read(fileOf('plain.md'), { atMost: 8 })).toMatchObject({ failure: { code: 'too_big' } });
@@ -99,7 +99,7 @@ describe('what is not a regular file, or too big', () => {
   });
 });
 
-describe('a name that becomes a link between the look and the read', () => {
+describe('a path that becomes a link between the check and the read', () => {
   const swaps: [string, string, () => void][] = [
     [
       'the file itself',
@@ -140,7 +140,7 @@ describe('a name that becomes a link between the look and the read', () => {
     expect(judged).toMatchObject({ ok: false, failure: { code: 'outside' } });
   });
 
-  test('one that is replaced by another file is read anew', async () => {
+  test('a file that is replaced by another file is read again', async () => {
     const disk = createFolderDisk(join(root, 'work'));
     await put('work/next.md', 'Use spaces.');
     let swapped = false;
@@ -153,8 +153,8 @@ describe('a name that becomes a link between the look and the read', () => {
   });
 });
 
-describe('instructions and prompts', () => {
-  test('none of them leads out, and each that does is named', async () => {
+describe('instruction and prompt files', () => {
+  test('links that lead outside are not followed, and each is reported', async () => {
     await link('AGENTS.md', join(root, 'outside/secret.txt'));
     await link('CLAUDE.md', '.env');
     await link('.github', join(root, 'outside'));
@@ -172,14 +172,14 @@ describe('instructions and prompts', () => {
     ]);
   });
 
-  test('CLAUDE.md that is a link to AGENTS.md is told once, in whatever workspace', async () => {
+  test('CLAUDE.md as a link to AGENTS.md is included once', async () => {
     await put('work/AGENTS.md', 'Use tabs.');
     await link('CLAUDE.md', 'AGENTS.md');
     const found = await readInstructions({ ...workspace, trusted: false }, [], undefined);
     expect(found.map(({ name }) => name)).toEqual(['AGENTS.md']);
   });
 
-  test('a prompt that is a link out of the workspace is refused instead of sent', async () => {
+  test('a prompt file that links outside the workspace is refused', async () => {
     await link('.github/prompts/leak.prompt.md', join(root, 'outside/secret.txt'));
     await put('work/.github/prompts/plan.prompt.md', 'Make a plan.');
     expect(await expandPrompt('/leak now', workspace, undefined)).toMatchObject({ failure: { code: 'outside' } });
@@ -187,13 +187,13 @@ describe('instructions and prompts', () => {
   });
 });
 
-describe('.earshotignore that cannot be used', () => {
+describe('an unusable .earshotignore', () => {
   test.each([
     ['a link out of the workspace', () => symlink(join(root, 'outside/secret.txt'), ignoreFile())],
     ['a device', () => symlink('/dev/zero', ignoreFile())],
     ['too big', () => writeFile(ignoreFile(), '#'.repeat(1_100_000))],
     ['no text', () => writeFile(ignoreFile(), Uint8Array.of(0, 1, 2))],
-  ])('%s: everything is hidden', async (_, make) => {
+  ])('%s hides everything', async (_, make) => {
     await rm(ignoreFile());
     await make();
     expect((await readHidden(workspace)).fault).toBeTypeOf('string');
@@ -203,7 +203,7 @@ describe('.earshotignore that cannot be used', () => {
 
   const ignoreFile = () => join(root, 'work/.earshotignore');
 
-  test('none, or a folder of that name: nothing is hidden', async () => {
+  test('a missing .earshotignore, or a folder of that name, hides nothing', async () => {
     await rm(ignoreFile());
     expect(await read('private/notes.md')).toBe(SECRET);
     await mkdir(ignoreFile());
@@ -211,18 +211,18 @@ describe('.earshotignore that cannot be used', () => {
   });
 });
 
-describe('consent of a person', () => {
+describe('the user’s approval', () => {
   const viewWith = (letIn: readonly string[], names: readonly string[] = []) =>
     viewFor(guardWorkspace(createFolderDisk(join(root, 'work'))), parseIgnore('private/'), new Set(letIn), names);
 
-  test('opens the names it was asked for and what lies below them, and nothing else', async () => {
+  test('opens the approved paths and everything below them, and nothing else', async () => {
     expect(await read('.env', viewWith([], ['.env']))).toBe(SECRET);
     expect(await read('private/notes.md', viewWith([], ['private']))).toBe(SECRET);
     expect(await read('keys/server.pem', viewWith([], ['.env']))).toBe('protected');
     expect(await read('.env', viewWith([]))).toBe('protected');
   });
 
-  test('does not hold for where the name leads afterwards', async () => {
+  test('does not cover a later target of the same path', async () => {
     const view = viewWith([], ['.env']);
     await rm(join(root, 'work/.env'));
     await link('.env', 'keys/server.pem');
@@ -232,7 +232,7 @@ describe('consent of a person', () => {
     expect(await read('.env', view)).toBe('outside');
   });
 
-  test('lets in one path outside, as it was written', async () => {
+  test('opens one path outside the workspace, exactly as it was written', async () => {
     const view = viewWith(['../outside/secret.txt']);
     const file = await view.resolve('../outside/secret.txt');
     const content = file.ok ? await view.read(file.value) : file;
@@ -243,7 +243,7 @@ describe('consent of a person', () => {
   });
 });
 
-test('two states of a file that may not be shown can be told apart', async () => {
+test('a file that may not be shown has a fingerprint; a link to outside the workspace has none', async () => {
   const by = { hash: (bytes: Uint8Array) => `${bytes.length}` };
   expect(await workspace.fingerprint(fileOf('.env'), by)).toEqual({ ok: true, value: `${SECRET.length}` });
   await link('leak.txt', join(root, 'outside/secret.txt'));

@@ -1,4 +1,4 @@
-// A compaction states again what is still true and what is still to be told, and never parts a call from its result.
+// Compaction: the summary repeats outstanding and pending notifications, and a call is never separated from its result.
 import { expect, test } from 'vitest';
 import { compactionDraft, safeCompactionPoint } from '../../../../src/core/conversation/compact.ts';
 import { type EventDraft } from '../../../../src/protocol/event.ts';
@@ -13,8 +13,8 @@ import {
   started,
   succeededCall,
   turnStarted,
-} from '../../../support/events.ts';
-import { notificationOf } from '../../../support/memoryStorage.ts';
+} from '../../../support/log/events.ts';
+import { notificationOf } from '../../../support/log/memoryStorage.ts';
 
 const about = (source: string, name: string, level: NotificationDraft['level'], subject: string, message: string) => ({
   kind: { source, name },
@@ -48,31 +48,31 @@ function textOf(drafts: EventDraft[]): string {
 
 const begin = [started, turnStarted, request('Go.')];
 
-test('a failing build that was told is stated again, in its first line', () => {
+test('a delivered build failure is repeated with its first line', () => {
   const text = textOf(carry([...begin, build('n1', false)], ['n1']));
   expect(text).toBe(
     [
       'Summary of the conversation so far (the original is no longer shown):',
       'The summary.',
-      'Told earlier and still true, the last state of each:\n- task.ended at 03:04:05: build failed',
+      'Reported earlier and still true, the last state of each:\n- task.ended at 03:04:05: build failed',
     ].join('\n\n'),
   );
 });
 
-test('a later success of the same subject cancels it, and a later failure replaces it', () => {
+test('a later success of the same subject removes the failure, and a later failure replaces it', () => {
   const failing = carry([...begin, build('n1', false)], ['n1']);
   expect(textOf(carry([...failing, build('n2', true)], ['n2']))).not.toContain('task.ended');
   const again = textOf(carry([...failing, build('n2', false)], ['n2']));
   expect(again.match(/task\.ended/g)).toHaveLength(1);
 });
 
-test('a success that is only pending cancels nothing yet, and is named as pending', () => {
+test('a pending success does not remove the failure and is listed as pending', () => {
   const text = textOf([...carry([...begin, build('n1', false)], ['n1']), build('n2', true)]);
   expect(text).toContain('- task.ended at 03:04:05: build failed');
-  expect(text).toContain('Waiting to be told, in full with the next result or request:\n- task.ended task:build');
+  expect(text).toContain('Pending, delivered in full with the next result or request:\n- task.ended task:build');
 });
 
-test('a changed file is stated until it is read, also if its diff was shown', () => {
+test('a changed file is repeated until it is read, even if its diff was shown', () => {
   const changed = carry([...begin, fileChange('n1', 'a.ts', 'h2', true)], ['n1'], {
     seen: [{ path: 'a.ts', hash: 'h2' }],
   });
@@ -83,14 +83,14 @@ test('a changed file is stated until it is read, also if its diff was shown', ()
   );
 });
 
-test('a file that is again as it was read is no news', () => {
+test('a file restored to its last read version is not repeated', () => {
   const read = carry([...begin], [], { seen: [{ path: 'a.ts', hash: 'h1' }], notifications: undefined });
   const changed = carry([...read, fileChange('n1', 'a.ts', 'h2')], ['n1']);
   expect(textOf(changed)).toContain('a.ts changed');
   expect(textOf(carry([...changed, fileChange('n2', 'a.ts', 'h1', true)], ['n2']))).not.toContain('a.ts');
 });
 
-test('what was withdrawn before it was told, or filtered, was never told; what was listed or counted was', () => {
+test('withdrawn and filtered notifications are not repeated; counted ones are', () => {
   const two = [...begin, build('n1', false), fileChange('n2', 'a.ts', 'h2'), fileChange('n3', 'b.ts', 'h3')];
   const withdrawn: EventDraft[] = [...two, { type: 'notification_withdrawn', ids: ['n2'], reason: 'reverted' }];
   const name = 'call-x';
@@ -106,7 +106,7 @@ test('what was withdrawn before it was told, or filtered, was never told; what w
   expect(text).toContain('b.ts changed');
 });
 
-test('what is told after the range stands there itself; what was stated again stands until it is cancelled', () => {
+test('notifications after the compacted range are not repeated; repeated ones stay until something resolves them', () => {
   const first = carry([...begin, build('n1', false)], ['n1']);
   const drafts = carry([...first, fileChange('n2', 'a.ts', 'h2')], ['n2']);
   const state = folded(numbered(...drafts));
@@ -117,7 +117,7 @@ test('what is told after the range stands there itself; what was stated again st
   expect(next.summary).toContain('build failed');
 });
 
-test('a thousand facts are bounded', () => {
+test('of 1,000 outstanding notifications 40 are listed and the rest counted', () => {
   const ids = Array.from({ length: 1000 }, (_, index) => `n${index}`);
   const drafts = carry([...begin, ...ids.map((id) => fileChange(id, `${id}.ts`, id))], ids);
   const text = textOf(drafts);
@@ -125,7 +125,7 @@ test('a thousand facts are bounded', () => {
   expect(text.length).toBeLessThan(10_000);
 });
 
-test('it may reach to the end of a cycle, and not into one', () => {
+test('compaction ends at the end of a cycle, never inside one', () => {
   const point = (drafts: EventDraft[], keep?: number) => safeCompactionPoint(folded(numbered(...drafts)), keep);
   expect(point([started])).toBeUndefined();
   expect(point(begin)).toBe(3);
@@ -133,12 +133,12 @@ test('it may reach to the end of a cycle, and not into one', () => {
   expect(point([...begin, call('c1'), call('c2'), succeededCall, result('c1')])).toBeUndefined();
   const whole = [...begin, call('c1'), call('c2'), succeededCall, result('c1'), result('c2')];
   expect(point(whole)).toBe(8);
-  // Keeping one or two results keeps their call too.
+  // Keeping a result keeps its call too.
   expect([1, 2, 3].map((keep) => point(whole, keep))).toEqual([3, 3, 3]);
   expect(point(whole, 4)).toBeUndefined();
 });
 
-test('the model reads the summary, then what was kept; the originals stay in the transcript', () => {
+test('the model gets the summary and the kept messages; the transcript keeps the originals', () => {
   const whole = [...begin, call('c1'), succeededCall, result('c1'), request('And now?')];
   const state = folded(numbered(...whole));
   const through = safeCompactionPoint(state, 1) ?? 0;
@@ -148,13 +148,13 @@ test('the model reads the summary, then what was kept; the originals stay in the
   expect(after.transcript.items.length).toBeGreaterThanOrEqual(state.transcript.items.length);
 });
 
-test('a file whose bytes were compacted away must be read again', () => {
+test('a file whose content was compacted away is marked as compacted', () => {
   const read = carry([...begin], [], { seen: [{ path: 'a.ts', hash: 'h1' }], notifications: undefined });
   const state = folded(numbered(...read, { type: 'compaction', summary: 'S', through: read.length }));
   expect(state.seen.get('a.ts')).toEqual({ hash: 'h1', compacted: true });
 });
 
-test('handles that run are named again, those that have ended are not', () => {
+test('running handles are listed, ended ones are not', () => {
   const handle = (name: string): EventDraft => ({
     type: 'handle_started',
     name,
@@ -165,6 +165,6 @@ test('handles that run are named again, those that have ended are not', () => {
   const drafts = [started, turnStarted, request('Go.'), handle('server'), handle('build')];
   const ended = { handles: [{ name: 'build', state: 'stopped' }] };
   expect(textOf([...drafts, call('a'), succeededCall, { ...result('a'), ...ended } as EventDraft])).toContain(
-    'Your handles that run, as far as you were told: server. handle list shows how they stand.',
+    'Your running handles, as last reported: server. handle list shows their current state.',
   );
 });

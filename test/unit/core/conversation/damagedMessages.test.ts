@@ -1,4 +1,4 @@
-// Whatever is lost from a log, the request made of it is one that a strict endpoint takes.
+// Projected messages of damaged logs: a strict endpoint accepts every request.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { forkEvents, forkPoints } from '../../../../src/core/conversation/fork.ts';
@@ -23,8 +23,8 @@ import {
   started,
   succeededCall,
   turnStarted,
-} from '../../../support/events.ts';
-import { refusals } from '../../../support/strictEndpoint.ts';
+} from '../../../support/log/events.ts';
+import { refusals } from '../../../support/models/strictEndpoint.ts';
 
 const profiles: readonly (readonly [EndpointProfile, boolean])[] = [
   [shippedProfile('https://api.openai.com/v1'), false],
@@ -32,7 +32,7 @@ const profiles: readonly (readonly [EndpointProfile, boolean])[] = [
   [CAREFUL, true],
 ];
 
-/** What each kind of endpoint would say of the next request. */
+/** The objections of each kind of endpoint to the next request. */
 function refused(state: Projections): string[] {
   const messages = state.messages.all;
   return profiles.flatMap(([profile, alternating]) =>
@@ -43,7 +43,7 @@ function refused(state: Projections): string[] {
   );
 }
 
-test('a lost response leaves nothing between a call and its result', () => {
+test('after a lost tool response every call is still followed by its result', () => {
   const carrier = result('a', 4, ['n']);
   const events = numbered(
     started,
@@ -62,7 +62,7 @@ test('a lost response leaves nothing between a call and its result', () => {
   );
 });
 
-test('a result that a restart adds behind the carrier does not part it from its call', () => {
+test('a result that a restart appends after the carrier follows its call', () => {
   const carrier = (id: string) => result(id, 4, ['n'], { format: 'developer' });
   const events = numbered(
     started,
@@ -80,7 +80,7 @@ test('a result that a restart adds behind the carrier does not part it from its 
   expect(refused(folded([...damaged, ...later(damaged, carrier('b'), request('And now?'))]))).toEqual([]);
 });
 
-test('a compaction behind a lost response leaves no result without its call', () => {
+test('a compaction after a lost tool response leaves no result without its call', () => {
   const compaction: EventDraft = { type: 'compaction', summary: 'So far.', through: 6 };
   const events = numbered(started, turnStarted, request('Go.'), call('a'), succeededCall, result('a'), compaction);
   const damaged = events.filter((event) => event.type !== 'tool_call_response');
@@ -120,7 +120,7 @@ const turns: fc.Arbitrary<readonly Turn[]> = fc.array(
   { minLength: 1, maxLength: 5 },
 );
 
-/** Appends what an undamaged Earshot would write behind these events. */
+/** Appends what Earshot would write after these events. */
 class Writer {
   readonly events: LogEvent[];
   #state: Projections;
@@ -139,7 +139,7 @@ class Writer {
     this.#state.fold(event);
   }
 
-  /** After a restart: what is open is answered, then the turns follow. */
+  /** After a restart: open calls are answered, then the turns follow. */
   write(list: readonly Turn[]): void {
     if (this.#state.turn.isOpen) {
       for (const { request: open } of this.#state.turn.unanswered) this.#respond(open.id, list[0]);
@@ -195,7 +195,7 @@ const spoil = fc.array(fc.record({ how: fc.constantFrom(...Object.keys(damages))
   maxLength: 6,
 });
 
-/** What is read of these events after their lines were damaged. */
+/** The events that remain readable after their lines were damaged. */
 function damage(events: readonly LogEvent[], list: readonly { how: string; where: number }[]) {
   const buffer = new LineBuffer();
   for (const event of events) buffer.add(event);
@@ -204,7 +204,7 @@ function damage(events: readonly LogEvent[], list: readonly { how: string; where
   return readEvents(Buffer.from(lines.map((line) => `${line}\n`).join('')));
 }
 
-test('for any log, any damage, forks and what is written afterwards: every request is valid', () => {
+test('for any log, damage, fork and later events, every request is valid', () => {
   fc.assert(
     fc.property(turns, spoil, turns, spoil, (before, first, after, second) => {
       const writer = new Writer([envelop(started, 1)], 2);

@@ -1,4 +1,4 @@
-// A fork has the history up to a cycle's end and what was pending there; an export shows all of it, and never the key.
+// Forks have the history up to the end of a cycle and what was pending there; exports show everything but the key.
 import { expect, test } from 'vitest';
 import { exportJson, exportMarkdown } from '../../../../src/core/conversation/export.ts';
 import { forkEvents, forkPoints } from '../../../../src/core/conversation/fork.ts';
@@ -12,8 +12,8 @@ import {
   started,
   succeededCall,
   turnStarted,
-} from '../../../support/events.ts';
-import { notificationOf } from '../../../support/memoryStorage.ts';
+} from '../../../support/log/events.ts';
+import { notificationOf } from '../../../support/log/memoryStorage.ts';
 
 const events = numbered(
   started,
@@ -35,11 +35,11 @@ const events = numbered(
 );
 const deps = { id: 'origin', events, now: '2026-02-02T02:02:02.000Z', ulid: () => 'new-id' };
 
-test('it can begin where a cycle ended, the newest first', () => {
+test('fork points are the ends of cycles, newest first', () => {
   expect(forkPoints(events)).toEqual([14, 13, 9]);
 });
 
-test('it shares every event up to there, says where it comes from, and keeps the key', () => {
+test('a fork has every event up to its point, names its origin and keeps the key', () => {
   const forked = forkEvents({ ...deps, through: 14 });
   if (!forked.ok) throw new Error(forked.failure.message);
   expect(forked.value.slice(0, 14)).toEqual(events.slice(0, 14));
@@ -51,11 +51,11 @@ test('it shares every event up to there, says where it comes from, and keeps the
   const state = folded(forked.value);
   expect(state.turn.key).toBe('the-secret-key');
   expect(state.summary.forkedFrom).toBe('origin');
-  // What was found untrue later in the original is untrue here too.
+  // A notification withdrawn later in the original is withdrawn in the fork too.
   expect(state.pending.notifications.map(({ id }) => id)).toEqual(['n2']);
 });
 
-test('inside a turn, the fork’s turn is ended; inside a cycle there is none', () => {
+test('a fork inside a turn ends the turn; a fork inside a cycle is refused', () => {
   const forked = forkEvents({ ...deps, through: 9 });
   if (!forked.ok) throw new Error(forked.failure.message);
   expect(forked.value.at(-1)).toMatchObject({ type: 'turn_ended', outcome: 'stopped' });
@@ -65,12 +65,12 @@ test('inside a turn, the fork’s turn is ended; inside a cycle there is none', 
   expect(forkEvents({ ...deps, through: 99 })).toMatchObject({ ok: false });
 });
 
-test('exports show what was said, called and told, and mask the key', () => {
+test('exports show messages, calls and delivered notifications, and mask the key', () => {
   const markdown = exportMarkdown({ id: 'origin', events });
   expect(markdown).toContain('# Do it.');
   expect(markdown).toContain('## You\n\nDo it.');
   expect(markdown).toContain('### Tool call: read_file\n\n```json\n{\n  "path": "a.ts"\n}\n```');
-  expect(markdown).toContain('**Told to the model:**\n\n```xml\n<block of n1>\n```');
+  expect(markdown).toContain('**Delivered to the model:**\n\n```xml\n<block of n1>\n```');
   expect(markdown).toContain('And the key is •••?');
   const json = exportJson({ id: 'origin', events });
   const parsed = JSON.parse(json) as { conversation: string; title: string; events: { seq: number }[] };
@@ -79,7 +79,7 @@ test('exports show what was said, called and told, and mask the key', () => {
   expect(markdown + json).not.toContain('the-secret-key');
 });
 
-test('a fence is longer than any inside it', () => {
+test('an exported code fence is longer than any fence in its content', () => {
   const tricky = numbered(started, call('c'), {
     type: 'tool_call_response',
     id: 'c',

@@ -1,12 +1,12 @@
-// For any interleaving of everything that can happen to a log: nothing acknowledged is lost, nothing is told twice.
+// For any interleaving of log operations: no acknowledged notification is lost or delivered twice.
 import fc from 'fast-check';
 import { beforeEach, test } from 'vitest';
 import { setDisposableTracker } from '../../../../src/base/disposable.ts';
 import { LEVELS } from '../../../../src/protocol/notification.ts';
-import { settings } from '../../../support/arbitraryNotifications.ts';
-import { LogWorld } from '../../../support/logWorld.ts';
+import { LogWorld } from '../../../support/log/logWorld.ts';
+import { settings } from '../../../support/notify/arbitraryNotifications.ts';
 
-// A program that lost power disposes of nothing.
+// A program that loses power disposes of nothing.
 beforeEach(() => setDisposableTracker(undefined));
 
 type Step = (world: LogWorld) => Promise<void> | void;
@@ -21,9 +21,9 @@ const publish: fc.Arbitrary<Step> = fc
         world.publish(kind, subject, level),
   );
 
-const talk: fc.Arbitrary<Step> = fc.oneof(
+const conversationStep: fc.Arbitrary<Step> = fc.oneof(
   fc.constant<Step>((world) => world.request('Go on.')),
-  fc.constant<Step>((world) => world.say('By the way.')),
+  fc.constant<Step>((world) => world.queueMessage('By the way.')),
   fc.nat({ max: 3 }).map(
     (calls): Step =>
       (world) =>
@@ -86,7 +86,7 @@ const fault: fc.Arbitrary<Step> = fc.oneof(
 const steps = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: publish },
-    { weight: 6, arbitrary: talk },
+    { weight: 6, arbitrary: conversationStep },
     { weight: 3, arbitrary: change },
     { weight: 2, arbitrary: fault },
   ),

@@ -1,9 +1,9 @@
-// Our one pass says exactly what tokenx says, of any text.
+// The single-pass token estimate equals tokenx for any text.
 import fc from 'fast-check';
 import { estimateTokenCount } from 'tokenx';
 import { expect, test } from 'vitest';
 import { estimateTokens } from '../../../../src/core/conversation/tokens.ts';
-import { NASTY } from '../../../support/arbitraryNotifications.ts';
+import { NASTY } from '../../../support/notify/arbitraryNotifications.ts';
 
 const piece = fc.oneof(
   fc.string({ maxLength: 12 }),
@@ -26,7 +26,7 @@ const piece = fc.oneof(
   fc.constantFrom('漢字。', 'かな', '한국어', '\u00a0', '\u3000', 'é', 'Ω', '…', '’s', '❤️'),
 );
 
-test('estimates what tokenx estimates', () => {
+test('for any text the estimate equals that of tokenx', () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
       const text = pieces.join('');

@@ -1,4 +1,4 @@
-// What a card shows of a changed file: hunks with numbers, bounded; what cannot be shown says why; moves are one.
+// The diff on the card of a call: bounded hunks with line numbers, a reason where there is none, and moves as one entry.
 import { expect, test } from 'vitest';
 import { diffOfCall, joinMoves } from '../../../../src/core/files/callDiff.ts';
 
@@ -10,7 +10,7 @@ const diff = (before: string | undefined, after: string | undefined) =>
     ...(after !== undefined && { after: bytes(after) }),
   });
 
-test('a change, a new file, a deleted one', () => {
+test('changed, created and deleted files have hunks and counts', () => {
   expect(diff('one\r\ntwo\r\n', 'one\r\n2\r\n')).toEqual({
     path: 'a.ts',
     kind: 'changed',
@@ -22,7 +22,7 @@ test('a change, a new file, a deleted one', () => {
   expect(diff('one\n', undefined)).toMatchObject({ kind: 'deleted', added: 0, removed: 1 });
 });
 
-test('ten thousand lines are bounded, counted and said to be cut', () => {
+test('a diff of 10,000 lines is cut, marked as cut and counted in full', () => {
   const lines = Array.from({ length: 1500 }, (_, index) => `line ${index}`).join('\n');
   const shown = diff('', lines);
   expect([shown.added, shown.cut]).toEqual([1500, expect.any(Number)]);
@@ -30,7 +30,7 @@ test('ten thousand lines are bounded, counted and said to be cut', () => {
   expect(diff('x', 'y'.repeat(9000)).hunks[0]?.lines.every((line) => line.length <= 510)).toBe(true);
 });
 
-test('a file that is replaced by quite another is all that goes and all that comes', () => {
+test('a file with entirely new content is shown as all lines removed and all lines added', () => {
   const text = (word: string) => Array.from({ length: 3000 }, (_, index) => `${word} ${index}\n`).join('');
   const shown = diff(`same\n${text('a')}end\n`, `same\n${text('b')}end\n`);
   expect(shown).toMatchObject({ kind: 'changed', added: 3000, removed: 3000, cut: expect.any(Number) as number });
@@ -39,7 +39,7 @@ test('a file that is replaced by quite another is all that goes and all that com
   expect(diff(undefined, text('a'))).toMatchObject({ kind: 'created', added: 3000, removed: 0 });
 });
 
-test('what cannot be shown says why, and how much it is', () => {
+test('content that cannot be shown has a reason and sizes', () => {
   expect(diffOfCall({ path: 'a', before: Uint8Array.of(0, 1), after: bytes('a') }).note).toBe('not_text');
   expect(diffOfCall({ path: 'a', before: null, after: bytes('a') }).note).toBe('gone');
   expect(diff('a'.repeat(1_500_000), 'b'.repeat(1_500_000)).note).toBe('too_long');
@@ -50,7 +50,7 @@ test('what cannot be shown says why, and how much it is', () => {
   });
 });
 
-test('one that went and one that came with the same bytes are one that moved', () => {
+test('a deleted and a created file with the same bytes are one move', () => {
   expect(
     joinMoves([
       { path: 'old.ts', before: 'h1' },

@@ -1,4 +1,4 @@
-// Globs match what picomatch, the judge, says they match; those that nobody can have meant match nothing.
+// Globs match what picomatch matches; unusable globs match nothing.
 import fc from 'fast-check';
 import picomatch from 'picomatch';
 import { expect, test } from 'vitest';
@@ -28,7 +28,7 @@ const glob = fc
   // To picomatch `a/**` is also `a` itself, but `*/**` is not.
   .filter((one) => !/[*?[{][^/]*\/\*\*$/.test(one));
 
-test('any glob over any path', () => {
+test('for any glob and path the result equals that of picomatch', () => {
   fc.assert(
     fc.property(glob, fc.array(path, { minLength: 5, maxLength: 20 }), (pattern, paths) => {
       const judge = picomatch(pattern, { dot: true, windows: false });
@@ -39,7 +39,7 @@ test('any glob over any path', () => {
   );
 });
 
-test('a glob is found under one of the keys of every path that it matches', () => {
+test('every path that a glob matches has a lookup key of that glob', () => {
   fc.assert(
     fc.property(glob, path, (pattern, one) => {
       fc.pre(compileGlob(pattern)(one));
@@ -62,7 +62,7 @@ test.each([
   expect(compileGlob(pattern)(one)).toBe(expected);
 });
 
-test('a folder stands for everything in it', () => {
+test('a folder matches everything in it', () => {
   expect(matchesAny(['dist/', '**/*.snap'], 'dist/a/b.js')).toBe(true);
   expect(matchesAny(['dist/', '**/*.snap'], 'src/a.ts')).toBe(false);
 });
@@ -71,7 +71,7 @@ test.each([
   ['', 'it is empty'],
   ['a'.repeat(GLOB_LIMIT + 1), 'it is longer than 1000 characters'],
   ['{a,b}'.repeat(7), 'its braces stand for more than 100 globs'],
-])('a glob that cannot be used matches nothing and says why', (pattern, reason) => {
+])('an unusable glob matches nothing and gives a reason', (pattern, reason) => {
   expect(whyUnusable(pattern)).toBe(reason);
   if (pattern.length <= GLOB_LIMIT) expect(compileGlob(pattern)('a')).toBe(false);
 });

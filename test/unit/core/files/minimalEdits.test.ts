@@ -1,4 +1,4 @@
-// Minimal edits: applied to the old text they give the new one, and they leave alone what did not change.
+// Minimal edits: applied to the old text they give the new one and do not touch unchanged parts.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { minimalEdits, type TextReplacement } from '../../../../src/core/files/minimalEdits.ts';
@@ -14,7 +14,7 @@ const text = fc
   .tuple(fc.array(line, { maxLength: 12 }), fc.constantFrom('\n', '\r\n'), fc.boolean())
   .map(([lines, ending, last]) => lines.join(ending) + (last ? ending : ''));
 
-test('they make the new text of the old one, in order, without touching each other or cutting a character', () => {
+test('for any two texts the edits are ordered, do not overlap, split no character and give the new text', () => {
   fc.assert(
     fc.property(text, text, (before, after) => {
       const edits = minimalEdits(before, after);
@@ -29,13 +29,13 @@ test('they make the new text of the old one, in order, without touching each oth
   );
 });
 
-test('one changed word is one small edit', () => {
+test('a changed word gives one small edit', () => {
   const before = 'one\ntwo and three\nfour\n'.repeat(500);
   const after = `${before.slice(0, 8)}TWO${before.slice(8)}`;
   expect(minimalEdits(before, after)).toEqual([{ start: 8, end: 8, text: 'TWO' }]);
 });
 
-test('texts with nothing in common are one replacement', () => {
+test('texts with nothing in common give one replacement', () => {
   const before = Array.from({ length: 3000 }, (_, index) => `old ${index}`).join('\n');
   const after = Array.from({ length: 3000 }, (_, index) => `new ${index}`).join('\n');
   expect(applied(before, minimalEdits(before, after))).toBe(after);

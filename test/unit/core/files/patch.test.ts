@@ -1,4 +1,4 @@
-// Patches in the form that models were trained on: what they say, where they fit, and the exact complaint where they do not.
+// Patches in the format that models were trained on: parsing, placing hunks, and exact error messages.
 import { expect, test } from 'vitest';
 import { parsePatch } from '../../../../src/core/files/patch.ts';
 import { fitHunks } from '../../../../src/core/files/patchFit.ts';
@@ -15,7 +15,7 @@ function patched(text: string, ...lines: string[]): string {
   return fit.ok ? fit.text : `misfit: ${fit.misfit}`;
 }
 
-test('adds, updates, moves and deletes', () => {
+test('a patch adds, updates, moves and deletes files', () => {
   const text = wrap(
     '*** Add File: new.txt',
     '+one',
@@ -47,7 +47,7 @@ test('adds, updates, moves and deletes', () => {
   expect(pathsInPatch(text)).toEqual(['new.txt', 'old name.txt', 'dir/new name.txt', 'gone.txt']);
 });
 
-test('is found inside what models put around it', () => {
+test('a patch is found inside fences and shell wrappers that models add', () => {
   expect(parsePatch(`apply_patch <<'EOF'\n${wrap('*** Delete File: a')}\nEOF\n`)).toMatchObject({ ok: true });
   expect(parsePatch(`\`\`\`\n${wrap('*** Delete File: a').replaceAll('\n', '\r\n')}\r\n\`\`\``)).toMatchObject({
     ok: true,
@@ -67,14 +67,14 @@ test.each([
   [wrap('*** Update File: a', ' one'), 'line 3 of the patch: a hunk changes nothing'],
   [wrap('*** Update File: a'), 'there is no hunk for a'],
   [wrap('*** Delete File: a', '-one'), 'line 3 of the patch: nothing follows “*** Delete File: ”'],
-])('%j is refused with its line', (text, complaint) => {
+])('%j is refused with its line number', (text, complaint) => {
   const parsed = parsePatch(text);
   expect(!parsed.ok && parsed.failure.message).toContain(complaint);
 });
 
 const CODE = 'class A:\n  def f(self):\n    return 1\n\nclass B:\n  def f(self):\n    return 1\n';
 
-test('context says where', () => {
+test('context lines determine where a hunk applies', () => {
   expect(patched('a\nb\nc\n', ' a', '-b', '+B', ' c')).toBe('a\nB\nc\n');
   expect(patched(CODE, '@@ class B:', '   def f(self):', '-    return 1', '+    return 2')).toBe(
     `${CODE.slice(0, -2)}2\n`,
@@ -85,7 +85,7 @@ test('context says where', () => {
   expect(patched('one\ntwo\nthree\nfour\n', '-one', '+1', '@@', '-four', '+4')).toBe('1\ntwo\nthree\n4\n');
 });
 
-test('what stays is left exactly as it is there', () => {
+test('unchanged lines keep the bytes of the file', () => {
   expect(patched('a \n\tb\nc\n', ' a', '-b', '+B')).toBe('a \nB\nc\n');
   expect(patched('say “hi”\nend\n', ' say "hi"', '-end', '+END')).toBe('say “hi”\nEND\n');
   expect(patched('a\r\nb\r\n', ' a', '-b', '+B', '+C')).toBe('a\r\nB\r\nC\r\n');
@@ -94,7 +94,7 @@ test('what stays is left exactly as it is there', () => {
   expect(patched('', '+first')).toBe('first\n');
 });
 
-test('says of the hunk that does not fit why', () => {
+test('a hunk that does not fit is refused with the reason', () => {
   expect(patched(CODE, '   def f(self):', '-    return 1', '+    return 2')).toBe(
     'misfit: The hunk at line 3 of the patch fits 2 times, at lines 2, 6: give more lines around it, or an @@ line before it.',
   );

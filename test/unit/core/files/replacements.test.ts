@@ -1,4 +1,4 @@
-// Exact texts in a file: replaced all or none, in the file's own line endings, with a reason that helps where they do not fit.
+// Replacements of exact texts: all or none, in the file's own line endings, with a helpful reason if one does not fit.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Replacement, replaceTexts } from '../../../../src/core/files/replacements.ts';
@@ -10,24 +10,24 @@ function result(text: string, ...replacements: Replacement[]): string {
   return fit.ok ? fit.value.text : `misfit: ${fit.misfit}`;
 }
 
-test('one after the other, each in what the one before has left', () => {
+test('each replacement applies to the result of the one before', () => {
   expect(result('a b c', one('b', 'x y'), one('y c', 'z'))).toBe('a x z');
 });
 
-test('none is made if one does not fit, and it is named', () => {
+test('if one replacement does not fit, none is made and the failing one is named', () => {
   expect(result('a b c', one('b', 'x'), one('q', 'z'))).toBe(
     'misfit: edits[1].old_text is not there, nor anything much like it.',
   );
 });
 
-test('there several times: where, and what to do', () => {
+test('a text that occurs several times is refused with its lines and advice', () => {
   expect(result('x\ny\nx\n', one('x', 'z'))).toBe(
     'misfit: old_text is there 2 times, at lines 1, 3: add lines around it until it is there once, or set replace_all.',
   );
   expect(result('x\ny\nx\n', one('x', 'z', true))).toBe('z\ny\nz\n');
 });
 
-test('not there: the nearest text with its lines, and whether only spaces differ', () => {
+test('a missing text is refused with the nearest text, its lines and whether only white space differs', () => {
   const text = 'function add(a, b) {\n    return a + b;\n}\n\nfunction mul(a, b) {\n    return a * b;\n}\n';
   expect(result(text, one('function mul(a, b) {\n  return a * b;\n}', ''))).toBe(
     'misfit: old_text is not there. The nearest text is lines 5–7 (only spaces or line breaks differ):\nfunction mul(a, b) {\n    return a * b;\n}',
@@ -38,17 +38,17 @@ test('not there: the nearest text with its lines, and whether only spaces differ
   );
 });
 
-test('line endings are the file’s own, whatever the model writes', () => {
+test('replacements use the line endings of the file', () => {
   expect(result('a\r\nb\r\nc\r\n', one('a\nb\n', 'x\ny\n'))).toBe('x\r\ny\r\nc\r\n');
   expect(result('a\nb\nc\n', one('a\r\nb', 'x\r\ny'))).toBe('x\ny\nc\n');
   expect(result('a\r\nb\nc\n', one('b\nc', 'd'))).toBe('a\r\nd\n');
 });
 
-test('signs that mean something in a pattern are only signs', () => {
+test('special characters of patterns are taken literally', () => {
   expect(result('a\r\n$1.*(x)[y]{2}|^\\\r\n', one('$1.*(x)[y]{2}|^\\', '$& $1'))).toBe('a\r\n$& $1\r\n');
 });
 
-test('whatever a text contains once can be replaced by anything and back', () => {
+test('for any text that occurs once, replacing it and replacing it back gives the original', () => {
   fc.assert(
     fc.property(fc.string(), fc.string({ minLength: 1 }), fc.string(), (before, middle, after) => {
       const text = `${before}<${middle}>${after}`;
@@ -58,7 +58,7 @@ test('whatever a text contains once can be replaced by anything and back', () =>
   );
 });
 
-test('a long file and a long text that is not there take no long time', () => {
+test('a long missing text in a long file is refused quickly', () => {
   const text = Array.from({ length: 20_000 }, (_, index) => `const value${index} = compute(${index});`).join('\n');
   const wanted = Array.from({ length: 200 }, (_, index) => `const wert${index} = compute(${index});`).join('\n');
   expect(result(text, one(wanted, ''))).toContain('The nearest text is lines 1–200');

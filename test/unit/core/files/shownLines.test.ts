@@ -1,4 +1,4 @@
-// Which lines of a file a text shows: all of them only if every one stands there, in order, in one piece or several.
+// Which lines of a file an output shows: the whole file only if every line occurs in order.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { linesShownIn } from '../../../../src/core/files/shownLines.ts';
@@ -9,7 +9,7 @@ const lines = (first: number, last: number) =>
     .slice(first - 1, last)
     .join('\n');
 
-test('the whole file: alone, between other output, without its last line break, with other line endings or a mark', () => {
+test('the whole file counts as shown alone, amid other output, and with other line endings, a byte order mark or no last line break', () => {
   for (const shown of [FILE, `before\n${FILE}after\n`, FILE.trimEnd(), FILE.replaceAll('\n', '\r\n')])
     expect(linesShownIn([shown], FILE)).toBe('whole');
   expect(linesShownIn([FILE], FILE.replaceAll('\n', '\r\n'))).toBe('whole');
@@ -17,7 +17,7 @@ test('the whole file: alone, between other output, without its last line break, 
   expect(linesShownIn(['one line'], 'one line')).toBe('whole');
 });
 
-test('parts: the beginning, the end, some lines, two pieces with a gap; both ends together are not the whole', () => {
+test('the beginning, the end or pieces with a gap count as parts, never as the whole file', () => {
   expect(linesShownIn([lines(1, 5)], FILE)).toEqual({ ranges: [[1, 5]], of: 21 });
   expect(linesShownIn([lines(16, 20)], FILE)).toEqual({ ranges: [[16, 21]], of: 21 });
   expect(linesShownIn([`${lines(3, 6)}\n--\n${lines(12, 15)}`], FILE)).toEqual({
@@ -37,7 +37,7 @@ test('parts: the beginning, the end, some lines, two pieces with a gap; both end
   expect(linesShownIn([lines(1, 9), lines(10, 20)], FILE)).toBe('whole');
 });
 
-test('lines in another order, single ones among others, or with something before them show nothing', () => {
+test('reordered, isolated or prefixed lines count as nothing shown', () => {
   const reversed = FILE.trimEnd().split('\n').toReversed().join('\n');
   expect(linesShownIn([reversed], FILE)).toBeUndefined();
   expect(linesShownIn([`found:\n${lines(4, 5)}\nend`], FILE)).toBeUndefined();
@@ -46,22 +46,22 @@ test('lines in another order, single ones among others, or with something before
   expect(linesShownIn(['\n\n'], '')).toBeUndefined();
 });
 
-test('a short output that is nothing but lines of the file is a part', () => {
+test('a short output of lines of the file only counts as a part', () => {
   expect(linesShownIn([`${lines(7, 8)}\n`], FILE)).toEqual({ ranges: [[7, 8]], of: 21 });
 });
 
-test('lines that the file has several times are placed only by one that it has once', () => {
+test('repeated lines are located only next to a unique line', () => {
   const twice = 'a\nb\nc\nd\na\nb\nc\ne\n';
   expect(linesShownIn(['a\nb\nc'], twice)).toBeUndefined();
   expect(linesShownIn(['a\nb\nc\ne'], twice)).toEqual({ ranges: [[5, 9]], of: 9 });
   expect(linesShownIn([twice], twice)).toBe('whole');
 });
 
-test('blank lines at the end of a file that the output does not show are not taken for shown', () => {
+test('trailing blank lines missing from the output do not count as shown', () => {
   expect(linesShownIn(['a\nb\nc\n\n\n'], 'a\nb\nc\n\n\n')).toEqual({ ranges: [[1, 3]], of: 6 });
 });
 
-test('for any file and any cut out of it: no line counts that was not shown', () => {
+test('for any file and any excerpt, no line counts that was not shown', () => {
   const line = fc.constantFrom('a', 'b', 'c', '', '  }', 'x1', 'x2', 'x3');
   fc.assert(
     fc.property(fc.array(line, { minLength: 1, maxLength: 40 }), fc.array(line, { maxLength: 40 }), (file, shown) => {
@@ -72,7 +72,7 @@ test('for any file and any cut out of it: no line counts that was not shown', ()
       for (const [first, last] of ranges) {
         const run = file.slice(first - 1, last);
         if (last === file.length && run.at(-1) === '') run.pop();
-        // Each of its lines stands in the output; a run of one piece stands there in one piece.
+        // Each of its lines occurs in the output, and a contiguous run occurs contiguously.
         for (const one of run) expect(text).toContain(`\n${one}\n`);
       }
     }),
@@ -80,9 +80,9 @@ test('for any file and any cut out of it: no line counts that was not shown', ()
   );
 });
 
-test('it takes time by the length of what is compared', () => {
+test('the time is linear in the length of file and output', () => {
   const measure = (size: number) => {
-    // The worst for it: few lines that the file has once, many that it has often.
+    // The worst case: few unique lines and many repeated ones.
     const file = Array.from({ length: size }, (_, index) => (index % 50 === 0 ? `unique ${index}` : 'same'));
     const shown = Array.from({ length: size }, (_, index) =>
       index % 49 === 0 ? `unique ${(index / 49) * 50}` : 'same',

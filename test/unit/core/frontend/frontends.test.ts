@@ -4,7 +4,7 @@ import { type AttachedFrontend, Frontends } from '../../../../src/core/frontend/
 import { type ApprovalAnswer, type ApprovalRequest } from '../../../../src/core/ports/ports.ts';
 import { atTestEnd } from '../../../support/endings.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 const request: ApprovalRequest = { conversation: 'c', call: { id: 'a', name: 'run_command', arguments: {} } };
 const approved: ApprovalAnswer = { action: 'approve', by: 'plugin:one' };
@@ -13,7 +13,7 @@ const texts = [{ id: 't', content: 'later' }] as never;
 function begin() {
   const errors: string[] = [];
   const clock = createManualClock();
-  const frontends = new Frontends({ clock, logger: recordingLog(errors) });
+  const frontends = new Frontends({ clock, logger: recordingLogger(errors) });
   const add = (frontend: AttachedFrontend) => {
     const attached = frontends.add(frontend);
     atTestEnd(async () => attached.dispose());

@@ -1,4 +1,4 @@
-// What may wake or interrupt the model, and every limit, as one table.
+// Activation: which notifications wake or interrupt the model, and the limits.
 import { describe, expect, test } from 'vitest';
 import {
   ABORT_EVERY,
@@ -8,9 +8,9 @@ import {
   MOST_IN_A_ROW,
 } from '../../../../src/core/notify/activation.ts';
 import { type Notification } from '../../../../src/protocol/notification.ts';
-import { defaultSettings } from '../../../support/arbitraryNotifications.ts';
+import { defaultSettings } from '../../../support/notify/arbitraryNotifications.ts';
 
-const of = (source: string, name: string, more: Partial<Notification> = {}): Notification => ({
+const notificationOf = (source: string, name: string, more: Partial<Notification> = {}): Notification => ({
   id: `${source}.${name}`,
   kind: { source, name },
   level: 'info',
@@ -19,8 +19,8 @@ const of = (source: string, name: string, more: Partial<Notification> = {}): Not
   at: '2026-01-01T00:00:00.000Z',
   ...more,
 });
-const stopped = of('tool', 'stopped');
-const critical = of('git', 'head_changed', { level: 'critical' });
+const stopped = notificationOf('tool', 'stopped');
+const critical = notificationOf('git', 'head_changed', { level: 'critical' });
 
 const NOW = 1_000_000;
 const decide = (pending: readonly Notification[], more: Partial<ActivationInput> = {}) =>
@@ -38,23 +38,23 @@ const decide = (pending: readonly Notification[], more: Partial<ActivationInput>
     ...more,
   });
 
-describe('by kind', () => {
+describe('activation by kind', () => {
   test.each([
     ['tool.stopped', stopped, 'wake'],
-    ['tool.failed', of('tool', 'failed', { level: 'error' }), 'wake'],
-    ['tool.waiting', of('tool', 'waiting'), 'wake'],
-    ['tool.lost', of('tool', 'lost', { level: 'error' }), 'wait'],
-    ['file.changed', of('file', 'changed', { level: 'warning' }), 'wait'],
-    ['task.ended with an error', of('task', 'ended', { level: 'error' }), 'wait'],
-    ['a mention', of('message', 'received', { scopes: ['mention:me'] }), 'wake'],
-    ['a message', of('message', 'received', { scopes: ['room:all'] }), 'wait'],
-    ['a mention of another source', of('plugin', 'said', { scopes: ['mention:me'] }), 'wait'],
+    ['tool.failed', notificationOf('tool', 'failed', { level: 'error' }), 'wake'],
+    ['tool.waiting', notificationOf('tool', 'waiting'), 'wake'],
+    ['tool.lost', notificationOf('tool', 'lost', { level: 'error' }), 'wait'],
+    ['file.changed', notificationOf('file', 'changed', { level: 'warning' }), 'wait'],
+    ['task.ended with an error', notificationOf('task', 'ended', { level: 'error' }), 'wait'],
+    ['a mention', notificationOf('message', 'received', { scopes: ['mention:me'] }), 'wake'],
+    ['a message', notificationOf('message', 'received', { scopes: ['room:all'] }), 'wait'],
+    ['a mention of another source', notificationOf('plugin', 'said', { scopes: ['mention:me'] }), 'wait'],
     ['a critical one', critical, 'wake'],
-  ])('%s, idle', (_name, notification, expected) => {
+  ])('%s in an idle conversation', (_name, notification, expected) => {
     expect(decide([notification]).type).toBe(expected);
   });
 
-  test('streaming, only what is critical interrupts; with tools running nothing does', () => {
+  test('only a critical notification interrupts an answer; nothing interrupts running tools', () => {
     expect(decide([stopped], { doing: 'answering' })).toEqual({ type: 'wait' });
     expect(decide([critical], { doing: 'answering' })).toEqual({
       type: 'interrupt',
@@ -63,14 +63,14 @@ describe('by kind', () => {
     expect(decide([critical, stopped], { doing: 'busy' })).toEqual({ type: 'wait' });
   });
 
-  test('the setting turns it down: `wake` interrupts nothing, `passive` does nothing at all', () => {
+  test('with activation `wake` nothing interrupts; with `passive` nothing wakes or interrupts', () => {
     const settings = (allowed: 'wake' | 'passive') => ({ ...defaultSettings, 'notifications.activation': allowed });
     expect(decide([critical], { doing: 'answering', settings: settings('wake') }).type).toBe('wait');
     expect(decide([critical], { settings: settings('wake') }).type).toBe('wake');
     expect(decide([critical, stopped], { settings: settings('passive') })).toEqual({ type: 'wait' });
   });
 
-  test('a level from the settings counts, also downwards; what is filtered does nothing', () => {
+  test('a level from the settings can raise or lower activation; filtered kinds never activate', () => {
     const levels = (level: 'critical' | 'info') => ({ 'notifications.levels': { 'git.head_changed': level } });
     const quiet = { ...critical, level: 'info' as const };
     const settings = { ...defaultSettings, ...levels('critical') };
@@ -88,24 +88,24 @@ describe('limits', () => {
     ['error', { outcome: 'error' }],
     ['model', { mayAsk: false }],
     ['in_a_row', { inARow: MOST_IN_A_ROW }],
-  ] as const)('%s holds what would wake, until the user does something', (reason, more) => {
+  ] as const)('%s holds notifications that would wake', (reason, more) => {
     expect(decide([stopped], more)).toEqual({ type: 'held', reason });
     expect(decide([critical], more)).toEqual({ type: 'held', reason });
-    expect(decide([of('file', 'changed')], more)).toEqual({ type: 'wait' });
+    expect(decide([notificationOf('file', 'changed')], more)).toEqual({ type: 'wait' });
   });
 
-  test('while a turn of the user’s runs, how the one before it ended does not hold', () => {
+  test('a stopped earlier turn does not hold an interruption of the running turn', () => {
     expect(decide([critical], { doing: 'answering', outcome: 'stopped' }).type).toBe('interrupt');
   });
 
-  test('one abort in 30 s, and never a moment before', () => {
+  test('a second interruption is held until 30 s after the first', () => {
     const at = (now: number) => decide([critical], { doing: 'answering', lastAbort: NOW, now });
     expect(at(NOW + ABORT_EVERY - 1)).toEqual({ type: 'held', reason: 'aborted_lately', until: NOW + ABORT_EVERY });
     expect(at(NOW + ABORT_EVERY).type).toBe('interrupt');
     expect(decide([critical], { lastAbort: NOW - 1 }).type).toBe('wake');
   });
 
-  test('each kind waits twice as long as before, up to ten minutes; another kind is free', () => {
+  test('the back-off of a kind doubles up to ten minutes and does not affect other kinds', () => {
     const woken = (times: number) => new Map([['tool.stopped', { times, at: NOW }]]);
     const until = (times: number) => {
       const held = decide([stopped], { woken: woken(times) });
@@ -114,6 +114,6 @@ describe('limits', () => {
     expect([1, 2, 3, 4].map(until)).toEqual([1, 2, 4, 8].map((factor) => factor * FIRST_BACK_OFF));
     expect(until(30)).toBe(600_000);
     expect(decide([stopped], { woken: woken(1), now: NOW + FIRST_BACK_OFF }).type).toBe('wake');
-    expect(decide([stopped, of('tool', 'failed')], { woken: woken(4) }).type).toBe('wake');
+    expect(decide([stopped, notificationOf('tool', 'failed')], { woken: woken(4) }).type).toBe('wake');
   });
 });

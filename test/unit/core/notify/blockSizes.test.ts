@@ -1,8 +1,7 @@
-// What the blocks of typical moments cost: each is printed whole in the golden file, with its size and that of its frame.
-
+// Sizes of typical notification blocks: the golden file has each block with its size and the size of its frame.
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
-import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
+import { formatBlock } from '../../../../src/core/agent/delivery.ts';
 import { planNotifications } from '../../../../src/core/notify/plan.ts';
 import { fileChanged } from '../../../../src/core/notify/wording/fileChange.ts';
 import { introducedDraft } from '../../../../src/core/notify/wording/problems.ts';
@@ -10,16 +9,16 @@ import { type TaskEnd } from '../../../../src/core/ports/tasks.ts';
 import { CommandHandle } from '../../../../src/core/tools/handle.ts';
 import { draftOf } from '../../../../src/core/tools/handleWords.ts';
 import { realIds } from '../../../../src/node/realIds.ts';
-import { createTasksProducer } from '../../../../src/producers/tasks.ts';
+import { createTasksProducer } from '../../../../src/producers/tasks/tasks.ts';
 import { type FORMATS } from '../../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
-import { defaultSettings } from '../../../support/arbitraryNotifications.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
-import { createTestHost } from '../../../support/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { defaultSettings } from '../../../support/notify/arbitraryNotifications.ts';
+import { createTestHost } from '../../../support/notify/producerHost.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 const AT = '2026-01-01T12:03:04.000Z';
-/** As long as those of conversations, and the same in every run. */
+/** As long as a real key, and the same in every run. */
 const key = 'k7QdQ8vXw2Lm9ZtY4nBs1A'.slice(0, realIds.key().length);
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -27,9 +26,9 @@ interface Moment {
   readonly name: string;
   readonly drafts?: readonly NotificationDraft[];
   readonly texts?: readonly string[];
-  /** Printed so much later, in milliseconds. */
+  /** Milliseconds between the notifications and the delivery. */
   readonly age?: number;
-  /** Of the whole block, and of what stands around its texts. */
+  /** Characters of the whole block, and of everything around its texts. */
   readonly limits: { readonly size?: number; readonly frame?: number };
 }
 
@@ -65,7 +64,7 @@ async function handleEnded(code: number): Promise<NotificationDraft> {
       },
       onDidChange: never.event,
       read: async (from, limit) => ({ from, bytes: output.subarray(from, from + limit) }),
-      write: () => Promise.reject(new Error('nobody writes')),
+      write: () => Promise.reject(new Error('unexpected write')),
       stop: () => undefined,
       interrupt: () => undefined,
       dispose: () => never.dispose(),
@@ -76,7 +75,7 @@ async function handleEnded(code: number): Promise<NotificationDraft> {
   });
   const draft = await draftOf(handle, 'build', AT);
   handle.dispose();
-  if (draft === undefined) throw new Error('its end is told');
+  if (draft === undefined) throw new Error('the end of the handle is not reported');
   return draft;
 }
 
@@ -85,12 +84,12 @@ async function taskFailed(): Promise<NotificationDraft> {
   const ended = new Emitter<TaskEnd>((error) => errors.push(String(error)));
   const host = createTestHost();
   host.conversations = ['c'];
-  const nobody = () => Promise.reject(new Error('nobody asks'));
+  const unused = () => Promise.reject(new Error('unexpected call'));
   const { promise, resolve } = Promise.withResolvers<NotificationDraft>();
   const producer = createTasksProducer({
     clock: createManualClock(Date.parse(AT)),
-    logger: recordingLog(errors),
-    tasks: { list: nobody, run: nobody, onDidEnd: ended.event },
+    logger: recordingLogger(errors),
+    tasks: { list: unused, run: unused, onDidEnd: ended.event },
   });
   const publisher = { publish: async (draft: NotificationDraft) => resolve(draft), withdraw: async () => false };
   const watching = producer.start(
@@ -143,7 +142,7 @@ async function moments(): Promise<Moment[]> {
   ];
 }
 
-function print(
+function formatMoment(
   { drafts = [], texts = [], age = 5000 }: Moment,
   format: (typeof FORMATS)[number],
 ): { block: string; frame: number } {
@@ -155,9 +154,13 @@ function print(
   return { block, frame: block.length - said.reduce((sum, text) => sum + text.length, 0) };
 }
 
-test('typical blocks keep to their limits, and the golden file shows what each costs', async () => {
+test('typical blocks stay within their size limits and equal the golden file', async () => {
   const all = await moments();
-  const rows = all.map((moment) => ({ ...moment, xml: print(moment, 'xml'), markdown: print(moment, 'markdown') }));
+  const rows = all.map((moment) => ({
+    ...moment,
+    xml: formatMoment(moment, 'xml'),
+    markdown: formatMoment(moment, 'markdown'),
+  }));
   const table = rows.map(({ name, xml, markdown }) =>
     [
       name.padEnd(30),

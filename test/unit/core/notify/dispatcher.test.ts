@@ -1,4 +1,4 @@
-// The dispatcher equals a matcher that tries every subscription, for any subscriptions, scopes, senders and addressees.
+// The dispatcher finds the same listeners as a matcher that tries every subscription.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileGlob, keyOf } from '../../../../src/core/files/globs.ts';
@@ -40,8 +40,8 @@ const subscription: fc.Arbitrary<Subscription> = fc.oneof(
 
 const compiled = new Map<string, (path: string) => boolean>();
 
-/** What SPEC 4 says, with no index. */
-function hears(subscribed: Subscription, scopes: readonly string[]): boolean {
+/** The rule of SPEC 4, without an index. */
+function isSubscribed(subscribed: Subscription, scopes: readonly string[]): boolean {
   if ('all' in subscribed) return true;
   if ('mention' in subscribed) return scopes.includes(`mention:${subscribed.mention}`);
   if (!subscribed.scope.startsWith('glob:')) return scopes.includes(subscribed.scope);
@@ -51,16 +51,16 @@ function hears(subscribed: Subscription, scopes: readonly string[]): boolean {
   return scopes.some((one) => one.startsWith('file:') && matches(one.slice(5)));
 }
 
-function naive(
+function listenersWithoutIndex(
   held: readonly (readonly [string, Subscription])[],
   scopes: readonly string[],
   { to, sender }: Addressed,
 ): string[] {
-  const found = held.filter(([, one]) => hears(one, scopes)).map(([who]) => who);
+  const found = held.filter(([, one]) => isSubscribed(one, scopes)).map(([who]) => who);
   return [...new Set(found)].filter((who) => who !== sender && (to === undefined || who === to)).sort();
 }
 
-test('hears what a matcher without an index hears, before and after some subscriptions end', () => {
+test('for any subscriptions, scopes, senders and addressees the listeners equal those found without an index', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(listener, subscription, fc.boolean()), { maxLength: 25, size: 'max' }),
@@ -72,7 +72,9 @@ test('hears what a matcher without an index hears, before and after some subscri
         const compare = (left: typeof subscribed) => {
           const pairs = left.map(([who, one]) => [who, one] as const);
           for (const scopes of published) {
-            expect([...dispatcher.listeners({ scopes }, addressed)].sort()).toEqual(naive(pairs, scopes, addressed));
+            expect([...dispatcher.listeners({ scopes }, addressed)].sort()).toEqual(
+              listenersWithoutIndex(pairs, scopes, addressed),
+            );
           }
         };
         compare(subscribed);
@@ -86,7 +88,7 @@ test('hears what a matcher without an index hears, before and after some subscri
   );
 });
 
-test('a folder itself is matched by what stands for all that is in it', () => {
+test('a glob for everything in a folder matches the folder itself', () => {
   const dispatcher = new Dispatcher();
   const held = dispatcher.subscribe('a', { scope: 'glob:src/**' });
   expect(dispatcher.listeners({ scopes: ['file:src'] })).toEqual(new Set(['a']));
@@ -94,7 +96,7 @@ test('a folder itself is matched by what stands for all that is in it', () => {
   held.dispose();
 });
 
-test('a glob is found under its folder and ending, so that others are not tried', () => {
+test('globs are indexed by folder and file name ending', () => {
   expect(['src/**/*.ts', '**/package.json', 'src/a.ts', '*.{ts,js}', '!src/*.ts', 'a/b/*'].map(keyOf)).toEqual([
     { folder: 'src', tail: '.ts' },
     { folder: '', tail: 'package.json' },
@@ -105,7 +107,7 @@ test('a glob is found under its folder and ending, so that others are not tried'
   ]);
 });
 
-test('a glob longer than any real one matches nothing and costs nothing', () => {
+test('an overlong glob matches nothing', () => {
   const dispatcher = new Dispatcher();
   const held = dispatcher.subscribe('a', { scope: `glob:${'*/'.repeat(50_000)}` });
   expect(dispatcher.listeners({ scopes: ['file:x/y'] })).toEqual(new Set());

@@ -1,16 +1,17 @@
-// The plan: for any pending, settings and budgets each id ends exactly once, counts add up, cap and token budget hold.
+// The plan of a delivery: which pending notifications are shown, merged, counted or filtered, within cap and token budget.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { formatBlock } from '../../../../src/core/agent/delivery.ts';
 import { estimateTokens } from '../../../../src/core/conversation/tokens.ts';
-import { formatBlock } from '../../../../src/core/notify/format/formats.ts';
-import { type Outline, type Plan, planNotifications, tokenBudget } from '../../../../src/core/notify/plan.ts';
+import { type Outline } from '../../../../src/core/notify/outline.ts';
+import { type Plan, planNotifications, tokenBudget } from '../../../../src/core/notify/plan.ts';
 import { FORMATS } from '../../../../src/protocol/event.ts';
 import { LEVELS, type Notification } from '../../../../src/protocol/notification.ts';
 import { type Settings } from '../../../../src/protocol/settings.ts';
-import { contextWindow, defaultSettings, pending, settings } from '../../../support/arbitraryNotifications.ts';
+import { contextWindow, defaultSettings, pending, settings } from '../../../support/notify/arbitraryNotifications.ts';
 
 const key = 'k7QdQ8vXw2Lm9ZtY4nBs1A';
-/** All of them are old by then: their times are printed. */
+/** Late enough that all times are printed. */
 const now = Date.UTC(2027, 0, 1);
 type Format = (typeof FORMATS)[number];
 
@@ -47,8 +48,8 @@ function notification(kind: string, more: Partial<Notification> = {}): Notificat
   };
 }
 
-describe('for any pending, settings and budgets', () => {
-  test('each id ends exactly once, counts add up, cap and budget hold, the worst is there', () => {
+describe('for any pending notifications, settings and budgets', () => {
+  test('each id is in exactly one list, counts add up, cap and budget hold, and the most severe is shown', () => {
     fc.assert(
       fc.property(
         pending(40),
@@ -65,7 +66,7 @@ describe('for any pending, settings and budgets', () => {
           expect(total).toBe(queue.length - filtered.length);
           expect(entries.length).toBeLessThanOrEqual(chosen['notifications.cap']);
           expect(tokensOf(made, format)).toBeLessThanOrEqual(tokenBudget(chosen, window));
-          // The worst is always shown, and nothing stands before what is worse.
+          // The most severe is always shown, and entries are ordered by severity.
           expect(entries.length > 0).toBe(total > 0);
           const ranks = entries.map(({ level }) => LEVELS.indexOf(level));
           expect(ranks).toEqual([...ranks].sort((a, b) => b - a));
@@ -74,14 +75,14 @@ describe('for any pending, settings and budgets', () => {
             if (next?.level === entry.level) expect(entry.position).toBeLessThan(next.position);
           }
           const worst = Math.max(-1, ...made.entries.map(({ level }) => LEVELS.indexOf(level)));
-          expect(queue.some((one) => heardLevel(one, made, chosen) > worst)).toBe(false);
+          expect(queue.some((one) => effectiveLevel(one, made, chosen) > worst)).toBe(false);
         },
       ),
       { numRuns: 2000 },
     );
   });
 
-  test('the same input gives the same plan, and the input is left as it was', () => {
+  test('the same input gives the same plan, and the input is not modified', () => {
     fc.assert(
       fc.property(pending(30), settings, (queue, chosen) => {
         const before = JSON.stringify(queue);
@@ -93,15 +94,15 @@ describe('for any pending, settings and budgets', () => {
   });
 });
 
-/** The rank of one that is the newest of its kind and subject and not filtered; −1 otherwise. */
-function heardLevel(one: Notification, made: Plan, chosen: Settings): number {
+/** The level of the newest notification of its kind and subject as a number; −1 if replaced or filtered. */
+function effectiveLevel(one: Notification, made: Plan, chosen: Settings): number {
   const isNewest = made.shown.includes(one.id) || made.counted.includes(one.id);
   const replaced = one.subject !== undefined && made.counted.includes(one.id);
   if (!isNewest || replaced) return -1;
   return LEVELS.indexOf(chosen['notifications.levels'][`${one.kind.source}.${one.kind.name}`] ?? one.level);
 }
 
-test('same kind and subject: the newest text and level, a count and the first time', () => {
+test('notifications of the same kind and subject are merged: newest text and level, count and first time', () => {
   const queue = [
     notification('task.ended', { subject: 'task:build', message: 'exit code 1', level: 'error' }),
     notification('task.ended', { subject: 'task:lint' }),
@@ -115,7 +116,7 @@ test('same kind and subject: the newest text and level, a count and the first ti
   expect([made.shown, made.merged]).toEqual([[queue[2]?.id, queue[1]?.id], [queue[0]?.id]]);
 });
 
-test('five of a kind stay apart, six become one', () => {
+test('five notifications of a kind stay separate, six become one', () => {
   const files = (count: number) =>
     Array.from({ length: count }, (_, index) => notification('file.changed', { subject: `file:src/${index}.ts` }));
   expect(plan(files(5)).entries).toHaveLength(5);
@@ -124,7 +125,7 @@ test('five of a kind stay apart, six become one', () => {
   expect(joined?.message).toBe('6 of file.changed:\nsrc/0.ts\nsrc/1.ts\nsrc/2.ts\nsrc/3.ts\nsrc/4.ts\nsrc/5.ts');
 });
 
-test('60 changed files are all named in under 4,000 characters, within the default budget', () => {
+test('60 changed files are all named in less than 4,000 characters with the default budget', () => {
   const paths = Array.from(
     { length: 60 },
     (_, index) => `packages/component-library/src/components/form/field${index}/index.tsx`,
@@ -145,7 +146,7 @@ test('60 changed files are all named in under 4,000 characters, within the defau
   expect([made.shown.length, made.merged.length, made.counted.length]).toEqual([1, 59, 0]);
 });
 
-test('longer paths are named by folder; what does not fit even so is counted in words', () => {
+test('long paths are grouped by folder, and what still does not fit is counted', () => {
   const folder = 'a-folder-with-a-long-name/'.repeat(4);
   const queue = Array.from({ length: 60 }, (_, index) =>
     notification('file.changed', { subject: `file:${folder}${index}.ts` }),
@@ -166,7 +167,7 @@ test('longer paths are named by folder; what does not fit even so is counted in 
   expect(cut?.message.split('\n').at(-1)).toMatch(/^and \d+ more: read_notifications lists them\.$/);
 });
 
-/** 50 that were queued one by one, and a summary of the others. */
+/** 50 notifications that were queued one by one, and a summary of the others. */
 function storm(paths: readonly string[]): Notification[] {
   const single = paths.slice(0, 50).map((path) => notification('file.changed', { subject: `file:${path}` }));
   const scopes = paths.slice(50).map((path) => `file:${path}`);
@@ -175,7 +176,7 @@ function storm(paths: readonly string[]): Notification[] {
   return [...single, notification('file.changed', { subject: 'many:file.changed', scopes, data, message })];
 }
 
-test('60 at once, ten of them in a summary: one that names all 60, and total is 60', () => {
+test('50 notifications and a summary of ten become one entry that names all 60', () => {
   const paths = Array.from({ length: 60 }, (_, index) => `src/part${index % 7}/file${index}.ts`);
   const made = plan(storm(paths));
   expect([made.total, made.entries.length]).toEqual([60, 1]);
@@ -186,7 +187,7 @@ test('60 at once, ten of them in a summary: one that names all 60, and total is 
 });
 
 test.each([200, 1000, 10_000])(
-  '%d at once: under 4,000 characters, by name or as counts by folder that add up',
+  '%d changed files take less than 4,000 characters, by name or as counts by folder that add up',
   (count) => {
     for (const folder of ['src', 'packages/a-rather-long-name-of-a-package/src/components']) {
       const paths = Array.from({ length: count }, (_, index) => `${folder}/part${index % 23}/some-file-${index}.ts`);
@@ -204,7 +205,7 @@ test.each([200, 1000, 10_000])(
   },
 );
 
-test('a list that is longer than the budget is said as counts by folder rather than cut', () => {
+test('a list that exceeds the budget becomes counts by folder instead of being cut', () => {
   const paths = Array.from({ length: 150 }, (_, index) => `src/part${index % 3}/some-file-with-a-name-${index}.ts`);
   const [entry] = plan(storm(paths), { 'notifications.tokenBudget': 300 }).entries;
   expect(entry?.message).toBe(
@@ -212,14 +213,14 @@ test('a list that is longer than the budget is said as counts by folder rather t
   );
 });
 
-test('a thousand folders with long names: the fullest are counted, and the others said to be there', () => {
+test('of 1,000 folders with long names those with most files are counted, and the number of the others is given', () => {
   const paths = Array.from({ length: 1000 }, (_, index) => `${String(index).padStart(200, 'x')}/a.ts`);
   const [entry] = plan(storm(paths), { 'notifications.tokenBudget': 100_000 }, 'xml', 10_000_000).entries;
   expect(entry?.message.length).toBeLessThan(4000);
   expect(entry?.message.split('\n').at(-1)).toMatch(/^and those in \d+ more folders: read_notifications lists them\.$/);
 });
 
-test('ten are shown, the rest is one line with counts by kind', () => {
+test('ten entries are shown, and one line counts the rest by kind', () => {
   const queue = [
     ...Array.from({ length: 12 }, (_, index) => notification(`plugin.kind${index}`)),
     notification('task.ended', { level: 'error' }),
@@ -232,7 +233,7 @@ test('ten are shown, the rest is one line with counts by kind', () => {
   );
 });
 
-test('of thousands of kinds only the most frequent are named', () => {
+test('of 3,000 kinds only the most frequent are named', () => {
   const queue = Array.from({ length: 3000 }, (_, index) => notification(`plugin.${'k'.repeat(90)}${index}`));
   const made = plan([
     ...queue,
@@ -246,7 +247,7 @@ test('of thousands of kinds only the most frequent are named', () => {
   );
 });
 
-test('the worst is shortened if it alone is too long, and says so', () => {
+test('the most severe entry is cut, with a note, if it alone exceeds the budget', () => {
   const queue = [
     notification('task.ended', { level: 'error', message: '漢'.repeat(2000) }),
     notification('task.ended'),
@@ -278,11 +279,11 @@ describe('settings', () => {
     ['ignored paths', { 'notifications.ignoredPaths': ['dist'] }, [4, 6]],
     ['ignored globs', { 'notifications.ignoredPaths': ['**/*.ts'] }, [5]],
     ['everything', { 'notifications.enable': false }, [0, 1, 2, 3, 4, 5, 6, 7]],
-  ])('filter %s', (_what, options, expected) => {
+  ])('settings can filter %s', (_what, options, expected) => {
     expect(filtered(options)).toEqual(expected);
   });
 
-  test('levels raise a kind to the top', () => {
+  test('a kind with a raised level comes first', () => {
     const made = plan(queue, { 'notifications.levels': { 'task.ended': 'critical' } });
     expect(made.entries[0]).toMatchObject({ name: 'ended', level: 'critical' });
   });
@@ -292,7 +293,7 @@ describe('settings', () => {
     [32_000, 1500, 640],
     [128_000, 1500, 1500],
     [128_000, 400, 400],
-  ])('with a window of %i and a budget of %i, %i tokens may be used', (window, budget, expected) => {
+  ])('a context window of %i and a budget of %i allow %i tokens', (window, budget, expected) => {
     expect(tokenBudget({ ...defaultSettings, 'notifications.tokenBudget': budget }, window)).toBe(expected);
   });
 });

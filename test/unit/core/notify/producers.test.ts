@@ -1,4 +1,4 @@
-// Which producers run: settings switch them at once, and one that breaks is stopped, reported once and tried again with back-off.
+// Starting and stopping producers: by settings at once; a failed one is stopped, reported once and restarted with back-off.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { toDisposable } from '../../../../src/base/disposable.ts';
 import { Producers } from '../../../../src/core/notify/producers.ts';
@@ -6,8 +6,8 @@ import { type Producer, type Publisher } from '../../../../src/core/ports/ports.
 import { type ProducerHost } from '../../../../src/core/ports/producers.ts';
 import { readSettings } from '../../../../src/protocol/settings.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
-import { createTestHost } from '../../../support/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { createTestHost } from '../../../support/notify/producerHost.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 let clock: ReturnType<typeof createManualClock>;
 let errors: string[];
@@ -15,7 +15,7 @@ let happened: string[];
 let switches: Record<string, boolean>;
 let producers: Producers;
 let started: { publisher: Publisher; host: ProducerHost } | undefined;
-/** What `start` throws next. */
+/** The error that `start` throws next. */
 let fault: Error | undefined;
 
 const terminals: Producer = {
@@ -40,7 +40,7 @@ function begin(): void {
   producers = new Producers({
     producers: [terminals],
     clock,
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     outlet: {
       publish: async ({ message }) => void happened.push(message),
       withdraw: async () => false,
@@ -54,11 +54,11 @@ function begin(): void {
   });
 }
 
-function break_(reason = 'no more watches'): void {
+function breakProducer(reason = 'no more watches'): void {
   started?.host.broke(new Error(reason));
 }
 
-test('a setting stops it and starts it again without a reload', () => {
+test('a setting stops a producer and starts it again without a reload', () => {
   switches = { terminals: false };
   producers.refresh();
   producers.refresh();
@@ -68,10 +68,10 @@ test('a setting stops it and starts it again without a reload', () => {
   expect(happened).toEqual(['started', 'stopped', 'started']);
 });
 
-test('broken: stopped, reported once however often it breaks, tried again after 1, 2, 4 … s and at most 5 minutes', () => {
+test('a producer that fails repeatedly is reported once and restarted after 1, 2, 4 … s, at most 5 minutes', () => {
   const waits: number[] = [];
   for (let round = 0; round < 12; round += 1) {
-    break_();
+    breakProducer();
     const before = clock.now();
     const count = happened.length;
     while (happened.length === count) clock.advance(1000);
@@ -81,7 +81,7 @@ test('broken: stopped, reported once however often it breaks, tried again after 
   expect(errors).toEqual(['the producer terminals broke and is started again in a while: no more watches']);
 });
 
-test('one that cannot start counts as broken, and while it does not listen people are told', () => {
+test('a producer that cannot start is listed as a problem until it has run for a while', () => {
   producers.dispose();
   fault = new Error('not here');
   begin();
@@ -91,25 +91,25 @@ test('one that cannot start counts as broken, and while it does not listen peopl
   const listening = producers.onDidChange(() => (changes += 1));
   clock.advance(1000);
   expect(happened.at(-1)).toBe('started');
-  // It may break again at once: people hear of it when it has listened for a while.
+  // It may fail again at once, so the problem stays listed for a while.
   expect([producers.problems.length, changes]).toEqual([1, 0]);
   clock.advance(10_000);
   expect([producers.problems.length, changes]).toEqual([0, 1]);
   listening.dispose();
 });
 
-test('after a long good run the next break is a new one', () => {
-  break_();
+test('a failure after a long run without failures is reported again', () => {
+  breakProducer();
   clock.advance(1000);
   clock.advance(11 * 60_000);
-  break_('something else');
+  breakProducer('something else');
   expect(errors).toHaveLength(2);
   clock.advance(1000);
   expect(happened.filter((what) => what === 'started')).toHaveLength(3);
 });
 
-test('switched off while it waits to be tried again: it is not', () => {
-  break_();
+test('a producer disabled during its back-off is not restarted', () => {
+  breakProducer();
   switches = { terminals: false };
   producers.refresh();
   expect(producers.problems).toEqual([]);
@@ -118,16 +118,16 @@ test('switched off while it waits to be tried again: it is not', () => {
   expect(clock.waiting).toBe(0);
 });
 
-test('what a stopped one still says of breaking is an echo', () => {
+test('failures reported by a stopped producer are ignored', () => {
   const before = started;
-  break_();
+  breakProducer();
   before?.host.broke(new Error('again'));
   clock.advance(1000);
   before?.host.broke(new Error('and again'));
   expect(happened).toEqual(['started', 'stopped', 'started']);
 });
 
-test('what it held back goes out when it is stopped', async () => {
+test('stopping a producer publishes its throttled notifications', async () => {
   const draft = (message: string) => ({
     kind: { source: 'terminal', name: 'failed' },
     level: 'warning' as const,

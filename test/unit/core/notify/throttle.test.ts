@@ -1,10 +1,10 @@
-// Calm producers, for any schedule on a clock turned by hand: nothing taken is lost, and no subject speaks twice within 2 s.
+// Throttled publishing: nothing is lost, and no kind and subject is published twice within 2 s.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { type Outlet } from '../../../../src/core/notify/outlet.ts';
 import {
   MINUTE_MILLISECONDS,
   MOST_A_MINUTE,
-  type Outlet,
   SUBJECT_MILLISECONDS,
   ThrottledPublisher,
 } from '../../../../src/core/notify/throttle.ts';
@@ -31,7 +31,7 @@ function setUp() {
     withdraw: async () => false,
     isPending: () => false,
   };
-  return { clock, delivered, calm: new ThrottledPublisher({ clock, outlet }) };
+  return { clock, delivered, throttled: new ThrottledPublisher({ clock, outlet }) };
 }
 
 let number = 0;
@@ -46,7 +46,7 @@ function draft(subject: string | undefined, name = 'changed'): NotificationDraft
   };
 }
 
-/** Also one alone that came above the limit. */
+/** Also true for a single notification above the limit. */
 const isSummary = ({ draft: { data } }: Delivered) => data?.['count'] !== undefined;
 
 const name = fc.constantFrom('changed', 'changed', 'deleted');
@@ -59,50 +59,54 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ wait: fc.constantFrom(1, 500, 1999, 2000, 2001, 10_000, 59_999, 60_000) }) },
 );
 
-test('for any schedule: delivered, replaced by a newer one of its subject, or counted; never two of a subject in 2 s', async () => {
+test('for any schedule each notification is published, replaced by a newer one or counted, and no subject is published twice in 2 s', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 150, size: 'max' }), fc.boolean(), async (steps, ends) => {
-      const { clock, delivered, calm } = setUp();
+      const { clock, delivered, throttled } = setUp();
       const taken: { draft: NotificationDraft; settled: Promise<unknown> }[] = [];
       for (const one of steps) {
         if ('wait' in one) clock.advance(one.wait);
         else {
           const published = draft(one.subject === undefined ? undefined : `file:${one.subject}`, one.name);
-          taken.push({ draft: published, settled: calm.publish(published, first) });
+          taken.push({ draft: published, settled: throttled.publish(published, first) });
         }
       }
       if (!ends) clock.advance(2 * MINUTE_MILLISECONDS);
-      calm.dispose();
+      throttled.dispose();
       expect(clock.waiting).toBe(0);
-      // None waits for ever.
+      // Every promise settles.
       await Promise.all(taken.map(({ settled }) => settled));
 
       const single = delivered.filter((one) => !isSummary(one));
-      const told = new Set(single.map((one) => one.draft.message));
-      expect(told.size).toBe(single.length);
-      const untold = taken.filter((one) => !told.has(one.draft.message));
+      const publishedMessages = new Set(single.map((one) => one.draft.message));
+      expect(publishedMessages.size).toBe(single.length);
+      const unpublished = taken.filter((one) => !publishedMessages.has(one.draft.message));
       const counted = delivered.filter(isSummary).reduce((sum, one) => sum + Number(one.draft.data?.['count']), 0);
-      // What has no subject cannot be replaced; what has one is replaced only by a newer one of the same kind.
-      const keyOf = ({ kind, subject, message }: NotificationDraft) =>
+      // A notification without subject cannot be replaced; one with a subject only by a newer one of the same kind.
+      const replacementKey = ({ kind, subject, message }: NotificationDraft) =>
         subject === undefined ? message : `${kind.name} ${subject}`;
-      const replaced = untold.filter((one) =>
+      const replaced = unpublished.filter((one) =>
         taken.some(
-          (newer) => keyOf(newer.draft) === keyOf(one.draft) && Number(newer.draft.message) > Number(one.draft.message),
+          (newer) =>
+            replacementKey(newer.draft) === replacementKey(one.draft) &&
+            Number(newer.draft.message) > Number(one.draft.message),
         ),
       );
-      expect(untold.length - replaced.length).toBeLessThanOrEqual(counted);
-      expect(counted).toBeLessThanOrEqual(untold.length);
-      // The newest word of each subject and kind is told or counted.
-      const newest = new Map(taken.map((one) => [keyOf(one.draft), one.draft.message]));
-      expect([...newest.values()].filter((message) => !told.has(message)).length).toBeLessThanOrEqual(counted);
+      expect(unpublished.length - replaced.length).toBeLessThanOrEqual(counted);
+      expect(counted).toBeLessThanOrEqual(unpublished.length);
+      // The newest notification of each subject and kind is published or counted.
+      const newest = new Map(taken.map((one) => [replacementKey(one.draft), one.draft.message]));
+      expect([...newest.values()].filter((message) => !publishedMessages.has(message)).length).toBeLessThanOrEqual(
+        counted,
+      );
 
       const onTime = ends ? single.filter((one) => one.at < clock.now()) : single;
       for (const [index, one] of single.entries()) {
         if (one.draft.subject === undefined) continue;
         const ofSubject = single.slice(0, index).filter((other) => other.draft.subject === one.draft.subject);
-        // A subject is told in the order of what happened to it.
+        // Notifications of a subject keep their order.
         expect(ofSubject.every((other) => Number(other.draft.message) < Number(one.draft.message))).toBe(true);
-        const before = ofSubject.findLast((other) => keyOf(other.draft) === keyOf(one.draft));
+        const before = ofSubject.findLast((other) => replacementKey(other.draft) === replacementKey(one.draft));
         if (before === undefined || !onTime.includes(one)) continue;
         expect(one.at - before.at).toBeGreaterThanOrEqual(SUBJECT_MILLISECONDS);
       }
@@ -115,12 +119,12 @@ test('for any schedule: delivered, replaced by a newer one of its subject, or co
   );
 });
 
-test('the first goes at once, then the newest of its subject every 2 s', async () => {
-  const { clock, delivered, calm } = setUp();
+test('the first notification of a subject is published at once, then the newest every 2 s', async () => {
+  const { clock, delivered, throttled } = setUp();
   const start = clock.now();
   const drafts = [0, 1, 2, 3].map(() => draft('file:x'));
   for (const one of drafts) {
-    void calm.publish(one).catch(() => undefined);
+    void throttled.publish(one).catch(() => undefined);
     clock.advance(800);
   }
   clock.advance(10_000);
@@ -129,36 +133,38 @@ test('the first goes at once, then the newest of its subject every 2 s', async (
     [2000, drafts[2]?.message],
     [4000, drafts[3]?.message],
   ]);
-  calm.dispose();
+  throttled.dispose();
 });
 
-test('another kind of the same subject waits its turn and replaces nothing', async () => {
-  const { clock, delivered, calm } = setUp();
+test('a notification of another kind with the same subject is held but replaces nothing', async () => {
+  const { clock, delivered, throttled } = setUp();
   const kinds = ['unsaved', 'changed', 'unsaved', 'deleted', 'changed'];
-  const settled = kinds.map((kind) => calm.publish(draft('file:x', kind)));
+  const settled = kinds.map((kind) => throttled.publish(draft('file:x', kind)));
   clock.advance(SUBJECT_MILLISECONDS);
   await Promise.all(settled);
   expect(delivered.map(({ draft: { kind } }) => kind.name)).toEqual(['unsaved', 'unsaved', 'deleted', 'changed']);
-  calm.dispose();
+  throttled.dispose();
 });
 
-test('a publish that was replaced resolves when the newer one is queued, not before', async () => {
-  const { clock, calm } = setUp();
-  await calm.publish(draft('file:x'));
+test('the promise of a replaced notification resolves when the newer one is queued', async () => {
+  const { clock, throttled } = setUp();
+  await throttled.publish(draft('file:x'));
   let resolved = 0;
-  const both = [calm.publish(draft('file:x')), calm.publish(draft('file:x'))].map((one) => one.then(() => resolved++));
+  const both = [throttled.publish(draft('file:x')), throttled.publish(draft('file:x'))].map((one) =>
+    one.then(() => resolved++),
+  );
   await Promise.resolve();
   expect(resolved).toBe(0);
   clock.advance(SUBJECT_MILLISECONDS);
   await Promise.all(both);
   expect(resolved).toBe(2);
-  calm.dispose();
+  throttled.dispose();
 });
 
-test('above 50 a minute each listener gets one summary with the exact count and its worst level', async () => {
-  const { clock, delivered, calm } = setUp();
+test('above 50 a minute each listener gets one summary with the exact count and the most severe level', async () => {
+  const { clock, delivered, throttled } = setUp();
   const all = Array.from({ length: 250 }, (_, index) =>
-    calm.publish({ ...draft(`file:f${index}.ts`), ...(index === 249 && { level: 'error' as const }) }),
+    throttled.publish({ ...draft(`file:f${index}.ts`), ...(index === 249 && { level: 'error' as const }) }),
   );
   clock.advance(SUBJECT_MILLISECONDS);
   await Promise.all(all);
@@ -171,17 +177,17 @@ test('above 50 a minute each listener gets one summary with the exact count and 
   const names = Array.from({ length: 200 }, (_, index) => `f${index + 50}.ts`);
   expect(summaries[0]?.draft.message).toBe(`200 of file.changed:\n${names.join('\n')}`);
   expect(summaries[0]?.draft.scopes).toEqual(names.map((name) => `file:${name}`));
-  // The next summary is a minute later, however much comes.
-  const more = calm.publish(draft('file:late'));
+  // The next summary comes a minute later.
+  const more = throttled.publish(draft('file:late'));
   clock.advance(MINUTE_MILLISECONDS - SUBJECT_MILLISECONDS);
   expect(delivered.filter(isSummary)).toHaveLength(2);
   clock.advance(SUBJECT_MILLISECONDS);
   await more;
   expect(delivered.filter(isSummary)).toHaveLength(4);
-  calm.dispose();
+  throttled.dispose();
 });
 
-/** An outlet that keeps what is pending for each listener. */
+/** An outlet that keeps the pending notifications of each listener. */
 function setUpQueue() {
   const clock = createManualClock();
   const queued: { readonly to: string; readonly draft: NotificationDraft }[] = [];
@@ -202,14 +208,14 @@ function setUpQueue() {
     },
     isPending: (kind, subject, to) => queued.some((one) => isAlike(one, kind, subject, to)),
   };
-  const calm = new ThrottledPublisher({ clock, outlet });
+  const throttled = new ThrottledPublisher({ clock, outlet });
   const changed = (name: string, hash = 'h') => {
     const published = { ...draft(`file:${name}`), data: { path: name, hash, complete: true } };
-    void calm.publish(published, first).catch(() => undefined);
+    void throttled.publish(published, first).catch(() => undefined);
   };
   return {
     clock,
-    calm,
+    throttled,
     changed,
     queued,
     get appends() {
@@ -221,90 +227,91 @@ function setUpQueue() {
 
 const CHANGED = { source: 'file', name: 'changed' };
 
-test('at a delivery point what was too much is queued at once, and grows in place at the next', async () => {
-  const { calm, changed, queued, summaries } = setUpQueue();
+test('flushing queues the summary at once, and a later flush replaces it with a longer one', async () => {
+  const { throttled, changed, queued, summaries } = setUpQueue();
   for (let index = 0; index < 60; index += 1) changed(`f${index}.ts`);
   expect(queued).toHaveLength(50);
-  await calm.flush(second);
+  await throttled.flush(second);
   expect(summaries()).toEqual([]);
-  await calm.flush(first);
+  await throttled.flush(first);
   expect(summaries().map(({ draft: { scopes } }) => scopes?.length)).toEqual([10]);
   for (let index = 60; index < 70; index += 1) changed(`f${index}.ts`);
-  await calm.flush(first);
+  await throttled.flush(first);
   expect(summaries().map(({ draft: { scopes } }) => scopes?.length)).toEqual([20]);
-  // Once carried, the next begins anew.
+  // After delivery a new summary starts.
   queued.splice(0);
   for (const name of ['late.ts', 'later.ts']) changed(name);
-  await calm.flush(first);
+  await throttled.flush(first);
   expect(summaries().map(({ draft: { scopes } }) => scopes)).toEqual([['file:late.ts', 'file:later.ts']]);
-  calm.dispose();
+  throttled.dispose();
 });
 
-test('a summary says of each file which state it told of, none of them as shown', async () => {
-  const { calm, changed, summaries } = setUpQueue();
+test('a summary has the announced hash of each file, none as complete', async () => {
+  const { throttled, changed, summaries } = setUpQueue();
   for (let index = 0; index < 52; index += 1) changed(`f${index}.ts`, `h${index}`);
-  await calm.flush(first);
+  await throttled.flush(first);
   expect(summaries()[0]?.draft.data?.['files']).toEqual([
     { path: 'f50.ts', hash: 'h50', complete: false },
     { path: 'f51.ts', hash: 'h51', complete: false },
   ]);
-  calm.dispose();
+  throttled.dispose();
 });
 
-test('one alone above the limit is queued as it is, and becomes a summary when another comes', async () => {
-  const { calm, changed, queued, summaries } = setUpQueue();
+test('a single notification above the limit is queued unchanged and becomes a summary with the next one', async () => {
+  const { throttled, changed, queued, summaries } = setUpQueue();
   for (let index = 0; index < 51; index += 1) changed(`f${index}.ts`);
-  await calm.flush(first);
+  await throttled.flush(first);
   expect(summaries()).toEqual([]);
   expect(queued.at(-1)?.draft).toMatchObject({ subject: 'file:f50.ts', data: { path: 'f50.ts', complete: true } });
   changed('f51.ts');
-  await calm.flush(first);
+  await throttled.flush(first);
   expect(queued).toHaveLength(51);
   expect(summaries().map(({ draft: { scopes } }) => scopes)).toEqual([['file:f50.ts', 'file:f51.ts']]);
-  calm.dispose();
+  throttled.dispose();
 });
 
-test('a subject that is withdrawn leaves the summary, before and after it was queued; the last one takes it along', async () => {
-  const { clock, calm, changed, queued, summaries } = setUpQueue();
+test('withdrawing subjects removes them from the summary, and withdrawing the last removes the summary', async () => {
+  const { clock, throttled, changed, queued, summaries } = setUpQueue();
   for (let index = 0; index < 53; index += 1) changed(`f${index}.ts`);
-  expect(await calm.withdraw(CHANGED, 'file:f50.ts', 'back', first)).toBe(true);
-  await calm.flush(first);
+  expect(await throttled.withdraw(CHANGED, 'file:f50.ts', 'back', first)).toBe(true);
+  await throttled.flush(first);
   expect(summaries().map(({ draft: { scopes } }) => scopes)).toEqual([['file:f51.ts', 'file:f52.ts']]);
-  expect(await calm.withdraw(CHANGED, 'file:f51.ts', 'back', first)).toBe(true);
-  await calm.flush(first);
+  expect(await throttled.withdraw(CHANGED, 'file:f51.ts', 'back', first)).toBe(true);
+  await throttled.flush(first);
   expect(queued.at(-1)?.draft.subject).toBe('file:f52.ts');
-  expect(await calm.withdraw(CHANGED, 'file:f52.ts', 'back', first)).toBe(true);
+  expect(await throttled.withdraw(CHANGED, 'file:f52.ts', 'back', first)).toBe(true);
   clock.advance(2 * MINUTE_MILLISECONDS);
-  expect(await calm.withdraw(CHANGED, 'file:f52.ts', 'back', first)).toBe(false);
+  expect(await throttled.withdraw(CHANGED, 'file:f52.ts', 'back', first)).toBe(false);
   expect(queued).toHaveLength(50);
-  calm.dispose();
+  throttled.dispose();
 });
 
-test('a thousand subjects that are withdrawn one by one are not queued anew for each', async () => {
+test('withdrawing 999 subjects one by one queues the summary again only once', async () => {
   const world = setUpQueue();
   for (let index = 0; index < 1050; index += 1) world.changed(`f${index}.ts`);
-  await world.calm.flush(first);
+  await world.throttled.flush(first);
   const before = world.appends;
-  for (let index = 50; index < 1049; index += 1) await world.calm.withdraw(CHANGED, `file:f${index}.ts`, 'back', first);
-  await world.calm.flush(first);
+  for (let index = 50; index < 1049; index += 1)
+    await world.throttled.withdraw(CHANGED, `file:f${index}.ts`, 'back', first);
+  await world.throttled.flush(first);
   expect(world.appends - before).toBe(1);
   expect(world.queued.at(-1)?.draft.subject).toBe('file:f1049.ts');
-  world.calm.dispose();
+  world.throttled.dispose();
 });
 
-test('what is withdrawn while it is held never goes out', async () => {
-  const { clock, delivered, calm } = setUp();
-  await calm.publish(draft('file:x'), first);
-  const held = calm.publish(draft('file:x'), first);
-  expect(await calm.withdraw({ source: 'file', name: 'changed' }, 'file:x', 'again', second)).toBe(false);
-  expect(await calm.withdraw({ source: 'file', name: 'changed' }, 'file:x', 'again', first)).toBe(true);
+test('a held notification that is withdrawn is never published', async () => {
+  const { clock, delivered, throttled } = setUp();
+  await throttled.publish(draft('file:x'), first);
+  const held = throttled.publish(draft('file:x'), first);
+  expect(await throttled.withdraw({ source: 'file', name: 'changed' }, 'file:x', 'again', second)).toBe(false);
+  expect(await throttled.withdraw({ source: 'file', name: 'changed' }, 'file:x', 'again', first)).toBe(true);
   await held;
   clock.advance(MINUTE_MILLISECONDS);
   expect(delivered).toHaveLength(1);
-  calm.dispose();
+  throttled.dispose();
 });
 
-test('a failure to queue reaches everybody whose notification it was', async () => {
+test('a failure to queue rejects the promise of every notification affected', async () => {
   const { clock } = setUp();
   const fail = async () => Promise.reject(new Error('disk full'));
   const outlet: Outlet = {
@@ -314,10 +321,10 @@ test('a failure to queue reaches everybody whose notification it was', async () 
     withdraw: async () => false,
     isPending: () => false,
   };
-  const calm = new ThrottledPublisher({ clock, outlet });
-  await expect(calm.publish(draft('file:x'))).rejects.toThrow('disk full');
-  const held = [calm.publish(draft('file:x')), calm.publish(draft('file:x'))];
+  const throttled = new ThrottledPublisher({ clock, outlet });
+  await expect(throttled.publish(draft('file:x'))).rejects.toThrow('disk full');
+  const held = [throttled.publish(draft('file:x')), throttled.publish(draft('file:x'))];
   clock.advance(SUBJECT_MILLISECONDS);
   for (const one of held) await expect(one).rejects.toThrow('disk full');
-  calm.dispose();
+  throttled.dispose();
 });

@@ -1,4 +1,4 @@
-// Which instruction files a model is given, what a slash command becomes, and which files are hidden.
+// Instruction files, slash commands from prompt files, and files hidden by .earshotignore.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import { readInstructions } from '../../../../src/core/prompt/instructions.ts';
 import { expandPrompt, listPrompts, readPrompt } from '../../../../src/core/prompt/promptFiles.ts';
 import { realFileSystem } from '../../../../src/node/fileSystem.ts';
 import { createUserFiles } from '../../../../src/storage/userFiles.ts';
-import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 
 let root: string;
 let workspace: Workspace;
@@ -29,11 +29,11 @@ async function put(path: string, text: string): Promise<void> {
 }
 
 describe('instructions', () => {
-  test('are none where there are no files', async () => {
+  test('are empty without instruction files', async () => {
     expect(await readInstructions(workspace, ['src/a.ts'], userFiles)).toEqual([]);
   });
 
-  test('go from the general to the near, the same text once', async () => {
+  test('are ordered from general to specific, without repeated texts', async () => {
     await put('home/AGENTS.md', 'Be brief.');
     await put('workspace/AGENTS.md', 'Use tabs.\n');
     await put('workspace/CLAUDE.md', '  Use tabs.');
@@ -53,7 +53,7 @@ describe('instructions', () => {
     ]);
   });
 
-  test('that are very long are cut', async () => {
+  test('are cut if they are very long', async () => {
     await put('workspace/AGENTS.md', 'x'.repeat(50_000));
     const [text = ''] = (await readInstructions(workspace, [], undefined)).map((one) => one.text);
     expect(text.length).toBeLessThan(20_200);
@@ -72,7 +72,7 @@ describe('slash commands', () => {
     await put('home/prompts/plan.prompt.md', 'Make a plan.');
   });
 
-  test('are the prompt files of the workspace, then of the user', async () => {
+  test('come from the prompt files of the workspace and the user; those of the workspace take precedence', async () => {
     expect(await listPrompts(workspace, userFiles)).toEqual([
       { name: 'plan', description: '', body: 'Make a plan.' },
       { name: 'review', description: 'Reviews', body: 'Review ${input:what}.' },
@@ -92,7 +92,7 @@ describe('slash commands', () => {
     expect(await expandPrompt(typed, workspace, userFiles)).toEqual({ ok: true, value: sent });
   });
 
-  test('a head without an end is text', () => {
+  test('an unterminated front matter is text', () => {
     expect(readPrompt('---\nno end')).toEqual({ description: '', body: '---\nno end' });
   });
 });
@@ -120,7 +120,7 @@ describe('.earshotignore', () => {
   });
 });
 
-test('a tool sees the workspace without what is hidden, and of what is outside only what was let in', async () => {
+test('a tool sees no hidden files, and outside the workspace only approved paths', async () => {
   await put('workspace/a.key', '');
   await put('workspace/a.txt', '');
   await put('outside.txt', '');

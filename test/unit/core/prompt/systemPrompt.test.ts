@@ -1,9 +1,9 @@
-// The system prompt explains the blocks in at most six lines, and its last line has the key.
+// The system prompt explains notification blocks in at most six lines; the last one has the key.
 import { expect, test } from 'vitest';
 import { systemPrompt } from '../../../../src/core/prompt/systemPrompt.ts';
-import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 
-test('six lines at most, the key in the last one only', () => {
+test('the explanation has at most six lines, with the key only in the last', () => {
   const lines = systemPrompt(createFolderWorkspace('/work'), 'the-key', ['an instruction\nof two lines']).split('\n');
   const blocks = lines.slice(lines.lastIndexOf('') + 1);
   expect(blocks.length).toBeLessThanOrEqual(6);

@@ -295,7 +295,7 @@ describe('what it was told', () => {
 
   test('is reported with the result that carried it, also when it contains the end of a section and fences', async () => {
     const { text } = await answer(after('run npm test', { content: 'ok\n(exit code 0)', block: changed }));
-    expect(text).toContain('Meanwhile I was told:');
+    expect(text).toContain('I was notified meanwhile:');
     expect(text).toContain('`file.changed`: a.ts changed on disk');
     expect(text).toContain('````diff\n@@ -1 +1 @@\n+ a ]]> b ``` c\n````');
     expect(text).toContain('And 2 task.ended');
@@ -303,7 +303,7 @@ describe('what it was told', () => {
 
   test('is reported when it is woken by it, without an introduction', async () => {
     const { text, calls } = await answer([{ role: 'user', content: SYSTEM_REQUEST, block: block(changed) }]);
-    expect(text).toMatch(/^\*\*Meanwhile I was told:/);
+    expect(text).toMatch(/^\*\*I was notified meanwhile:/);
     expect(text).not.toContain('no AI');
     expect(calls).toEqual([]);
   });

@@ -5,11 +5,11 @@ import { succeeded } from '../../../../src/base/errors.ts';
 import { type Problem, type ProblemsChange } from '../../../../src/core/ports/problems.ts';
 import { type FilePath } from '../../../../src/core/ports/workspace.ts';
 import { createDiagnosticsProducer } from '../../../../src/producers/diagnostics/diagnostics.ts';
-import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
-import { createMemoryPublisher } from '../../../support/memoryPublisher.ts';
-import { createTestHost } from '../../../support/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { createMemoryPublisher } from '../../../support/notify/memoryPublisher.ts';
+import { createTestHost } from '../../../support/notify/producerHost.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
+import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 
 const error: Problem = { severity: 'error', message: 'Too bitter.', line: 1, column: 1 };
 const fileOf = (path: string): FilePath => ({ path, absolute: `/shop/${path}` });
@@ -24,7 +24,7 @@ test('one that was closed and comes again is told of what is new since then, and
   const by = () => host.conversations.map((conversation) => ({ conversation, hash: 'h' }));
   const producer = createDiagnosticsProducer({
     clock,
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     workspace: Object.assign(createFolderWorkspace('/shop'), {
       resolve: async (path: string) => succeeded(fileOf(path)),
     }),

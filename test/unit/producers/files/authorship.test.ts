@@ -6,7 +6,7 @@ import { type ActiveCall } from '../../../../src/core/ports/producers.ts';
 import { type SavedFile } from '../../../../src/core/ports/sources.ts';
 import { Authorship } from '../../../../src/producers/files/authorship.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
-import { createTestHost, type TestHost } from '../../../support/producerHost.ts';
+import { createTestHost, type TestHost } from '../../../support/notify/producerHost.ts';
 
 let host: TestHost;
 let clock: ReturnType<typeof createManualClock>;

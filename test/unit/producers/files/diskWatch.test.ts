@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
 import { type Logger } from '../../../../src/core/ports/ports.ts';
 import { WatchedPaths } from '../../../../src/producers/files/diskWatch.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 let folder: string;
 let happened: string[];
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 function begin(more: { watch?: () => FSWatcher; hasOther?: boolean; logger?: Logger } = {}): WatchedPaths {
   const watched = new WatchedPaths({
-    logger: recordingLog(happened),
+    logger: recordingLogger(happened),
     hasOther: false,
     ...(more as object),
     touched: (path, type) => heard.fire(`${type} ${path}`),
@@ -91,7 +91,7 @@ test('where the system can watch no more, the editor’s watcher is relied on, a
     close: async () => void happened.push('closed'),
   });
   const warned: string[] = [];
-  const log = { ...recordingLog(happened), warn: (message: string) => void warned.push(message) };
+  const log = { ...recordingLogger(happened), warn: (message: string) => void warned.push(message) };
   const watched = begin({ watch: () => watcher as unknown as FSWatcher, hasOther: true, logger: log });
   watched.add('a.txt', '/a.txt');
   const noRoom = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });

@@ -5,11 +5,11 @@ import { Emitter } from '../../../../src/base/emitter.ts';
 import { type SeenFiles } from '../../../../src/core/ports/ports.ts';
 import { type Renamed } from '../../../../src/core/ports/sources.ts';
 import { createEditorProducer } from '../../../../src/producers/files/editor.ts';
-import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
-import { createMemoryPublisher, type MemoryPublisher } from '../../../support/memoryPublisher.ts';
-import { createTestHost, type TestHost } from '../../../support/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { createMemoryPublisher, type MemoryPublisher } from '../../../support/notify/memoryPublisher.ts';
+import { createTestHost, type TestHost } from '../../../support/notify/producerHost.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
+import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 
 let seen: Set<string>;
 let renamed: Emitter<readonly Renamed[]>;
@@ -33,7 +33,7 @@ beforeEach(() => {
   const never = host.changed.event as never;
   watching = createEditorProducer({
     clock: createManualClock(),
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     snapshots: {} as never,
     workspace: createFolderWorkspace('/shop'),
     buffers: { unsaved: () => [], onDidChange: never, onDidSave: never, onDidRename: renamed.event },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createExclusions } from '../../../../src/producers/files/exclusions.ts';
-import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
+import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 
 const rules: Record<string, string> = {
   '.gitignore': 'node_modules/\ndist/\n*.log\n!keep.log\n/top.txt\n# a comment\n',

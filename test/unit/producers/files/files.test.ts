@@ -11,9 +11,9 @@ import { realFileSystem } from '../../../../src/node/fileSystem.ts';
 import { realClock } from '../../../../src/node/realClock.ts';
 import { createFilesProducer } from '../../../../src/producers/files/files.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
-import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
-import { createTestHost } from '../../../support/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { createTestHost } from '../../../support/notify/producerHost.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
+import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 
 const PATH = 'src/a.txt';
 let root: string;
@@ -42,7 +42,7 @@ beforeEach(async () => {
   snapshots = createSnapshots({ files: realFileSystem, folder: join(root, 'storage') });
   const hash = await snapshots.put(Buffer.from('one\n'));
   seen = undefined;
-  const log = recordingLog(errors);
+  const log = recordingLogger(errors);
   const producer = createFilesProducer({
     clock: realClock,
     logger: log,

@@ -6,10 +6,10 @@ import { type FileTouch } from '../../../../src/core/ports/sources.ts';
 import { Authorship } from '../../../../src/producers/files/authorship.ts';
 import { WatchedGlobs } from '../../../../src/producers/files/watchedGlobs.ts';
 import { GitGate } from '../../../../src/producers/git/gitGate.ts';
-import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
 import { createManualClock, type ManualClock } from '../../../support/manualClock.ts';
-import { createMemoryPublisher, type MemoryPublisher } from '../../../support/memoryPublisher.ts';
-import { createTestHost, type TestHost } from '../../../support/producerHost.ts';
+import { createMemoryPublisher, type MemoryPublisher } from '../../../support/notify/memoryPublisher.ts';
+import { createTestHost, type TestHost } from '../../../support/notify/producerHost.ts';
+import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 
 const PATH = 'dist/app.js';
 let disk: Map<string, string>;

@@ -8,10 +8,10 @@ import { type DeliveryPoint } from '../../../../src/core/ports/producers.ts';
 import { createGitProducer } from '../../../../src/producers/git/git.ts';
 import { GitGate } from '../../../../src/producers/git/gitGate.ts';
 import { type RepositoryDeps, type Settled } from '../../../../src/producers/git/gitRepository.ts';
-import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
-import { createTestHost } from '../../../support/producerHost.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { createTestHost } from '../../../support/notify/producerHost.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
+import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 
 const POINT = { conversation: 'c' } as DeliveryPoint;
 const before = { branch: 'main', commit: 'aaaaaaaa', stash: '', underWay: undefined, logLength: 0, locked: false };
@@ -65,7 +65,7 @@ beforeEach(async () => {
   const opened = Promise.withResolvers<RepositoryDeps>();
   producer = createGitProducer({
     clock: hastyClock(),
-    logger: recordingLog(errors),
+    logger: recordingLogger(errors),
     snapshots,
     workspace,
     gate: new GitGate(),

@@ -11,7 +11,7 @@ import { realFileSystem } from '../../../../src/node/fileSystem.ts';
 import { realClock } from '../../../../src/node/realClock.ts';
 import { createCheckpoints, type StoredCheckpoints } from '../../../../src/storage/checkpoints/checkpoints.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 let root: string;
 let folder: string;
@@ -34,7 +34,7 @@ afterEach(async () => {
 
 function open(withoutGit = false, now = () => realClock.now()): StoredCheckpoints {
   const files = realFileSystem;
-  const log = { ...recordingLog(logged), warn: (message: string) => logged.push(message) };
+  const log = { ...recordingLogger(logged), warn: (message: string) => logged.push(message) };
   const clock = { ...realClock, now };
   const snapshots = createSnapshots({ files, folder: join(root, 'storage') });
   return createCheckpoints({ files, folder: join(root, 'storage'), snapshots, clock, logger: log, withoutGit });

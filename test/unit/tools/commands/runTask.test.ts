@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
 import { failed, succeeded } from '../../../../src/base/errors.ts';
 import { type TaskEnd, type TaskInfo, type Tasks } from '../../../../src/core/ports/tasks.ts';
-import { createTasksProducer } from '../../../../src/producers/tasks.ts';
+import { createTasksProducer } from '../../../../src/producers/tasks/tasks.ts';
 import { type LogEvent } from '../../../../src/protocol/event.ts';
 import { createRunTaskTool } from '../../../../src/tools/commands/runTask.ts';
 import { createManualClock, type ManualClock } from '../../../support/manualClock.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
-import { type ScriptedAnswer } from '../../../support/scriptedServer.ts';
-import { beginWalk, type Walked } from '../../../support/walking.ts';
+import { type ScriptedAnswer } from '../../../support/models/scriptedServer.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
+import { beginWalk, type Walked } from '../../../support/walk/walking.ts';
 
 const watch: TaskInfo = { name: 'npm: watch', background: true };
 const slow: TaskInfo = { name: 'slow', background: false };
@@ -45,7 +45,7 @@ function begin(answers: readonly ScriptedAnswer[], settings: Record<string, unkn
     ports: {
       clock,
       tools: [createRunTaskTool({ tasks, clock })],
-      producers: [createTasksProducer({ tasks, clock, logger: recordingLog([]) })],
+      producers: [createTasksProducer({ tasks, clock, logger: recordingLogger([]) })],
     },
   });
   return { walk, clock, ended, acts, started: started.promise };

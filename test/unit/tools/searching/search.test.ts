@@ -8,8 +8,8 @@ import { parseIgnore, viewFor } from '../../../../src/core/consent/ignoreFile.ts
 import { type ToolContext, type ToolOutcome } from '../../../../src/core/ports/ports.ts';
 import { type Workspace } from '../../../../src/core/ports/workspace.ts';
 import { createSearchTool } from '../../../../src/tools/searching/search.ts';
-import { createFolderWorkspace } from '../../../support/folderWorkspace.ts';
-import { shippedRipgrep } from '../../../support/ripgrep.ts';
+import { shippedRipgrep } from '../../../support/tools/ripgrep.ts';
+import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 
 let folder: string;
 let progress: string[];

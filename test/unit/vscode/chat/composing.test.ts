@@ -8,7 +8,7 @@ import { type AttachmentView, type ChatHead } from '../../../../src/protocol/web
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
 import { Composing } from '../../../../src/vscode/chat/composing.ts';
 import { createDrafts, type Drafts } from '../../../../src/vscode/chat/drafts.ts';
-import { recordingLog } from '../../../support/recordingLog.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 let folder: string;
 const errors: string[] = [];
@@ -24,7 +24,7 @@ afterEach(async () => {
 
 /** A window's composer on the same folder. */
 function open() {
-  const log = recordingLog(errors);
+  const log = recordingLogger(errors);
   const drafts = createDrafts({ files: realFileSystem, folder, logger: log });
   opened.push(drafts);
   const snapshots = createSnapshots({ files: realFileSystem, folder: join(folder, 'snapshots') });

@@ -1,9 +1,9 @@
-// The changes of a turn as the log says them: what is to be reviewed, what was kept or undone, also reopened and forked.
+// The changes projection: the changes of each turn, and which are to be reviewed, kept or undone.
 import { expect, test } from 'vitest';
 import { forkEvents } from '../../../../../src/core/conversation/fork.ts';
 import { type Changes } from '../../../../../src/core/conversation/projections/changes.ts';
 import { type EventDraft, type EventOf } from '../../../../../src/protocol/event.ts';
-import { call, folded, numbered, request, started, turnStarted } from '../../../../support/events.ts';
+import { call, folded, numbered, request, started, turnStarted } from '../../../../support/log/events.ts';
 
 type Change = NonNullable<EventOf<'tool_call_response'>['changes']>[number];
 
@@ -80,7 +80,7 @@ test('each turn has its request, the checkpoint before it and its changes in ord
   expect(changes.since('nowhere')).toEqual([]);
 });
 
-test('what nobody decided on is open, over turns, until it is kept', () => {
+test('changes stay to be reviewed over turns until they are kept', () => {
   expect(openAfter()).toEqual({ a: ['a0→a1', 'a1→a2', 'a3→a4'], new: ['–→n1'], b: ['b0→–'] });
   expect(
     openAfter(
@@ -97,12 +97,12 @@ test('what nobody decided on is open, over turns, until it is kept', () => {
   });
 });
 
-test('a part that was kept leaves the rest to be reviewed', () => {
+test('keeping part of a file leaves the rest to be reviewed', () => {
   const rest = { before: 'a0+', after: 'a4' };
   expect(openAfter(reviewed('keep', { files: [{ path: 'a', through: 14, rest }] }))).toMatchObject({ a: ['a0+→a4'] });
 });
 
-test('what was undone is no longer of its turn; taken back, it is again, and open again', () => {
+test('undo removes changes from their turn; reverting the undo puts them back, to be reviewed', () => {
   const undo = reviewed('undo', { files: [{ path: 'a', through: 14, before: 'a4', after: 'a0' }] });
   const { changes } = folded(events(undo));
   expect(open(changes)).toEqual({ new: ['–→n1'], b: ['b0→–'] });
@@ -116,7 +116,7 @@ test('what was undone is no longer of its turn; taken back, it is again, and ope
   expect(again.decision(decision?.event_id ?? '')).toBeUndefined();
 });
 
-test('restoring a turn undoes also what was kept of it, and leaves earlier turns to be reviewed', () => {
+test('restoring a turn also undoes its kept changes and leaves earlier turns to be reviewed', () => {
   const keep = reviewed('keep', { files: [{ path: 'b', through: 14 }] });
   const files = ['a', 'b'].map((path) => ({ path, through: 15 }));
   const restore = reviewed('restore', { of: 'event-12', files });
@@ -128,7 +128,7 @@ test('restoring a turn undoes also what was kept of it, and leaves earlier turns
   expect(open(back)).toEqual({ a: ['a0→a1', 'a1→a2', 'a3→a4'], new: ['–→n1'] });
 });
 
-test('a hunk that was undone and brought back leaves nothing double', () => {
+test('undoing a hunk and reverting that gives the original changes', () => {
   const rest = { before: 'a0', after: 'a4-' };
   const undo = reviewed('undo', { files: [{ path: 'a', through: 14, before: 'a4', after: 'a4-', rest }] });
   expect(openAfter(undo)).toMatchObject({ a: ['a0→a4-'] });
@@ -136,7 +136,7 @@ test('a hunk that was undone and brought back leaves nothing double', () => {
   expect(openAfter(undo, reviewed('bring_back', { of, files: [{ path: 'a', through: 14 }] }))).toEqual(openAfter());
 });
 
-test('a compaction changes nothing of it, and a fork takes it along', () => {
+test('compaction and forks keep the changes to be reviewed', () => {
   const compacted = numbered(...history, { type: 'compaction', summary: 's', through: 10 });
   expect(open(folded(compacted).changes)).toEqual(openAfter());
   const forked = forkEvents({

@@ -1,8 +1,8 @@
-// What was shown of a subject's state is known until something may have changed it.
+// The repeats projection: a shown state counts as known until something may have changed it.
 import { expect, test } from 'vitest';
 import { type EventDraft } from '../../../../../src/protocol/event.ts';
 import { type Notification } from '../../../../../src/protocol/notification.ts';
-import { call, folded, numbered, queued, result } from '../../../../support/events.ts';
+import { call, folded, numbered, queued, result } from '../../../../support/log/events.ts';
 
 const good = (id: string, name = 'build'): Notification => ({
   id,
@@ -18,21 +18,21 @@ const bad = (id: string): Notification => {
   const { data: _, ...rest } = good(id);
   return { ...rest, level: 'error' };
 };
-const act = (id: string, name: string): EventDraft => ({ type: 'tool_call_request', id, name, arguments: {} });
+const callOf = (id: string, name: string): EventDraft => ({ type: 'tool_call_request', id, name, arguments: {} });
 const changes = [{ path: 'a.ts', before: 'h1', after: 'h2' }];
 const compaction = { type: 'compaction', through: 4, text: 'All of it.', seen: [] } as unknown as EventDraft;
 
-const isKnown = (...events: EventDraft[]) => folded(numbered(...events)).repeats.isKnown(good('next'));
+const isKnown = (...events: EventDraft[]) => folded(numbered(...events)).repeats.isRepeat(good('next'));
 
 test.each<[string, boolean, EventDraft[]]>([
-  ['nothing was told', false, [call('c'), result('c')]],
+  ['nothing was delivered', false, [call('c'), result('c')]],
   ['it was queued, not shown', false, [queued(good('a'))]],
   ['it was shown', true, [call('c'), queued(good('a')), result('c', 2, ['a'])]],
-  ['it was shown of another', false, [call('c'), queued(good('a', 'test')), result('c', 2, ['a'])]],
+  ['it was shown for another subject', false, [call('c'), queued(good('a', 'test')), result('c', 2, ['a'])]],
   ['it was only counted', false, [call('c'), queued(good('a')), result('c', 2, [], { counted: ['a'] })]],
   ['settings filtered it', false, [call('c'), queued(good('a')), result('c', 2, [], { filtered: ['a'] })]],
   [
-    'a failure was told after it',
+    'a failure was delivered after it',
     false,
     [call('c'), queued(good('a')), result('c', 2, ['a']), call('d'), queued(bad('b')), result('d', 5, ['b'])],
   ],
@@ -52,41 +52,41 @@ test.each<[string, boolean, EventDraft[]]>([
     [call('c'), queued(good('a')), result('c', 2, ['a']), call('d'), { ...result('d'), changes } as EventDraft],
   ],
   [
-    'it is from before the edit whose result shows it',
+    'it was queued before the edit whose result shows it',
     false,
     [call('c'), queued(good('a')), { ...result('c', 2, ['a']), changes } as EventDraft],
   ],
   [
-    'it is from before an edit, and another result shows it',
+    'it was queued before an edit, and another result shows it',
     false,
     [call('c'), call('d'), queued(good('a')), { ...result('c'), changes } as EventDraft, result('d', 4, ['a'])],
   ],
   [
-    'it is from after the edit',
+    'it was queued after the edit',
     true,
     [call('c'), { ...result('c'), changes } as EventDraft, call('d'), queued(good('a')), result('d', 4, ['a'])],
   ],
   [
-    'the model has run it itself since, and read how it ended',
+    'the model has run the task itself since',
     false,
-    [call('c'), queued(good('a')), result('c', 2, ['a']), act('d', 'run_task'), result('d')],
+    [call('c'), queued(good('a')), result('c', 2, ['a']), callOf('d', 'run_task'), result('d')],
   ],
   [
     'the model has run a command since',
     false,
-    [call('c'), queued(good('a')), result('c', 2, ['a']), act('d', 'run_command'), result('d')],
+    [call('c'), queued(good('a')), result('c', 2, ['a']), callOf('d', 'run_command'), result('d')],
   ],
   [
     'the model has only read since',
     true,
     [call('c'), queued(good('a')), result('c', 2, ['a']), call('d'), result('d')],
   ],
-  ['it was summed up since', false, [call('c'), queued(good('a')), result('c', 2, ['a']), compaction]],
+  ['it was compacted since', false, [call('c'), queued(good('a')), result('c', 2, ['a']), compaction]],
   [
-    'one that came while the carrier was made is shown with the next',
+    'it was queued behind the carrier and shown by the next one',
     true,
     [call('c'), queued(bad('a')), queued(good('b')), result('c', 2, ['a']), call('d'), result('d', 3, ['b'])],
   ],
-])('%s: known %s', (_, known, events) => {
+])('%s: isKnown is %s', (_, known, events) => {
   expect(isKnown(...events)).toBe(known);
 });

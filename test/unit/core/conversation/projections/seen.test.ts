@@ -1,10 +1,10 @@
-// What was told of a file since it was seen, when one of several that told of it is taken back.
+// The announced version of a seen file when one of several notifications about it is withdrawn.
 import { expect, test } from 'vitest';
 import { type EventDraft } from '../../../../../src/protocol/event.ts';
 import { type Notification } from '../../../../../src/protocol/notification.ts';
-import { call, folded, numbered, queued, result } from '../../../../support/events.ts';
+import { call, folded, numbered, queued, result } from '../../../../support/log/events.ts';
 
-const tells = (id: string, source: string, hash: string): Notification => ({
+const announcing = (id: string, source: string, hash: string): Notification => ({
   id,
   kind: { source, name: 'changed' },
   level: 'warning',
@@ -17,13 +17,19 @@ const tells = (id: string, source: string, hash: string): Notification => ({
 const saw = { ...result('c'), seen: [{ path: 'a.ts', hash: 'seen' }] };
 const withdrawn = (id: string): EventDraft => ({ type: 'notification_withdrawn', ids: [id], reason: 'so' });
 
-test('the newest stands when an older one is taken back, and the carried one when it is the newest', () => {
-  const both = [call('c'), saw, queued(tells('a', 'git', 'by git')), queued(tells('b', 'file', 'by the user'))];
-  const told = (...more: Parameters<typeof numbered>) => folded(numbered(...both, ...more)).seen.get('a.ts')?.told;
-  expect(told()).toBe('by the user');
-  expect(told(withdrawn('a'))).toBe('by the user');
-  expect(told(withdrawn('a'), withdrawn('b'))).toBeUndefined();
-  const carried = [call('d'), result('d', 4, ['a', 'b']), queued(tells('e', 'file', 'later'))];
-  expect(told(...carried)).toBe('later');
-  expect(told(...carried, withdrawn('e'))).toBe('by the user');
+test('withdrawing an older notification keeps the newest announced version; withdrawing the newest gives the delivered one', () => {
+  const both = [
+    call('c'),
+    saw,
+    queued(announcing('a', 'git', 'by git')),
+    queued(announcing('b', 'file', 'by the user')),
+  ];
+  const announced = (...more: Parameters<typeof numbered>) =>
+    folded(numbered(...both, ...more)).seen.get('a.ts')?.announced;
+  expect(announced()).toBe('by the user');
+  expect(announced(withdrawn('a'))).toBe('by the user');
+  expect(announced(withdrawn('a'), withdrawn('b'))).toBeUndefined();
+  const carried = [call('d'), result('d', 4, ['a', 'b']), queued(announcing('e', 'file', 'later'))];
+  expect(announced(...carried)).toBe('later');
+  expect(announced(...carried, withdrawn('e'))).toBe('by the user');
 });

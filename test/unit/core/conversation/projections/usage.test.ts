@@ -1,4 +1,4 @@
-// What a conversation used: the endpoint's count is the truth, our estimate between counts is scaled by it.
+// Usage of a conversation: the endpoint's counts are authoritative, and estimates between them are scaled to fit.
 import { describe, expect, test } from 'vitest';
 import { costOf, UsageTotal } from '../../../../../src/core/conversation/projections/usage.ts';
 import { estimateTokens } from '../../../../../src/core/conversation/tokens.ts';
@@ -21,42 +21,48 @@ const call = (input: number, output: number, more: object = {}): EventDraft => (
   usage: { input_tokens: input, output_tokens: output, cached_tokens: 10 },
   ...more,
 });
-const words = 'several words of a text that is read '.repeat(40);
-const size = estimateTokens(words);
+const answerText = 'several words of a text that is read '.repeat(40);
+const size = estimateTokens(answerText);
 const none = () => [];
 
 describe('the size of the next request', () => {
-  test('is estimated before anything is counted, with the system prompt', () => {
-    expect(fold(request(words)).contextTokens(none, () => words)).toBe(2 * size);
+  test('is estimated, with the system prompt, before the first count', () => {
+    expect(fold(request(answerText)).contextTokens(none, () => answerText)).toBe(2 * size);
   });
 
-  test('is the last count, and what came since', () => {
-    const spent = fold(request('x'), call(1000, 50), request(words));
-    expect(spent.contextTokens(none, () => words)).toBe(1050 + size);
+  test('is the last count plus an estimate of what followed', () => {
+    const spent = fold(request('x'), call(1000, 50), request(answerText));
+    expect(spent.contextTokens(none, () => answerText)).toBe(1050 + size);
   });
 
-  test('is scaled by how far the estimate was off', () => {
-    const spent = fold(request('x'), call(1000, 50), request(words), call(1050 + 2 * size, 10), request(words));
+  test('is scaled by the error of the last estimate', () => {
+    const spent = fold(
+      request('x'),
+      call(1000, 50),
+      request(answerText),
+      call(1050 + 2 * size, 10),
+      request(answerText),
+    );
     expect(spent.ratio).toBe(1.5);
     expect(spent.contextTokens(none, () => '')).toBe(1060 + 2 * size + Math.round(1.5 * size));
   });
 
-  test('is counted anew after a compaction', () => {
-    const spent = fold(request(words), call(90_000, 50), { type: 'compaction', summary: 'short', through: 2 });
+  test('is estimated anew after a compaction', () => {
+    const spent = fold(request(answerText), call(90_000, 50), { type: 'compaction', summary: 'short', through: 2 });
     const messages = () => [{ role: 'user' as const, content: 'short' }];
     expect(spent.contextTokens(messages, () => '')).toBeLessThan(10);
   });
 
-  test('is not moved by a call beside the turn', () => {
+  test('is not changed by a model call outside the turn', () => {
     const spent = fold(request('x'), call(1000, 50), call(9, 9, { purpose: 'title' }));
     expect(spent.contextTokens(none, () => '')).toBe(1050);
   });
 });
 
-test('everything counts, by model, and apart what notifications and woken turns took', () => {
+test('usage is counted by model, with separate totals for notifications and system turns', () => {
   const carried = {
     format: 'xml',
-    text: words,
+    text: answerText,
     through: 1,
     user_text: [],
     shown: [],
@@ -79,7 +85,7 @@ test('everything counts, by model, and apart what notifications and woken turns 
   expect(spent.notifications).toBeGreaterThan(0);
 });
 
-test('money: cached tokens are part of the input and cheaper where that is known', () => {
+test('the cost counts cached tokens as input, at their own price where it is known', () => {
   const tokens = { input: 1_000_000, output: 500_000, cached: 400_000 };
   expect(costOf(tokens, { input: 2, output: 10, cached: 0.5 })).toBeCloseTo(0.6 * 2 + 0.4 * 0.5 + 5);
   expect(costOf(tokens, { input: 2, output: 10 })).toBeCloseTo(7);

@@ -1,0 +1,72 @@
+// The interface of the formats, and the texts that they share.
+import { wholeCharacters } from '../../../base/text.ts';
+import { type Carried } from '../../../protocol/event.ts';
+import { KINDS, type KindDescription } from '../../../protocol/kinds.ts';
+import { printKind, READ_NOTIFICATIONS } from '../../../protocol/notification.ts';
+import { withAttachments } from '../../conversation/attachments.ts';
+import { type QueuedMessage } from '../../ports/ports.ts';
+import { type Entry, type Outline } from '../outline.ts';
+
+export type FormatName = Carried['format'];
+
+export interface FormatInput {
+  readonly plan: Outline;
+  /** What the user wrote during the turn: always first, never cut. */
+  readonly texts: readonly QueuedMessage[];
+  /** The conversation's secret. */
+  readonly key: string;
+  /** When it is printed: what is older than a minute comes with its time. */
+  readonly now: number;
+}
+
+export type Format = (input: FormatInput) => string;
+
+const KIND_LIMIT = 60;
+const NEW_MILLISECONDS = 60_000;
+const DAY_MILLISECONDS = 86_400_000;
+
+/** The user's words with what was attached to them. */
+export function attachedWordsOf({ content, attachments }: QueuedMessage): string {
+  return withAttachments(content, attachments);
+}
+
+/** `5 file.changed, 2 diagnostics.introduced: read_notifications lists them.` */
+export function moreLine({ more, moreNamed }: Outline): string {
+  if (more.length === 0) return '';
+  const named = more.slice(0, moreNamed).map(({ kind, count }) => `${count} ${wholeCharacters(kind, KIND_LIMIT)}`);
+  const others = more.slice(moreNamed).reduce((sum, { count }) => sum + count, 0);
+  if (others > 0) named.push(moreNamed === 0 ? `${others} more` : `${others} of other kinds`);
+  return `${named.join(', ')}: ${READ_NOTIFICATIONS} lists them.`;
+}
+
+/** In UTC, with the date where the time of day could be mistaken; undefined if it is no older than a minute. */
+export function timeIfOld(at: string, now: number): string | undefined {
+  const age = now - Date.parse(at);
+  if (!(age > NEW_MILLISECONDS)) return undefined;
+  return age < DAY_MILLISECONDS ? at.slice(11, 19) : at.slice(0, 19);
+}
+
+const KIND_TABLE: Readonly<Record<string, KindDescription>> = KINDS;
+/** How our own messages name an observer that is not the usual one of their kind (`../author.ts`). */
+const NAMED_IN_MESSAGE: Readonly<Record<string, RegExp>> = {
+  editor: /\bin the editor\b/,
+  agent: /\bby (?:another conversation\b|the conversation “)/,
+};
+
+/** Who observed it, unless its kind or its first line says so. */
+export function unsaidOrigin(entry: Entry): string | undefined {
+  const kind = printKind(entry);
+  const usual = Object.hasOwn(KIND_TABLE, kind) ? KIND_TABLE[kind]?.origin : undefined;
+  if (entry.origin === usual) return undefined;
+  const named = Object.hasOwn(NAMED_IN_MESSAGE, entry.origin) ? NAMED_IN_MESSAGE[entry.origin] : undefined;
+  const [first = ''] = entry.message.split('\n', 1);
+  return usual !== undefined && named?.test(first) === true ? undefined : entry.origin;
+}
+
+/** What XML 1.0 forbids, halves of characters, and the controls that reorder text on a screen. */
+const ILLEGAL =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+export function legal(text: string): string {
+  return text.replace(ILLEGAL, '\ufffd');
+}

@@ -1,0 +1,183 @@
+// One run of a task: detects its rounds and its end, collects the problems, and knows which conversation waits for it.
+import { type Clock } from '../../base/clock.ts';
+import { type Disposable } from '../../base/disposable.ts';
+import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../../core/ports/tasks.ts';
+import { type TaskOutput } from './taskOutput.ts';
+
+/** Problems that a matcher found reach the editor a moment after the task's end. */
+const QUIET_MILLISECONDS = 250;
+const LONGEST_WAIT_MILLISECONDS = 2000;
+/** A background task without round patterns counts as started if it has not failed by then. */
+const UNKNOWN_READY_MILLISECONDS = 3000;
+const MOST_FILES = 500;
+const LINE_LIMIT = 2000;
+
+/** When a background task begins and ends a round, by its output. */
+export interface RoundPatterns {
+  readonly activeOnStart: boolean;
+  readonly begins: RegExp | undefined;
+  readonly ends: RegExp;
+}
+
+/** What the problem matchers of a task say of it. */
+export interface TaskMatchers {
+  readonly any: boolean;
+  readonly rounds?: RoundPatterns;
+}
+
+export interface TaskRunDeps {
+  readonly clock: Clock;
+  /** The editor's problems of a file, by its URI. */
+  problemsOf(uri: string): readonly TaskProblem[];
+  report(error: unknown): void;
+  ended(end: TaskEnd): void;
+}
+
+export class TaskRun implements Disposable {
+  readonly #deps: TaskRunDeps;
+  readonly #task: TaskInfo;
+  readonly #matchers: TaskMatchers;
+  readonly #started: number;
+  /** URIs of files whose problems changed while it ran. */
+  readonly #changed = new Set<string>();
+  readonly #finished = Promise.withResolvers<TaskEnd | undefined>();
+  #lastChange = 0;
+  #exitCode: number | undefined;
+  #output: TaskOutput | undefined;
+  #onOutput: ((text: string) => void) | undefined;
+  /** The conversation whose call waits for the first round or the end. */
+  #awaitedBy: string | undefined;
+  #ranBy: string | undefined;
+  #line = '';
+  #active: boolean;
+  #roundBegan: number;
+  #unknown: Disposable | undefined;
+
+  constructor(deps: TaskRunDeps, task: TaskInfo, matchers: TaskMatchers) {
+    this.#deps = deps;
+    this.#task = task;
+    this.#matchers = matchers;
+    this.#started = deps.clock.now();
+    this.#roundBegan = this.#started;
+    this.#active = matchers.rounds?.activeOnStart === true;
+  }
+
+  /** A conversation started it and waits for the result. */
+  startedBy({ conversation, onOutput }: Parameters<Tasks['run']>[1], stop: () => void): RunningTask {
+    this.#awaitedBy = conversation;
+    this.#ranBy = conversation;
+    this.#onOutput = onOutput;
+    if (this.#output !== undefined) onOutput(this.#output.text);
+    if (this.#task.background && this.#matchers.rounds === undefined) {
+      this.#unknown = this.#deps.clock.after(UNKNOWN_READY_MILLISECONDS, () => {
+        this.#awaitedBy = undefined;
+        this.#finished.resolve(undefined);
+      });
+    }
+    return {
+      finished: this.#finished.promise,
+      output: () => this.#output?.text.trimEnd() ?? '',
+      stop,
+      leave: () => {
+        this.#awaitedBy = undefined;
+        this.#onOutput = undefined;
+      },
+    };
+  }
+
+  setOutput(output: TaskOutput): void {
+    this.#output = output;
+    output.listen((text) => {
+      this.#onOutput?.(text);
+      if (this.#matchers.rounds !== undefined) this.#matchRounds(text);
+    });
+  }
+
+  processEnded(exitCode: number | undefined): void {
+    this.#exitCode = exitCode;
+  }
+
+  problemsChanged(uris: readonly string[]): void {
+    this.#lastChange = this.#deps.clock.now();
+    for (const uri of uris) if (this.#changed.size < MOST_FILES) this.#changed.add(uri);
+  }
+
+  /** The task has ended. Resolves once that is reported. */
+  async end(): Promise<void> {
+    this.#unknown?.dispose();
+    await this.#pause(Promise.resolve(this.#output?.ended), LONGEST_WAIT_MILLISECONDS);
+    await this.#problemsSettled();
+    this.#finish({
+      ...this.#collect(this.#started),
+      goesOn: false,
+      ...(this.#exitCode !== undefined && { exitCode: this.#exitCode }),
+    });
+  }
+
+  dispose(): void {
+    this.#unknown?.dispose();
+    this.#output?.drop();
+  }
+
+  #matchRounds(text: string): void {
+    const { rounds } = this.#matchers;
+    const lines = (this.#line + text).split('\n');
+    this.#line = (lines.pop() ?? '').slice(-LINE_LIMIT);
+    for (const line of lines.map((one) => one.slice(0, LINE_LIMIT))) {
+      if (rounds?.begins?.test(line) === true) {
+        this.#active = true;
+        this.#roundBegan = this.#deps.clock.now();
+      }
+      if (this.#active && rounds?.ends.test(line) === true) {
+        this.#active = false;
+        void this.#roundEnded().catch((error: unknown) => this.#deps.report(error));
+      }
+    }
+  }
+
+  async #roundEnded(): Promise<void> {
+    await this.#problemsSettled();
+    this.#finish({ ...this.#collect(this.#roundBegan), goesOn: true });
+    // Their number is limited.
+    for (const uri of this.#changed) if (this.#deps.problemsOf(uri).length === 0) this.#changed.delete(uri);
+  }
+
+  #collect(since: number): Pick<TaskEnd, 'task' | 'milliseconds' | 'problems'> {
+    const problems = this.#matchers.any ? [...this.#changed].flatMap((uri) => this.#deps.problemsOf(uri)) : [];
+    return { task: this.#task, milliseconds: this.#deps.clock.now() - since, problems };
+  }
+
+  /** The waiting call's result reports this end; the following ones are reported as notifications. */
+  #finish(end: TaskEnd): void {
+    const [awaitedBy, ranBy] = [this.#awaitedBy, this.#ranBy];
+    this.#awaitedBy = undefined;
+    this.#onOutput = undefined;
+    this.#finished.resolve(end);
+    this.#deps.ended({ ...end, ...(ranBy !== undefined && { ranBy }), ...(awaitedBy !== undefined && { awaitedBy }) });
+  }
+
+  /** Resolves once the problems have stopped changing. */
+  async #problemsSettled(): Promise<void> {
+    const { clock } = this.#deps;
+    if (!this.#matchers.any) return;
+    const began = clock.now();
+    // A failed task most probably has problems.
+    const expects = this.#exitCode !== undefined && this.#exitCode !== 0;
+    for (;;) {
+      await this.#pause(new Promise(() => undefined), QUIET_MILLISECONDS);
+      const now = clock.now();
+      const quiet = now - this.#lastChange >= QUIET_MILLISECONDS && (!expects || this.#changed.size > 0);
+      if (quiet || now - began >= LONGEST_WAIT_MILLISECONDS) return;
+    }
+  }
+
+  #pause(until: Promise<unknown>, milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#deps.clock.after(milliseconds, resolve);
+      void until.then(() => {
+        timer.dispose();
+        resolve();
+      }, this.#deps.report);
+    });
+  }
+}

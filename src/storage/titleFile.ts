@@ -1,0 +1,55 @@
+// Keeps a conversation's title in a file beside its log, so that lists need not read every log.
+import { join } from 'node:path';
+import * as z from 'zod';
+import { describeError } from '../base/errors.ts';
+import { type Logger } from '../core/ports/ports.ts';
+import { type FileSystem } from '../node/fileSystem.ts';
+
+const titleSchema = z.strictObject({ title: z.string() });
+
+export class TitleFile {
+  readonly #files: FileSystem;
+  readonly #folder: string;
+  readonly #logger: Logger;
+  #written: string | undefined;
+  #writing = Promise.resolve();
+
+  constructor(files: FileSystem, folder: string, logger: Logger) {
+    this.#files = files;
+    this.#folder = folder;
+    this.#logger = logger;
+  }
+
+  /** Returns at once. A title that cannot be written is only logged: it can be computed from the log. */
+  set(title: string): void {
+    const report = (error: unknown) => this.#logger.warn(`a title could not be kept: ${describeError(error)}`);
+    this.#writing = this.#writing.then(() => this.#write(title)).catch(report);
+  }
+
+  /** Resolves once the last title is written. */
+  settled(): Promise<void> {
+    return this.#writing;
+  }
+
+  async #write(title: string): Promise<void> {
+    this.#written ??= await readTitle(this.#files, this.#folder);
+    if (this.#written === title) return;
+    await this.#files.writeWhole(titlePath(this.#folder), Buffer.from(JSON.stringify({ title })));
+    this.#written = title;
+  }
+}
+
+/** Undefined if it is missing or not valid. */
+export async function readTitle(files: FileSystem, folder: string): Promise<string | undefined> {
+  const bytes = await files.read(titlePath(folder));
+  if (bytes === undefined) return undefined;
+  try {
+    return titleSchema.parse(JSON.parse(new TextDecoder().decode(bytes))).title;
+  } catch {
+    return undefined;
+  }
+}
+
+function titlePath(folder: string): string {
+  return join(folder, 'title.json');
+}

@@ -1,0 +1,33 @@
+// All tools that ship, for logs that are folded without Earshot and for tests about all of them. Those that need the editor cannot be run.
+import { ToolRegistry } from '../../src/core/tools/registry.ts';
+import { askUserTool } from '../../src/tools/askUser.ts';
+import { awaitTool } from '../../src/tools/commands/await.ts';
+import { handleTool } from '../../src/tools/commands/handle.ts';
+import { runCommandTool } from '../../src/tools/commands/runCommand.ts';
+import { createRunTaskTool } from '../../src/tools/commands/runTask.ts';
+import { createFetchUrlTool } from '../../src/tools/fetchUrl.ts';
+import { fileTools } from '../../src/tools/files/fileTools.ts';
+import { createDiagnosticsTool } from '../../src/tools/language/diagnostics.ts';
+import { createQuickFixTool } from '../../src/tools/language/quickFix.ts';
+import { createSymbolsTool } from '../../src/tools/language/symbols.ts';
+import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
+import { createSearchTool } from '../../src/tools/searching/search.ts';
+import { todoTool } from '../../src/tools/todo.ts';
+import { watchTool } from '../../src/tools/watch.ts';
+
+/** Stands for everything of the editor that a tool needs only when it runs. */
+const absent: never = new Proxy(() => absent, { get: () => absent, apply: () => absent }) as never;
+
+export const shippedTools = new ToolRegistry(
+  [
+    ...fileTools,
+    ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool, handleTool, awaitTool],
+    ...[createRunTaskTool, createDiagnosticsTool, createSymbolsTool, createQuickFixTool].map((create) =>
+      create(absent),
+    ),
+    ...[createSearchTool, createFetchUrlTool].map((create) => create(absent)),
+  ],
+  (error) => {
+    throw error;
+  },
+);

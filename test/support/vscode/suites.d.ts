@@ -1,0 +1,2 @@
+// The module that esbuild generates from all *.vscode.test.ts files.
+declare module 'earshot:suites';

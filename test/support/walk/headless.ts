@@ -1,0 +1,162 @@
+// Earshot without the editor, for walks: real files, watcher, processes, log and HTTP.
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Earshot } from '../../../src/core/earshot.ts';
+import { type Model, type Producer } from '../../../src/core/ports/ports.ts';
+import { type Supervision } from '../../../src/core/ports/processes.ts';
+import { type Buffers, type Workspace } from '../../../src/core/ports/workspace.ts';
+import { type Handles } from '../../../src/core/tools/handles.ts';
+import { type Services } from '../../../src/core/tools/services.ts';
+import { type FileSystem, realFileSystem } from '../../../src/node/fileSystem.ts';
+import { processObserver } from '../../../src/node/processActivity.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { realIds } from '../../../src/node/realIds.ts';
+import { createFilesProducer, type FilesDeps } from '../../../src/producers/files/files.ts';
+import { createHandlesProducer } from '../../../src/producers/handles.ts';
+import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
+import { createStorage } from '../../../src/storage/storage.ts';
+import { askUserTool } from '../../../src/tools/askUser.ts';
+import { awaitTool } from '../../../src/tools/commands/await.ts';
+import { handleTool } from '../../../src/tools/commands/handle.ts';
+import { runCommandTool } from '../../../src/tools/commands/runCommand.ts';
+import { fileTools } from '../../../src/tools/files/fileTools.ts';
+import { readNotificationsTool } from '../../../src/tools/readNotifications.ts';
+import { todoTool } from '../../../src/tools/todo.ts';
+import { watchTool } from '../../../src/tools/watch.ts';
+import { recordingLogger } from '../recordingLogger.ts';
+import { createTestHandles, type TestHandlesOptions } from '../tools/supervision.ts';
+import { createFolderWorkspace } from '../workspace/folderWorkspace.ts';
+import { TestFrontend } from './testFrontend.ts';
+
+export interface Headless {
+  readonly earshot: Earshot;
+  readonly handles: Handles;
+  readonly supervision: Supervision;
+  readonly ports: Services;
+  readonly frontend: TestFrontend;
+  /** The workspace folder. */
+  readonly folder: string;
+  readonly storage: string;
+  /** Errors that were logged. */
+  readonly errors: readonly string[];
+  events(conversation: string): Promise<string>;
+  /** Shuts down like a closing window and starts again on the same folders. */
+  restart(more?: Partial<HeadlessOptions>): Promise<Headless>;
+  /** Another window on the same folders. */
+  second(model?: Model): Promise<Headless>;
+  end(): Promise<void>;
+}
+
+export interface HeadlessOptions {
+  readonly model: Model;
+  readonly settings?: Partial<Record<SettingName, unknown>>;
+  readonly trusted?: boolean;
+  /** Captures the workspace before turns and commands. */
+  readonly checkpoints?: boolean;
+  /** The file system that stores conversations. */
+  readonly files?: FileSystem;
+  /** Replacements for real parts. */
+  readonly ports?: Partial<Services>;
+  /** An editor over the folder, instead of the plain workspace. */
+  readonly editor?: (folder: string) => Workspace & Buffers;
+  /** Options of supervisors, for example shorter waits. */
+  readonly supervisors?: NonNullable<TestHandlesOptions['supervisors']>;
+  /** Producers instead of the files producer. */
+  readonly producers?: (deps: FilesDeps) => readonly Producer[];
+  /** Wraps the files producer, so that a test can observe it. */
+  readonly watchProducer?: (producer: Producer) => Producer;
+}
+
+export async function startHeadless(options: HeadlessOptions): Promise<Headless> {
+  const root = await mkdtemp(join(tmpdir(), 'earshot-walk-'));
+  await mkdir(join(root, 'workspace'));
+  return start(root, options);
+}
+
+async function start(root: string, options: HeadlessOptions): Promise<Headless> {
+  const folder = join(root, 'workspace');
+  const storage = join(root, 'storage');
+  const errors: string[] = [];
+  const log = recordingLogger(errors);
+  const frontend = new TestFrontend();
+  const editor = options.editor?.(folder);
+  const plain = createFolderWorkspace(folder);
+  plain.trusted = options.trusted ?? true;
+  const workspace = editor ?? plain;
+  const parts = { clock: realClock, ids: realIds, logger: log, window: 'headless' };
+  const { store, lock, snapshots, checkpoints } = createStorage({
+    files: options.files ?? realFileSystem,
+    folder: storage,
+    ...parts,
+  });
+  const { settings } = readSettings((name) => options.settings?.[name]);
+  const { handles, supervision } = createTestHandles({
+    storage,
+    logger: log,
+    clock: options.ports?.clock ?? realClock,
+    ...(options.supervisors && { supervisors: options.supervisors }),
+  });
+  const ports: Services = {
+    clock: realClock,
+    ids: realIds,
+    logger: log,
+    store,
+    lock,
+    snapshots,
+    ...(options.checkpoints === true && { checkpoints }),
+    workspace,
+    ...(editor && { buffers: editor }),
+    frontend,
+    tools: [
+      ...fileTools,
+      ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool],
+      ...[handleTool, awaitTool],
+    ],
+    producers: [
+      ...(options.producers?.({ clock: realClock, logger: log, snapshots, workspace }) ?? [
+        (options.watchProducer ?? unchanged)(
+          createFilesProducer({ clock: realClock, logger: log, snapshots, workspace }),
+        ),
+      ]),
+      createHandlesProducer({ handles, clock: realClock, logger: log }),
+    ],
+    handles,
+    processes: processObserver,
+    shell: () => '/bin/sh',
+    settings: () => settings,
+    model: () => options.model,
+    ...options.ports,
+  };
+  const earshot = new Earshot(ports);
+  return {
+    earshot,
+    handles,
+    supervision,
+    ports,
+    frontend,
+    folder,
+    storage,
+    errors,
+    events: (conversation) => readFile(join(storage, 'conversations', conversation, 'events.jsonl'), 'utf8'),
+    second: (model = options.model) => start(root, { ...options, model }),
+    restart: async (more = {}) => {
+      await earshot.shutDown();
+      await checkpoints.close();
+      handles.dispose();
+      return start(root, { ...options, ...more });
+    },
+    end: async () => {
+      await Promise.all(handles.busy.map((id) => handles.stopAll(id, 'the test ended')));
+      await earshot.shutDown();
+      await checkpoints.close();
+      handles.dispose();
+      // An abandoned capture may still be writing.
+      await rm(root, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}
+
+function unchanged(producer: Producer): Producer {
+  return producer;
+}

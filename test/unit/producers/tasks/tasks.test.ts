@@ -1,0 +1,45 @@
+// The rounds of a background task: only what they find that was not known is news, wherever it stands.
+import { expect, test } from 'vitest';
+import { Emitter } from '../../../../src/base/emitter.ts';
+import { type TaskEnd, type TaskProblem } from '../../../../src/core/ports/tasks.ts';
+import { createTasksProducer } from '../../../../src/producers/tasks/tasks.ts';
+import { createManualClock } from '../../../support/manualClock.ts';
+import { createMemoryPublisher } from '../../../support/notify/memoryPublisher.ts';
+import { createTestHost } from '../../../support/notify/producerHost.ts';
+import { recordingLogger } from '../../../support/recordingLogger.ts';
+
+const problem = (line: number, message = 'Too bitter.'): TaskProblem => ({
+  path: 'src/a.ts',
+  line,
+  column: 1,
+  severity: 'error',
+  message,
+});
+
+test('a problem that only moves is told once; another one, and that it is gone, is told', async () => {
+  const errors: string[] = [];
+  const ended = new Emitter<TaskEnd>((error) => errors.push(String(error)));
+  const host = createTestHost();
+  host.conversations = ['c'];
+  const publisher = createMemoryPublisher(() => host.conversations);
+  const nobody = () => Promise.reject(new Error('nobody asks'));
+  const watching = createTasksProducer({
+    clock: createManualClock(),
+    logger: recordingLogger(errors),
+    tasks: { list: nobody, run: nobody, onDidEnd: ended.event },
+  }).start(publisher, { all: () => [], get: () => undefined, onDidChange: host.changed.event }, host);
+  const round = async (...problems: TaskProblem[]) => {
+    ended.fire({ task: { name: 'watch', background: true }, goesOn: true, milliseconds: 1, problems });
+    await new Promise((resolve) => setImmediate(resolve));
+    return publisher.carry('c').length;
+  };
+  expect(await round(problem(1))).toBe(1);
+  expect(await round(problem(2))).toBe(0);
+  expect(await round(problem(7), problem(9))).toBe(1);
+  expect(await round(problem(9), problem(7))).toBe(0);
+  expect(await round(problem(7), problem(9, 'Too cold.'))).toBe(1);
+  expect(await round()).toBe(1);
+  watching.dispose();
+  ended.dispose();
+  expect(errors).toEqual([]);
+});

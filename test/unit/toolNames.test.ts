@@ -1,0 +1,53 @@
+// Core knows no tool by its name: what it must know of one, the tool declares (core/ports/toolTraits.ts).
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { KINDS } from '../../src/protocol/kinds.ts';
+import { shippedTools } from '../support/shippedTools.ts';
+
+const core = resolve(import.meta.dirname, '../../src/core');
+/** A tool that has the name of a notification source, such as diagnostics: in core the word means the source. */
+const sources = new Set(Object.keys(KINDS).map((kind) => kind.split('.')[0]));
+const names = shippedTools.names.filter((name) => !sources.has(name));
+
+/** The texts of a file's string literals and templates. */
+function textsIn(file: string, source: string): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) {
+      found.push(node.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true));
+  return found;
+}
+
+/** A name of several words is found anywhere in a text; one that is a plain word, such as search, only as the whole text. */
+function namesIn(text: string): readonly string[] {
+  return names.filter((name) => (name.includes('_') ? text.split(/\W+/).includes(name) : text === name));
+}
+
+test('no name of a shipped tool stands in a string of core', () => {
+  const files = readdirSync(core, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const found = files.flatMap((file) => {
+    const texts = textsIn(file, readFileSync(join(core, file), 'utf8'));
+    return texts.flatMap(namesIn).map((name) => `${relative(core, join(core, file))}: ${name}`);
+  });
+  expect(files.length).toBeGreaterThan(50);
+  expect(found).toEqual([]);
+});
+
+test.each([
+  ["const tool = 'run_command';", ['run_command']],
+  ["event.name === 'todo'", ['todo']],
+  ['`${text} (read_file has the rest)`', ['read_file']],
+  ["'the list of what is to do: a todo'; { source: 'diagnostics' }", []],
+])('in %s it finds %j', (source, expected) => {
+  expect(textsIn('x.ts', source).flatMap(namesIn)).toEqual(expected);
+});
+
+test('all tools that ship are looked for', () => {
+  expect(shippedTools.names).toHaveLength(20);
+});

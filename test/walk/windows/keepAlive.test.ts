@@ -1,0 +1,82 @@
+// A conversation that is not shown stays live while a command runs in it, also over a restart, and no longer.
+import { afterEach, expect, test } from 'vitest';
+import { KeepAlive } from '../../../src/core/keepAlive.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
+import { createManualClock } from '../../support/manualClock.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+
+let server: ScriptedServer;
+let window: Headless;
+let lingering: KeepAlive;
+const clock = createManualClock();
+
+afterEach(async () => {
+  lingering.dispose();
+  await window.end();
+  await server.stop();
+});
+
+async function begin(command: string): Promise<string> {
+  const args = { command, background: true, handle: 'job' };
+  server = await startScriptedServer(
+    { calls: [{ id: 'a', name: 'run_command', arguments: args }] },
+    { text: ['Done.'] },
+  );
+  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', options: {}, apiKey: async () => 'k' });
+  window = await startHeadless({
+    model,
+    settings: { 'approvals.mode': 'all', 'notifications.activation': 'passive' },
+  });
+  linger();
+  const opened = await window.earshot.create();
+  if (!opened.ok) throw new Error(opened.failure.message);
+  const { id } = opened.value.log;
+  await window.earshot.send(id, 'Begin.');
+  await window.earshot.settled(id);
+  return id;
+}
+
+function linger(): void {
+  const { earshot, handles, supervision } = window;
+  const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+  lingering = new KeepAlive({ earshot, handles, supervision, clock, logger: log });
+}
+
+test('a hidden conversation closes once the end of its last command is queued, not before', async () => {
+  const id = await begin('read line');
+  await lingering.leave(id);
+  expect(window.earshot.get(id)?.owned).toBe(true);
+  const [job] = window.handles.list(id);
+  await job?.write('\n');
+  await expect.poll(() => window.earshot.get(id)?.log.state.pending.count).toBe(1);
+  clock.advance(4900);
+  expect(window.earshot.get(id)).toBeDefined();
+  clock.advance(200);
+  await expect.poll(() => window.earshot.get(id)).toBeUndefined();
+});
+
+test('a conversation shown again stays open; one without commands closes at once', async () => {
+  const id = await begin('read line');
+  await lingering.leave(id);
+  lingering.rejoin(id);
+  const [job] = window.handles.list(id);
+  await job?.write('\n');
+  await job?.until((one) => one.hasEnded);
+  clock.advance(60_000);
+  expect(window.earshot.get(id)).toBeDefined();
+  await lingering.leave(id);
+  expect(window.earshot.get(id)).toBeUndefined();
+});
+
+test('after a restart only conversations with running commands are live again', async () => {
+  const id = await begin('sleep 1000');
+  const other = await window.earshot.create();
+  const otherId = other.ok ? other.value.log.id : '';
+  lingering.dispose();
+  window = await window.restart();
+  linger();
+  await lingering.reattach([id, otherId]);
+  expect(window.handles.list(id).map(({ state }) => state)).toEqual(['running']);
+  expect(window.earshot.get(otherId)).toBeUndefined();
+});
