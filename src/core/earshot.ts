@@ -1,4 +1,4 @@
-// Decides which conversations are live and joins them with the dispatcher, the producers and the loop.
+// The live conversations of a window, joined with the dispatcher, the producers and the loop.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, type Failure, failed, type Result, succeeded } from '../base/errors.ts';
@@ -21,13 +21,13 @@ import { LiveViews } from './tools/liveViews.ts';
 import { OwnEdits } from './tools/ownEdits.ts';
 import { ToolRegistry } from './tools/registry.ts';
 import { type Services } from './tools/services.ts';
-import { type Taken, Turns } from './turns.ts';
+import { type MessageOutcome, Turns } from './turns.ts';
 
-interface Attached {
+interface MessageOptions {
   readonly attachments?: readonly GivenAttachment[];
 }
 
-interface Sent extends Attached {
+interface RequestOptions extends MessageOptions {
   /** JSON Schema of the answer that is wanted. */
   readonly schema?: Readonly<Record<string, unknown>>;
 }
@@ -36,7 +36,7 @@ const TASK_ENDED = 'task.ended' satisfies ShippedKind;
 
 export class Earshot implements Disposable, Publisher {
   readonly #ports: Services;
-  readonly #hearing: Subscriptions;
+  readonly #subscriptions: Subscriptions;
   readonly #turns: Turns;
   readonly #ownership: Ownership;
   readonly #live = new Map<string, Live>();
@@ -49,9 +49,9 @@ export class Earshot implements Disposable, Publisher {
 
   constructor(ports: Services) {
     this.#ports = ports;
-    this.#hearing = new Subscriptions({
+    this.#subscriptions = new Subscriptions({
       ids: ports.ids,
-      repair: (id) => this.#mend(id),
+      repair: (id) => this.#repair(id),
       onlyOwn: (kind) => kind === TASK_ENDED && ports.settings()['notifications.tasks'] === 'own',
       eachTime: (kind) => ports.settings()['notifications.levels'][kind] !== undefined,
     });
@@ -63,14 +63,14 @@ export class Earshot implements Disposable, Publisher {
     this.#turns = new Turns({ ports, registry: this.tools, changed, sample: (point) => this.producers.sample(point) });
     this.#ownership = new Ownership({
       ports,
-      join: (live) => this.#hear(live),
+      join: (live) => this.#subscribeOwned(live),
       turns: this.#turns,
       changed,
       isOpen: (live) => this.#live.get(live.log.id) === live,
       close: (id) => this.close(id),
     });
     const { seen, live } = this.#views;
-    this.producers = this.#held.add(new Producers({ ...ports, outlet: this.#hearing, seen, live }));
+    this.producers = this.#held.add(new Producers({ ...ports, outlet: this.#subscriptions, seen, live }));
     const listening = ports.onDidChangeSettings?.(() => {
       this.producers.refresh();
       this.reconsider();
@@ -92,8 +92,8 @@ export class Earshot implements Disposable, Publisher {
   }
 
   /**
-   * Makes a conversation live; a new id makes a new one. What was interrupted is recovered first. If another window has
-   * it, it is followed.
+   * Makes a conversation live; a new id makes a new one. An interrupted turn is recovered first. A conversation that
+   * another window owns is followed.
    */
   async open(id: string): Promise<Result<LiveConversation>> {
     const known = this.get(id);
@@ -113,8 +113,8 @@ export class Earshot implements Disposable, Publisher {
   }
 
   /**
-   * *Continue here*: asks the window that has the conversation for it. Resolves once it is here: at the end of the
-   * running cycle there, at once if nothing runs or that window has died. `ifFree` asks nobody.
+   * *Continue here*: asks the owner for the conversation. Resolves once this window owns it: at the end of the cycle
+   * that runs there, at once if nothing runs or the owner has died. `ifFree` takes it only if it has no owner.
    */
   async continueHere(id: string, ifFree = false): Promise<Result<void>> {
     const live = this.#live.get(id);
@@ -122,40 +122,40 @@ export class Earshot implements Disposable, Publisher {
     return this.#ownership.take(live, ifFree);
   }
 
-  /** Starts a turn with the user's words. Resolves once they are on disk, not when the turn ends. */
-  async send(id: string, content: string, options: Sent = {}): Promise<Result<void>> {
+  /** Starts a turn with the user's message. Resolves once it is on disk, not when the turn ends. */
+  async send(id: string, content: string, options: RequestOptions = {}): Promise<Result<void>> {
     return this.#withText(id, content, options, (live, text) => this.#turns.send(live, text, options.schema));
   }
 
-  /** Words that wait for the next tool's result while a turn runs; if none does, they begin one. */
-  async queue(id: string, content: string, options: Attached = {}): Promise<Result<Taken>> {
-    return this.#withText(id, content, options, (live, text) => this.#turns.say(live, text, 'queue'));
+  /** Queues a message for the next tool result while a turn runs; without one it starts a turn. */
+  async queue(id: string, content: string, options: MessageOptions = {}): Promise<Result<MessageOutcome>> {
+    return this.#withText(id, content, options, (live, text) => this.#turns.queueOrInterrupt(live, text, 'queue'));
   }
 
-  /** Words that break off what goes on and are the next request. */
-  async interrupt(id: string, content: string, options: Attached = {}): Promise<Result<Taken>> {
-    return this.#withText(id, content, options, (live, text) => this.#turns.say(live, text, 'interrupt'));
+  /** Aborts what the turn is doing; the message is the next request. */
+  async interrupt(id: string, content: string, options: MessageOptions = {}): Promise<Result<MessageOutcome>> {
+    return this.#withText(id, content, options, (live, text) => this.#turns.queueOrInterrupt(live, text, 'interrupt'));
   }
 
-  /** Queued words, as long as no request has carried them. */
-  async takeBack(id: string, text: string): Promise<Result<QueuedMessage>> {
+  /** Removes a queued message that no request has delivered yet. */
+  async withdrawMessage(id: string, text: string): Promise<Result<QueuedMessage>> {
     const live = this.#live.get(id);
-    return live === undefined ? notOpen() : this.#turns.takeBack(live, text);
+    return live === undefined ? notOpen() : this.#turns.withdrawMessage(live, text);
   }
 
-  /** *Deliver now*: tells the model what waits, whatever the limits say. */
+  /** *Deliver now*: delivers what is pending, regardless of the limits. */
   async deliverNow(id: string): Promise<Result<void>> {
     const live = this.#live.get(id);
     return live === undefined ? notOpen() : this.#turns.deliverNow(live);
   }
 
-  /** Words that were queued and found no turn to carry them are offered to the frontend again. */
+  /** Offers queued messages that no turn will deliver to the front ends again. */
   async giveBack(id: string): Promise<void> {
     const live = this.#live.get(id);
     if (live?.log.owned === true && live.turn === undefined) await this.#turns.giveBack(live);
   }
 
-  /** Settings, or what a model may do, changed: what was held back may act now. */
+  /** The settings or the model's permissions changed: held notifications may wake the model now. */
   reconsider(): void {
     for (const live of this.#live.values()) live.activator?.look();
   }
@@ -166,7 +166,7 @@ export class Earshot implements Disposable, Publisher {
     if (live !== undefined) await this.#turns.stop(live);
   }
 
-  /** Resolves once nothing runs any more by itself; a turn that follows another at once counts too. */
+  /** Resolves once no turn runs, including one that follows another immediately. */
   async settled(id: string): Promise<void> {
     for (let turn = this.#live.get(id)?.turn; turn !== undefined; turn = this.#live.get(id)?.turn) await turn.ended;
   }
@@ -184,8 +184,8 @@ export class Earshot implements Disposable, Publisher {
   }
 
   /**
-   * The window ends. Nothing more is written, so that an approval that is open now is open again at the next start; then
-   * what still runs is given up. Resolves once the files are closed and nothing runs.
+   * The window closes. Writes nothing more, so that an approval that is open now is open again at the next start; then
+   * stops what still runs. Resolves once the files are closed and nothing runs.
    */
   async shutDown(): Promise<void> {
     this.dispose();
@@ -205,23 +205,23 @@ export class Earshot implements Disposable, Publisher {
   }
 
   publish(draft: NotificationDraft, to?: string, sender?: string): Promise<unknown> {
-    return this.#hearing.publish(draft, to, sender);
+    return this.#subscriptions.publish(draft, to, sender);
   }
 
-  /** Beyond what the conversation's log gives it: a name on the hub, a server whose tools are on. */
+  /** Subscribes to more than the conversation's log implies: a name on the hub, a server whose tools are on. */
   subscribe(conversation: string, subscription: Subscription): Disposable {
-    return this.#hearing.subscribe(conversation, subscription);
+    return this.#subscriptions.subscribe(conversation, subscription);
   }
 
   withdraw(kind: NotificationDraft['kind'], subject: string, reason: string, to?: string): Promise<boolean> {
-    return this.#hearing.withdraw(kind, subject, reason, to);
+    return this.#subscriptions.withdraw(kind, subject, reason, to);
   }
 
   dispose(): void {
     this.#held.dispose();
   }
 
-  /** A log that our projections fail on must not keep its lock, nor stop whoever opens the others. */
+  /** A log that the projections fail on must not keep its lock, nor keep other conversations from opening. */
   async #joinOrRelease(id: string, opening: Opening): Promise<Live | { ok: false; failure: Failure }> {
     try {
       return this.#join(id, opening);
@@ -242,7 +242,7 @@ export class Earshot implements Disposable, Publisher {
       frontend: this.#ports.frontend,
       isRunning: () => live.turn !== undefined,
       isBetweenCycles: () => isBetweenCycles(live),
-      giveUp: () => this.#ownership.giveUp(live),
+      giveUp: () => this.#ownership.release(live),
     });
     const edits = new OwnEdits();
     const { checkpoints } = this.#ports;
@@ -265,7 +265,7 @@ export class Earshot implements Disposable, Publisher {
   async #withText<T>(
     id: string,
     typed: string,
-    { attachments }: Attached,
+    { attachments }: MessageOptions,
     action: (live: Live, text: AcceptedText) => Promise<Result<T>>,
   ): Promise<Result<T>> {
     const live = this.#live.get(id);
@@ -281,15 +281,15 @@ export class Earshot implements Disposable, Publisher {
     live.held.dispose();
   }
 
-  /** Only the owner hears, and only what it has seen is worth watching. */
-  #hear({ log, edits }: Live): Disposable {
+  /** Subscribes a conversation that this window owns, and watches the files it has seen. */
+  #subscribeOwned({ log, edits }: Live): Disposable {
     const held = new DisposableStore();
-    held.add(this.#hearing.join(log));
+    held.add(this.#subscriptions.join(log));
     held.add(this.#views.join(log, edits));
     return held;
   }
 
-  async #mend(id: string): Promise<void> {
+  async #repair(id: string): Promise<void> {
     const live = this.#live.get(id);
     if (live !== undefined) await this.#turns.repair(live);
   }

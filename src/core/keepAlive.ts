@@ -1,4 +1,4 @@
-// Decides how long a conversation that nobody shows stays live: as long as something runs in it that outlives its turn.
+// Keeps conversations live that no chat shows, as long as a background command runs in them.
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { type Earshot } from './earshot.ts';
@@ -14,9 +14,9 @@ export interface KeepAliveDeps {
   readonly logger: Logger;
 }
 
-/** What its last command has to say must be queued before it is closed. */
+/** The end of its last command must be queued before it is closed. */
 const CLOSE_AFTER = 5000;
-/** After a reload the window's former self may still have them for a moment. */
+/** After a reload the previous extension host may still own them for a moment. */
 const ATTEMPTS = 10;
 const TRY_AGAIN_AFTER = 1000;
 
@@ -28,11 +28,15 @@ export class KeepAlive implements Disposable {
 
   constructor(deps: KeepAliveDeps) {
     this.#deps = deps;
-    this.#held.add(deps.handles.onDidChange(({ type, handle }) => type === 'state' && this.#look(handle.conversation)));
-    this.#held.add(deps.earshot.onDidChange(({ conversation, folded }) => !folded && this.#look(conversation)));
+    this.#held.add(
+      deps.handles.onDidChange(({ type, handle }) => type === 'state' && this.#closeWhenIdle(handle.conversation)),
+    );
+    this.#held.add(
+      deps.earshot.onDidChange(({ conversation, folded }) => !folded && this.#closeWhenIdle(conversation)),
+    );
   }
 
-  /** Nobody shows it any more. Closed now, or when nothing runs in it. */
+  /** No longer shown: closed now, or when nothing runs in it. */
   async leave(id: string): Promise<void> {
     if (!this.#deps.handles.hasRunning(id)) return this.#deps.earshot.close(id);
     this.#left.add(id);
@@ -45,8 +49,8 @@ export class KeepAlive implements Disposable {
     this.#timers.delete(id);
   }
 
-  /** Of these, those in which something still runs since before are live again: whoever supervises it waits for an owner. */
-  async takeUp(ids: readonly string[], attempts = ATTEMPTS): Promise<void> {
+  /** Opens those of these conversations whose commands still run: their supervisors wait for an owner. */
+  async reattach(ids: readonly string[], attempts = ATTEMPTS): Promise<void> {
     const { earshot, supervision, handles } = this.#deps;
     const again: string[] = [];
     for (const id of ids) {
@@ -60,11 +64,11 @@ export class KeepAlive implements Disposable {
       if (!opened.ok || !opened.value.owned) again.push(id);
     }
     if (again.length === 0 || attempts <= 1) return;
-    const report = (error: unknown) => this.#deps.logger.error('background commands could not be taken up', error);
+    const report = (error: unknown) => this.#deps.logger.error('could not reattach to background commands', error);
     const timer = this.#held.add(
       this.#deps.clock.after(TRY_AGAIN_AFTER, () => {
         this.#held.release(timer);
-        void this.takeUp(again, attempts - 1).catch(report);
+        void this.reattach(again, attempts - 1).catch(report);
       }),
     );
   }
@@ -74,7 +78,7 @@ export class KeepAlive implements Disposable {
     this.#held.dispose();
   }
 
-  #look(id: string): void {
+  #closeWhenIdle(id: string): void {
     if (!this.#left.has(id) || this.#isBusy(id)) return;
     this.#timers.get(id)?.dispose();
     this.#timers.set(

@@ -1,4 +1,4 @@
-// Decides what can be done to a conversation as a whole: renamed, forked, exported, deleted, whether it is open here or not.
+// Renames, forks, exports and deletes whole conversations, open in this window or not.
 import { FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { EVENT_VERSION, type LogEvent } from '../protocol/event.ts';
 import { exportJson, exportMarkdown } from './conversation/export.ts';
@@ -39,13 +39,13 @@ export class Library {
     });
   }
 
-  /** A new conversation with the history up to the end of a cycle, the last one unless told otherwise. */
+  /** A new conversation with the history up to the end of a cycle, by default the last one. */
   async fork(id: string, through?: number): Promise<Result<string>> {
     const events = await this.#read(id);
     if (!events.ok) return events;
     const point = through ?? forkPoints(events.value)[0];
     if (point === undefined) {
-      return failed('nothing_to_fork', 'There is no complete answer yet.', 'Wait for one, then fork.');
+      return failed('nothing_to_fork', 'There is no complete answer yet.', 'Wait for the answer, then fork.');
     }
     const now = new Date(this.#ports.clock.now()).toISOString();
     const forked = forkEvents({ id, events: events.value, through: point, now, ulid: () => this.#ports.ids.ulid() });
@@ -62,7 +62,7 @@ export class Library {
     return succeeded(format === 'json' ? exportJson(conversation) : exportMarkdown(conversation));
   }
 
-  /** Not while another window has it. What runs in it here is ended first. */
+  /** Fails while another window owns it. What runs in it here is stopped first. */
   async remove(id: string): Promise<Result<void>> {
     const live = this.#earshot.get(id);
     if (live !== undefined && !live.owned) return openElsewhere(live.owner);

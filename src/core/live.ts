@@ -24,9 +24,9 @@ export interface Live {
   taking?: AbortController;
   /** The user said *Continue here*, and the other window has not handed over yet. */
   awaited?: true;
-  mending?: Promise<void>;
+  repairing?: Promise<void>;
   /** Its subscriptions, while this window writes it. */
-  hearing?: Disposable;
+  subscriptions?: Disposable;
   /** While this window writes it. */
   activator?: Activator;
   turn?: { readonly control: TurnControl; readonly ended: Promise<void> };

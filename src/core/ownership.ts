@@ -1,4 +1,4 @@
-// Passes conversations between windows: taken here, released to another that said *Continue here*.
+// Passes conversations between windows: takes ownership, and releases it to a window that chose *Continue here*.
 import { type Disposable } from '../base/disposable.ts';
 import { failed, type Result, succeeded } from '../base/errors.ts';
 import { type ConversationChange, storageFailure } from './conversation/liveConversation.ts';
@@ -7,14 +7,14 @@ import { type HeldLock } from './ports/storage.ts';
 import { type Services } from './tools/services.ts';
 import { type Turns } from './turns.ts';
 
-/** Nothing that is broken off needs this long, unless it waits for an editor that is gone. */
+/** An aborted turn ends sooner, unless it waits for an editor that is gone. */
 const ENDED_WITHIN = 2000;
 
 export interface OwnershipDeps {
   readonly ports: Services;
   readonly turns: Turns;
   changed(change: ConversationChange): void;
-  /** From here on it hears, and what it has seen is watched, until it is disposed. */
+  /** Subscribes the conversation and watches the files it has seen, until disposed. */
   join(live: Live): Disposable;
   isOpen(live: Live): boolean;
   close(id: string): Promise<void>;
@@ -27,24 +27,24 @@ export class Ownership {
     this.#deps = deps;
   }
 
-  /** From here on this window writes. A turn that was handed over between two cycles goes on; others are recovered. */
+  /** From now on this window writes. A turn that was handed over between two cycles continues; others are recovered. */
   async own(live: Live, lock: HeldLock | undefined): Promise<void> {
     const { ports, turns } = this.#deps;
     const { log } = live;
     if (lock !== undefined) {
       live.lock = lock;
-      live.held.add(lock.onDidLose(() => this.giveUp(live)));
+      live.held.add(lock.onDidLose(() => this.release(live)));
     }
     if (log.state.turn.key === '') await log.append({ type: 'conversation_started', key: ports.ids.key() });
-    live.hearing = this.#deps.join(live);
-    turns.listen(live);
+    live.subscriptions = this.#deps.join(live);
+    turns.startActivator(live);
     await ports.handles?.takeUp(log, lock?.handedOver === true);
-    await turns.takeUp(live, lock?.handedOver === true);
+    await turns.resume(live, lock?.handedOver === true);
     if (lock === undefined) return;
     live.held.add(lock.onDidRequest(() => live.handOver.request()));
   }
 
-  /** Asks the window that has it; `ifFree` asks nobody. */
+  /** Asks the owner; `ifFree` takes it only if it has none. */
   async take(live: Live, ifFree: boolean): Promise<Result<void>> {
     const { lock: locks } = this.#deps.ports;
     const isMine = () => live.log.owned;
@@ -57,13 +57,13 @@ export class Ownership {
       this.#deps.changed({ conversation: id });
     }
     try {
-      // A turn of before that still has not ended must find nothing here that it could write to.
+      // An earlier turn that has not ended must not find a log that it could write to.
       await live.turn?.ended;
       const lock = await (ifFree ? locks.acquire(id) : locks.request(id, taking.signal));
       if (lock === undefined) return succeeded(undefined);
-      return await this.#taken(live, lock);
+      return await this.#becomeOwner(live, lock);
     } catch (error) {
-      if (taking.signal.aborted) return closedMeanwhile();
+      if (taking.signal.aborted) return closedFailure();
       return storageFailure(error);
     } finally {
       delete live.taking;
@@ -72,16 +72,16 @@ export class Ownership {
     }
   }
 
-  giveUp(live: Live): void {
+  release(live: Live): void {
     const report = (error: unknown) => this.#deps.ports.logger.error('a conversation could not be handed over', error);
     void this.#becomeFollower(live).catch(report);
   }
 
-  async #taken(live: Live, lock: HeldLock): Promise<Result<void>> {
+  async #becomeOwner(live: Live, lock: HeldLock): Promise<Result<void>> {
     const { id } = live.log;
     if (!this.#deps.isOpen(live)) {
       await lock.release();
-      return closedMeanwhile();
+      return closedFailure();
     }
     await live.log.closeFile();
     const opened = await this.#deps.ports.store.open(id);
@@ -96,7 +96,7 @@ export class Ownership {
     return succeeded(undefined);
   }
 
-  /** Nothing is written from the first line on, so that the turn stays open for the other window. */
+  /** Writes nothing, so that the turn stays open for the other window. */
   async #becomeFollower(live: Live): Promise<void> {
     const { id } = live.log;
     const closed = live.log.closeFile();
@@ -116,7 +116,7 @@ export class Ownership {
     this.#deps.changed({ conversation: id, reset: true });
   }
 
-  /** Not for ever: what still hangs can write nothing any more, and the other window must not wait for it. */
+  /** Bounded: what still hangs cannot write any more, and the other window must not wait for it. */
   async #untilEnded({ turn, naming }: Live): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = this.#deps.ports.clock.after(ENDED_WITHIN, resolve);
@@ -129,12 +129,12 @@ export class Ownership {
 }
 
 export function unsubscribe(live: Live): void {
-  live.hearing?.dispose();
-  delete live.hearing;
+  live.subscriptions?.dispose();
+  delete live.subscriptions;
   live.activator?.dispose();
   delete live.activator;
 }
 
-function closedMeanwhile(): Result<void> {
-  return failed('cancelled', 'The conversation was closed meanwhile.');
+function closedFailure(): Result<void> {
+  return failed('cancelled', 'The conversation was closed.');
 }

@@ -1,4 +1,4 @@
-// Decides when a turn begins and ends in a live conversation, and what becomes of words and notifications around its end.
+// Starts and ends the turns of live conversations, and handles queued messages and notifications around their end.
 import { type Failure, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { Activator } from './agent/activator.ts';
 import { closeTurn, recoverTurn } from './agent/calls.ts';
@@ -21,12 +21,12 @@ export interface TurnsDeps {
   readonly ports: Services;
   readonly registry: ToolRegistry;
   changed(change: ConversationChange): void;
-  /** What there is to tell at a delivery point of state that nobody watches. */
+  /** Compares state that is not watched, at a delivery point. */
   sample: Sampling['sample'];
 }
 
-/** What became of words: they began a turn, or wait to be carried by the one that runs. */
-export type Taken = 'started' | 'queued';
+/** A message started a turn, or is queued for the one that runs. */
+export type MessageOutcome = 'started' | 'queued';
 
 export class Turns {
   readonly #deps: TurnsDeps;
@@ -39,7 +39,7 @@ export class Turns {
     this.#refusals = new Refusals(deps.ports);
   }
 
-  /** Starts a turn with the user's words. Resolves once they are on disk, not when the turn ends. */
+  /** Starts a turn with the user's message. Resolves once it is on disk, not when the turn ends. */
   async send(live: Live, text: AcceptedText, schema?: Readonly<Record<string, unknown>>): Promise<Result<void>> {
     const unusable = schema && (await import('./prompt/structured.ts')).whyUnusable(schema);
     if (unusable !== undefined) {
@@ -55,10 +55,10 @@ export class Turns {
   }
 
   /**
-   * Words while a turn runs: on disk at once, carried by the next tool's result; `interrupt` breaks off what goes on and
-   * makes them the next request. If nothing runs (any more), they begin a turn.
+   * A message while a turn runs: on disk at once, delivered with the next tool result; `interrupt` aborts what the turn
+   * is doing and makes the message the next request. If no turn runs, it starts one.
    */
-  async say(live: Live, text: AcceptedText, how: 'queue' | 'interrupt'): Promise<Result<Taken>> {
+  async queueOrInterrupt(live: Live, text: AcceptedText, how: 'queue' | 'interrupt'): Promise<Result<MessageOutcome>> {
     return this.#attempt(live, async () => {
       const { turn } = live;
       if (turn === undefined) {
@@ -68,8 +68,8 @@ export class Turns {
       if (how === 'interrupt' && live.handOver.asking > 0) {
         return failed(
           'asked',
-          'Your answer is waited for.',
-          'Answer it, reject it with this reason, or queue the text.',
+          'Earshot is waiting for your answer.',
+          'Answer, reject with this text as the reason, or queue the text.',
         );
       }
       const { content, attachments = [] } = text;
@@ -85,22 +85,22 @@ export class Turns {
     });
   }
 
-  /** Only what no request has carried yet can be taken back. */
-  async takeBack(live: Live, id: string): Promise<Result<QueuedMessage>> {
+  /** Only a message that no request has delivered yet can be withdrawn. */
+  async withdrawMessage(live: Live, id: string): Promise<Result<QueuedMessage>> {
     return this.#attempt(live, async () => {
       const text = live.log.state.pending.queuedMessage(id);
-      if (text === undefined) return failed('carried', 'The model was told this already.');
+      if (text === undefined) return failed('carried', 'This message was already delivered to the model.');
       await live.log.append({ type: 'user_text_withdrawn', ids: [id], reason: 'taken back' });
       return succeeded(text);
     });
   }
 
-  /** *Deliver now*: the user's own act, free of limits. What tools are about to return carries it anyway. */
+  /** *Deliver now*: started by the user, so without limits. Running tools deliver with their results anyway. */
   async deliverNow(live: Live): Promise<Result<void>> {
     return this.#attempt(live, async () => {
-      if (live.log.state.pending.count === 0) return failed('nothing_pending', 'Nothing waits to be told.');
+      if (live.log.state.pending.count === 0) return failed('nothing_pending', 'There are no pending notifications.');
       if (live.turn === undefined) await this.#start(live, beginSystemTurn(this.#turnDeps(live), 'user'), false);
-      else if (doing(live) === 'answering') live.turn.control.interrupt('event');
+      else if (activityOf(live) === 'answering') live.turn.control.interrupt('event');
       return succeeded(undefined);
     });
   }
@@ -111,20 +111,20 @@ export class Turns {
     await live.turn?.ended;
   }
 
-  /** From here on what is queued may wake the model. */
-  listen(live: Live): void {
+  /** From now on queued notifications may wake the model. */
+  startActivator(live: Live): void {
     live.activator = new Activator({
       log: live.log,
       ports: this.#deps.ports,
-      doing: () => doing(live),
+      doing: () => activityOf(live),
       wake: () => this.#run(live, beginSystemTurn(this.#turnDeps(live), 'system')),
       interrupt: () => live.turn?.control.interrupt('event'),
       changed: () => this.#deps.changed({ conversation: live.log.id }),
     });
   }
 
-  /** Goes on with a turn that was handed over between two cycles or waits for an approval; others are ended. */
-  async takeUp(live: Live, handedOver: boolean): Promise<void> {
+  /** Continues a turn that was handed over between two cycles or waits for an approval; ends any other. */
+  async resume(live: Live, handedOver: boolean): Promise<void> {
     const { turn } = live.log.state;
     const between = handedOver && turn.isOpen && !turn.hasUnanswered;
     const waiting = between ? [] : await recoverTurn(this.#turnDeps(live));
@@ -133,7 +133,7 @@ export class Turns {
     live.activator?.look();
   }
 
-  /** What no turn will carry any more returns to whoever wrote it; what nobody takes stays pending. */
+  /** Returns queued messages that no turn will deliver to a front end; those that none keeps stay pending. */
   async giveBack(live: Live): Promise<void> {
     const { log } = live;
     for (let texts = log.state.pending.queuedMessages; texts.length > 0; texts = log.state.pending.queuedMessages) {
@@ -143,19 +143,19 @@ export class Turns {
     }
   }
 
-  /** After a failed write. The turn that it ended is still open in the log: it is closed with all its calls. */
+  /** After a failed write. The turn that it ended is still open in the log: closes it with all its calls. */
   async repair(live: Live): Promise<void> {
-    const mend = async () => {
+    const repair = async () => {
       await live.log.repair();
       await live.turn?.ended;
       await closeTurn(this.#turnDeps(live), 'The log could not be written');
     };
     if (live.log.isBroken || (live.turn === undefined && live.log.state.turn.isOpen)) {
-      live.mending ??= mend().finally(() => {
-        delete live.mending;
+      live.repairing ??= repair().finally(() => {
+        delete live.repairing;
       });
     }
-    await live.mending;
+    await live.repairing;
   }
 
   async #attempt<T>(live: Live, action: () => Promise<Result<T>>): Promise<Result<T>> {
@@ -183,7 +183,7 @@ export class Turns {
     return { log, registry, edits, ports: { ...ports, frontend }, ...shared };
   }
 
-  /** `started` is what must be on disk before the first model call; `resumed` are calls that waited for an answer. */
+  /** `started` resolves once the request is on disk; `resumed` are calls that waited for an answer. */
   #run(live: Live, started: Promise<void> = Promise.resolve(), resumed: readonly CallRequest[] = []): void {
     const control = new TurnControl();
     let failure: Failure | undefined;
@@ -196,9 +196,9 @@ export class Turns {
         if (done) this.#name(live);
         else await this.giveBack(live);
       } catch (error) {
-        // Nothing more can be written; after the window's end nobody needs to hear of it.
+        // Nothing more can be written.
         if (error instanceof FailureError && error.failure.code === 'storage') failure = error.failure;
-        await this.#gaveUp(live, error);
+        await this.#closeFailed(live, error);
       } finally {
         this.#ended(live, done, failure);
       }
@@ -207,8 +207,8 @@ export class Turns {
     this.#deps.changed({ conversation: live.log.id });
   }
 
-  /** Closes the turn if the log still can be written; otherwise that is done once it can be again. */
-  async #gaveUp(live: Live, error: unknown): Promise<void> {
+  /** Closes the turn if the log can be written; otherwise `repair` does so later. */
+  async #closeFailed(live: Live, error: unknown): Promise<void> {
     const { logger } = this.#deps.ports;
     const expected = error instanceof FailureError;
     if (!expected) logger.error('the turn failed unexpectedly', error);
@@ -219,7 +219,7 @@ export class Turns {
     await closeTurn(this.#turnDeps(live), 'Earshot failed').catch(report);
   }
 
-  /** From here to the look at what is pending there is no await: whatever was queued before is seen, whatever comes later looks itself. */
+  /** No await before the activator checks: it sees everything queued so far, and later notifications check themselves. */
   #ended(live: Live, done: boolean, failure: Failure | undefined): void {
     delete live.turn;
     try {
@@ -231,10 +231,10 @@ export class Turns {
     } catch (error) {
       this.#deps.ports.logger.error('what follows a turn failed unexpectedly', error);
     }
-    this.#tell(live, failure);
+    this.#notifyChanged(live, failure);
   }
 
-  #tell(live: Live, failure: Failure | undefined): void {
+  #notifyChanged(live: Live, failure: Failure | undefined): void {
     this.#deps.changed({ conversation: live.log.id, ...(failure !== undefined && { failure }) });
   }
 
@@ -248,7 +248,7 @@ export class Turns {
   }
 }
 
-function doing({ turn, log }: Live): 'nothing' | 'answering' | 'busy' {
+function activityOf({ turn, log }: Live): 'nothing' | 'answering' | 'busy' {
   if (turn === undefined) return 'nothing';
   return turn.control.phase === 'tools' || log.state.turn.unanswered.length > 0 ? 'busy' : 'answering';
 }

@@ -1,4 +1,4 @@
-// The shell that VS Code activates: registers commands, the view and the status bar, and loads the rest when it is needed.
+// The activation of the extension: registers commands, the view and the status bar, and loads the rest on first use.
 import * as vscode from 'vscode';
 import { setDisposableTracker } from '../base/disposable.ts';
 import { type Earshot } from '../core/earshot.ts';
@@ -10,12 +10,12 @@ import { createOutput } from './output.ts';
 import { StatusBar } from './statusBar.ts';
 import { absoluteOf } from './workspace/fileUris.ts';
 
-/** What the suites inside the extension host may ask. */
+/** For the suites inside the extension host. */
 export interface TestApi {
   readonly ready: Promise<void>;
-  /** Once it is ready. */
+  /** Available once `ready` has resolved. */
   readonly earshot: Earshot;
-  /** Disposables that are alive now. */
+  /** The number of disposables that are not disposed. */
   alive(): number;
 }
 
@@ -31,7 +31,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     });
   }
   const shell: Shell = { logger: createOutput(), statusBar: new StatusBar() };
-  /** The first use loads everything; one that failed is tried again with the next. */
+  /** The first use loads everything; the next use retries after a failure. */
   const load = (why: string): Promise<Composed | undefined> => {
     loading ??= compose(context, shell, why).catch((error: unknown) => {
       loading = undefined;
@@ -50,7 +50,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
         const closing = view.onDidDispose(() => open.clear());
         const composed = await load('the chat view');
         closing.dispose();
-        // It may have been closed while the rest was loaded.
+        // The view may have been closed during loading.
         if (open.has(view)) await composed?.view.resolveWebviewView(view, ...rest);
       },
     }),
@@ -59,7 +59,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   const recover = async () => {
     if (await mayHaveConversations(storageOf(context))) await load('conversations to recover');
   };
-  void recover().catch((error: unknown) => shell.logger.error('conversations could not be looked for', error));
+  void recover().catch((error: unknown) => shell.logger.error('could not search for conversations', error));
   return undefined;
 }
 
@@ -73,7 +73,7 @@ async function compose(context: vscode.ExtensionContext, shell: Shell, why: stri
   shell.logger.info(`loading, for ${why}`);
   const composed = (await import('./compose.ts')).compose(context, shell);
   context.subscriptions.push(composed);
-  // Whatever comes in its way is shown in the chat.
+  // The chat shows obstacles itself.
   void composed.ready.catch((error: unknown) => shell.logger.error('the last conversation could not be shown', error));
   return composed;
 }
@@ -81,7 +81,7 @@ async function compose(context: vscode.ExtensionContext, shell: Shell, why: stri
 function reportFailure({ logger }: Shell, error: unknown): void {
   logger.error('Earshot could not be loaded', error);
   const message = vscode.l10n.t(
-    'Earshot could not be loaded. Reload the window; if that does not help, install it again.',
+    'Earshot could not be loaded. Reload the window; if that does not help, reinstall the extension.',
   );
   const show = vscode.l10n.t('Show Log');
   void Promise.resolve(vscode.window.showErrorMessage(message, show)).then(

@@ -1,4 +1,4 @@
-// The output channel behind the Log port.
+// The output channel behind the Logger port.
 import * as vscode from 'vscode';
 import { type Logger } from '../core/ports/ports.ts';
 

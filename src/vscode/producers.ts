@@ -1,4 +1,4 @@
-// Which producers there are, each joined with what the editor says.
+// The producers that ship, joined with the sources of the editor.
 import { type Clock, type Logger, type Producer } from '../core/ports/ports.ts';
 import { type Snapshots } from '../core/ports/storage.ts';
 import { type Workspace } from '../core/ports/workspace.ts';

@@ -1,4 +1,4 @@
-// Reads the settings through their schemas and says when they change.
+// Reads the settings through their schemas, and reports changes.
 import * as vscode from 'vscode';
 import { type Disposable } from '../base/disposable.ts';
 import { readSettings, type SettingName, type SettingProblem, type Settings } from '../protocol/settings.ts';
@@ -25,7 +25,7 @@ export class SettingsReader implements Disposable {
     return this.#settings;
   }
 
-  /** Values that could not be read; their defaults are in force. */
+  /** Invalid values; their defaults are used. */
   get problems(): readonly SettingProblem[] {
     return this.#problems;
   }

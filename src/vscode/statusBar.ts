@@ -1,4 +1,4 @@
-// The status-bar item: what would be delivered to the shown conversation now; a waiting approval outranks it.
+// The status bar item: an open approval or question, otherwise the pending notifications of the shown conversation.
 import * as vscode from 'vscode';
 import { type Disposable } from '../base/disposable.ts';
 import { type Level } from '../protocol/notification.ts';
@@ -30,12 +30,12 @@ export class StatusBar implements Disposable {
 
   update(state: StatusBarState): void {
     const { pending } = state;
-    const waiting = waitsFor(state);
+    const open = openRequest(state);
     const worst = pending.worst === null ? undefined : COLOURS[pending.worst];
-    this.#item.text = waiting?.text ?? describe(state);
-    const colour = waiting !== undefined ? 'statusBarItem.warningBackground' : worst;
+    this.#item.text = open?.text ?? statusText(state);
+    const colour = open !== undefined ? 'statusBarItem.warningBackground' : worst;
     this.#item.backgroundColor = colour === undefined ? undefined : new vscode.ThemeColor(colour);
-    const lines = waiting === undefined ? tooltipLines(state) : [waiting.tooltip];
+    const lines = open === undefined ? tooltipLines(state) : [open.tooltip];
     this.#item.tooltip = lines.join('\n');
     this.#item.accessibilityInformation = { label: `Earshot: ${lines.join(' ')}` };
   }
@@ -45,22 +45,32 @@ export class StatusBar implements Disposable {
   }
 }
 
-/** Whatever waits for the user comes before everything else. */
-function waitsFor({ approvals, questions }: StatusBarState): { text: string; tooltip: string } | undefined {
+/** Requests to the user take precedence. */
+function openRequest({ approvals, questions }: StatusBarState): { text: string; tooltip: string } | undefined {
   if (approvals > 0) {
-    return { text: '$(question) Earshot: approve?', tooltip: vscode.l10n.t('A tool call waits for your approval.') };
+    return {
+      text: '$(question) Earshot: waiting for approval',
+      tooltip: vscode.l10n.t('Waiting for approval of a tool call.'),
+    };
   }
   if (questions === 0) return undefined;
-  return { text: '$(question) Earshot asks', tooltip: vscode.l10n.t('A question waits for your answer.') };
+  return {
+    text: '$(question) Earshot: waiting for answer',
+    tooltip: vscode.l10n.t('Waiting for your answer to a question.'),
+  };
 }
 
-function describe({ running, pending }: StatusBarState): string {
+function statusText({ running, pending }: StatusBarState): string {
   const icon = running ? '$(loading~spin)' : pending.count > 0 ? '$(bell-dot)' : '$(bell)';
   return pending.count > 0 ? `${icon} Earshot ${pending.count}` : `${icon} Earshot`;
 }
 
 function tooltipLines({ running, pending }: StatusBarState): string[] {
-  const work = running ? vscode.l10n.t('The agent is working.') : vscode.l10n.t('Open the chat.');
-  if (pending.count === 0) return [work, vscode.l10n.t('Nothing waits to be told to the model.')];
-  return [work, vscode.l10n.t('{0} waiting to be told to the model:', pending.count), ...pending.newest];
+  const work = running ? vscode.l10n.t('The agent is working.') : vscode.l10n.t('Click to open the chat.');
+  if (pending.count === 0) return [work, vscode.l10n.t('No pending notifications.')];
+  const count =
+    pending.count === 1
+      ? vscode.l10n.t('1 pending notification:')
+      : vscode.l10n.t('{0} pending notifications:', pending.count);
+  return [work, count, ...pending.newest];
 }

@@ -22,7 +22,7 @@ test('the tour: a question that outlives a reload is answered from the keyboard,
   await keyboard('Enter');
   const question = workbench.card(/^Ask Open README\.md/);
   await question.getByText('Needs an answer').waitFor();
-  await expect.poll(() => workbench.statusBar().innerText()).toContain('Earshot asks');
+  await expect.poll(() => workbench.statusBar().innerText()).toContain('waiting for answer');
   await workbench.reload();
   await workbench.openChat();
   await question.getByText('Needs an answer').waitFor();

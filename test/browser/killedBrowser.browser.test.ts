@@ -63,7 +63,7 @@ test('with a command running: says what it waits for, and goes on as soon as tha
   await offer().click();
   await workbench
     .chat()
-    .getByText(/^Waiting for another window.* It does so when this has ended there: run_command\.$/)
+    .getByText(/^Waiting for another window.* It is handed over when these tools have ended there: run_command\.$/)
     .waitFor();
   await workbench.screenshot('killed-browser-waits');
   await writeFile(pipe, 'boiled\n');

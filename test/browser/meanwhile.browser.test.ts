@@ -81,9 +81,9 @@ test.each(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast
 
 test('Undo names what it deletes, and leaves the files of the other program alone', async () => {
   await bar().getByRole('button', { name: 'Undo', exact: true }).click();
-  await dialog().getByText('Undo Earshot’s changes of 2 files?').waitFor();
+  await dialog().getByText('Undo Earshot’s changes in 2 files?').waitFor();
   await dialog()
-    .getByText(/appeared while a command of Earshot ran: src\/own\.ts/)
+    .getByText(/appeared while a command of Earshot was running: src\/own\.ts/)
     .waitFor();
   await workbench.screenshot('meanwhile-undo');
   await dialog().getByRole('button', { name: 'Undo' }).click();

@@ -44,7 +44,7 @@ test('an endpoint is typed, asks for a key, is given one, and its model answers'
   await workbench.chat().locator('footer').getByText('Guide').waitFor();
   await workbench.startCommand('Earshot: Choose Model');
   await row('Other address').click();
-  await type(server.baseUrl, 'Address of the endpoint');
+  await type(server.baseUrl, 'Endpoint Address');
   await (await said('wants an API key')).getByRole('button', { name: 'Set API Key' }).click();
   await type('wrong-key', 'API key for');
   await said('refused the API key');
@@ -53,7 +53,7 @@ test('an endpoint is typed, asks for a key, is given one, and its model answers'
 
   await workbench.startCommand('Earshot: Choose Model');
   await row('Other address').click();
-  await type(server.baseUrl, 'Address of the endpoint');
+  await type(server.baseUrl, 'Endpoint Address');
   await (await said('refused the API key')).getByRole('button', { name: 'Set API Key' }).click();
   await type('right-key', 'API key for');
   await row('second-model').click();
@@ -71,7 +71,7 @@ test('an address where nobody is says so, and the chat stays with its model', as
   await workbench.command('Notifications: Clear All Notifications');
   await workbench.startCommand('Earshot: Choose Model');
   await row('Other address').click();
-  await type('http://127.0.0.1:1/v1', 'Address of the endpoint');
+  await type('http://127.0.0.1:1/v1', 'Endpoint Address');
   await said('http://127.0.0.1:1/v1 cannot be reached');
   await workbench.chat().locator('footer').getByText('second-model').waitFor();
 });

@@ -114,14 +114,14 @@ test.each(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast
     const rows = picker.locator('.monaco-list-row');
     await expect
       .poll(async () => (await rows.allInnerTexts()).join('\n'))
-      .toContain('clash: you changed the same lines');
+      .toContain('conflict: you changed the same lines');
     await workbench.screenshot(`restore-${theme}`);
     const said = (await rows.allInnerTexts()).join('\n');
     for (const words of [
       'README.md',
-      'is made again',
+      'is created again',
       'src/order.ts',
-      'yours stay',
+      'yours are kept',
       'src/tip.ts',
       'is deleted',
       'package.json',

@@ -108,7 +108,7 @@ test('what was queued before the extension host was killed is delivered once, af
 test('an approval that was open is open again after a reload, and can be rejected with a reason', async () => {
   await workbench.say('run echo never');
   await workbench.card('Run echo never').getByRole('button', { name: 'Approve' }).waitFor();
-  expect(await workbench.statusBar().innerText()).toContain('approve?');
+  expect(await workbench.statusBar().innerText()).toContain('waiting for approval');
   await workbench.reload();
   await workbench.openChat();
   const card = workbench.card('Run echo never');

@@ -12,7 +12,7 @@ afterAll(() => server.stop());
 
 const workbench = useWorkbench(async () => ({
   settings: { 'earshot.baseUrl': server.baseUrl, 'earshot.model': 'scripted-model' },
-  expectedErrors: /the page failed/,
+  expectedErrors: /the chat page failed/,
 }));
 
 /** From now on drawing exactly this text fails, so often. */

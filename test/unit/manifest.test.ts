@@ -1,4 +1,4 @@
-// package.json and the code say the same of commands, settings and views, both ways; the lock file has no addresses.
+// package.json has the generated contributions; they agree with the code. The lock file has no addresses.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -46,12 +46,12 @@ test('package.json is what `npm run contributions` writes', () => {
   expect(read('package.json')).toBe(withContributions(read('package.json')));
 });
 
-test('every command of package.json is registered, and every registered one is in package.json', () => {
+test('package.json has every registered command and no other', () => {
   expect(commands.map(({ command }) => command)).toEqual(Object.values(COMMANDS));
   expect(commands.filter(({ category, title }) => category !== 'Earshot' || title === '')).toEqual([]);
 });
 
-test('menus name only commands that exist', () => {
+test('menus contain only commands that exist', () => {
   const known = new Set(commands.map(({ command }) => command));
   expect(
     Object.values(menus)
@@ -60,13 +60,13 @@ test('menus name only commands that exist', () => {
   ).toEqual([]);
 });
 
-test('every setting of package.json is read, with the same default, and every one that is read is in package.json', () => {
+test('package.json has every setting of the code, with the same default, and no other', () => {
   const inCode = Object.entries(settingSchemas).map(([name, schema]) => [`earshot.${name}`, schema.parse(undefined)]);
   const inManifest = Object.entries(configuration.properties).map(([name, property]) => [name, property.default]);
   expect(Object.fromEntries(inManifest)).toEqual(Object.fromEntries(inCode));
 });
 
-test('a setting takes in code what package.json lets a person choose', () => {
+test('the code accepts every choice that package.json offers', () => {
   for (const [name, property] of Object.entries(configuration.properties)) {
     const schema = settingSchemas[name.replace('earshot.', '') as keyof typeof settingSchemas];
     for (const value of property.enum ?? [])
@@ -75,7 +75,7 @@ test('a setting takes in code what package.json lets a person choose', () => {
   }
 });
 
-test('every setting is explained, each choice of one too, and no two have the same place', () => {
+test('every setting and every choice has a description, and every setting its own place', () => {
   const properties = Object.entries(configuration.properties);
   for (const [name, property] of properties) {
     expect([name, property.markdownDescription]).toEqual([name, expect.stringMatching(/\.$/)]);
@@ -104,15 +104,15 @@ test('the kinds, their levels and what each tool can emit are those of the code'
   expect(Object.keys(toolProperties())).toEqual(notifying);
 });
 
-test('endpoints are set for a machine and not by an untrusted workspace', () => {
+test('the endpoint is a machine setting and not read from an untrusted workspace', () => {
   expect(configuration.properties['earshot.baseUrl']?.scope).toBe('machine');
   expect(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations).toContain('earshot.baseUrl');
 });
 
-test('the chat view is the one that the code provides', () => {
+test('package.json contributes the chat view that the code registers', () => {
   expect(views[VIEW_CONTAINER]?.map(({ id }) => id)).toEqual([CHAT_VIEW]);
 });
 
-test('the lock file names no download address', () => {
+test('the lock file contains no download addresses', () => {
   expect(read('package-lock.json').match(/"resolved"|https?:\/\/[^"]*\.tgz/g)).toBeNull();
 });

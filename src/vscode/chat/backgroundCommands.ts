@@ -1,4 +1,4 @@
-// Decides what the page is told of background commands, and what each of its buttons for them does.
+// The list of background commands on the chat page, and the handlers of its buttons.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Handle } from '../../core/ports/handles.ts';
@@ -16,19 +16,19 @@ export interface HandlesControllerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly chat: ShownChat;
-  /** As if the user had written it. */
+  /** Sends a message as the user. */
   send(text: string): Promise<void> | void;
   notice(text: string): void;
 }
 
-/** Commands print in bursts, and nobody reads faster. */
+/** Commands print in bursts. */
 const REFRESH_AFTER = 200;
-/** How long one runs is said in seconds, then in minutes. */
+/** For the time that a command has been running. */
 const TICK = 5000;
-const OUTPUT = 4000;
-const TOLD = 2000;
-/** More would fill the page; the newest count. */
-const MOST = 20;
+const SHOWN_OUTPUT = 4000;
+const SENT_OUTPUT = 2000;
+/** The newest ones. */
+const MOST_LISTED = 20;
 
 export class HandlesController implements Disposable {
   readonly #deps: HandlesControllerDeps;
@@ -56,11 +56,11 @@ export class HandlesController implements Disposable {
   readonly handlers: HandlesHandlers = {
     move_to_background: ({ call }) => {
       const shown = this.#deps.chat.shown;
-      if (shown === undefined || !this.#deps.handles.moveToBackground(shown, call)) this.#gone();
+      if (shown === undefined || !this.#deps.handles.moveToBackground(shown, call)) this.#showEnded();
     },
     show_terminal: ({ call }) => this.#with(call, (handle) => void this.#deps.mirrors.show(handle)),
     stop_handle: ({ call }) => this.#with(call, (handle) => handle.stop(BY_USER)),
-    tell_of_handle: ({ call }) => this.#with(call, (handle) => this.#tell(handle)),
+    tell_of_handle: ({ call }) => this.#with(call, (handle) => this.#sendState(handle)),
     hide_handle: ({ call }) =>
       this.#with(call, (handle) => {
         this.#hidden.add(handle);
@@ -76,18 +76,18 @@ export class HandlesController implements Disposable {
   async #with(call: string, action: (handle: Handle) => Promise<void> | void): Promise<void> {
     const shown = this.#deps.chat.shown;
     const handle = shown === undefined ? undefined : this.#deps.handles.byRun(shown, call);
-    if (handle === undefined) this.#gone();
+    if (handle === undefined) this.#showEnded();
     else await action(handle);
   }
 
-  #gone(): void {
-    this.#deps.notice('This command does not run any more.');
+  #showEnded(): void {
+    this.#deps.notice('This command is no longer running.');
   }
 
-  async #tell(handle: Handle): Promise<void> {
-    const lines = await handle.lastLines(TOLD);
+  async #sendState(handle: Handle): Promise<void> {
+    const lines = await handle.lastLines(SENT_OUTPUT);
     const state = `Look at the background command “${handle.name ?? ''}”: ${describeState(handle)}.`;
-    await this.#deps.send(lines === '' ? state : `${state}\nIts last lines:\n\n${quoted(lines)}`);
+    await this.#deps.send(lines === '' ? state : `${state}\nIts last lines:\n\n${quoteLines(lines)}`);
   }
 
   #refreshIn(milliseconds: number): void {
@@ -106,9 +106,9 @@ export class HandlesController implements Disposable {
     const { handles, frontend } = this.#deps;
     const shown = this.#deps.chat.shown;
     const all = shown === undefined ? [] : handles.list(shown);
-    const listed = all.filter((handle) => isListed(handle) && !this.#hidden.has(handle)).slice(-MOST);
-    const views = await Promise.all(listed.map(view));
-    // Meanwhile another one may be shown: it is drawn in a moment.
+    const listed = all.filter((handle) => isListed(handle) && !this.#hidden.has(handle)).slice(-MOST_LISTED);
+    const views = await Promise.all(listed.map(viewHandle));
+    // Another conversation may be shown by now: it is drawn soon.
     if (this.#deps.chat.shown !== shown) return;
     this.#shown = shown;
     const drawn = JSON.stringify(views);
@@ -118,12 +118,12 @@ export class HandlesController implements Disposable {
   }
 }
 
-/** Not one of which only the output is kept: it never was in the background. */
+/** Handles that only keep output were never in the background. */
 function isListed(handle: Handle): boolean {
   return !handle.isOutputOnly;
 }
 
-async function view(handle: Handle & { readonly name: string }): Promise<HandleView> {
+async function viewHandle(handle: Handle & { readonly name: string }): Promise<HandleView> {
   const { state, run: call, name } = handle;
   return {
     call,
@@ -131,12 +131,12 @@ async function view(handle: Handle & { readonly name: string }): Promise<HandleV
     command: handle.process.command,
     state: state !== 'stopped' ? state : isSuccess(handle.process.status) ? 'stopped' : 'failed',
     detail: describeState(handle),
-    output: await handle.lastLines(OUTPUT),
+    output: await handle.lastLines(SHOWN_OUTPUT),
   };
 }
 
-/** What it printed cannot end the quote. */
-function quoted(lines: string): string {
+/** Indented, so that the output cannot end the quote. */
+function quoteLines(lines: string): string {
   return lines
     .split('\n')
     .map((line) => `    ${line}`)

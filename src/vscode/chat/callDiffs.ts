@@ -1,4 +1,4 @@
-// Reads what a call changed from the snapshots, for its card.
+// Reads the diffs of a tool call from the snapshots, for its card.
 import { diffOfCall, joinMoves } from '../../core/files/callDiff.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type FileDiff } from '../../protocol/diffView.ts';

@@ -1,4 +1,4 @@
-// Decides what the window's chat does: which conversation it shows, what stands in its way, what each message of the page means.
+// The chat of the window: shows one conversation, handles the messages of the page, and updates head and status bar.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -22,8 +22,8 @@ import { type ChatHandlers, type ShownChat } from './pageHandlers.ts';
 import { WakeOffer } from './wakeOffer.ts';
 
 const REFRESH_AFTER = 30;
-const TAKE_UP_ATTEMPTS = 10;
-const TAKE_UP_EVERY = 300;
+const TAKE_ATTEMPTS = 10;
+const TAKE_EVERY = 300;
 
 export interface ChatDeps {
   readonly clock: Clock;
@@ -51,11 +51,11 @@ export class Chat implements ShownChat, Disposable {
   readonly #wakeOffer = new WakeOffer({
     show: (message, action) => vscode.window.showInformationMessage(message, action),
     deliver: () => this.deliverNow(),
-    report: (error) => this.#deps.logger.error('the offer to tell the model failed', error),
+    report: (error) => this.#deps.logger.error('the offer to deliver notifications failed', error),
   });
-  /** Why conversations cannot be kept, if so. */
+  /** Why conversations cannot be stored. */
   #storage: Failure | undefined;
-  /** Shown conversations change one after another, so that two requests in a row make one conversation. */
+  /** Serializes changes of the shown conversation, so that two quick messages start only one conversation. */
   #changing: Promise<void> = Promise.resolve();
 
   constructor(deps: ChatDeps) {
@@ -81,20 +81,20 @@ export class Chat implements ShownChat, Disposable {
     this.refresh();
   }
 
-  /** Takes up the newest conversation, with what is pending in it. */
+  /** Shows the newest conversation, with its pending notifications. */
   async restore(): Promise<void> {
     const listed = await this.#deps.store.list();
     if (!listed.ok) this.#storage = listed.failure;
     const newest = listed.ok ? listed.value[0]?.id : undefined;
     if (newest !== undefined) await this.#change(() => this.#show(newest));
     this.refresh();
-    if (newest !== undefined) this.#takeUp(newest, TAKE_UP_ATTEMPTS);
+    if (newest !== undefined) this.#takeWhenFree(newest, TAKE_ATTEMPTS);
     const others = listed.ok ? listed.value.slice(1).map(({ id }) => id) : [];
-    const report = (error: unknown) => this.#deps.logger.error('background commands could not be taken up', error);
-    void this.#deps.keepAlive.takeUp(others).catch(report);
+    const report = (error: unknown) => this.#deps.logger.error('could not reattach to background commands', error);
+    void this.#deps.keepAlive.reattach(others).catch(report);
   }
 
-  /** Counting what is pending costs more the more there is, and events come in crowds. */
+  /** Debounced: counting pending notifications is expensive, and events come in bursts. */
   #refreshSoon(): void {
     this.#refreshing ??= this.#held.add(
       this.#deps.clock.after(REFRESH_AFTER, () => {
@@ -105,17 +105,17 @@ export class Chat implements ShownChat, Disposable {
     );
   }
 
-  /** After a reload the window's former self may still be ending: what it has is free in a moment. */
-  #takeUp(id: string, attempts: number): void {
+  /** After a reload the previous extension host may still be closing: its conversation is free in a moment. */
+  #takeWhenFree(id: string, attempts: number): void {
     if (attempts === 0 || this.#shown !== id || this.#live()?.owned !== false) return;
     const take = async () => {
       await this.#deps.earshot.continueHere(id, true);
       this.refresh();
-      this.#takeUp(id, attempts - 1);
+      this.#takeWhenFree(id, attempts - 1);
     };
-    const report = (error: unknown) => this.#deps.logger.error('the conversation could not be taken up', error);
+    const report = (error: unknown) => this.#deps.logger.error('could not take ownership of the conversation', error);
     const waiting = this.#held.add(
-      this.#deps.clock.after(TAKE_UP_EVERY, () => {
+      this.#deps.clock.after(TAKE_EVERY, () => {
         this.#held.release(waiting);
         void take().catch(report);
       }),
@@ -126,7 +126,7 @@ export class Chat implements ShownChat, Disposable {
     return this.#shown;
   }
 
-  /** Shows another conversation instead. */
+  /** Shows another conversation. */
   async open(id: string): Promise<void> {
     await this.#change(async () => {
       const before = this.#shown;
@@ -138,13 +138,13 @@ export class Chat implements ShownChat, Disposable {
     this.#deps.frontend.focusComposer();
   }
 
-  /** Leaves the shown conversation; the next request begins a new one. */
+  /** Leaves the shown conversation; the next message starts a new one. */
   async newChat(): Promise<void> {
     await this.#change(async () => {
       const before = this.#shown;
       this.#shown = undefined;
       this.#deps.frontend.show(undefined, []);
-      // At once: closing takes a while, and whoever is elsewhere by then must not be torn away.
+      // Now: closing takes a while, and the user may have moved the focus by then.
       this.#deps.frontend.focusComposer();
       if (before !== undefined) await this.#deps.keepAlive.leave(before);
     });
@@ -156,10 +156,10 @@ export class Chat implements ShownChat, Disposable {
   }
 
   readonly handlers: ChatHandlers = {
-    draft: ({ text }) => this.#deps.composing.typed(text),
-    send: ({ text }) => this.#say(text, 'queue'),
-    interrupt: ({ text }) => this.#say(text, 'interrupt'),
-    take_back: ({ id }) => this.#takeBack(id),
+    draft: ({ text }) => this.#deps.composing.draftChanged(text),
+    send: ({ text }) => this.#send(text, 'queue'),
+    interrupt: ({ text }) => this.#send(text, 'interrupt'),
+    take_back: ({ id }) => this.#withdrawMessage(id),
     deliver_now: () => this.deliverNow(),
     attach_image: async (message) => {
       const attached = await this.#deps.composing.attach(message);
@@ -177,11 +177,12 @@ export class Chat implements ShownChat, Disposable {
         ...(always !== undefined && { always }),
         ...(args !== undefined && { arguments: args }),
       };
-      if (!this.#deps.frontend.answerApproval(call, answer)) this.#notice('warning', 'That was answered before.');
+      if (!this.#deps.frontend.answerApproval(call, answer))
+        this.#notice('warning', 'This request was already answered.');
     },
     answer_question: ({ question, answer }) => {
       const taken = this.#deps.frontend.answerQuestion(question, { answer, by: 'user' });
-      if (!taken) this.#notice('warning', 'That was answered before.');
+      if (!taken) this.#notice('warning', 'This request was already answered.');
     },
     open_file: ({ path, line }) => this.#openFile(path, line),
     read_diff: async ({ call }) => {
@@ -193,7 +194,7 @@ export class Chat implements ShownChat, Disposable {
     continue_here: () => this.#continueHere(),
     manage_trust: async () => vscode.commands.executeCommand('workbench.trust.manage'),
     open_folder: async () => vscode.commands.executeCommand('workbench.action.files.openFolder'),
-    failed: ({ message }) => this.#deps.logger.error(`the page failed: ${message}`),
+    failed: ({ message }) => this.#deps.logger.error(`the chat page failed: ${message}`),
   };
 
   /** Fires after each update of the head; the shown conversation may be another one. */
@@ -239,7 +240,7 @@ export class Chat implements ShownChat, Disposable {
 
   async #show(id: string | undefined): Promise<void> {
     const { earshot, frontend } = this.#deps;
-    // Recovery may ask for an approval while it opens: the chat must be listening to this conversation by then.
+    // Recovery may ask for an approval while it opens: the chat must show this conversation by then.
     const target = id ?? this.#deps.ids.ulid();
     this.#shown = target;
     this.#deps.keepAlive.rejoin(target);
@@ -255,8 +256,8 @@ export class Chat implements ShownChat, Disposable {
     await earshot.giveBack(target);
   }
 
-  /** The page may be a moment behind: whether the words begin a turn or are queued is decided by what runs now. */
-  async #say(text: string, how: 'queue' | 'interrupt'): Promise<void> {
+  /** The page may be behind: whether the message starts a turn or is queued depends on what runs now. */
+  async #send(text: string, how: 'queue' | 'interrupt'): Promise<void> {
     const { earshot, frontend, composing } = this.#deps;
     await this.#change(async () => {
       if (this.#shown === undefined) await this.#show(undefined);
@@ -268,7 +269,7 @@ export class Chat implements ShownChat, Disposable {
       this.refresh();
       return;
     }
-    // Nothing that was typed is lost.
+    // The typed text must not be lost.
     frontend.restoreDraft(text);
     await giveBack();
     const failure = sent?.failure ?? this.#storage;
@@ -277,19 +278,19 @@ export class Chat implements ShownChat, Disposable {
     this.refresh();
   }
 
-  async #takeBack(id: string): Promise<void> {
+  async #withdrawMessage(id: string): Promise<void> {
     if (this.#shown === undefined) return;
-    const taken = await this.#deps.earshot.takeBack(this.#shown, id);
-    if (taken.ok) await this.#deps.composing.putBack([taken.value]);
+    const taken = await this.#deps.earshot.withdrawMessage(this.#shown, id);
+    if (taken.ok) await this.#deps.composing.restoreMessages([taken.value]);
     else this.#notice('info', describeFailure(taken.failure));
     this.refresh();
   }
 
-  /** Tells the model of the shown conversation what waits, whatever the limits say. */
+  /** Delivers pending notifications to the shown conversation, regardless of the limits. */
   async deliverNow(): Promise<void> {
-    const told = this.#shown === undefined ? undefined : await this.#deps.earshot.deliverNow(this.#shown);
-    if (told === undefined) this.#notice('info', 'There is no conversation that could be told anything.');
-    else if (!told.ok) this.#notice('info', describeFailure(told.failure));
+    const delivered = this.#shown === undefined ? undefined : await this.#deps.earshot.deliverNow(this.#shown);
+    if (delivered === undefined) this.#notice('info', 'No conversation is open.');
+    else if (!delivered.ok) this.#notice('info', describeFailure(delivered.failure));
     this.refresh();
   }
 

@@ -1,4 +1,4 @@
-// The chat's side-bar view: serves the page, parses what it says, and hands it to typed handlers.
+// The chat view in the side bar: serves the page, parses its messages, and passes them to typed handlers.
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
@@ -12,14 +12,14 @@ export interface ChatViewDeps {
   readonly extension: vscode.Uri;
   readonly frontend: ChatFrontend;
   readonly handlers: Omit<FromPageHandlers, 'ready'>;
-  /** The page has its snapshot and nothing else. */
+  /** The page was just loaded and has its snapshot. */
   onFreshPage(): void;
   readonly logger: Logger;
 }
 
 export class ChatView implements vscode.WebviewViewProvider, Disposable {
   readonly #deps: ChatViewDeps;
-  /** What belongs to the view that is there now; VS Code makes a new one whenever it is shown again. */
+  /** Belongs to the current view; VS Code creates a new one whenever it is shown again. */
   #held: DisposableStore | undefined;
   #view: vscode.WebviewView | undefined;
 
@@ -32,9 +32,9 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
     if (this.#view !== undefined) this.#view.badge = value === 0 ? undefined : { value, tooltip };
   }
 
-  /** Shows the view and gives its composer the keyboard, at once or as soon as its page is there. */
+  /** Shows the view and focuses its composer, at once or as soon as its page is ready. */
   async reveal(): Promise<void> {
-    // A hidden view has lost its page.
+    // A hidden view has no page.
     const isHidden = this.#view?.visible !== true;
     if (isHidden) this.#deps.frontend.focusNextPage();
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
@@ -58,7 +58,7 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
     held.add(
       view.webview.onDidReceiveMessage((message: unknown) => {
         const parsed = fromPageSchema.safeParse(message);
-        if (!parsed.success) logger.warn(`the page said what nobody understands: ${describeIssue(parsed.error)}`);
+        if (!parsed.success) logger.warn(`the page sent an invalid message: ${describeIssue(parsed.error)}`);
         else if (parsed.data.type === 'ready') {
           frontend.attach(post);
           if (parsed.data.fresh) this.#deps.onFreshPage();
@@ -83,17 +83,17 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
   }
 
   #handle(message: Exclude<FromPage, { type: 'ready' }>): void {
-    // Each handler takes the message of its own name: the mapped type holds it, the compiler cannot follow it here.
+    // Each handler takes the message of its own name: the mapped type guarantees it, but the compiler cannot infer it here.
     const handler = this.#deps.handlers[message.type] as (message: FromPage) => Promise<void> | void;
     const report = (error: unknown) => this.#deps.logger.error(`the page's ${message.type} failed`, error);
     void Promise.resolve(handler(message)).catch(report);
   }
 }
 
-/** Later ones go before earlier ones. */
+/** Later ones override earlier ones. */
 const STYLES = ['chat.css', 'markdown.css', 'tools.css', 'changes.css', 'review.css', 'handles.css', 'composer.css'];
 
-/** Scripts by nonce, styles and fonts from our own folders, nothing else from anywhere. */
+/** Scripts by nonce, styles and fonts only from the extension's folders. */
 function pageHtml(webview: vscode.Webview, extension: vscode.Uri): string {
   const nonce = randomBytes(18).toString('base64');
   const uri = (...path: string[]) => webview.asWebviewUri(vscode.Uri.joinPath(extension, ...path)).toString();

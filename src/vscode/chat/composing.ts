@@ -1,4 +1,4 @@
-// Decides what the composer holds besides its text: images and files, kept over reloads, sent once, and what comes back.
+// The composer's attachments and returned messages, kept over reloads.
 import * as z from 'zod';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
@@ -11,7 +11,7 @@ import { type AttachmentView, type FromPage } from '../../protocol/webview.ts';
 import { type Drafts } from './drafts.ts';
 
 const LARGEST_IMAGE = 10_000_000;
-const MOST = 20;
+const MOST_ATTACHMENTS = 20;
 
 const keptSchema = z.array(
   z.strictObject({
@@ -35,14 +35,14 @@ export interface ComposingDeps {
 export class Composing {
   readonly #deps: ComposingDeps;
   #kept: readonly Kept[] = [];
-  /** Queued messages that came back and were neither sent nor cleared since, by their ids. */
+  /** Ids of queued messages that were returned and neither sent nor cleared since. */
   #returned: readonly string[] = [];
 
   constructor(deps: ComposingDeps) {
     this.#deps = deps;
   }
 
-  /** Takes up what was attached before the window's end. */
+  /** Restores what was attached before the window was closed. */
   async restore(): Promise<void> {
     await this.#restoreReturned();
     const text = await this.#deps.drafts.readAttachments();
@@ -50,11 +50,11 @@ export class Composing {
     try {
       await this.#set(keptSchema.parse(JSON.parse(text)));
     } catch {
-      this.#deps.logger.warn('what was attached to the draft cannot be read, and is left out');
+      this.#deps.logger.warn('the attachments of the draft cannot be read and are ignored');
     }
   }
 
-  /** Gives a page that was just loaded what was typed before. */
+  /** Restores the draft in a page that was just loaded. */
   async restoreText(): Promise<void> {
     const text = await this.#deps.drafts.read();
     if (text !== '') this.#deps.frontend.restoreDraft(text);
@@ -63,7 +63,8 @@ export class Composing {
   async attach(message: Extract<FromPage, { type: 'attach_image' }>): Promise<Result<void>> {
     const bytes = Buffer.from(message.data, 'base64');
     const name = message.name === '' ? 'image' : message.name;
-    if (this.#kept.length >= MOST) return failed('too_many', `No more than ${MOST} can be attached.`);
+    if (this.#kept.length >= MOST_ATTACHMENTS)
+      return failed('too_many', `A message can have at most ${MOST_ATTACHMENTS} attachments.`);
     if (bytes.length === 0 || bytes.length > LARGEST_IMAGE) {
       return failed('image_size', `${name} is ${bytes.length === 0 ? 'empty' : 'larger than 10 MB'}.`);
     }
@@ -80,49 +81,49 @@ export class Composing {
     await this.#set(this.#kept.filter((one) => one.id !== id));
   }
 
-  /** What goes with the words that are sent now; it is theirs from here on, unless `giveBack` returns it. */
+  /** Hands the attachments to the message that is sent now; `giveBack` returns them if it is refused. */
   take(): { readonly attachments: readonly GivenAttachment[]; giveBack(): Promise<void> } {
     const taken = this.#kept;
-    this.#keepQuietly([]);
+    this.#setInBackground([]);
     return {
       attachments: taken.map(toGiven),
       giveBack: () => this.#set([...taken, ...this.#kept]),
     };
   }
 
-  #keepQuietly(kept: readonly Kept[]): void {
-    const report = (error: unknown) => this.#deps.logger.error('what is attached cannot be kept', error);
+  #setInBackground(kept: readonly Kept[]): void {
+    const report = (error: unknown) => this.#deps.logger.error('the attachments cannot be stored', error);
     void this.#set(kept).catch(report);
   }
 
-  /** Whether these came back before: the editor may have died before the log said so. */
+  /** Whether these were returned before: the editor may have crashed before the log recorded it. */
   has(texts: readonly QueuedMessage[]): boolean {
     return texts.every(({ id }) => this.#returned.includes(id));
   }
 
-  /** Queued messages that no request carried. The composer says what they are, until they are sent or cleared. */
+  /** Takes queued messages that no request delivered. The composer marks them until they are sent or cleared. */
   async giveBack(texts: readonly QueuedMessage[]): Promise<void> {
     const missing = texts.filter((text) => !this.has([text]));
-    await this.putBack(missing);
+    await this.restoreMessages(missing);
     if (missing.length > 0) await this.#setReturned([...this.#returned, ...missing.map(({ id }) => id)]);
   }
 
-  /** What stands in the composer now. */
-  async typed(text: string): Promise<void> {
+  /** The text in the composer changed. */
+  async draftChanged(text: string): Promise<void> {
     await this.#deps.drafts.write(text);
     if (text === '' && this.#returned.length > 0) await this.#setReturned([]);
   }
 
-  /** Puts words in front of what was typed since. Resolves once they are on disk. */
-  async putBack(texts: readonly QueuedMessage[]): Promise<void> {
+  /** Puts messages in front of the draft. Resolves once they are on disk. */
+  async restoreMessages(texts: readonly QueuedMessage[]): Promise<void> {
     const { drafts, frontend } = this.#deps;
-    const words = texts.flatMap(({ content }) => (content === '' ? [] : [content])).join('\n');
+    const restored = texts.flatMap(({ content }) => (content === '' ? [] : [content])).join('\n');
     const attached = texts.flatMap((text) => text.attachments ?? []).map(toKept);
     if (attached.length > 0) await this.#set([...attached, ...this.#kept]);
-    if (words === '') return;
+    if (restored === '') return;
     const typed = await drafts.read();
-    await drafts.write(typed === '' ? words : `${words}\n${typed}`);
-    frontend.restoreDraft(words);
+    await drafts.write(typed === '' ? restored : `${restored}\n${typed}`);
+    frontend.restoreDraft(restored);
   }
 
   async #restoreReturned(): Promise<void> {
@@ -130,7 +131,7 @@ export class Composing {
     try {
       if (text !== '') await this.#setReturned(returnedSchema.parse(JSON.parse(text)));
     } catch {
-      this.#deps.logger.warn('which queued messages came back cannot be read');
+      this.#deps.logger.warn('the list of returned messages cannot be read');
     }
   }
 
@@ -140,7 +141,7 @@ export class Composing {
     await this.#deps.drafts.writeReturned(ids.length === 0 ? '' : JSON.stringify(ids));
   }
 
-  /** Each is there once. Resolves when that is on disk. */
+  /** Removes duplicates. Resolves once the attachments are on disk. */
   async #set(all: readonly Kept[]): Promise<void> {
     const kept = all.filter((one, index) => all.findIndex(({ id }) => id === one.id) === index);
     this.#kept = kept;

@@ -1,16 +1,16 @@
-// Keeps what is typed or attached and not yet sent in files: the editor's own memory lives in the browser and may be a reload behind.
+// Stores the unsent draft in files: the webview's own state lives in the browser and may be one reload behind.
 import { join } from 'node:path';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type FileSystem } from '../../node/fileSystem.ts';
 
 export interface Drafts {
   read(): Promise<string>;
-  /** Resolves once it is kept; the newest wins. */
+  /** Resolves once it is stored; the newest text wins. */
   write(text: string): Promise<void>;
-  /** What is attached, as whoever wrote it wrote it. */
+  /** The attachments, in the caller's own format. */
   readAttachments(): Promise<string>;
   writeAttachments(text: string): Promise<void>;
-  /** Which queued messages came back into it. */
+  /** The ids of queued messages that were returned to the draft. */
   readReturned(): Promise<string>;
   writeReturned(text: string): Promise<void>;
 }
@@ -47,7 +47,7 @@ function keepFile({ files, folder, logger }: DraftDeps, name: string): Pick<Draf
         await files.makeFolder(folder);
         await files.writeWhole(path, Buffer.from(text));
       } catch (error) {
-        logger.error('the draft cannot be kept', error);
+        logger.error('the draft cannot be stored', error);
       }
     }
     writing = undefined;

@@ -1,4 +1,4 @@
-// Decides what stands over the transcript because something keeps the chat from working fully, and which button helps.
+// The obstacles shown above the transcript: what keeps the chat from working fully, and the button that helps.
 import { type Failure } from '../../base/errors.ts';
 import { type LiveConversation } from '../../core/conversation/liveConversation.ts';
 import { type Earshot } from '../../core/earshot.ts';
@@ -7,7 +7,7 @@ import { type Obstacle } from '../../protocol/webview.ts';
 import { type SettingsReader } from '../settings.ts';
 
 export interface ObstacleInput {
-  /** Why conversations cannot be kept, if so. */
+  /** Why conversations cannot be stored. */
   readonly storage: Failure | undefined;
   readonly workspace: Workspace;
   readonly live: LiveConversation | undefined;
@@ -27,7 +27,7 @@ export function obstaclesOf({ storage, workspace, live, earshot, settings }: Obs
       obstacle('warning', {
         code: 'setting',
         message: `The setting ${name} is not valid: ${message}.`,
-        nextStep: 'Its default is used until it is mended.',
+        nextStep: 'Its default is used until you correct it.',
       }),
     ),
   ];
@@ -37,15 +37,15 @@ const showLog = { label: 'Show log', message: { type: 'show_log' } } as const;
 
 const noFolder: Obstacle = {
   level: 'info',
-  text: 'No folder is open, so there is nothing to read or run.',
-  nextStep: 'Open a folder to work on it.',
+  text: 'No folder is open, so there are no files to read and nothing to run.',
+  nextStep: 'Open a folder.',
   action: { label: 'Open folder', message: { type: 'open_folder' } },
 };
 
 const untrusted: Obstacle = {
   level: 'warning',
-  text: 'This workspace is not trusted: Earshot reads, but runs nothing and changes nothing.',
-  nextStep: 'Trust it if you know where it comes from.',
+  text: 'This workspace is not trusted: Earshot only reads files. It runs no commands and changes no files.',
+  nextStep: 'Trust the workspace if you know its origin.',
   action: { label: 'Manage trust', message: { type: 'manage_trust' } },
 };
 
@@ -55,24 +55,26 @@ function elsewhere(live: LiveConversation): Obstacle {
   if (live.awaited === true) {
     return {
       level: 'info',
-      text: `Waiting for ${window} to hand over this conversation. ${whatItWaitsFor(live)}`,
-      ...(owner !== undefined && { nextStep: `If that window no longer exists, end its process: ${owner.pid}.` }),
+      text: `Waiting for ${window} to hand over this conversation. ${describeHandOver(live)}`,
+      ...(owner !== undefined && { nextStep: `If that window no longer exists, end its process ${owner.pid}.` }),
     };
   }
   return {
     level: 'info',
-    text: `This conversation is open in ${window}; what happens there is shown here.`,
-    nextStep: 'You can go on in this window: what runs there now is ended with its cycle.',
+    text: `This conversation is open in ${window}. You can follow it here.`,
+    nextStep: 'To continue in this window, it is handed over when the step that runs there has ended.',
     action: { label: 'Continue here', message: { type: 'continue_here' } },
   };
 }
 
-/** As far as the log says what goes on there. */
-function whatItWaitsFor({ log }: LiveConversation): string {
+/** As far as the log shows what runs there. */
+function describeHandOver({ log }: LiveConversation): string {
   const { unanswered, isOpen } = log.state.turn;
   const running = [...new Set(unanswered.map(({ request }) => request.name))].join(', ');
-  if (running !== '') return `It does so when this has ended there: ${running}.`;
-  return isOpen ? 'It does so when the answer that is being written there is complete.' : 'It has not answered yet.';
+  if (running !== '') return `It is handed over when these tools have ended there: ${running}.`;
+  return isOpen
+    ? 'It is handed over when the answer that is being written there is complete.'
+    : 'It has not answered yet.';
 }
 
 function obstacle(level: Obstacle['level'], failure: Failure, action?: Obstacle['action']): Obstacle {

@@ -1,15 +1,15 @@
-// Shows a command in a terminal of the editor, where the user sees what it prints and can type into it.
+// Shows a command in a terminal of VS Code, where the user sees its output and can type input.
 import { StringDecoder } from 'node:string_decoder';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Handle } from '../../core/ports/handles.ts';
 import { describeState } from '../../core/tools/handleWords.ts';
 
-/** Of what was printed before the terminal was opened. */
+/** Output from before the terminal was opened. */
 const BACKLOG_BYTES = 256 * 1024;
 const AT_ONCE = 64 * 1024;
 
-/** One for each command, made when it is asked for. */
+/** One terminal for each command, created on demand. */
 export class TerminalMirrors implements Disposable {
   readonly #held = new DisposableStore();
   readonly #terminals = new Map<Handle, vscode.Terminal>();
@@ -24,7 +24,7 @@ export class TerminalMirrors implements Disposable {
     );
   }
 
-  /** Beside what the user does: the keyboard stays where it is. */
+  /** Keeps the focus where it is. */
   show(handle: Handle): vscode.Terminal {
     const known = this.#terminals.get(handle);
     const terminal = known ?? this.#create(handle);
@@ -49,7 +49,7 @@ export class TerminalMirrors implements Disposable {
   }
 }
 
-/** A command reads whole lines from a pipe: what a terminal's driver does is done here, echo and corrections. */
+/** The command reads whole lines from a pipe, so this does what a terminal driver does: echo and line editing. */
 export class Mirror implements vscode.Pseudoterminal {
   readonly #handle: Handle;
   readonly #report: (error: unknown) => void;
@@ -61,13 +61,13 @@ export class Mirror implements vscode.Pseudoterminal {
   #showing: Promise<void> | undefined;
   #line = '';
   #closed = false;
-  #saidEnd = false;
+  #endShown = false;
 
   constructor(handle: Handle, report: (error: unknown) => void) {
     this.#handle = handle;
     this.#report = report;
     this.#shown = Math.max(0, handle.process.status.size - BACKLOG_BYTES);
-    this.#held.add(handle.onDidChange(() => this.#look()));
+    this.#held.add(handle.onDidChange(() => this.#update()));
   }
 
   readonly onDidWrite = this.#write.event;
@@ -75,7 +75,7 @@ export class Mirror implements vscode.Pseudoterminal {
 
   open(): void {
     this.#write.fire(`\u001b[2m$ ${this.#handle.process.command.replace(/\r?\n/g, '\r\n')}\u001b[0m\r\n`);
-    this.#look();
+    this.#update();
   }
 
   close(): void {
@@ -86,11 +86,11 @@ export class Mirror implements vscode.Pseudoterminal {
   }
 
   handleInput(data: string): void {
-    if (this.#saidEnd) {
+    if (this.#endShown) {
       this.#close.fire();
       return;
     }
-    // Arrow keys and the like mean nothing to a line that is only typed.
+    // Line editing supports no arrow keys.
     if (data.startsWith('\u001b')) return;
     for (const character of data) this.#typed(character);
   }
@@ -103,7 +103,7 @@ export class Mirror implements vscode.Pseudoterminal {
       return;
     }
     if (!this.#handle.process.status.inputOpen) {
-      this.#say('This command takes no input. Ctrl+C interrupts it.');
+      this.#writeNote('This command accepts no input. Press Ctrl+C to interrupt it.');
       return;
     }
     switch (character) {
@@ -127,23 +127,23 @@ export class Mirror implements vscode.Pseudoterminal {
   #send(text: string, last: boolean): void {
     this.#line = '';
     const written = this.#handle.write(text, last).then((result) => {
-      if (!result.ok && !this.#closed) this.#say(result.failure.message);
+      if (!result.ok && !this.#closed) this.#writeNote(result.failure.message);
     });
     void written.catch(this.#report);
   }
 
-  #look(): void {
+  #update(): void {
     this.#showing ??= this.#show()
       .catch(this.#report)
       .finally(() => {
         this.#showing = undefined;
-        // What came while the last piece was shown.
-        if (!this.#closed && !this.#isUpToDate) this.#look();
+        // Output that came while the last piece was shown.
+        if (!this.#closed && !this.#isUpToDate) this.#update();
       });
   }
 
   get #isUpToDate(): boolean {
-    return this.#shown >= this.#handle.process.status.size && this.#saidEnd === this.#handle.hasEnded;
+    return this.#shown >= this.#handle.process.status.size && this.#endShown === this.#handle.hasEnded;
   }
 
   async #show(): Promise<void> {
@@ -154,14 +154,14 @@ export class Mirror implements vscode.Pseudoterminal {
       this.#shown = from + bytes.length;
       this.#write.fire(this.#decoder.write(bytes).replace(/\r?\n/g, '\r\n'));
     }
-    if (this.#closed || !this.#handle.hasEnded || this.#saidEnd) return;
-    this.#saidEnd = true;
+    if (this.#closed || !this.#handle.hasEnded || this.#endShown) return;
+    this.#endShown = true;
     this.#shown = process.status.size;
-    this.#say(`${describeState(this.#handle)}. Press any key to close this terminal.`);
+    this.#writeNote(`${describeState(this.#handle)}. Press any key to close this terminal.`);
   }
 
-  /** Our own words, told apart from the command's. */
-  #say(text: string): void {
+  /** A note of Earshot, dimmed and in brackets, so that it differs from the command's output. */
+  #writeNote(text: string): void {
     this.#write.fire(`\u001b[2m[${text.replace(/\r?\n/g, '\r\n ')}]\u001b[0m\r\n`);
   }
 }

@@ -1,7 +1,7 @@
-// Offers to tell a model that may be asked only on the user's own doing: a toast, once until it was told or is no longer held.
+// Offers to deliver notifications to a model that may run only at the user's request: one message until nothing is held back.
 import { type HeldReason } from '../../protocol/webview.ts';
 
-const TELL = 'Deliver now';
+const DELIVER = 'Deliver now';
 
 export interface WakeOfferDeps {
   /** Resolves with the action if the user chose it. */
@@ -18,7 +18,7 @@ export class WakeOffer {
     this.#deps = deps;
   }
 
-  /** Called with every change of what is held back. */
+  /** Called whenever the hold reason may have changed. */
   update(heldBack: HeldReason | undefined, model: string): void {
     const holds = heldBack === 'model';
     if (holds && !this.#offered) void this.#offer(model).catch(this.#deps.report);
@@ -26,8 +26,8 @@ export class WakeOffer {
   }
 
   async #offer(model: string): Promise<void> {
-    const message = `Something happened that ${model} would be woken for. It may be asked only when you say so.`;
-    const chosen = await this.#deps.show(message, TELL);
-    if (chosen === TELL) await this.#deps.deliver();
+    const message = `A notification is pending that would wake ${model}, which may run only at your request.`;
+    const chosen = await this.#deps.show(message, DELIVER);
+    if (chosen === DELIVER) await this.#deps.deliver();
   }
 }

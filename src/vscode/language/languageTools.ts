@@ -1,4 +1,4 @@
-// Joins what the agent can find out in this window: text, problems, symbols, pages; and its own list of what is to be done.
+// Composes the tools that search, read problems and symbols, fetch pages and keep the to-do list.
 import { lookup } from 'node:dns/promises';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Clock, type Logger, type Producer, type Tool } from '../../core/ports/ports.ts';
@@ -29,7 +29,7 @@ export function createLanguageTools(deps: {
 }): LanguageTools {
   const problems = new DiagnosticsSource(deps.logger);
   const diagnostics = createDiagnosticsProducer({ ...deps, problems });
-  const fixes = createQuickFixes({ clock: deps.clock, problems, telling: diagnostics });
+  const fixes = createQuickFixes({ clock: deps.clock, problems, reported: diagnostics });
   return {
     tools: [
       createSearchTool({ ripgrep: findRipgrep }),

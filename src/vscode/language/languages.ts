@@ -1,11 +1,11 @@
-// The editor's language features behind the Languages port: whatever extensions provide, asked through VS Code's own commands.
+// The Languages port: language features of any extension, through the commands of VS Code.
 import * as vscode from 'vscode';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type Languages, type NamedSymbol, type SymbolPlace, type TextPosition } from '../../core/ports/languages.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
 import { toFilePath, toUri } from '../workspace/fileUris.ts';
 
-/** A server that reads a large project for the first time needs long, one that hangs for ever. */
+/** A server may need long to load a large project. */
 const LONGEST_MILLISECONDS = 30_000;
 
 export function createLanguages(): Languages {
@@ -14,7 +14,7 @@ export function createLanguages(): Languages {
     references: (at, signal) => places('vscode.executeReferenceProvider', at, signal),
     rename: async ({ file, line, column }, name, signal) => {
       const position = new vscode.Position(line - 1, column - 1);
-      const edit = await ask<vscode.WorkspaceEdit | undefined>(
+      const edit = await runProvider<vscode.WorkspaceEdit | undefined>(
         signal,
         'vscode.executeDocumentRenameProvider',
         ...[toUri(file), position, name],
@@ -33,7 +33,7 @@ export function createLanguages(): Languages {
       );
     },
     outline: async (file, signal) => {
-      const found = await ask<(vscode.DocumentSymbol | vscode.SymbolInformation)[] | undefined>(
+      const found = await runProvider<(vscode.DocumentSymbol | vscode.SymbolInformation)[] | undefined>(
         signal,
         'vscode.executeDocumentSymbolProvider',
         toUri(file),
@@ -41,12 +41,12 @@ export function createLanguages(): Languages {
       return found.ok ? succeeded((found.value ?? []).flatMap((symbol) => flatten(symbol, file, 0))) : found;
     },
     find: async (query, signal) => {
-      const found = await ask<vscode.SymbolInformation[] | undefined>(
+      const found = await runProvider<vscode.SymbolInformation[] | undefined>(
         signal,
         'vscode.executeWorkspaceSymbolProvider',
         query,
       );
-      return found.ok ? succeeded((found.value ?? []).map((symbol) => named(symbol))) : found;
+      return found.ok ? succeeded((found.value ?? []).map((symbol) => toNamedSymbol(symbol))) : found;
     },
   };
 }
@@ -57,7 +57,7 @@ async function places(
   signal: AbortSignal,
 ): Promise<Result<SymbolPlace[]>> {
   const position = new vscode.Position(line - 1, column - 1);
-  const found = await ask<(vscode.Location | vscode.LocationLink)[] | undefined>(
+  const found = await runProvider<(vscode.Location | vscode.LocationLink)[] | undefined>(
     signal,
     command,
     toUri(file),
@@ -83,13 +83,13 @@ function flatten(
   file: FilePath,
   depth: number,
 ): NamedSymbol[] {
-  if (!('children' in symbol)) return [{ ...named(symbol), depth }];
+  if (!('children' in symbol)) return [{ ...toNamedSymbol(symbol), depth }];
   const { name, kind, selectionRange, children } = symbol;
   const own = { path: file.path, file, name, kind: kindOf(kind), line: selectionRange.start.line + 1, depth };
   return [own, ...children.flatMap((child) => flatten(child, file, depth + 1))];
 }
 
-function named({ name, kind, location }: vscode.SymbolInformation): NamedSymbol {
+function toNamedSymbol({ name, kind, location }: vscode.SymbolInformation): NamedSymbol {
   return { ...placeOf(location.uri), name, kind: kindOf(kind), line: location.range.start.line + 1, depth: 0 };
 }
 
@@ -97,13 +97,13 @@ function kindOf(kind: vscode.SymbolKind): string {
   return vscode.SymbolKind[kind].replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 }
 
-/** Of a document that is not open, VS Code loses what stands behind the position. */
-async function opened(uri: unknown): Promise<void> {
+/** VS Code ignores the position in a document that is not open. */
+async function openDocument(uri: unknown): Promise<void> {
   if (uri instanceof vscode.Uri) await vscode.workspace.openTextDocument(uri);
 }
 
-/** A provider's own refusal is a failure to tell; it cannot be called off, only no longer waited for. */
-function ask<T>(signal: AbortSignal, command: string, ...args: readonly unknown[]): Promise<Result<T>> {
+/** What a provider throws is a failure. It cannot be cancelled; an abort only stops waiting for it. */
+function runProvider<T>(signal: AbortSignal, command: string, ...args: readonly unknown[]): Promise<Result<T>> {
   return new Promise((resolve) => {
     const stop = () => finish(failed('cancelled', 'Cancelled by the user.'));
     const slow = failed(
@@ -118,7 +118,7 @@ function ask<T>(signal: AbortSignal, command: string, ...args: readonly unknown[
       resolve(result);
     };
     signal.addEventListener('abort', stop, { once: true });
-    opened(args[0])
+    openDocument(args[0])
       .then(() => vscode.commands.executeCommand<T>(command, ...args))
       .then(
         (value) => finish(succeeded(value)),

@@ -1,4 +1,4 @@
-// The editor's quick fixes: what code action providers offer for a file's problems, and the text that each would make.
+// The QuickFixes port: the code actions for the problems of a file, and the text that each would produce.
 import * as vscode from 'vscode';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
@@ -8,72 +8,72 @@ import { type Problems, type ReportedProblems } from '../../core/ports/problems.
 import { type FilePath } from '../../core/ports/workspace.ts';
 import { absoluteOf, contentUri } from '../workspace/fileUris.ts';
 
-/** Problems that are known of a file that no tab shows reach the editor itself a while after it is shown. */
+/** Known problems of a file without a tab reach the editor some time after it is shown. */
 const SHOWN_MILLISECONDS = 20_000;
-/** The same for a file of which nothing is known. */
+/** The same for a file without known problems. */
 const UNKNOWN_MILLISECONDS = 5000;
-/** A server that has spoken before needs this long at most; one that is only starting may need longer. */
-const SPEAKS_MILLISECONDS = 10_000;
+/** For a server that has reported before; one that is starting may need longer. */
+const REPORTS_MILLISECONDS = 10_000;
 const STARTS_MILLISECONDS = 30_000;
 const MOST_PROBLEMS = 30;
-/** Of the offered ones, so many are worked out in full when one is to be applied. */
+/** The number of code actions that are resolved when one is applied. */
 const MOST_RESOLVED = 30;
 
 export interface QuickFixDeps {
   readonly clock: Clock;
   readonly problems: Problems;
-  readonly telling: ReportedProblems;
+  readonly reported: ReportedProblems;
 }
 
 export function createQuickFixes(deps: QuickFixDeps): QuickFixes & Disposable {
-  const spoken = new Spoken(deps);
+  const reports = new ServerReports(deps);
   return {
-    dispose: () => spoken.dispose(),
+    dispose: () => reports.dispose(),
     of: async (file, { line, signal }) => {
       try {
         const document = await vscode.workspace.openTextDocument(contentUri(file));
-        await deps.telling.look(file, signal);
-        await spoken.of(file, document.languageId, signal);
+        await deps.reported.look(file, signal);
+        await reports.until(file, document.languageId, signal);
         const found = (await problemsOf(deps, file, document, signal))
           .filter(({ range }) => line === undefined || range.start.line + 1 === line)
           .sort((a, b) => a.severity - b.severity || a.range.start.compareTo(b.range.start));
         const problems: FixableProblem[] = [];
         for (const diagnostic of found.slice(0, MOST_PROBLEMS)) {
           if (signal.aborted) break;
-          problems.push(await describe(document, diagnostic));
+          problems.push(await describeProblem(document, diagnostic));
         }
         return succeeded(problems);
       } catch (error) {
-        return failed('no_fixes', `The editor cannot say what it offers for ${file.path}: ${describeError(error)}.`);
+        return failed('no_fixes', `The quick fixes for ${file.path} cannot be listed: ${describeError(error)}.`);
       }
     },
   };
 }
 
-/** Whether language servers have said what they think of a file as it is: silence may only mean that they are starting. */
-class Spoken implements Disposable {
+/** Waits until language servers have reported on the current content of a file: one that is starting reports nothing yet. */
+class ServerReports implements Disposable {
   readonly #clock: Clock;
   readonly #listening: Disposable;
-  readonly #said = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #waiting = new Map<string, () => void>();
-  /** By language: whether anybody ever speaks of such files. */
-  readonly #speaks = new Map<string, boolean>();
+  /** By language: whether any server reports on such files. */
+  readonly #reportsOn = new Map<string, boolean>();
 
   constructor({ clock, problems }: QuickFixDeps) {
     this.#clock = clock;
     this.#listening = problems.onDidChange(({ type, files }) => {
       for (const { path } of files) {
-        if (type === 'edited') this.#said.delete(path);
+        if (type === 'edited') this.#reported.delete(path);
         if (type !== 'reported') continue;
-        this.#said.add(path);
+        this.#reported.add(path);
         this.#waiting.get(path)?.();
       }
     });
   }
 
-  async of({ path }: FilePath, language: string, signal: AbortSignal): Promise<void> {
-    const speaks = this.#speaks.get(language);
-    if (speaks === false || this.#said.has(path) || signal.aborted) return;
+  async until({ path }: FilePath, language: string, signal: AbortSignal): Promise<void> {
+    const known = this.#reportsOn.get(language);
+    if (known === false || this.#reported.has(path) || signal.aborted) return;
     await new Promise<void>((resolve) => {
       const end = () => {
         timer.dispose();
@@ -81,13 +81,13 @@ class Spoken implements Disposable {
         this.#waiting.delete(path);
         resolve();
       };
-      const timer = this.#clock.after(speaks === true ? SPEAKS_MILLISECONDS : STARTS_MILLISECONDS, end);
+      const timer = this.#clock.after(known === true ? REPORTS_MILLISECONDS : STARTS_MILLISECONDS, end);
       this.#waiting.set(path, end);
       signal.addEventListener('abort', end, { once: true });
     });
-    this.#speaks.set(language, speaks === true || this.#said.has(path));
-    // Of what nobody has spoken until now, nobody will until it changes.
-    this.#said.add(path);
+    this.#reportsOn.set(language, known === true || this.#reported.has(path));
+    // Nobody reported in time: do not wait again until the file changes.
+    this.#reported.add(path);
   }
 
   dispose(): void {
@@ -95,7 +95,7 @@ class Spoken implements Disposable {
   }
 }
 
-/** Fixes are offered only for what the editor itself has as problems; some servers tell it those of shown files alone. */
+/** VS Code offers fixes only for problems in its own list; some servers report there only on files that are shown. */
 async function problemsOf(
   { clock, problems }: QuickFixDeps,
   file: FilePath,
@@ -129,7 +129,7 @@ async function problemsOf(
 
 const SEVERITIES: readonly FixableProblem['severity'][] = ['error', 'warning', 'info'];
 
-async function describe(document: vscode.TextDocument, diagnostic: vscode.Diagnostic): Promise<FixableProblem> {
+async function describeProblem(document: vscode.TextDocument, diagnostic: vscode.Diagnostic): Promise<FixableProblem> {
   const { range, severity, message, source, code } = diagnostic;
   const name = [source, typeof code === 'object' ? code.value : code].filter((part) => part !== undefined).join(' ');
   const offered = await actionsAt(document.uri, range, 0);
@@ -160,18 +160,18 @@ async function actionsAt(uri: vscode.Uri, range: vscode.Range, resolved: number)
   });
 }
 
-/** Asked for anew: what it would do depends on what is there now. */
+/** Queried again, since the result depends on the current content. */
 async function textsOf(uri: vscode.Uri, range: vscode.Range, title: string): Promise<Result<readonly FixedText[]>> {
   const action = (await actionsAt(uri, range, MOST_RESOLVED)).find((one) => one.title === title);
-  if (action === undefined) return failed('gone', `The editor does not offer “${title}” any more.`);
+  if (action === undefined) return failed('gone', `The editor no longer offers “${title}”.`);
   const entries = action.edit?.entries() ?? [];
   if (entries.length === 0) {
-    return failed('no_text', `“${title}” does not say which text it changes.`, 'Let the user apply it in the editor.');
+    return failed('no_text', `“${title}” is not a change of text.`, 'Let the user apply it in the editor.');
   }
   const texts: FixedText[] = [];
   for (const [target, edits] of entries) {
     if (edits.some((edit) => typeof (edit as Partial<vscode.TextEdit>).newText !== 'string')) {
-      return failed('no_text', `“${title}” leaves places to fill in.`, 'Let the user apply it in the editor.');
+      return failed('no_text', `“${title}” has placeholders to fill in.`, 'Let the user apply it in the editor.');
     }
     const document = await vscode.workspace.openTextDocument(target);
     texts.push({ absolute: absoluteOf(target), before: document.getText(), after: edited(document, edits) });
@@ -181,7 +181,7 @@ async function textsOf(uri: vscode.Uri, range: vscode.Range, title: string): Pro
 
 function edited(document: vscode.TextDocument, edits: readonly vscode.TextEdit[]): string {
   let text = document.getText();
-  // From the end on, so that what was not reached yet stays where it is; of two at one place the first stays first.
+  // From the end, so that earlier offsets stay valid; of two edits at one offset the first stays first.
   const ordered = edits
     .map((edit, order) => ({ edit, order, start: document.offsetAt(edit.range.start) }))
     .sort((a, b) => b.start - a.start || b.order - a.order);

@@ -1,4 +1,4 @@
-// Decides one request to a model of VS Code's: what is sent, what its stream means, and what was used, by the model's own count.
+// One request to a model of VS Code: sends it, maps its stream, and counts its usage with the model's own tokenizer.
 import * as vscode from 'vscode';
 import { type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 import { type Usage } from '../../protocol/event.ts';
@@ -6,7 +6,7 @@ import { toChatMessages, toChatTools } from './languageModelWire.ts';
 
 const JUSTIFICATION = 'Earshot answers in its chat with the model that you chose.';
 
-/** Throws what the model throws; ends quietly once the signal is aborted, also if the model does not care. */
+/** Throws what the model throws; ends once the signal is aborted, even if the model ignores the cancellation. */
 export async function* requestParts(
   chat: vscode.LanguageModelChat,
   request: ModelRequest,
@@ -25,28 +25,28 @@ export async function* requestParts(
     const options = { justification: JUSTIFICATION, ...(tools.length > 0 && { tools }) };
     const response = await Promise.race([chat.sendRequest(messages, options, source.token), aborted]);
     if (response === 'aborted') return;
-    let said = '';
+    let answered = '';
     const stream = response.stream[Symbol.asyncIterator]();
     for (;;) {
       const next = await Promise.race([stream.next(), aborted]);
       if (next === 'aborted') return;
       if (next.done === true) break;
       const part = toPart(next.value);
-      if (part.type === 'text') said += part.text;
-      if (part.type === 'tool_call') said += part.name + part.arguments;
+      if (part.type === 'text') answered += part.text;
+      if (part.type === 'tool_call') answered += part.name + part.arguments;
       yield part;
     }
-    const usage = await Promise.race([count(chat, messages, tools, said, source.token), aborted]);
+    const usage = await Promise.race([countUsage(chat, messages, tools, answered, source.token), aborted]);
     if (usage !== 'aborted') yield { type: 'finished', ...(usage !== undefined && { usage }) };
   } finally {
     signal.removeEventListener('abort', cancel);
-    // Whoever stops reading wants no more of it; a request that is over does not care.
+    // The reader stopped, so cancel; this has no effect on a request that has ended.
     source.cancel();
     source.dispose();
   }
 }
 
-/** The API does not promise to say so; unless told otherwise, a model is given what the user attached. */
+/** The API may not report it; by default images are sent. */
 function takesImages(chat: vscode.LanguageModelChat): boolean {
   const { capabilities } = chat as { readonly capabilities?: { readonly supportsImageToText?: unknown } };
   return capabilities?.supportsImageToText !== false;
@@ -57,20 +57,20 @@ function toPart(part: unknown): ModelPart {
   if (part instanceof vscode.LanguageModelToolCallPart) {
     return { type: 'tool_call', id: part.callId, name: part.name, arguments: JSON.stringify(part.input) };
   }
-  // Thoughts and data of kinds that the API does not promise.
+  // Reasoning and other parts that are not in the stable API.
   return { type: 'alive' };
 }
 
-/** What was counted before; a message's text is the same object as long as its event stands. */
+/** Token counts by text, since most messages are sent again with each request. */
 const counted = new WeakMap<vscode.LanguageModelChat, Map<string, number>>();
 const MOST_REMEMBERED = 5000;
 
-/** The API says nothing of what was used, but the model can count. Undefined if it cannot. */
-async function count(
+/** The API reports no usage, but the model can count tokens. Undefined if it cannot. */
+async function countUsage(
   chat: vscode.LanguageModelChat,
   messages: readonly vscode.LanguageModelChatMessage[],
   tools: readonly vscode.LanguageModelChatTool[],
-  said: string,
+  answered: string,
   token: vscode.CancellationToken,
 ): Promise<Usage | undefined> {
   const known = counted.get(chat) ?? new Map<string, number>();
@@ -90,7 +90,7 @@ async function count(
       ...(tools.length === 0 ? [] : [countOne(offered, offered)]),
     ]);
     const input = sent.reduce((sum, tokens) => sum + tokens, 0);
-    const output = said === '' ? 0 : await chat.countTokens(said, token);
+    const output = answered === '' ? 0 : await chat.countTokens(answered, token);
     return { input_tokens: Math.round(input), output_tokens: Math.round(output) };
   } catch {
     return undefined;

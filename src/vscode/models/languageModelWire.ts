@@ -1,10 +1,10 @@
-// Decides how a request looks to a model of VS Code's, whose API knows users and assistants only.
+// Maps requests to the API of VS Code's models, which has only user and assistant messages.
 import * as vscode from 'vscode';
 import { type ImageReference } from '../../core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
 import { arrange, type WireCall, type WireMessage } from '../../models/openai/wireMessages.ts';
 
-/** The system prompt is the first user's message; the results of one batch are one user's message, each with its own part. */
+/** The system prompt is the first user message; the results of one batch are the parts of one user message. */
 export async function toChatMessages(
   { system, messages, image }: ModelRequest,
   takesImages: boolean,
@@ -39,7 +39,7 @@ async function toChat(
   return vscode.LanguageModelChatMessage.Assistant([...parts, ...message.calls.map(toCall)]);
 }
 
-/** One that cannot be shown is said to be there: silence would look as if there were none. */
+/** An image that cannot be sent is mentioned, so that the model knows of it. */
 async function toPicture(
   { hash, mediaType, name }: ImageReference,
   image: ModelRequest['image'],
@@ -50,7 +50,7 @@ async function toPicture(
   return new vscode.LanguageModelTextPart(`\n\n(The image ${name} is not shown: ${why}.)`);
 }
 
-/** Parts are joined without anything between them by some models. */
+/** Some models join parts without a separator. */
 function texts(parts: readonly string[]): vscode.LanguageModelTextPart[] {
   return parts.map((part, index) => new vscode.LanguageModelTextPart(index === 0 ? part : `\n\n${part}`));
 }
@@ -59,13 +59,13 @@ function toCall({ id, name, arguments: text }: WireCall): vscode.LanguageModelTo
   return new vscode.LanguageModelToolCallPart(id, name, asObject(text));
 }
 
-/** A call that the model once got wrong must not block the conversation for ever. */
+/** A call with invalid JSON must not block the conversation forever. */
 function asObject(text: string): object {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Told below as what it is.
+    // Passed on as `invalid_json` below.
   }
   return { invalid_json: text };
 }

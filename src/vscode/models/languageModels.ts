@@ -1,13 +1,13 @@
-// VS Code's own models behind the Model port: which there are, whether one may be used, and one request to it.
+// VS Code's own models behind the Model port: lists them, checks access, and sends requests.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { type Model, type ModelPart, type ModelRequest, type Prices } from '../../core/ports/ports.ts';
 
-/** How the setting `earshot.model` says that it is one of VS Code's: `vscode:vendor/id`. */
+/** Marks a model of VS Code in the setting `earshot.model`: `vscode:vendor/id`. */
 export const LANGUAGE_MODEL_PREFIX = 'vscode:';
 
-/** Until the model itself has said more. */
+/** Until the model has reported its own. */
 const CONTEXT_WINDOW = 32_000;
 
 export interface LanguageModelOptions {
@@ -20,18 +20,18 @@ export class LanguageModels implements Disposable {
   readonly #report: (error: unknown) => void;
   readonly #held = new DisposableStore();
   readonly #onDidChange: Emitter<void>;
-  /** Those that were asked for, as they were last seen; asking takes a while, so nobody waits for it at the start. */
+  /** The models in use, as last found; finding one is slow, so the start does not wait for it. */
   readonly #known = new Map<string, vscode.LanguageModelChat | undefined>();
 
   constructor(access: vscode.LanguageModelAccessInformation, report: (error: unknown) => void) {
     this.#access = access;
     this.#report = report;
     this.#onDidChange = this.#held.add(new Emitter(report));
-    this.#held.add(vscode.lm.onDidChangeChatModels(() => this.#lookAgain()));
+    this.#held.add(vscode.lm.onDidChangeChatModels(() => this.#findAll()));
     this.#held.add(access.onDidChange(() => this.#onDidChange.fire()));
   }
 
-  /** A model that is in use came, went, or may be used now. */
+  /** Fires when a model in use appears, disappears, or becomes accessible. */
   get onDidChange(): Emitter<void>['event'] {
     return this.#onDidChange.event;
   }
@@ -40,10 +40,10 @@ export class LanguageModels implements Disposable {
     return vscode.lm.selectChatModels();
   }
 
-  /** `name` as the setting has it. */
+  /** `name` as in the setting. */
   model(name: string, options: LanguageModelOptions = {}): Model {
     const known = () => this.#known.get(name);
-    if (!this.#known.has(name)) this.#look(name);
+    if (!this.#known.has(name)) this.#findFirst(name);
     return {
       id: name,
       get label() {
@@ -57,7 +57,7 @@ export class LanguageModels implements Disposable {
         return options.contextWindow ?? known()?.maxInputTokens ?? CONTEXT_WINDOW;
       },
       ...(options.prices !== undefined && { prices: options.prices }),
-      // Consent is asked for by a dialogue, which only an act of the user may bring up.
+      // VS Code asks for consent in a dialog, which only an action of the user may open.
       mayAskUnbidden: () => {
         const chat = known();
         return chat !== undefined && this.#access.canSendRequest(chat) === true;
@@ -101,12 +101,12 @@ export class LanguageModels implements Disposable {
     return chat;
   }
 
-  #look(name: string): void {
+  #findFirst(name: string): void {
     this.#known.set(name, undefined);
     void this.#find(name).catch(this.#report);
   }
 
-  #lookAgain(): void {
+  #findAll(): void {
     for (const name of this.#known.keys()) void this.#find(name).catch(this.#report);
   }
 }

@@ -1,4 +1,4 @@
-// Decides which model answers: the one that the settings name, made anew only when they change; else the Guide.
+// Chooses the model that answers: the one in the settings, created again only when they change; otherwise the Guide.
 import { type Model } from '../../core/ports/ports.ts';
 import { type EndpointMemory } from '../../models/endpointMemory.ts';
 import { createGuideModel } from '../../models/guide/guide.ts';

@@ -1,4 +1,4 @@
-// The disk below the editor's buffers, and what is saved to it, behind the Buffers port.
+// The Buffers port: reads and writes the disk beneath the editor's buffers, and reports saves.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -12,7 +12,7 @@ import { absoluteOf, contentUri } from '../workspace/fileUris.ts';
 
 export function createBuffers(workspace: Workspace, logger: Logger): Buffers & Disposable {
   const held = new DisposableStore();
-  const report = (error: unknown) => logger.error('a saved file was not noticed', error);
+  const report = (error: unknown) => logger.error('a save could not be reported', error);
   const onDidSave = held.add(new Emitter<{ file: FilePath; bytes: Uint8Array }>(report));
   const pathOf = async (document: vscode.TextDocument): Promise<FilePath | undefined> => {
     const file = await workspace.resolve(absoluteOf(document.uri));
@@ -39,7 +39,7 @@ export function createBuffers(workspace: Workspace, logger: Logger): Buffers & D
     readBeneath,
     writeBeneath: async (file, from, to) => {
       const uri = contentUri(file);
-      // What is deleted is what the name leads to.
+      // Deletes the target of a link.
       const target = { path: file.real ?? file.path, absolute: absoluteOf(uri) };
       const edit: FileEdit =
         to === undefined
@@ -47,8 +47,7 @@ export function createBuffers(workspace: Workspace, logger: Logger): Buffers & D
           : { type: 'write', file, to };
       const guard = await guardPlaces(edit, folders());
       if (!guard.ok) return guard;
-      if (!isSame(await readBeneath(file), from))
-        return failed(STALE, `${file.path} has changed.`, 'Look at it again.');
+      if (!isSame(await readBeneath(file), from)) return failed(STALE, `${file.path} has changed.`, 'Review it again.');
       const written = await guard.value.around(() =>
         attempt(file, 'written', async () => {
           if (to === undefined) await vscode.workspace.fs.delete(uri, { useTrash: false });

@@ -1,4 +1,4 @@
-// The left side of a review: each file as it would be without the reviewed changes, as a document that cannot be edited.
+// The read-only documents of the review: each file without the reviewed changes.
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
 import { decodeText } from '../../base/text.ts';
@@ -9,9 +9,9 @@ const SCHEME = 'earshot-before';
 
 export interface ReviewContentDeps {
   readonly workspace: Workspace;
-  /** Undefined: nothing is left to decide on. Without `bytes` there would be no such file. */
+  /** Undefined: nothing is left to review. Without `bytes` the file would not exist. */
   base(path: string, list: ChangeList): Promise<{ readonly bytes?: Uint8Array } | undefined>;
-  /** What is there now, of what the editor cannot open. */
+  /** The current content of a file that the editor cannot open. */
   present(path: string, list: ChangeList): Promise<Uint8Array | undefined>;
 }
 
@@ -31,26 +31,26 @@ export class ReviewContent implements vscode.TextDocumentContentProvider, Dispos
     const asked = readQuery(query);
     if (asked === undefined) return '';
     const { path, list } = asked;
-    if (asked.side === 'now') return this.#print(path, await this.#deps.present(path, list));
+    if (asked.side === 'now') return this.#decode(path, await this.#deps.present(path, list));
     const base = await this.#deps.base(path, list);
-    return this.#print(path, base === undefined ? await this.#present(path) : base.bytes);
+    return this.#decode(path, base === undefined ? await this.#present(path) : base.bytes);
   }
 
-  async #print(path: string, bytes: Uint8Array | undefined): Promise<string> {
+  async #decode(path: string, bytes: Uint8Array | undefined): Promise<string> {
     if (bytes === undefined) return '';
     const file = await this.#deps.workspace.resolve(path);
     const text = file.ok ? await this.#deps.workspace.decode(file.value, bytes) : decodeText(bytes);
-    return text ?? vscode.l10n.t('This is no text: {0} bytes.', bytes.length);
+    return text ?? vscode.l10n.t('This file is not text ({0} bytes).', bytes.length);
   }
 
-  /** Once everything is decided an editor that is still open shows no difference. */
+  /** When nothing is left to review, an open diff editor shows no difference. */
   async #present(path: string): Promise<Uint8Array | undefined> {
     const file = await this.#deps.workspace.resolve(path);
     const read = file.ok ? await this.#deps.workspace.readLocally(file.value) : undefined;
     return read?.ok === true ? read.value.bytes : undefined;
   }
 
-  /** Something was kept, undone or changed: what is shown is read again. */
+  /** Reads the shown documents again after a change was kept, undone or made. */
   refresh(): void {
     const shown = vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === SCHEME);
     for (const { uri } of shown) this.#onDidChange.fire(uri);
@@ -68,27 +68,27 @@ interface Asked {
   readonly path: string;
 }
 
-/** Where the file itself is, so that the editor does not take it for another one that was renamed. */
+/** Has the path of the file itself, so that the diff editor does not show a rename. */
 export function beforeUri(file: vscode.Uri, path: string, list: ChangeList = 'own'): vscode.Uri {
   return uriOf(file, { side: 'before', list, path });
 }
 
-/** What is there now, of what the editor cannot open. */
+/** The current content of a file that the editor cannot open. */
 export function nowUri(file: vscode.Uri, path: string, list: ChangeList): vscode.Uri {
   return uriOf(file, { side: 'now', list, path });
 }
 
-/** JSON also holds names that are no text. */
+/** JSON, since names may be invalid text. */
 function uriOf(file: vscode.Uri, asked: Asked): vscode.Uri {
   return file.with({ scheme: SCHEME, authority: '', query: JSON.stringify(asked) });
 }
 
 function readQuery(query: string): Asked | undefined {
-  // Only this extension makes them.
+  // Only this extension creates these URIs.
   return query.startsWith('{') ? (JSON.parse(query) as Asked) : undefined;
 }
 
-/** Stands in for a file that is not there any more. */
+/** Stands for a deleted file. */
 export function goneUri(file: vscode.Uri): vscode.Uri {
   return file.with({ scheme: SCHEME, authority: '', query: 'gone' });
 }

@@ -1,4 +1,4 @@
-// Lets a person review what the agent changed, and what others changed meanwhile: the bar's content, the diff editors, what each button and command does.
+// The review of changes by the agent, and by others meanwhile: the list on the page, the diff editors, and the handlers of buttons and commands.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { describeFailure, type Result } from '../../base/errors.ts';
@@ -29,14 +29,14 @@ export interface ReviewControllerDeps {
   readonly chat: ShownChat;
 }
 
-const SOON_MILLISECONDS = 150;
+const REFRESH_MILLISECONDS = 150;
 
 export class ReviewController implements Disposable {
   readonly #deps: ReviewControllerDeps;
   readonly #held = new DisposableStore();
   readonly #content: ReviewContent;
-  #waiting: Disposable | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  #timer: Disposable | undefined;
+  #refreshing: Promise<void> = Promise.resolve();
   #listed: ReadonlySet<string> = new Set();
   #shown: string | undefined;
 
@@ -60,13 +60,13 @@ export class ReviewController implements Disposable {
         if (deps.chat.shown !== this.#shown) this.refreshSoon();
       }),
     );
-    const touched = (uri: vscode.Uri) => {
+    const refreshIfListed = (uri: vscode.Uri) => {
       if (this.#listed.has(uri.toString())) this.refreshSoon();
     };
-    this.#held.add(vscode.workspace.onDidChangeTextDocument(({ document }) => touched(document.uri)));
-    this.#held.add(vscode.workspace.onDidSaveTextDocument((document) => touched(document.uri)));
-    this.#held.add(vscode.workspace.onDidCreateFiles(({ files }) => files.forEach(touched)));
-    this.#held.add(vscode.workspace.onDidDeleteFiles(({ files }) => files.forEach(touched)));
+    this.#held.add(vscode.workspace.onDidChangeTextDocument(({ document }) => refreshIfListed(document.uri)));
+    this.#held.add(vscode.workspace.onDidSaveTextDocument((document) => refreshIfListed(document.uri)));
+    this.#held.add(vscode.workspace.onDidCreateFiles(({ files }) => files.forEach(refreshIfListed)));
+    this.#held.add(vscode.workspace.onDidDeleteFiles(({ files }) => files.forEach(refreshIfListed)));
     this.#held.add(
       vscode.window.onDidChangeWindowState(({ focused }) => {
         if (focused && this.#listed.size > 0) this.refreshSoon();
@@ -75,12 +75,12 @@ export class ReviewController implements Disposable {
   }
 
   refreshSoon(): void {
-    this.#waiting ??= this.#held.add(
-      this.#deps.clock.after(SOON_MILLISECONDS, () => {
-        if (this.#waiting !== undefined) this.#held.release(this.#waiting);
-        this.#waiting = undefined;
+    this.#timer ??= this.#held.add(
+      this.#deps.clock.after(REFRESH_MILLISECONDS, () => {
+        if (this.#timer !== undefined) this.#held.release(this.#timer);
+        this.#timer = undefined;
         const report = (error: unknown) => this.#deps.logger.error('the changes could not be compared', error);
-        this.#looking = this.#looking.then(() => this.#refresh()).catch(report);
+        this.#refreshing = this.#refreshing.then(() => this.#refresh()).catch(report);
       }),
     );
   }
@@ -90,35 +90,36 @@ export class ReviewController implements Disposable {
       path === undefined ? this.#showAll() : this.#showOne(path, line, listOf(meanwhile)),
     keep_changes: async ({ path, hunk, meanwhile }) => {
       const review = await this.#review(listOf(meanwhile));
-      if (path === undefined) return this.#tell(await review.keep());
-      await this.#tell(await (hunk ? review.keepHunk(path, hunk.version, hunk.index) : review.keep([path])));
+      if (path === undefined) return this.#reportOutcome(await review.keep());
+      await this.#reportOutcome(await (hunk ? review.keepHunk(path, hunk.version, hunk.index) : review.keep([path])));
     },
     undo_changes: async ({ path, hunk }) => {
       if (path === undefined) return this.#undoAll();
       const review = await this.#review();
-      if (hunk) return this.#tell(await review.undoHunk(path, hunk.version, hunk.index));
+      if (hunk) return this.#reportOutcome(await review.undoHunk(path, hunk.version, hunk.index));
       const file = await review.file(path);
       await this.#undo(review, file === undefined ? [] : [file]);
     },
     undo_meanwhile: async ({ path }) => {
       const review = await this.#review('meanwhile');
       const file = await review.file(path);
-      if (file === undefined) return this.#nothing();
-      const { undoMeanwhile } = await import('./reviewQuestions.ts');
-      if (await undoMeanwhile(file)) await this.#tell(await review.undo([path]));
+      if (file === undefined) return this.#showNoChanges();
+      const { confirmUndoMeanwhile } = await import('./reviewQuestions.ts');
+      if (await confirmUndoMeanwhile(file)) await this.#reportOutcome(await review.undo([path]));
     },
     restore: async ({ request }) => (await import('./reviewRestore.ts')).restoreTo(await this.#restoring(), request),
     bring_back: async ({ decision }) => {
       const { bringBack } = await import('../../core/checkpoints/restore.ts');
-      await this.#tell(await bringBack(await this.#restoreDeps(), decision));
+      await this.#reportOutcome(await bringBack(await this.#restoreDeps(), decision));
     },
   };
 
   readonly commands = {
     [COMMANDS.reviewChanges]: () => this.#showAll(),
-    [COMMANDS.keepChanges]: async () => this.#tell(await (await this.#review()).keep()),
+    [COMMANDS.keepChanges]: async () => this.#reportOutcome(await (await this.#review()).keep()),
     [COMMANDS.undoChanges]: () => this.#undoAll(),
-    [COMMANDS.keepFile]: () => this.#onActive(async (review, { path }) => this.#tell(await review.keep([path]))),
+    [COMMANDS.keepFile]: () =>
+      this.#onActive(async (review, { path }) => this.#reportOutcome(await review.keep([path]))),
     [COMMANDS.undoFile]: () => this.#onActive((review, file) => this.#undo(review, [file])),
     [COMMANDS.keepChange]: () =>
       this.#onHunk((review, { path, version }, index) => review.keepHunk(path, version, index)),
@@ -152,7 +153,10 @@ export class ReviewController implements Disposable {
   }
 
   async #restoring() {
-    return { deps: await this.#restoreDeps(), tell: (result: Result<Reviewed>) => this.#tell(result) };
+    return {
+      deps: await this.#restoreDeps(),
+      reportOutcome: (result: Result<Reviewed>) => this.#reportOutcome(result),
+    };
   }
 
   async #refresh(): Promise<void> {
@@ -181,7 +185,7 @@ export class ReviewController implements Disposable {
   async #uriOf(path: string): Promise<vscode.Uri | undefined> {
     const file = await this.#deps.workspace.resolve(path);
     if (file.ok && !this.#deps.entries.isOdd(path)) return toUri(file.value);
-    // A link that leads out of the workspace, or a name that is no text: only to be shown.
+    // A link out of the workspace, or a name that is not valid text: only for display.
     const [folder] = vscode.workspace.workspaceFolders ?? [];
     return folder && vscode.Uri.joinPath(folder.uri, new TextDecoder().decode(new TextEncoder().encode(path)));
   }
@@ -189,7 +193,7 @@ export class ReviewController implements Disposable {
   async #showOne(path: string, line?: number, list: ChangeList = 'own'): Promise<void> {
     const uri = await this.#uriOf(path);
     const file = await (await this.#review(list)).file(path);
-    if (uri === undefined || file === undefined) return this.#nothing();
+    if (uri === undefined || file === undefined) return this.#showNoChanges();
     const at = new vscode.Position(Math.max(0, (line ?? firstLine(file)) - 1), 0);
     const now = file.onDiskOnly ? nowUri(uri, path, list) : uri;
     const right = file.kind === 'deleted' ? goneUri(uri) : now;
@@ -200,7 +204,7 @@ export class ReviewController implements Disposable {
 
   async #showAll(): Promise<void> {
     const files = await (await this.#review()).files();
-    if (files.length === 0) return this.#nothing();
+    if (files.length === 0) return this.#showNoChanges();
     const resources = await Promise.all(
       files.map(async ({ path, kind, onDiskOnly }) => {
         const uri = await this.#uriOf(path);
@@ -218,9 +222,9 @@ export class ReviewController implements Disposable {
   }
 
   async #undo(review: Review, files: readonly ReviewedFile[]): Promise<void> {
-    if (files.length === 0) return this.#nothing();
-    const { undoOwn } = await import('./reviewQuestions.ts');
-    if (await undoOwn(files)) await this.#tell(await review.undo(files.map(({ path }) => path)));
+    if (files.length === 0) return this.#showNoChanges();
+    const { confirmUndo } = await import('./reviewQuestions.ts');
+    if (await confirmUndo(files)) await this.#reportOutcome(await review.undo(files.map(({ path }) => path)));
   }
 
   async #onActive(act: (review: Review, file: ReviewedFile) => Promise<void>): Promise<void> {
@@ -228,17 +232,17 @@ export class ReviewController implements Disposable {
     const resolved = uri && (await this.#deps.workspace.resolve(absoluteOf(uri)));
     const review = await this.#review();
     const file = resolved?.ok === true ? await review.file(resolved.value.path) : undefined;
-    if (file === undefined) return this.#nothing();
+    if (file === undefined) return this.#showNoChanges();
     await act(review, file);
   }
 
   async #onHunk(act: (review: Review, file: ReviewedFile, index: number) => Promise<Result<Reviewed>>): Promise<void> {
     const line = vscode.window.activeTextEditor?.selection.active.line ?? 0;
-    await this.#onActive(async (review, file) => this.#tell(await act(review, file, nearest(file, line))));
+    await this.#onActive(async (review, file) => this.#reportOutcome(await act(review, file, nearestHunk(file, line))));
   }
 
-  /** What happened, where it is not what was asked for. */
-  async #tell(result: Result<Reviewed>): Promise<void> {
+  /** Shows failures and files that were not changed. */
+  async #reportOutcome(result: Result<Reviewed>): Promise<void> {
     this.refreshSoon();
     if (!result.ok) {
       await vscode.window.showWarningMessage(describeFailure(result.failure));
@@ -249,12 +253,12 @@ export class ReviewController implements Disposable {
     if (first === undefined) return;
     const lines = stayed.map(({ path, reason }) => `${path}: ${reason}`).join('\n');
     const show = vscode.l10n.t('Show');
-    const text = stayed.length === 1 ? lines : vscode.l10n.t('{0} files stay as they are. {1}', stayed.length, lines);
+    const text = stayed.length === 1 ? lines : vscode.l10n.t('{0} files were not changed. {1}', stayed.length, lines);
     if ((await vscode.window.showWarningMessage(text, show)) === show) await this.#showOne(first.path);
   }
 
-  async #nothing(): Promise<void> {
-    await vscode.window.showInformationMessage(vscode.l10n.t('There are no changes to review here.'));
+  async #showNoChanges(): Promise<void> {
+    await vscode.window.showInformationMessage(vscode.l10n.t('There are no changes to review.'));
   }
 }
 
@@ -265,20 +269,20 @@ function listOf(meanwhile: true | undefined): ChangeList {
 function titleOf({ path, kind }: ReviewedFile, list: ChangeList): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (list === 'meanwhile') return `${name} (${vscode.l10n.t('changed meanwhile')})`;
-  const words = {
+  const states = {
     changed: vscode.l10n.t('changed by Earshot'),
-    created: vscode.l10n.t('made by Earshot'),
+    created: vscode.l10n.t('created by Earshot'),
     deleted: vscode.l10n.t('deleted by Earshot'),
   };
-  return `${name} (${words[kind]})`;
+  return `${name} (${states[kind]})`;
 }
 
 function firstLine({ hunks }: ReviewedFile): number {
   return (hunks?.[0]?.start ?? 0) + 1;
 }
 
-/** The part of the file that the line is in, or else the nearest one. */
-function nearest({ hunks = [] }: ReviewedFile, line: number): number {
+/** The hunk that contains the line, or the nearest one. */
+function nearestHunk({ hunks = [] }: ReviewedFile, line: number): number {
   const distances = hunks.map(({ start, added }) =>
     Math.max(start - line, line - (start + Math.max(1, added.length) - 1), 0),
   );

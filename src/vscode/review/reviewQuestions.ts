@@ -1,21 +1,21 @@
-// Asks before undoing does something that may touch the work of others.
+// Confirmations before an undo that may affect the work of others.
 import * as vscode from 'vscode';
 import { type ReviewedFile } from '../../core/checkpoints/review.ts';
 
-/** Whether to go on. One file that Earshot certainly changed needs no question. */
-export async function undoOwn(files: readonly ReviewedFile[]): Promise<boolean> {
+/** True without a question for a single file that Earshot certainly changed. */
+export async function confirmUndo(files: readonly ReviewedFile[]): Promise<boolean> {
   const appeared = files.filter((file) => file.appeared);
   if (files.length === 1 && appeared.length === 0) return true;
   const [first] = files;
   const question =
     files.length === 1
       ? vscode.l10n.t('Delete {0}?', first?.path ?? '')
-      : vscode.l10n.t('Undo Earshot’s changes of {0} files?', files.length);
+      : vscode.l10n.t('Undo Earshot’s changes in {0} files?', files.length);
   const deletes = vscode.l10n.t(
-    'These files are deleted. They appeared while a command of Earshot ran: {0}',
+    'These files will be deleted. They appeared while a command of Earshot was running: {0}',
     appeared.map(({ path }) => path).join(', '),
   );
-  const one = vscode.l10n.t('It appeared while a command of Earshot ran. You can take this back.');
+  const one = vscode.l10n.t('It appeared while a command of Earshot was running. You can undo this.');
   const detail =
     files.length === 1
       ? one
@@ -24,15 +24,15 @@ export async function undoOwn(files: readonly ReviewedFile[]): Promise<boolean> 
   return (await vscode.window.showWarningMessage(question, { modal: true, detail }, undo)) === undo;
 }
 
-/** Whether to give a file that others changed the bytes from before the command. */
-export async function undoMeanwhile({ path, kind }: ReviewedFile): Promise<boolean> {
+/** Before a file that others changed is restored to its content from before the command. */
+export async function confirmUndoMeanwhile({ path, kind }: ReviewedFile): Promise<boolean> {
   const restore = kind === 'created' ? vscode.l10n.t('Delete') : vscode.l10n.t('Restore');
   const question =
     kind === 'created'
       ? vscode.l10n.t('Delete {0}?', path)
       : vscode.l10n.t('Restore {0} to its content from before the command?', path);
   const detail = vscode.l10n.t(
-    'Another program changed it while a command of Earshot ran; it is not Earshot’s change. You can take this back.',
+    'Another program changed it while a command of Earshot was running; it is not a change by Earshot. You can undo this.',
   );
   return (await vscode.window.showWarningMessage(question, { modal: true, detail }, restore)) === restore;
 }

@@ -1,4 +1,4 @@
-// Decides how a person restores the files to before a turn: which turn, what it would do file by file, and what of it is done.
+// The command Restore to Before a Turn: choose a turn, choose files, restore them.
 import * as vscode from 'vscode';
 import { describeFailure, type Result } from '../../base/errors.ts';
 import {
@@ -16,7 +16,7 @@ import { beforeUri } from './reviewContent.ts';
 
 export interface Restoring {
   readonly deps: RestoreDeps;
-  tell(result: Result<Reviewed>): Promise<void>;
+  reportOutcome(result: Result<Reviewed>): Promise<void>;
 }
 
 interface Row extends vscode.QuickPickItem {
@@ -25,27 +25,27 @@ interface Row extends vscode.QuickPickItem {
 
 const COMPARE: vscode.QuickInputButton = {
   iconPath: new vscode.ThemeIcon('diff'),
-  tooltip: vscode.l10n.t('Show the file as it is now'),
+  tooltip: vscode.l10n.t('Show the current file'),
 };
 
 /** Every turn of the conversation, the newest first. */
 export async function chooseTurn(restoring: Restoring): Promise<void> {
   const turns = restoring.deps.live()?.log.state.changes.turns.filter(({ request }) => request !== '') ?? [];
   if (turns.length === 0) {
-    await vscode.window.showInformationMessage(vscode.l10n.t('There is no turn to restore to yet.'));
+    await vscode.window.showInformationMessage(vscode.l10n.t('There are no turns to restore to.'));
     return;
   }
   const items = turns.toReversed().map(({ title, request, steps }) => {
     const files = new Set(steps.map(({ path }) => path)).size;
     const description = files === 0 ? vscode.l10n.t('no files changed') : vscode.l10n.t('{0} files changed', files);
-    return { label: title === '' ? vscode.l10n.t('(no words)') : title, description, request };
+    return { label: title === '' ? vscode.l10n.t('(no text)') : title, description, request };
   });
-  const title = vscode.l10n.t('Restore the files to before which turn?');
+  const title = vscode.l10n.t('Select the turn to restore the files to');
   const chosen = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
   if (chosen !== undefined) await restoreTo(restoring, chosen.request);
 }
 
-/** Says what it would do, lets the person choose, and does it. */
+/** Shows what would be restored, lets the user choose files, and restores them. */
 export async function restoreTo(restoring: Restoring, request: string): Promise<void> {
   const location = { viewId: CHAT_VIEW };
   const planned = await vscode.window.withProgress({ location }, () => planRestore(restoring.deps, request));
@@ -55,18 +55,20 @@ export async function restoreTo(restoring: Restoring, request: string): Promise<
   }
   const plan = planned.value;
   if (plan.entries.length === 0) {
-    await vscode.window.showInformationMessage(vscode.l10n.t('All files are as they were before this turn.'));
+    await vscode.window.showInformationMessage(
+      vscode.l10n.t('All files already have their content from before this turn.'),
+    );
     return;
   }
-  const chosen = await ask(plan);
+  const chosen = await chooseEntries(plan);
   if (chosen === undefined || chosen.length === 0) return;
-  await restoring.tell(await restore(restoring.deps, plan, chosen));
+  await restoring.reportOutcome(await restore(restoring.deps, plan, chosen));
 }
 
-function ask(plan: RestorePlan): Promise<readonly RestoreEntry[] | undefined> {
+function chooseEntries(plan: RestorePlan): Promise<readonly RestoreEntry[] | undefined> {
   const picker = vscode.window.createQuickPick<Row>();
   picker.title = vscode.l10n.t('Restore to before “{0}”', plan.turn.title);
-  picker.placeholder = vscode.l10n.t('Ticked files are restored. It can be taken back.');
+  picker.placeholder = vscode.l10n.t('Checked files are restored. You can undo this.');
   picker.canSelectMany = true;
   picker.matchOnDescription = true;
   picker.ignoreFocusOut = true;
@@ -78,7 +80,7 @@ function ask(plan: RestorePlan): Promise<readonly RestoreEntry[] | undefined> {
       resolve(picker.selectedItems.flatMap(({ entry }) => entry ?? []));
       picker.hide();
     }),
-    picker.onDidTriggerItemButton(({ item }) => void show(item).then(undefined, () => undefined)),
+    picker.onDidTriggerItemButton(({ item }) => void showEntry(item).then(undefined, () => undefined)),
     picker.onDidHide(() => resolve(undefined)),
   ];
   picker.show();
@@ -88,7 +90,7 @@ function ask(plan: RestorePlan): Promise<readonly RestoreEntry[] | undefined> {
   });
 }
 
-async function show({ entry }: Row): Promise<void> {
+async function showEntry({ entry }: Row): Promise<void> {
   if (entry?.file === undefined || entry.present === undefined) return;
   const uri = toUri(entry.file);
   const options = { preview: true, preserveFocus: true };
@@ -97,7 +99,7 @@ async function show({ entry }: Row): Promise<void> {
   else await vscode.window.showTextDocument(uri, options);
 }
 
-/** In groups: what is done, what clashes and so stays, what others changed. */
+/** In groups: restored files, files with conflicts, files that others changed. */
 function rowsOf({ entries, othersUnknown }: RestorePlan): Row[] {
   const separator = (label: string): Row => ({ label, kind: vscode.QuickPickItemKind.Separator });
   const group = (label: string, rows: readonly RestoreEntry[]): Row[] =>
@@ -105,9 +107,9 @@ function rowsOf({ entries, othersUnknown }: RestorePlan): Row[] {
   const stays = entries.filter((entry) => entry.by === 'agent' && !isChosen(entry));
   return [
     ...group(vscode.l10n.t('changed by Earshot'), entries.filter(isChosen)),
-    ...group(vscode.l10n.t('stays as it is, unless you tick it'), stays),
+    ...group(vscode.l10n.t('not restored unless checked'), stays),
     ...group(
-      vscode.l10n.t('changed since by you or something else: stays, unless you tick it'),
+      vscode.l10n.t('changed since by you or another program: not restored unless checked'),
       entries.filter((entry) => entry.by === 'others'),
     ),
     ...(othersUnknown === undefined ? [] : [separator(othersUnknown)]),
@@ -116,17 +118,17 @@ function rowsOf({ entries, othersUnknown }: RestorePlan): Row[] {
 
 function rowOf(entry: RestoreEntry): Row {
   const { path, outcome, reason, beneath } = entry;
-  const words: Record<RestoreEntry['outcome'], [icon: string, text: string]> = {
-    restored: ['history', vscode.l10n.t('gets the bytes it had')],
-    merged: ['git-merge', vscode.l10n.t('Earshot’s changes go, yours stay')],
-    deleted: ['trash', vscode.l10n.t('is deleted: it was not there')],
-    created: ['new-file', vscode.l10n.t('is made again')],
-    same: ['check', vscode.l10n.t('is as it was')],
-    clash: ['warning', vscode.l10n.t('clash: you changed the same lines')],
+  const outcomes: Record<RestoreEntry['outcome'], [icon: string, text: string]> = {
+    restored: ['history', vscode.l10n.t('former content is restored')],
+    merged: ['git-merge', vscode.l10n.t('Earshot’s changes are undone, yours are kept')],
+    deleted: ['trash', vscode.l10n.t('is deleted: did not exist before')],
+    created: ['new-file', vscode.l10n.t('is created again')],
+    same: ['check', vscode.l10n.t('is unchanged')],
+    clash: ['warning', vscode.l10n.t('conflict: you changed the same lines')],
     impossible: ['circle-slash', reason ?? vscode.l10n.t('cannot be restored')],
   };
-  const [icon, text] = words[outcome];
-  const description = beneath === true ? vscode.l10n.t('{0}; what you have not saved stays', text) : text;
+  const [icon, text] = outcomes[outcome];
+  const description = beneath === true ? vscode.l10n.t('{0}; your unsaved changes are kept', text) : text;
   return {
     label: `$(${icon}) ${path}`,
     description,

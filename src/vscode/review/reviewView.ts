@@ -1,4 +1,4 @@
-// Maps the changes that are to be reviewed to what the page shows of them: bounded, however many there are.
+// Maps the changes to review to their view on the page, bounded in size.
 import { decodeBytes } from '../../base/encodings.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { joinLines } from '../../core/checkpoints/byteLines.ts';
@@ -21,7 +21,7 @@ export function viewChanges(
     count: files.length,
     added: sum('added'),
     removed: sum('removed'),
-    // They are decided on as a whole: who wrote which part is not known.
+    // Reviewed as whole files: it is unknown who wrote which part.
     meanwhile: meanwhile.slice(0, MOST_FILES).map((file) => viewFile(file, false)),
     meanwhileCount: meanwhile.length,
   };

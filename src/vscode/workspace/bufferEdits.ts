@@ -1,4 +1,4 @@
-// Decides how a text gets into the editor's buffer of a file: by the smallest edits, saved only if nothing else waited there to be saved.
+// Changes the editor's buffer of a file by minimal edits; saved only if the buffer had no unsaved changes.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { endingOf } from '../../core/files/difference.ts';
@@ -7,7 +7,7 @@ import { type FilePath, STALE } from '../../core/ports/workspace.ts';
 import { type Refused } from './fileFailures.ts';
 import { saveAsOwn } from './ownSaves.ts';
 
-/** The editor takes up a file that changed on disk a moment after it did. */
+/** The editor reloads a changed file after a delay. */
 const RELOAD_MILLISECONDS = 2000;
 
 export interface BufferEdit {
@@ -17,12 +17,12 @@ export interface BufferEdit {
   readonly after: string;
 }
 
-/** The editor would make one kind of line ending of several. */
+/** The editor would normalize mixed line endings. */
 export function hasOneLineEnding(text: string): boolean {
   return endingOf(text) !== 'mixed' && !/\r(?!\n)/.test(text);
 }
 
-/** Waits until a buffer without changes of its own has this text. False if it does not come to that. */
+/** Waits until a buffer without unsaved changes has this text. False if it does not get it in time. */
 export async function hasText(document: vscode.TextDocument, text: string): Promise<boolean> {
   if (document.getText() === text || document.isDirty) return document.getText() === text;
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -40,7 +40,7 @@ export async function hasText(document: vscode.TextDocument, text: string): Prom
 
 /** Resolves once the buffer has the new text; it is not saved yet. */
 export async function editBuffer({ file, document, before, after }: BufferEdit): Promise<Refused | undefined> {
-  // From here to the editor's own check of the version nothing can be typed unnoticed.
+  // The editor checks the version itself, so typing after this check is noticed.
   if (document.getText() !== before) return staleBuffer(file);
   const edit = new vscode.WorkspaceEdit();
   edit.set(document.uri, textEdits(document, before, after));
@@ -51,14 +51,14 @@ export async function editBuffer({ file, document, before, after }: BufferEdit):
   return refusedByEditor(file);
 }
 
-/** The bytes after the save. */
+/** Resolves to the bytes on disk after the save. */
 export async function saveBuffer(file: FilePath, document: vscode.TextDocument): Promise<Result<Uint8Array>> {
   const saved = await saveAsOwn(document);
   if (!saved) {
     return failed(
       'not_saved',
       `${file.path} could not be saved.`,
-      'The user sees the reason in the editor: rights, a full disk, or a change on disk at the same moment.',
+      'The user sees the reason in the editor: permissions, a full disk, or a concurrent change on disk.',
     );
   }
   return succeeded(await vscode.workspace.fs.readFile(document.uri));
@@ -74,7 +74,7 @@ export async function replaceText(document: vscode.TextDocument, text: string): 
 function textEdits(document: vscode.TextDocument, before: string, after: string): vscode.TextEdit[] {
   const ending = endingOf(after) === undefined ? document.eol : endOfLine(after);
   const sameEndings = ending === document.eol;
-  // Lines that differ in nothing but their ending are no difference to a buffer.
+  // A buffer has one line ending, so it does not count as a difference of lines.
   const target = sameEndings
     ? after
     : after.replaceAll(/\r?\n/g, document.eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n');
@@ -89,9 +89,9 @@ function endOfLine(text: string): vscode.EndOfLine {
 }
 
 function staleBuffer(file: FilePath): Refused {
-  return failed(STALE, `${file.path} changed in the editor at this very moment.`, 'Read it again.');
+  return failed(STALE, `${file.path} was changed in the editor at the same moment.`, 'Read it again.');
 }
 
 function refusedByEditor(file: FilePath): Refused {
-  return failed('refused', `The editor did not take the change of ${file.path}.`, 'Nothing was changed.');
+  return failed('refused', `The editor rejected the change of ${file.path}.`, 'Nothing was changed.');
 }

@@ -1,4 +1,4 @@
-// The editor's files behind the Workspace port: buffers with unsaved changes before the disk, any file system the editor has.
+// The editor's files behind the Workspace port: unsaved buffers take precedence over the disk; any file system of VS Code works.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { guardWorkspace } from '../../core/consent/door.ts';
@@ -17,10 +17,10 @@ import { attempt } from './fileFailures.ts';
 import { resolveIn } from './filePaths.ts';
 import { contentUri, foldersOf, onDiskOf, toFilePath, toUri } from './fileUris.ts';
 
-/** The editor itself keeps longer files from extensions. */
+/** VS Code does not give longer files to extensions. */
 const LONGEST = 50 * 1024 * 1024;
 
-/** `workspaceFolders`: those of the window, unless a test has others. */
+/** `workspaceFolders`: by default those of the window; tests pass others. */
 export function createWorkspace(
   workspaceFolders: () => readonly vscode.WorkspaceFolder[] = () => vscode.workspace.workspaceFolders ?? [],
 ): Workspace {
@@ -28,7 +28,7 @@ export function createWorkspace(
 }
 
 function createDisk(workspaceFolders: () => readonly vscode.WorkspaceFolder[]): WorkspaceDisk {
-  /** One change after the other: what one was looked at for, the next must not have changed meanwhile. */
+  /** Serializes changes: the files that one change was checked against must not be changed by another. */
   let changing: Promise<unknown> = Promise.resolve();
   return {
     get folders() {
@@ -78,7 +78,7 @@ function createDisk(workspaceFolders: () => readonly vscode.WorkspaceFolder[]): 
   };
 }
 
-/** A virtual file system has no links that lead out of it. */
+/** A virtual file system has no links out of it. */
 function placeOfVirtual(file: FilePath, folders: readonly vscode.WorkspaceFolder[]): FilePlace {
   const inside = toFilePath(toUri(file), folders);
   return { path: inside?.path ?? file.absolute, outside: inside === undefined };

@@ -1,4 +1,4 @@
-// Decides whether changes of files are made: every one is looked at before anything is changed; if one fails, those before it are taken back.
+// Applies changes of files together: all are checked before any is made, and if one fails, the earlier ones are rolled back.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import {
@@ -16,14 +16,18 @@ import { whyReadOnly } from './fileRights.ts';
 import { deleteStep, type FileStep, moveStep, presentBytes, writeStep } from './fileSteps.ts';
 import { contentUri, toUri } from './fileUris.ts';
 
-/** `folders`: of the workspace that the files belong to. */
+/** `folders`: the folders of the workspace. */
 export async function applyEdits(
   edits: readonly FileEdit[],
   folders: readonly vscode.WorkspaceFolder[],
   options: ApplyOptions = {},
 ): Promise<Result<readonly AppliedEdit[]>> {
   if (!vscode.workspace.isTrusted) {
-    return failed('untrusted', 'The workspace is not trusted, so nothing in it is changed.', 'The user can trust it.');
+    return failed(
+      'untrusted',
+      'The workspace is not trusted, so its files cannot be changed.',
+      'The user can trust it.',
+    );
   }
   const guards = new Map<FileEdit, PlaceGuard>();
   for (const edit of edits) {
@@ -31,29 +35,29 @@ export async function applyEdits(
     if (!guard.ok) return guard;
     guards.set(edit, guard.value);
   }
-  const looked = await lookAt(edits);
-  if (looked !== undefined) return looked;
+  const refused = await checkEdits(edits);
+  if (refused !== undefined) return refused;
   const applied: AppliedEdit[] = [];
   const done: FileStep[] = [];
   for (const [edit, guard] of guards) {
     const step = await stepOf(edit, guard, options);
     const result = await step.run();
-    if (!result.ok) return takeBack(done, applied, result);
+    if (!result.ok) return rollBack(done, applied, result);
     done.push(step);
     applied.push(...result.value);
   }
   return succeeded(applied);
 }
 
-/** Why not all of it can be done; nothing was changed. */
-async function lookAt(edits: readonly FileEdit[]): Promise<Refused | undefined> {
-  /** What earlier edits will have made of a file. */
+/** Why the edits cannot all be made. Changes nothing. */
+async function checkEdits(edits: readonly FileEdit[]): Promise<Refused | undefined> {
+  /** The content after the earlier edits. */
   const planned = new Map<string, Uint8Array | undefined>();
   for (const edit of edits) {
     const uri = contentUri(edit.file);
     const key = uri.toString();
     if (planned.has(key) ? edit.type !== 'move' || !isSame(planned.get(key), edit.from) : false) {
-      return failed('twice', `${edit.file.path} is changed twice at once.`, 'Make one change of it.');
+      return failed('twice', `${edit.file.path} is changed twice.`, 'Combine the changes into one.');
     }
     const refused = planned.has(key) ? undefined : await whyNot(edit, uri);
     if (refused !== undefined) return refused;
@@ -79,7 +83,7 @@ async function whyNot(edit: FileEdit, uri: vscode.Uri): Promise<Refused | undefi
     return failed(
       'unsaved',
       `${file.path} has unsaved changes in the editor.`,
-      'The user can save or drop them first.',
+      'The user can save or discard them first.',
     );
   }
   const folder = edit.type !== 'write' || from === undefined;
@@ -89,9 +93,9 @@ async function whyNot(edit: FileEdit, uri: vscode.Uri): Promise<Refused | undefi
 async function whyNoTarget(file: FilePath, to: FilePath): Promise<Refused | undefined> {
   const target = toUri(to);
   if (await exists(target)) {
-    // Another spelling of the same name is no other file where the file system does not tell them apart.
+    // On a case-insensitive file system another spelling is the same file.
     const same = to.path.toLowerCase() === file.path.toLowerCase();
-    if (!same) return failed(EXISTS, `${to.path} exists already.`, 'Choose another name, or delete it first.');
+    if (!same) return failed(EXISTS, `${to.path} already exists.`, 'Choose another name, or delete it first.');
   }
   return whyReadOnly(to, target, { there: false, folder: true });
 }
@@ -113,8 +117,8 @@ async function exists(uri: vscode.Uri): Promise<boolean> {
 }
 
 function staleFailure(file: FilePath, present: Uint8Array | undefined, from: Uint8Array | undefined): Refused {
-  if (present === undefined) return failed(STALE, `${file.path} does not exist any more.`);
-  if (from === undefined) return failed(STALE, `${file.path} exists by now.`, 'Read it first.');
+  if (present === undefined) return failed(STALE, `${file.path} no longer exists.`);
+  if (from === undefined) return failed(STALE, `${file.path} exists now.`, 'Read it first.');
   return failed(STALE, `${file.path} has changed.`, 'Read it again.');
 }
 
@@ -131,11 +135,11 @@ async function stepOf(edit: FileEdit, guard: PlaceGuard, options: ApplyOptions):
   }
 }
 
-async function takeBack(done: readonly FileStep[], applied: readonly AppliedEdit[], result: Refused): Promise<Refused> {
+async function rollBack(done: readonly FileStep[], applied: readonly AppliedEdit[], result: Refused): Promise<Refused> {
   const undone = [];
   for (const step of [...done].reverse()) undone.push(await step.undo());
   if (!undone.includes(false)) return result;
   const names = [...new Set(applied.map(({ file }) => file.path))].join(', ');
   const { code, message } = result.failure;
-  return failed(code, `${message} Not everything could be taken back.`, `Look at ${names} before you go on.`);
+  return failed(code, `${message} Not all changes could be rolled back.`, `Check ${names} before you continue.`);
 }

@@ -1,4 +1,4 @@
-// Decides in which encoding a file is: as the editor has it open or is set to, else as its bytes say. What would not come out again byte for byte does not count.
+// Finds the encoding of a file: that of its open document, of the settings, or of its bytes. Only encodings that reproduce the bytes count.
 import * as vscode from 'vscode';
 import { decodeAs, decodeBytes, type Encoding, encodeText, hasNul } from '../../base/encodings.ts';
 
@@ -6,14 +6,14 @@ const OURS: ReadonlySet<string> = new Set<Encoding>(['utf8', 'utf8bom', 'utf16le
 
 export interface DecodedFile {
   readonly text: string;
-  /** By VS Code's name. */
+  /** VS Code's name of it. */
   readonly encoding: string;
 }
 
-/** Undefined for what is not text, in no encoding that would give back these very bytes. */
+/** Undefined if it is not text in any encoding that reproduces these bytes. */
 export async function decodeFile(uri: vscode.Uri, bytes: Uint8Array): Promise<DecodedFile | undefined> {
   const plain = decodeBytes(bytes);
-  // A byte-order mark leaves no doubt.
+  // A byte-order mark is unambiguous.
   if (plain !== undefined && plain.encoding !== 'utf8' && plain.encoding !== 'windows1252') return plain;
   for (const encoding of [documentOf(uri)?.encoding, configuredEncoding(uri)]) {
     const text = encoding === undefined ? undefined : await decodeIn(encoding, bytes);
@@ -28,22 +28,22 @@ export async function encodeFile(uri: vscode.Uri, text: string, like?: Uint8Arra
   return encodeIn(encoding ?? 'utf8', text);
 }
 
-/** What a save would write. */
+/** The bytes that a save would write. */
 export async function bytesOf(document: vscode.TextDocument): Promise<Uint8Array> {
   const { encoding } = document;
   const text = document.getText();
   return (isOurs(encoding) ? encodeText(text, encoding) : undefined) ?? vscode.workspace.encode(text, { encoding });
 }
 
-/** Of several names of one file, the one with unsaved changes. */
+/** The open document under any of these names, preferably one with unsaved changes. */
 export function documentOf(...uris: readonly vscode.Uri[]): vscode.TextDocument | undefined {
-  const names = new Set(uris.map(nameOf));
-  const open = vscode.workspace.textDocuments.filter((document) => names.has(nameOf(document.uri)));
+  const names = new Set(uris.map(documentKey));
+  const open = vscode.workspace.textDocuments.filter((document) => names.has(documentKey(document.uri)));
   return open.find((document) => document.isDirty) ?? open[0];
 }
 
-/** Where the disk takes two spellings for one name, so does the editor, which keeps the one it met first. */
-function nameOf(uri: vscode.Uri): string {
+/** On a case-insensitive disk VS Code also treats both spellings as one name, and keeps the first. */
+function documentKey(uri: vscode.Uri): string {
   const ignoresCase = uri.scheme === 'file' && (process.platform === 'darwin' || process.platform === 'win32');
   return ignoresCase ? uri.toString().toLowerCase() : uri.toString();
 }
@@ -53,7 +53,7 @@ export function configuredEncoding(uri: vscode.Uri): string {
 }
 
 async function decodeIn(encoding: string, bytes: Uint8Array): Promise<string | undefined> {
-  // No mark is there, or it would have been found; without one the editor would write UTF-16 back with one.
+  // There is no byte-order mark here, and VS Code would add one when it saves UTF-16.
   if (hasNul(bytes) || encoding === 'utf16le' || encoding === 'utf16be') return undefined;
   if (encoding === 'utf8' || encoding === 'utf8bom') return decodeAs('utf8', bytes)?.text;
   const text = await vscode.workspace.decode(bytes, { encoding });

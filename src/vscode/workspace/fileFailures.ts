@@ -1,4 +1,4 @@
-// Decides what is said of a file that the editor cannot read or write: words that a model can act on.
+// Explains errors of reading and writing files so that a model can act on them.
 import * as vscode from 'vscode';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type FilePath, NOT_FOUND } from '../../core/ports/workspace.ts';
@@ -13,11 +13,11 @@ export async function attempt<T>(
   try {
     return succeeded(await action());
   } catch (error) {
-    return explain(file, does, error);
+    return explainFileError(file, does, error);
   }
 }
 
-function explain(file: FilePath, does: 'read' | 'written', error: unknown): Refused {
+function explainFileError(file: FilePath, does: 'read' | 'written', error: unknown): Refused {
   const name = file.path === '' ? 'The folder' : file.path;
   switch (error instanceof vscode.FileSystemError ? error.code : '') {
     case 'FileNotFound':
@@ -27,7 +27,7 @@ function explain(file: FilePath, does: 'read' | 'written', error: unknown): Refu
     case 'FileNotADirectory':
       return failed('is_file', `${name} is not a folder.`);
     case 'NoPermissions':
-      return failed('no_rights', `${name} may not be ${does}: the rights are missing.`);
+      return failed('no_rights', `${name} cannot be ${does}: permission denied.`);
     default:
       return failed(does === 'read' ? 'unreadable' : 'unwritable', `${name} cannot be ${does}: ${sentence(error)}`);
   }

@@ -1,4 +1,4 @@
-// Decides what a file of the workspace is called: relative to its folder, which is named where there are several.
+// Resolves paths in the workspace: relative to its folder, with the folder's name if there are several.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
@@ -21,14 +21,14 @@ export async function resolveIn(
   const chosen = named.length > 1 ? named.findIndex((folder) => folder.path === first) : -1;
   const folder = folders[Math.max(chosen, 0)];
   if (folder !== undefined && isVirtual(Math.max(chosen, 0))) {
-    // A virtual file system has no links that lead out of it.
+    // A virtual file system has no links out of it.
     const file = toFilePath(vscode.Uri.joinPath(folder.uri, chosen === -1 ? path : rest.join('/')), folders);
     return file === undefined ? outside(path) : succeeded(file);
   }
   return resolveInside(onDiskOf(folders), path, options);
 }
 
-/** An address of a virtual file system; a letter and a colon is a drive. */
+/** An address in a virtual file system; one letter and a colon is a drive. */
 function asAddress(path: string): vscode.Uri | undefined {
   const address = ADDRESS.test(path) ? vscode.Uri.parse(path) : undefined;
   return address?.scheme === 'file' ? undefined : address;

@@ -1,4 +1,4 @@
-// Holds each change of a file on disk to where it was judged for, right before and right after the editor makes it.
+// Checks right before and after a change on disk that the path still leads to the place it was approved for.
 import type * as vscode from 'vscode';
 import { type Failure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type FileEdit, type FilePath } from '../../core/ports/workspace.ts';
@@ -6,11 +6,11 @@ import { MOVED, type PinnedPlace, pinPlace } from '../../node/pinnedPlace.ts';
 import { onDiskOf, toUri } from './fileUris.ts';
 
 export interface PlaceGuard {
-  /** Changes nothing where the name leads elsewhere by now; fails too if it does so afterwards. */
+  /** Changes nothing if the path leads elsewhere by now; also fails if it does so afterwards. */
   around<T>(change: () => PromiseLike<T>): Promise<Result<T>>;
 }
 
-/** Fails, with nothing changed, if a name does not lead any more where it did when it was judged. */
+/** Fails, with nothing changed, if a path no longer leads to the place it was approved for. */
 export async function guardPlaces(
   edit: FileEdit,
   folders: readonly vscode.WorkspaceFolder[],
@@ -45,8 +45,8 @@ async function changeAt<T>(
   if ((await whyMoved(pinned)) === undefined) return succeeded(changed);
   return failed(
     MOVED,
-    `A folder above ${path} was replaced by a link while ${path} was changed: the change may have gone where it leads.`,
-    'Look at what is there before you go on.',
+    `A folder above ${path} was replaced by a link while ${path} was changed: the change may have gone to its target.`,
+    'Check the target before you continue.',
   );
 }
 

@@ -1,4 +1,4 @@
-// Decides whether a file may be written at all, before anything is changed: file systems, rights, and what the user has set to read-only.
+// Checks before a change whether a file can be written: file system, permissions, and the user's read-only settings.
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
@@ -9,7 +9,7 @@ import { type Refused } from './fileFailures.ts';
 
 const NO_WRITER = 0o222;
 
-/** `there`: it exists. A file that is made, moved or deleted changes its folder. */
+/** `there`: the file exists. Creating, moving or deleting a file changes its folder. */
 export async function whyReadOnly(
   file: FilePath,
   uri: vscode.Uri,
@@ -26,7 +26,7 @@ export async function whyReadOnly(
   for (const place of places) {
     if (await mayWrite(place)) continue;
     const what = place === uri.fsPath ? file.path : `The folder of ${file.path}`;
-    return failed('no_rights', `${what} may not be written: the rights are missing.`, 'The user can grant them.');
+    return failed('no_rights', `${what} cannot be written: permission denied.`, 'The user can grant the permission.');
   }
   return undefined;
 }
@@ -40,7 +40,7 @@ async function isMarkedReadOnly(uri: vscode.Uri): Promise<boolean> {
   }
 }
 
-/** `files.readonlyInclude`: the editor lets an extension change such a buffer and then does not save it. */
+/** `files.readonlyInclude`: VS Code lets an extension change such a buffer, but does not save it. */
 function isSetReadOnly(uri: vscode.Uri): boolean {
   const settings = vscode.workspace.getConfiguration('files', uri);
   const path = vscode.workspace.asRelativePath(uri, false);
@@ -51,7 +51,7 @@ function isSetReadOnly(uri: vscode.Uri): boolean {
   return matches('readonlyInclude') && !matches('readonlyExclude');
 }
 
-/** Whoever may do everything is still held to a file that nobody is to write. */
+/** Root can write everything, so a file without any write permission counts as read-only too. */
 async function mayWrite(path: string): Promise<boolean> {
   try {
     await access(path, constants.W_OK);

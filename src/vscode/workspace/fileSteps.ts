@@ -1,4 +1,4 @@
-// The ways in which one file is changed, each with its way back: in its buffer, as bytes, moved, deleted.
+// The ways to change one file, each with its undo: in its buffer, as bytes, moved, deleted.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import {
@@ -17,11 +17,11 @@ import { saveAsOwn } from './ownSaves.ts';
 /** A change that can be made now. `run` fails without having changed anything. */
 export interface FileStep {
   run(): Promise<Result<readonly AppliedEdit[]>>;
-  /** After `run` succeeded. Resolves to whether all is as it was. */
+  /** After `run` succeeded. Resolves to whether the former state is restored. */
   undo(): Promise<boolean>;
 }
 
-/** Longer texts take the editor seconds to take up, and it formats none of them. */
+/** The editor needs seconds to open longer texts, and does not format them. */
 const LONGEST_BUFFER = 4 * 1024 * 1024;
 
 type Write = Extract<FileEdit, { type: 'write' }>;
@@ -53,7 +53,7 @@ export async function writeStep(
   return bytesStep(edit, uri, guard);
 }
 
-/** Undefined if the editor cannot have it as a text: too long, or open in another encoding. */
+/** Undefined if the editor cannot open it as text: too long, or open in another encoding. */
 async function openAs(uri: vscode.Uri, encoding: string): Promise<vscode.TextDocument | undefined> {
   const open = documentOf(uri);
   if (open?.isDirty === true) return open;
@@ -70,7 +70,7 @@ function bufferStep(buffer: BufferEdit, { from }: Write, guard: PlaceGuard, { sa
   const undo = async () => {
     const back = await replaceText(document, buffer.before);
     if (keepsUnsaved) return back;
-    // A formatter may have its say again, so the bytes have the last word.
+    // Saving may run a formatter again, so the bytes are written last.
     return isDone(
       await guard.around(
         async () => (await saveAsOwn(document)) && from !== undefined && (await putBytes(document.uri, from)),
@@ -124,7 +124,7 @@ function createStep({ file, uri, text, guard }: NewFile, { save = true }: ApplyO
   };
 }
 
-/** For what the editor cannot hold as text without changing it: other bytes, mixed line endings, very long files. */
+/** For files that the editor cannot open as text unchanged: binary, mixed line endings, very long files. */
 function bytesStep({ file, from, to }: Write, uri: vscode.Uri, guard: PlaceGuard): FileStep {
   const undo = async () =>
     isDone(await guard.around(() => (from === undefined ? removeFile(uri) : putBytes(uri, from))));
@@ -132,7 +132,8 @@ function bytesStep({ file, from, to }: Write, uri: vscode.Uri, guard: PlaceGuard
     undo,
     run: async () => {
       const present = await readBytes(uri);
-      if (!isSame(present, from)) return failed(STALE, `${file.path} changed at this very moment.`, 'Read it again.');
+      if (!isSame(present, from))
+        return failed(STALE, `${file.path} was changed at the same moment.`, 'Read it again.');
       const written = await guard.around(() => attempt(file, 'written', () => vscode.workspace.fs.writeFile(uri, to)));
       if (!written.ok) return written;
       if (written.value.ok) return succeeded([{ file, ...(from && { before: from }), after: to, unsaved: false }]);
@@ -179,7 +180,7 @@ export function deleteStep({ file, from }: Delete, uri: vscode.Uri, guard: Place
   };
 }
 
-/** The bytes that a person would say are there: the buffer's if it has unsaved changes. Undefined if there is no file. */
+/** The current bytes: those of the buffer if it has unsaved changes. Undefined if there is no file. */
 export async function presentBytes(uri: vscode.Uri): Promise<Uint8Array | undefined> {
   const open = documentOf(uri);
   return open?.isDirty === true ? bytesOf(open) : readBytes(uri);

@@ -1,25 +1,25 @@
-// Decides which of the editor's resources a path of the workspace is.
+// Maps paths of the workspace to URIs of VS Code and back.
 import * as vscode from 'vscode';
 import { type FilePath } from '../../core/ports/workspace.ts';
 
-/** How the machine says a file that is not on its own disk; a letter and a colon is a drive. */
+/** The address of a file that is not on the local disk; one letter and a colon is a drive. */
 export const ADDRESS = /^[a-z][a-z0-9+.-]+:\//i;
 
 export function absoluteOf(uri: vscode.Uri): string {
   return uri.scheme === 'file' ? uri.fsPath : uri.toString();
 }
 
-/** The file itself, also where it is a link: what is moved or deleted. */
+/** The file itself, even if it is a link: for moving and deleting. */
 export function toUri(file: FilePath): vscode.Uri {
   return ADDRESS.test(file.absolute) ? vscode.Uri.parse(file.absolute, true) : vscode.Uri.file(file.absolute);
 }
 
-/** Where its content is: two names of one file have one buffer. */
+/** The location of its content: two names of one file share one buffer. */
 export function contentUri(file: FilePath): vscode.Uri {
   return (file.real === undefined ? undefined : uriOf(file.real)) ?? toUri(file);
 }
 
-/** By the name of its folder, as the editor has it open, which may itself be a link. */
+/** By the folder as VS Code has it open, which may itself be a link. */
 function uriOf(path: string): vscode.Uri | undefined {
   const folders = vscode.workspace.workspaceFolders ?? [];
   const named = foldersOf(folders);
@@ -28,7 +28,7 @@ function uriOf(path: string): vscode.Uri | undefined {
   return folder && vscode.Uri.joinPath(folder.uri, path.slice((named[index]?.path ?? '').length));
 }
 
-/** With several folders each path begins with a folder's name; of two with one name the second is told apart. */
+/** With several folders each path begins with the folder's name; a second folder of the same name gets a number. */
 export function foldersOf(folders: readonly vscode.WorkspaceFolder[]): FilePath[] {
   const taken = new Map<string, number>();
   return folders.map(({ name, uri }) => {
@@ -39,12 +39,12 @@ export function foldersOf(folders: readonly vscode.WorkspaceFolder[]): FilePath[
   });
 }
 
-/** Those on the machine's own disk; each keeps the name that it has among all. */
+/** The folders on the local disk, named as among all folders. */
 export function onDiskOf(folders: readonly vscode.WorkspaceFolder[]): FilePath[] {
   return foldersOf(folders).filter((_, index) => folders[index]?.uri.scheme === 'file');
 }
 
-/** Undefined for what is in none of the folders. A folder inside another comes before it. */
+/** Undefined if it is in none of the folders. The innermost folder wins. */
 export function toFilePath(
   uri: vscode.Uri,
   folders: readonly vscode.WorkspaceFolder[] = vscode.workspace.workspaceFolders ?? [],

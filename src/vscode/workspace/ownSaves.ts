@@ -1,7 +1,7 @@
-// Saves documents on Earshot's behalf, and knows which saves are Earshot's: none of them counts as the user's.
+// Saves documents for Earshot and tracks these saves, so that they do not count as the user's.
 import type * as vscode from 'vscode';
 
-/** Documents that Earshot is saving, by how many saves are under way. */
+/** The number of running saves for each document. */
 const saving = new Map<vscode.TextDocument, number>();
 
 /** The editor announces the save before this resolves. */

@@ -1,4 +1,4 @@
-// Finds the ripgrep that VS Code ships, else one on the PATH. Looked for once.
+// Finds the ripgrep that VS Code ships, or one on the PATH, once.
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -13,7 +13,7 @@ export function findRipgrep(): Promise<string | undefined> {
   return found;
 }
 
-/** Since 1.122 there is one package for all platforms; in a desktop's archive it lies beside it. */
+/** Since VS Code 1.122 one package contains all platforms; on the desktop it is outside the archive. */
 function places(appRoot: string, path: string): string[] {
   const shipped = ['node_modules', 'node_modules.asar.unpacked'].flatMap((modules) => [
     join(appRoot, modules, '@vscode', 'ripgrep-universal', 'bin', `${process.platform}-${process.arch}`, NAME),

@@ -1,4 +1,4 @@
-// What the editor's own tool says of a terminal's last command: taken only for the command it speaks of.
+// The output of VS Code's own tool for the last command of a terminal, used only if it belongs to that command.
 import { expect, test } from 'vitest';
 import { printedByLastCommand } from '../../../src/vscode/sources/lastCommand.ts';
 

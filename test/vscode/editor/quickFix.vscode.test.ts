@@ -44,7 +44,7 @@ describe('quick fixes', function () {
     const log = recordingLogger([]);
     problems = new DiagnosticsSource(log);
     const telling = createDiagnosticsProducer({ clock: realClock, logger: log, problems, workspace });
-    fixes = createQuickFixes({ clock: realClock, problems, telling });
+    fixes = createQuickFixes({ clock: realClock, problems, reported: telling });
     headless = await startHeadless({
       model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       ports: { workspace, problems: telling, producers: [telling], tools: [createQuickFixTool(fixes)] },

@@ -146,7 +146,7 @@ describe('unusual files', () => {
     const path = await put('closed/a.txt', 'a\n');
     await chmod(onDisk('closed'), 0o555);
     try {
-      const missing = /The folder of .* may not be written: the rights are missing\. The user can grant them\./;
+      const missing = /The folder of .* cannot be written: permission denied\. The user can grant the permission\./;
       assert.match(await refused(bench.call('delete_file', { path })), missing);
       assert.match(await refused(bench.call('move_file', { path, to: `${folder}/b.txt` })), missing);
       assert.match(await refused(bench.call('write_file', { path: `${folder}/closed/new.txt`, content: '' })), missing);
@@ -237,10 +237,7 @@ describe('unusual files', () => {
       files.readOnly.add(`${root.uri.path}/c.txt`);
       assert.match(await refused(edit('c.txt', 'see', 'saw')), /c\.txt is read-only\. The user can make it writable\./);
       files.unreadable.add(`${root.uri.path}/c.txt`);
-      assert.match(
-        await refused(bench.call('read_file', { path: 'c.txt' })),
-        /may not be read: the rights are missing/,
-      );
+      assert.match(await refused(bench.call('read_file', { path: 'c.txt' })), /cannot be read: permission denied/);
       await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     });
   });

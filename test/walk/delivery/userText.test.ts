@@ -167,10 +167,16 @@ describe('a queued message', () => {
     await earshot.queue(walk.id, 'One.');
     await earshot.queue(walk.id, 'Two.');
     const [one, two] = walk.log.state.pending.queuedMessages;
-    expect(await earshot.takeBack(walk.id, one?.id ?? '')).toMatchObject({ ok: true, value: { content: 'One.' } });
+    expect(await earshot.withdrawMessage(walk.id, one?.id ?? '')).toMatchObject({
+      ok: true,
+      value: { content: 'One.' },
+    });
     await pipe.end();
     await earshot.settled(walk.id);
-    expect(await earshot.takeBack(walk.id, two?.id ?? '')).toMatchObject({ ok: false, failure: { code: 'carried' } });
+    expect(await earshot.withdrawMessage(walk.id, two?.id ?? '')).toMatchObject({
+      ok: false,
+      failure: { code: 'carried' },
+    });
     expect([occurrences(walk, 1, 'One.'), occurrences(walk, 1, 'Two.')]).toEqual([0, 1]);
     await walk.golden(golden('queued-taken-back'));
   });

@@ -76,7 +76,7 @@ test('after a restart only conversations with running commands are live again', 
   lingering.dispose();
   window = await window.restart();
   linger();
-  await lingering.takeUp([id, otherId]);
+  await lingering.reattach([id, otherId]);
   expect(window.handles.list(id).map(({ state }) => state)).toEqual(['running']);
   expect(window.earshot.get(otherId)).toBeUndefined();
 });

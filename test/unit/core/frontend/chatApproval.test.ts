@@ -1,4 +1,4 @@
-// What the page is told of approvals, questions and retries, which are not in the log.
+// Approvals, questions and retries on the chat page, which are not in the log.
 import { expect, test } from 'vitest';
 import { ChatFrontend } from '../../../../src/core/frontend/chatFrontend.ts';
 import { emptyChatHead } from '../../../../src/core/frontend/chatHead.ts';
@@ -30,7 +30,7 @@ function begin() {
   return { frontend, changes };
 }
 
-test('a retry is a notice that says when, and is gone when it is sent', () => {
+test('a retry shows a notice with its delay, which is removed when the request is sent', () => {
   const { frontend, changes } = begin();
   const failure = { code: 'rate_limited', message: 'It is busy.' } as const;
   frontend.render('c', { type: 'retrying', id: 'r', seconds: 4, failure });
@@ -45,7 +45,7 @@ test('a retry is a notice that says when, and is gone when it is sent', () => {
   frontend.dispose();
 });
 
-test('an open approval says why it is asked, what always means, and what was wrong with the last answer', async () => {
+test('an open approval shows its reason, the scope of *always*, and the problem of the last answer', async () => {
   const { frontend, changes } = begin();
   const call = { id: 'a', name: 'run_command', arguments: { command: 'x' } };
   const { signal } = new AbortController();
@@ -64,7 +64,7 @@ test('an open approval says why it is asked, what always means, and what was wro
   frontend.dispose();
 });
 
-test('a question can be answered here while it is asked here, once; elsewhere it is only shown', async () => {
+test('a question can be answered once while it is open in this window; otherwise it is only shown', async () => {
   const { frontend, changes } = begin();
   const question = { id: 'q', text: 'Which?', several: false, options: ['x', 'y'] };
   const tool = { type: 'tool', id: 'a', name: 'ask_user', arguments: {}, state: 'running', output: '' } as const;

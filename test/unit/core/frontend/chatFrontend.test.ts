@@ -1,4 +1,4 @@
-// What the page is told: nothing before it is ready, a snapshot, then deltas without a gap that lead to the same state.
+// Messages to the chat page: none before it is ready, then a snapshot, then deltas without a gap that lead to the same state.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Clock } from '../../../../src/base/clock.ts';
@@ -53,7 +53,7 @@ const tool = (state: 'running' | 'done'): TranscriptItem => ({
 });
 const appended = (item: TranscriptItem) => frontend.appended('c', { items: [item] } as never);
 
-test('nothing is posted before the page is ready; then a snapshot of everything so far', () => {
+test('nothing is posted before the page is ready; then a snapshot of the whole state', () => {
   frontend.setHead({ running: true });
   frontend.render('c', { type: 'answer_started', id: 'a' });
   frontend.render('c', { type: 'answer_text', id: 'a', field: 'text', text: 'Hel' });
@@ -64,7 +64,7 @@ test('nothing is posted before the page is ready; then a snapshot of everything 
   ]);
 });
 
-test('what is drawn within a moment goes out together, in order', () => {
+test('changes within one flush interval are posted together, in order', () => {
   frontend.attach((message) => posted.push(message));
   frontend.render('c', { type: 'answer_started', id: 'a' });
   for (const text of ['x', 'y', 'z']) frontend.render('c', { type: 'answer_text', id: 'a', field: 'text', text });
@@ -75,7 +75,7 @@ test('what is drawn within a moment goes out together, in order', () => {
   ]);
 });
 
-test('an approval is shown while it is open, answered once, and gone when the turn is stopped', async () => {
+test('an approval is shown while it is open, answered once, and closed when the turn is stopped', async () => {
   frontend.attach((message) => posted.push(message));
   appended(tool('running'));
   const stopped = new AbortController();
@@ -93,7 +93,7 @@ test('an approval is shown while it is open, answered once, and gone when the tu
   expect(frontend.openApprovals).toBe(0);
 });
 
-test('a call is shown while it is written, and is gone when the answer is there', () => {
+test('a call is shown while the model writes it, and removed when the answer ends', () => {
   let page: PageState = initialState;
   frontend.attach((message) => (page = reduce(page, message)));
   frontend.render('c', { type: 'answer_started', id: 'a' });
@@ -108,7 +108,7 @@ test('a call is shown while it is written, and is gone when the answer is there'
   expect(shown(page)).toEqual([]);
 });
 
-test('whenever the page connects, deltas bring it to what a new snapshot would say', () => {
+test('whenever the page connects, deltas lead to the same state as a new snapshot', () => {
   const step = fc.oneof(
     fc.record({ type: fc.constant('text' as const), text: fc.string() }),
     fc.record({
@@ -163,7 +163,7 @@ function shown(state: PageState): unknown[] {
   });
 }
 
-test('the composer gets the keyboard at once, or once with the next page where none is there or it is about to go', () => {
+test('the composer gets the focus at once, or with the next page if none is ready or it is about to be replaced', () => {
   const focused = () => posted.splice(0).filter(({ type }) => type === 'focus_composer').length;
   const attach = () => frontend.attach((message) => posted.push(message));
   frontend.focusComposer();

@@ -1,4 +1,4 @@
-// What the composer holds on the host's side: images and files, over a reload, sent once, and what comes back to it.
+// The composer's attachments and returned messages, also over a reload.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ function open() {
 
 const png = { type: 'attach_image', name: 'shot.png', media_type: 'image/png', data: 'iVBORw0KGgo=' } as const;
 
-test('an image is kept with its bytes over a reload, and goes out once', async () => {
+test('an attached image survives a reload and is sent once', async () => {
   const { composing, drafts } = open();
   expect(await composing.attach(png)).toMatchObject({ ok: true });
   expect(await composing.attach(png)).toMatchObject({ ok: true });
@@ -62,7 +62,7 @@ test('an image is kept with its bytes over a reload, and goes out once', async (
   expect(next.composing.take().attachments).toEqual([]);
 });
 
-test('what could not be sent is attached again, before what was attached since', async () => {
+test('attachments of a refused message are attached again, before newer ones', async () => {
   const { composing, attachments } = open();
   await composing.attach(png);
   const { giveBack } = composing.take();
@@ -73,14 +73,14 @@ test('what could not be sent is attached again, before what was attached since',
   expect(attachments().map(({ name }) => name)).toEqual(['other.png']);
 });
 
-test('an empty image is refused by name, and nothing changes', async () => {
+test('an empty image is refused by name and changes nothing', async () => {
   const { composing, attachments } = open();
   const refused = await composing.attach({ ...png, data: '' });
   expect(refused).toMatchObject({ ok: false, failure: { code: 'image_size', message: 'shot.png is empty.' } });
   expect(attachments()).toEqual([]);
 });
 
-test('words that come back are on disk before anybody says so, in front of the draft, once', async () => {
+test('returned messages are on disk before the call resolves, in front of the draft, and only once', async () => {
   const { composing, drafts, restored, attachments } = open();
   await drafts.write('half typed');
   const attached = [{ type: 'file_content', path: 'a.txt', content: 'one' } as const];
@@ -98,14 +98,14 @@ test('words that come back are on disk before anybody says so, in front of the d
 
 const queued = { id: 'q', content: 'Go', at: '' };
 
-test('a queued message comes back although the draft begins with the same words', async () => {
+test('a queued message is returned even if the draft begins with the same text', async () => {
   const { composing, drafts } = open();
   await drafts.write('Go on');
   await composing.giveBack([queued]);
   expect(await drafts.read()).toBe('Go\nGo on');
 });
 
-test('a message that came back is known as that over a reload, until the composer is cleared', async () => {
+test('a returned message is marked over a reload until the composer is cleared', async () => {
   const first = open();
   expect(first.composing.has([queued])).toBe(false);
   await first.composing.giveBack([queued]);
@@ -117,9 +117,9 @@ test('a message that came back is known as that over a reload, until the compose
   expect([second.returned(), second.composing.has([queued])]).toEqual([true, true]);
   await second.composing.giveBack([queued]);
   expect(await second.drafts.read()).toBe('Go');
-  await second.composing.typed('Go away');
+  await second.composing.draftChanged('Go away');
   expect(second.returned()).toBe(true);
-  await second.composing.typed('');
+  await second.composing.draftChanged('');
   expect(second.returned()).toBe(false);
 
   const third = open();
@@ -127,13 +127,13 @@ test('a message that came back is known as that over a reload, until the compose
   expect([third.returned(), third.composing.has([queued])]).toEqual([false, false]);
 });
 
-test('a message that the user took back is not called undelivered', async () => {
+test('a message that the user withdrew is not marked as undelivered', async () => {
   const { composing, drafts, returned } = open();
-  await composing.putBack([queued]);
+  await composing.restoreMessages([queued]);
   expect([await drafts.read(), returned()]).toEqual(['Go', false]);
 });
 
-test('what was attached and cannot be read is left out', async () => {
+test('attachments that cannot be read are ignored', async () => {
   await writeFile(join(folder, 'draft-attachments.json'), '[{"id": 7}]');
   const { composing, attachments } = open();
   await composing.restore();

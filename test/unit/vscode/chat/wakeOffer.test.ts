@@ -1,17 +1,17 @@
-// A model that may be asked only on the user's own doing: offered once, told only when the user chose it.
+// The offer to deliver notifications to a model that may run only at the user's request.
 import { expect, test } from 'vitest';
 import { WakeOffer } from '../../../../src/vscode/chat/wakeOffer.ts';
 
-test('one toast for as long as it is held, and only the choice tells the model', async () => {
+test('a held notification is offered once until released, and delivered only if the user accepts', async () => {
   const shown: string[] = [];
   const answers: ((chosen: string | undefined) => void)[] = [];
-  let told = 0;
+  let delivered = 0;
   const offer = new WakeOffer({
     show: (message) => {
       shown.push(message);
       return new Promise((resolve) => answers.push(resolve));
     },
-    deliver: async () => void (told += 1),
+    deliver: async () => void (delivered += 1),
     report: (error) => expect(error).toBeUndefined(),
   });
   const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -23,10 +23,10 @@ test('one toast for as long as it is held, and only the choice tells the model',
   expect(shown).toEqual([expect.stringContaining('Tea')]);
   answers[0]?.(undefined);
   await settle();
-  expect(told).toBe(0);
+  expect(delivered).toBe(0);
   offer.update(undefined, 'Tea');
   offer.update('model', 'Tea');
   answers[1]?.('Deliver now');
   await settle();
-  expect([shown.length, told]).toEqual([2, 1]);
+  expect([shown.length, delivered]).toEqual([2, 1]);
 });

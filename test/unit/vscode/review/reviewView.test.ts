@@ -1,4 +1,4 @@
-// What the page is told of changes: files and parts in readable words, bounded, however many there are.
+// The view of changes on the page: files and hunks, bounded in number.
 import { expect, test } from 'vitest';
 import { differenceOf } from '../../../../src/core/checkpoints/hunks.ts';
 import { type ReviewedFile } from '../../../../src/core/checkpoints/review.ts';
@@ -18,11 +18,11 @@ const file = (path: string, old: string, now: string, more: Partial<ReviewedFile
 });
 const many = Array.from({ length: 50 }, (_, index) => `${index}\n`).join('');
 
-test('nothing to review is no bar', () => {
+test('nothing to review gives no view', () => {
   expect(viewChanges([])).toBeNull();
 });
 
-test('parts are shown where there are several, by their first line that says something', () => {
+test('several hunks are listed, each with its first non-empty line', () => {
   const view = viewChanges([
     file('a', 'x\n1\n2\n3\n', `  größer ${'ü'.repeat(200)}\n1\n2\n\n  end\n`),
     file('b', 'x', 'y'),
@@ -37,7 +37,7 @@ test('parts are shown where there are several, by their first line that says som
   expect(second?.hunks).toBeUndefined();
 });
 
-test('what is no text, clashes or has too many parts has none', () => {
+test('binary files, conflicts and files with too many hunks list none', () => {
   const other = many.replaceAll('\n', '\nnew\n');
   const binary = file('b', '', '', differenceOf(Uint8Array.of(0, 1), Uint8Array.of(0, 2)));
   const view = viewChanges([
@@ -53,12 +53,12 @@ test('what is no text, clashes or has too many parts has none', () => {
   ]);
 });
 
-test('a thousand files are counted and a hundred are listed', () => {
+test('of a thousand files all are counted and a hundred are listed', () => {
   const view = viewChanges(Array.from({ length: 1000 }, (_, index) => file(`f${index}`, 'a\n', 'b\n')));
   expect([view?.count, view?.files.length, view?.added, view?.removed]).toEqual([1000, 100, 1000, 1000]);
 });
 
-test('what others changed meanwhile is listed apart, counted apart, and as whole files', () => {
+test('files that others changed meanwhile are listed and counted separately, without hunks', () => {
   const other = file('theirs', 'a\nb\nc\n', 'A\nb\nC\n');
   const view = viewChanges([file('own', 'a\n', 'b\n')], [other]);
   expect(view).toMatchObject({ count: 1, added: 1, removed: 1, meanwhileCount: 1 });
