@@ -24,13 +24,13 @@ export interface Live {
   taking?: AbortController;
   /** The user said *Continue here*, and the other window has not handed over yet. */
   awaited?: true;
-  mending?: Promise<void>;
+  repairing?: Promise<void>;
   /** Its subscriptions, while this window writes it. */
-  hearing?: Disposable;
+  subscriptions?: Disposable;
   /** While this window writes it. */
   activator?: Activator;
   turn?: { readonly control: TurnControl; readonly ended: Promise<void> };
-  /** Asking for a title goes on beside whatever comes next; once in each window. */
+  /** The request for a title, which runs beside the next turns; once in each window. */
   naming?: { readonly abort: AbortController; readonly ended: Promise<void> };
 }
 
@@ -48,7 +48,7 @@ export function viewLive(live: Live): LiveConversation {
   };
 }
 
-/** What the model is to read next is in the log, and it has not been asked yet. */
+/** The log has something that the model has not answered, and no model call runs. */
 export function isBetweenCycles({ turn, log }: Live): boolean {
   const { messages, turn: logged } = log.state;
   const isAnswered = messages.all.at(-1)?.role === 'assistant';

@@ -36,9 +36,9 @@ export class Ownership {
       live.held.add(lock.onDidLose(() => this.giveUp(live)));
     }
     if (log.state.turn.key === '') await log.append({ type: 'conversation_started', key: ports.ids.key() });
-    live.hearing = this.#deps.join(live);
+    live.subscriptions = this.#deps.join(live);
     turns.listen(live);
-    await ports.handles?.takeUp(log, lock?.handedOver === true);
+    await ports.handles?.reattach(log, lock?.handedOver === true);
     await turns.takeUp(live, lock?.handedOver === true);
     if (lock === undefined) return;
     live.held.add(lock.onDidRequest(() => live.handOver.request()));
@@ -105,7 +105,7 @@ export class Ownership {
     unsubscribe(live);
     await closed;
     await this.#untilEnded(live);
-    this.#deps.ports.handles?.letGo(id);
+    this.#deps.ports.handles?.release(id);
     await live.lock?.release();
     delete live.lock;
     const followed = await this.#deps.ports.store.follow(id);
@@ -129,8 +129,8 @@ export class Ownership {
 }
 
 export function unsubscribe(live: Live): void {
-  live.hearing?.dispose();
-  delete live.hearing;
+  live.subscriptions?.dispose();
+  delete live.subscriptions;
   live.activator?.dispose();
   delete live.activator;
 }

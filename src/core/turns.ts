@@ -130,7 +130,7 @@ export class Turns {
     const waiting = between ? [] : await recoverTurn(this.#turnDeps(live));
     if (between || waiting.length > 0) this.#run(live, Promise.resolve(), waiting);
     else await this.giveBack(live);
-    live.activator?.look();
+    live.activator?.reconsider();
   }
 
   /** What no turn will carry any more returns to whoever wrote it; what nobody takes stays pending. */
@@ -151,11 +151,11 @@ export class Turns {
       await closeTurn(this.#turnDeps(live), 'The log could not be written');
     };
     if (live.log.isBroken || (live.turn === undefined && live.log.state.turn.isOpen)) {
-      live.mending ??= mend().finally(() => {
-        delete live.mending;
+      live.repairing ??= mend().finally(() => {
+        delete live.repairing;
       });
     }
-    await live.mending;
+    await live.repairing;
   }
 
   async #attempt<T>(live: Live, action: () => Promise<Result<T>>): Promise<Result<T>> {
@@ -225,7 +225,7 @@ export class Turns {
     try {
       if (!live.handOver.check() && live.log.owned) {
         if (done && live.log.state.pending.texts.length > 0) this.#run(live, beginQueuedTurn(this.#turnDeps(live)));
-        else if (failure === undefined) live.activator?.look();
+        else if (failure === undefined) live.activator?.reconsider();
       }
     } catch (error) {
       this.#deps.ports.logger.error('what follows a turn failed unexpectedly', error);

@@ -14,9 +14,9 @@ export interface DeliveryOptions {
   readonly settings: Settings;
   readonly contextWindow: number;
   readonly now: number;
-  /** The user's words are the carrier's own content: the block does not say them again. */
+  /** Queued messages are the carrier's own content: the block does not repeat them. */
   readonly textsAsContent?: boolean;
-  /** Of what was attached to the user's words; absent: none of it counts as seen. */
+  /** Hashes attachments of queued messages; absent: none of them counts as seen. */
   hash?(bytes: Uint8Array): string;
 }
 
@@ -75,7 +75,7 @@ export function collectFor(
   return { notifications: carried, ...(seen.length > 0 && { seen }) };
 }
 
-/** A file whose whole text stands behind the user's words was shown; its snapshot was taken when they were accepted. */
+/** A file that was attached with its whole text was shown; its snapshot was taken when the message was accepted. */
 export function seenIn(attachments: readonly Attachment[], hash: DeliveryOptions['hash']): Moved {
   if (hash === undefined) return [];
   return attachments.flatMap((one) =>
@@ -98,7 +98,7 @@ function chooseFormat(settings: Settings): FormatName {
   return wanted === 'auto' ? 'xml' : wanted;
 }
 
-/** A complete diff that is shown word for word moves what the model has seen; a summary or a cut one does not. */
+/** A complete diff that is shown unchanged updates *seen*; a summary or a cut diff does not. */
 function movedBy(log: ConversationLog, plan: Plan): Moved {
   return plan.entries.flatMap((entry) => {
     const notification = log.state.pending.get(entry.id);

@@ -20,7 +20,7 @@ export function usedBy(spent: UsageTotal, settings: Settings): Used {
 }
 
 /**
- * A limit asks each time as much again was used: the turn ends, and the user's next request is the answer. `before` is what
+ * A limit is reached each time as much again was used: the turn ends, and the user's next request continues. `before` is what
  * had been used when the user last wrote.
  */
 export function limitReached(before: Used, now: Used, settings: Settings): Failure | undefined {

@@ -5,11 +5,11 @@ import { compact, windowAfterOverflow } from './compaction.ts';
 import { type CycleDeps, type CycleOutcome, runCycle } from './cycle.ts';
 import { pause, retryDelay } from './retry.ts';
 
-/** What the turn says to each try. */
+/** The turn's part in each attempt. */
 export interface Tries {
   /** Resolves once everything that this try must hold is in the log, with the signal that ends it. */
   begin(): Promise<AbortSignal>;
-  /** From here to the next `begin` there is nothing that could be broken off. */
+  /** From here to the next `begin` nothing can be interrupted. */
   wait(): void;
 }
 
@@ -19,7 +19,7 @@ export async function callModel(deps: CycleDeps, request: () => ModelRequest, tr
   for (let failures = 1; ; failures++) {
     const signal = await tries.begin();
     const outcome = await runCycle(deps, request(), signal);
-    // What was shown cannot be taken back: the user decides how to go on.
+    // Rendered output cannot be withdrawn: the user decides how to continue.
     if (outcome.type !== 'failed' || outcome.shown) return outcome;
     if (outcome.failure.code === CONTEXT_OVERFLOW) {
       const window = windowAfterOverflow(deps.log, deps.model);
@@ -30,7 +30,7 @@ export async function callModel(deps: CycleDeps, request: () => ModelRequest, tr
     }
     if (outcome.retry === undefined) return outcome;
     const delay = retryDelay(failures, outcome.retry.afterMilliseconds);
-    if (delay === undefined) return gaveUp(outcome, failures);
+    if (delay === undefined) return describeAttempts(outcome, failures);
     tries.wait();
     if (!(await waitVisibly(deps, delay, outcome.failure, signal))) return { type: 'aborted' };
   }
@@ -46,7 +46,7 @@ async function waitVisibly(deps: CycleDeps, delay: number, failure: Failure, sig
 
 type Failed = Extract<CycleOutcome, { type: 'failed' }>;
 
-function gaveUp(outcome: Failed, failures: number): CycleOutcome {
+function describeAttempts(outcome: Failed, failures: number): CycleOutcome {
   const asked = outcome.retry?.afterMilliseconds;
   const { message } = outcome.failure;
   if (failures > 1)

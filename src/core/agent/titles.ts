@@ -6,7 +6,7 @@ export const TITLE_PROMPT =
   'Name this conversation in at most six words, in the language of the request. Answer with the title alone: no quotes, no full stop.';
 const EXCERPT = 2000;
 
-/** Only once, and never over a title that a person gave. Resolves when it is done or was given up. */
+/** Only once, and never over a title that a person gave. Resolves when it is done or was aborted. */
 export async function nameConversation(deps: SideCallDeps, signal: AbortSignal): Promise<void> {
   const { log, model } = deps;
   const isNamed = () => log.state.summary.isNamed;

@@ -60,7 +60,7 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
   }
   const touched = tool.touches?.(args) ?? {};
   const named = touched.command === undefined ? undefined : pathsIn(touched.command, deps.shell);
-  const sensitive = await lookAt(deps, effect, touched, named?.paths ?? []);
+  const sensitive = await findSensitive(deps, effect, touched, named?.paths ?? []);
   if (sensitive !== undefined) return { type: 'ask', ...sensitive };
   // A tool that changes files and does not say which could change any.
   const vague = effect === 'edit' && touched.paths === undefined;
@@ -75,7 +75,7 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
 }
 
 /** What needs a person in every mode, whatever was allowed before. */
-async function lookAt(
+async function findSensitive(
   deps: PolicyDeps,
   effect: Effect,
   touched: Touched,
@@ -96,7 +96,7 @@ async function lookAt(
       letIn.push(path);
     } else if (file.ok) {
       const names = [file.value.path, ...(file.value.real === undefined ? [] : [file.value.real])];
-      const reason = names.map((name) => whyTouchy(deps.hidden, name, reads)).find((why) => why !== undefined);
+      const reason = names.map((name) => whySensitive(deps.hidden, name, reads)).find((why) => why !== undefined);
       if (reason === undefined) continue;
       reasons.push(reason);
       touchy.push(...names);
@@ -108,7 +108,7 @@ async function lookAt(
   return { reason: `${reasons.join('; ')}.`, letIn, ...(touchy.length > 0 && { names: touchy }) };
 }
 
-function whyTouchy(hidden: Hidden, path: string, reads: boolean): string | undefined {
+function whySensitive(hidden: Hidden, path: string, reads: boolean): string | undefined {
   return whyProtected(path, reads) ?? whyHidden(hidden, path);
 }
 

@@ -135,7 +135,7 @@ async function askFor(
     }
     const changed = answer.action === 'modify' ? parseChanged(tool, answer.arguments ?? {}) : undefined;
     if (changed?.ok === false) {
-      // The person who changed it can mend it; the model has nothing to do with it.
+      // The person who edited the arguments can correct them; the model is not involved.
       problem = changed.failure.message;
       continue;
     }

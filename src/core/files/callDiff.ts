@@ -15,9 +15,9 @@ interface DiffLimits {
   readonly characters: number;
 }
 
-/** What is done can be looked up elsewhere. */
+/** After the call the whole change can be seen in the editor. */
 const OF_CARD: DiffLimits = { lines: 400, lineLength: 500, characters: 200_000 };
-/** Who is asked sees all that a page can hold. */
+/** An approval shows as much as a page can hold. */
 export const OF_APPROVAL: DiffLimits = { lines: 5000, lineLength: 5000, characters: 1_000_000 };
 
 export interface ChangedBytes {

@@ -11,7 +11,7 @@ export interface EventFile {
    * Throws at once, and writes nothing, if the event has no line.
    */
   append(event: LogEvent): Promise<void>;
-  /** After a failed append: takes back what was half written and reads what is left. Rejects while the disk refuses. */
+  /** After a failed append: removes a partial write and reads what is left. Rejects while the disk refuses. */
   repair(): Promise<ReadLog>;
   /** What it is called now, for lists. Can always be worked out anew, so nobody waits for it. */
   titled?(title: string): void;

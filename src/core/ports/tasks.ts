@@ -31,7 +31,7 @@ export interface TaskEnd {
   readonly problems: readonly TaskProblem[];
   /** The conversation that ran it. */
   readonly ranBy?: string;
-  /** The same while it is told by the result of its call. */
+  /** Set while the tool result itself reports the end. */
   readonly toldTo?: string;
 }
 
@@ -41,7 +41,7 @@ export interface RunningTask {
   /** The last part of what it printed, without terminal controls. */
   output(): string;
   stop(): void;
-  /** Nobody waits any more: what it comes to is news, also to the conversation that ran it. */
+  /** Nobody waits for it any more: its end is a notification, also for the conversation that ran it. */
   leave(): void;
 }
 

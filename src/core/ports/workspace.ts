@@ -164,7 +164,7 @@ export interface DiskEntry {
   readonly kind: 'plain' | 'executable' | 'link';
 }
 
-/** The workspace's part of the disk below the editor, for what the editor has no words for. `path` as in FilePath. */
+/** The workspace's part of the disk below the editor, for entries that the editor cannot represent. `path` as in FilePath. */
 export interface DiskEntries {
   /** Its name is no text, so that only the disk knows it. */
   isOdd(path: string): boolean;

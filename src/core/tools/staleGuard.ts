@@ -59,13 +59,13 @@ export function judgeEdit(path: string, seen: SeenOf | undefined, now: string, m
   return changedSince(path, seen, now, `Nothing was changed. ${misfit}\n`);
 }
 
-/** It is to be moved or deleted. What the model never saw it has no wrong idea of. */
+/** It is to be moved or deleted. A file that the model never saw cannot be stale. */
 export function judgeRemoval(path: string, seen: SeenOf | undefined, now: string | undefined): Verdict {
   if (seen === undefined || seen.current) return ALLOWED;
   return changedSince(path, seen, now, 'Nothing was done.');
 }
 
-/** What else is new in a file in which the texts to replace still fitted; undefined if nothing is or nothing was known. */
+/** Other changes in a file in which the texts to replace were found; undefined if there are none or nothing was known. */
 export function newsBeside(
   path: string,
   seen: SeenOf | undefined,

@@ -3,7 +3,7 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Handle } from '../../core/ports/handles.ts';
 import { type Clock, type Logger } from '../../core/ports/ports.ts';
 import { type Handles } from '../../core/tools/handles.ts';
-import { BY_USER, describeState, isSuccess } from '../../core/tools/handleWords.ts';
+import { BY_USER, describeHandleState, isSuccess } from '../../core/tools/handleTexts.ts';
 import { type HandleView } from '../../protocol/handlesView.ts';
 import { type FromPageHandlers } from '../../protocol/webview.ts';
 import { type ChatFrontend } from './chatFrontend.ts';
@@ -89,7 +89,7 @@ export class HandlesController implements Disposable {
 
   async #tell(handle: Handle): Promise<void> {
     const lines = await handle.lastLines(TOLD);
-    const state = `Look at the background command “${handle.name ?? ''}”: ${describeState(handle)}.`;
+    const state = `Look at the background command “${handle.name ?? ''}”: ${describeHandleState(handle)}.`;
     await this.#deps.send(lines === '' ? state : `${state}\nIts last lines:\n\n${quoted(lines)}`);
   }
 
@@ -133,7 +133,7 @@ async function view(handle: Handle & { readonly name: string }): Promise<HandleV
     name,
     command: handle.process.command,
     state: state !== 'stopped' ? state : isSuccess(handle.process.status) ? 'stopped' : 'failed',
-    detail: describeState(handle),
+    detail: describeHandleState(handle),
     output: await handle.lastLines(OUTPUT),
   };
 }

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Handle } from '../../core/ports/handles.ts';
-import { describeState } from '../../core/tools/handleWords.ts';
+import { describeHandleState } from '../../core/tools/handleTexts.ts';
 
 /** Of what was printed before the terminal was opened. */
 const BACKLOG_BYTES = 256 * 1024;
@@ -157,7 +157,7 @@ export class Mirror implements vscode.Pseudoterminal {
     if (this.#closed || !this.#handle.hasEnded || this.#saidEnd) return;
     this.#saidEnd = true;
     this.#shown = process.status.size;
-    this.#say(`${describeState(this.#handle)}. Press any key to close this terminal.`);
+    this.#say(`${describeHandleState(this.#handle)}. Press any key to close this terminal.`);
   }
 
   /** Our own words, told apart from the command's. */
