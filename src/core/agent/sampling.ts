@@ -20,7 +20,7 @@ export async function sampleAt(deps: TurnDeps, prompting: Prompting, type: Deliv
   try {
     const samples = await Promise.race([readSamples(deps, sampling, prompting, type), late.promise]);
     if (samples === undefined) ports.logger.warn('What changed since the last request could not be compared in time.');
-    for (const sample of samples ?? []) await take(deps, sample);
+    for (const sample of samples ?? []) await applySample(deps, sample);
   } finally {
     timer.dispose();
   }
@@ -54,7 +54,7 @@ async function readSamples(
   return sampling.sample(point);
 }
 
-async function take({ log, ports }: TurnDeps, { kind, subject, draft, keep, replaces }: Sample): Promise<void> {
+async function applySample({ log, ports }: TurnDeps, { kind, subject, draft, keep, replaces }: Sample): Promise<void> {
   if (keep === true) return;
   const { pending } = log.state;
   const [id = ''] = pending.idsOf(kind, subject).toReversed();

@@ -17,12 +17,12 @@ export async function nameConversation(deps: SideCallDeps, signal: AbortSignal):
   if (request === '' || answer === '') return;
   const content = `Request:\n${wholeCharacters(request, EXCERPT)}\n\nAnswer:\n${wholeCharacters(answer, EXCERPT)}`;
   const said = await askAside(deps, { system: TITLE_PROMPT, content }, 'title', signal);
-  const title = clean(said ?? '');
+  const title = cleanTitle(said ?? '');
   if (title !== '' && !signal.aborted && !isNamed()) await log.append({ type: 'title_set', title });
 }
 
 /** The first line without what models put around it. */
-function clean(text: string): string {
+function cleanTitle(text: string): string {
   const line = text.split('\n').find((candidate) => candidate.trim() !== '') ?? '';
   const bare = withoutTrailing(line, ' \t\r\u00a0*"\'“”‘’.')
     .replace(/^[\s#*"'“”‘’]+/u, '')

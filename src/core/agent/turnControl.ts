@@ -3,10 +3,10 @@
 /** `user`: a message that interrupts. `event`: a critical notification, or *Deliver Now*. */
 export type Interruption = 'user' | 'event';
 
-/** `between`: nothing goes on that could be broken off; `waiting`: for the next try of a model call. */
+/** `between`: nothing runs that could be interrupted; `waiting`: for the next attempt at a model call. */
 export type Phase = 'between' | 'answering' | 'waiting' | 'tools';
 
-/** One for each turn. Only the loop says in which phase it is and takes what is wanted. */
+/** One for each turn. Only the loop sets the phase and takes the interruption. */
 export class TurnControl {
   #phase: Phase = 'between';
   #current = new AbortController();
@@ -23,7 +23,7 @@ export class TurnControl {
     return this.#turn.signal.aborted;
   }
 
-  /** For what goes on beside the phases, until the turn is ended. */
+  /** For work beside the phases, until the turn has ended. */
   get stopped(): AbortSignal {
     return this.#turn.signal;
   }
@@ -59,7 +59,7 @@ export class TurnControl {
     return this.#current.signal;
   }
 
-  /** What is wanted, once; `broke`: an answer was broken off for it, so that the model must be asked something. */
+  /** Returns the interruption once; `broke`: an answer was interrupted for it, so that the model must be asked again. */
   take(): { readonly by: Interruption; readonly broke: boolean } | undefined {
     const by = this.#wanted;
     if (by === undefined) return undefined;

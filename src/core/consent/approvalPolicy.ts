@@ -11,7 +11,7 @@ import { type Hidden, whyHidden } from './ignoreFile.ts';
 import { whyProtected } from './protectedFiles.ts';
 import { type ShellSyntax } from './shell/script.ts';
 
-/** What *always* stands for: a name to remember it by, and words for people. */
+/** What *Always* allows: a rule to store, and a label for people. */
 interface Always {
   readonly rule: string;
   readonly label: string;
@@ -20,7 +20,7 @@ interface Always {
 export type Verdict =
   | { readonly type: 'allowed' }
   | { readonly type: 'refused'; readonly reason: string }
-  /** `letIn`: the paths outside the workspace that consent would open; `names`: the protected and hidden ones inside it. */
+  /** `letIn`: the paths outside the workspace that approval would open; `names`: the protected and hidden ones inside it. */
   | {
       readonly type: 'ask';
       readonly reason?: string;
@@ -68,13 +68,13 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
   const passes = !vague && PASSES[settings['approvals.mode']].includes(effect);
   const unclear = passes ? named?.unclear : undefined;
   const permitted = touched.onlyOnce !== true && deps.permissions?.has(always.rule) === true;
-  if ((passes && unclear === undefined) || permitted || listed(deps, touched, named?.unclear !== undefined))
+  if ((passes && unclear === undefined) || permitted || isListedCommand(deps, touched, named?.unclear !== undefined))
     return { type: 'allowed' };
   const reason = unclear === undefined ? {} : { reason: `it may lead outside the workspace: ${unclear}.` };
   return { type: 'ask', ...reason, ...(touched.onlyOnce !== true && { always }), letIn: [] };
 }
 
-/** What needs a person in every mode, whatever was allowed before. */
+/** Finds what needs approval in every mode, whatever was allowed before. */
 async function findSensitive(
   deps: PolicyDeps,
   effect: Effect,
@@ -118,8 +118,8 @@ function fromShell({ folders }: Workspace, path: string): string {
   return isAbsolute || folders.length < 2 ? path : `${folders[0]?.absolute ?? ''}/${path}`;
 }
 
-/** Where it is unclear what a line touches, only an entry that is the whole line speaks for it. */
-function listed({ settings, shell }: PolicyDeps, { command }: Touched, unclear: boolean): boolean {
+/** Where it is unclear what a line touches, only an entry that equals the whole line allows it. */
+function isListedCommand({ settings, shell }: PolicyDeps, { command }: Touched, unclear: boolean): boolean {
   const words = command === undefined ? undefined : parseCommand(command, shell);
   return words !== undefined && isAllowed(words, settings['approvals.commands'], shell, unclear);
 }

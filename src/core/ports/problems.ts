@@ -12,7 +12,7 @@ export interface Problem {
   /** Counted from 1, as people do. */
   readonly line: number;
   readonly column: number;
-  /** Who says so, such as `ts`. */
+  /** The reporting tool, such as `ts`. */
   readonly source?: string;
   readonly code?: string;
 }
@@ -57,8 +57,8 @@ export interface ReportedProblems {
 
 export interface EditWatch extends Disposable {
   /**
-   * Waits a while for what language servers say of the changed files and what depends on them. Resolves to what became
-   * of the problems, for the model to read; undefined if nothing did. What comes later is a notification.
+   * Waits a while for the language servers' reports on the changed files and their dependents. Resolves to a description of
+   * the changed problems for the model; undefined if none changed. Later reports are notifications.
    */
   settle(changed: readonly FilePath[], signal: AbortSignal): Promise<string | undefined>;
 }

@@ -27,12 +27,12 @@ export interface ConversationOverwrite {
   readonly command: string;
 }
 
-/** What live conversations are called, wait for and do. */
+/** The titles, subscriptions and activity of live conversations. */
 export interface LiveConversations {
   ids(): readonly string[];
   /** Empty while it has none. */
   title(conversation: string): string;
-  /** What any of them watches for, or this one. */
+  /** The globs that any of them watches, or this one. */
   globs(conversation?: string): ReadonlySet<string>;
   /** Those that ran at any moment since then, oldest first. */
   callsSince(time: number): readonly ActiveCall[];
@@ -40,7 +40,7 @@ export interface LiveConversations {
   pending(conversation: string, kind: Kind, subject: string): Notification | undefined;
   /** A call that is not answered yet has changed this file or is about to. */
   isChanging(path: string): boolean;
-  /** What its own commands replaced of others' bytes since this was last asked. */
+  /** The bytes of others that its own commands replaced since the last call. */
   takeOverwritten(conversation: string): readonly ConversationOverwrite[];
   /** Globs, or which calls run. */
   readonly onDidChange: Event<void>;
@@ -85,13 +85,13 @@ export interface DeliveryPoint {
 export interface Sample extends Pick<NotificationDraft, 'kind'> {
   readonly subject: string;
   readonly keep?: true;
-  /** Only what is pending with this message; if it was carried or is another by now, nothing is done. */
+  /** Replaces only a pending notification with this message; if that was carried or has changed, nothing is done. */
   readonly replaces?: string;
   readonly draft?: Pick<NotificationDraft, 'level' | 'message' | 'origin' | 'data'>;
 }
 
 export interface ProducerHost {
   readonly live: LiveConversations;
-  /** It cannot go on: it is stopped, reported once and started again after a while. */
+  /** It cannot continue: it is stopped, reported once and restarted after a while. */
   broke(error: unknown): void;
 }

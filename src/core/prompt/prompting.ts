@@ -74,7 +74,7 @@ export class Prompting {
     await this.#inForce.read(this.#deps);
   }
 
-  /** Before a request: what the last delivery point found holds, unless there was none. */
+  /** Before a request: keeps the instructions of the last delivery point, unless there was none. */
   async prepare(): Promise<void> {
     if (this.#deps.sampling === undefined || !this.#inForce.isRead) await this.refresh();
   }
@@ -90,7 +90,7 @@ export class Prompting {
     };
   }
 
-  /** Fixes the tools of the next request and returns its configuration: what comes or goes now counts from the one after it. */
+  /** Fixes the tools of the next request and returns its configuration: later changes count from the request after it. */
   offerTools(): RequestConfig {
     this.#offered = this.#tools();
     return this.config();

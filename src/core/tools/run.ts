@@ -101,7 +101,7 @@ async function runToEnd(
   const outcome = await execute(deps, request, signal);
   const { seen, changes: kept, meanwhile } = await keepViews(deps, outcome);
   const changes = markOverwritten(deps, request, kept);
-  const content = bound(maskKey(outcome.content, deps.log.state.turn.key));
+  const content = limitOutput(maskKey(outcome.content, deps.log.state.turn.key));
   await warnOfLookalike(deps, request, content);
   return {
     type: 'tool_call_response',
@@ -261,7 +261,7 @@ function refusal(content: string): ToolOutcome {
 }
 
 /** Keeps the beginning and the end, which usually matter most. */
-function bound(text: string): string {
+function limitOutput(text: string): string {
   if (text.length <= OUTPUT_LIMIT) return text;
   const half = OUTPUT_LIMIT / 2;
   const left = text.length - OUTPUT_LIMIT;

@@ -1,7 +1,7 @@
 // The dispatcher equals a matcher that tries every subscription, for any subscriptions, scopes, senders and addressees.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compileGlob, keyOf } from '../../../../src/core/files/globs.ts';
+import { compileGlob, globKeyOf } from '../../../../src/core/files/globs.ts';
 import { type Addressed, Dispatcher, type Subscription } from '../../../../src/core/notify/dispatcher.ts';
 
 const listener = fc.constantFrom('a', 'b', 'c', 'd');
@@ -95,7 +95,7 @@ test('a folder itself is matched by what stands for all that is in it', () => {
 });
 
 test('a glob is found under its folder and ending, so that others are not tried', () => {
-  expect(['src/**/*.ts', '**/package.json', 'src/a.ts', '*.{ts,js}', '!src/*.ts', 'a/b/*'].map(keyOf)).toEqual([
+  expect(['src/**/*.ts', '**/package.json', 'src/a.ts', '*.{ts,js}', '!src/*.ts', 'a/b/*'].map(globKeyOf)).toEqual([
     { folder: 'src', tail: '.ts' },
     { folder: '', tail: 'package.json' },
     { folder: 'src', tail: 'a.ts' },
