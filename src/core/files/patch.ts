@@ -128,6 +128,6 @@ function malformed(line: number, what: string): { ok: false; failure: { code: st
   return failed(
     'bad_patch',
     `input: line ${line} of the patch: ${what}.`,
-    'Nothing was changed. Send the whole patch again, mended.',
+    'Nothing was changed. Send the whole patch again, corrected.',
   );
 }
