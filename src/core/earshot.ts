@@ -157,7 +157,7 @@ export class Earshot implements Disposable, Publisher {
 
   /** The settings or the model's permissions changed: held notifications may wake the model now. */
   reconsider(): void {
-    for (const live of this.#live.values()) live.activator?.look();
+    for (const live of this.#live.values()) live.activator?.reconsider();
   }
 
   /** Resolves once the running turn, if any, has ended. */
@@ -277,7 +277,7 @@ export class Earshot implements Disposable, Publisher {
   #release(live: Live): void {
     this.#live.delete(live.log.id);
     unsubscribe(live);
-    this.#ports.handles?.letGo(live.log.id);
+    this.#ports.handles?.release(live.log.id);
     live.held.dispose();
   }
 

@@ -30,7 +30,7 @@ export interface Live {
   /** While this window writes it. */
   activator?: Activator;
   turn?: { readonly control: TurnControl; readonly ended: Promise<void> };
-  /** Asking for a title goes on beside whatever comes next; once in each window. */
+  /** The request for a title, which runs beside the next turns; once in each window. */
   naming?: { readonly abort: AbortController; readonly ended: Promise<void> };
 }
 
@@ -48,7 +48,7 @@ export function viewLive(live: Live): LiveConversation {
   };
 }
 
-/** What the model is to read next is in the log, and it has not been asked yet. */
+/** The log has something that the model has not answered, and no model call runs. */
 export function isBetweenCycles({ turn, log }: Live): boolean {
   const { messages, turn: logged } = log.state;
   const isAnswered = messages.all.at(-1)?.role === 'assistant';

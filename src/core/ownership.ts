@@ -38,7 +38,7 @@ export class Ownership {
     if (log.state.turn.key === '') await log.append({ type: 'conversation_started', key: ports.ids.key() });
     live.subscriptions = this.#deps.join(live);
     turns.startActivator(live);
-    await ports.handles?.takeUp(log, lock?.handedOver === true);
+    await ports.handles?.reattach(log, lock?.handedOver === true);
     await turns.resume(live, lock?.handedOver === true);
     if (lock === undefined) return;
     live.held.add(lock.onDidRequest(() => live.handOver.request()));
@@ -105,7 +105,7 @@ export class Ownership {
     unsubscribe(live);
     await closed;
     await this.#untilEnded(live);
-    this.#deps.ports.handles?.letGo(id);
+    this.#deps.ports.handles?.release(id);
     await live.lock?.release();
     delete live.lock;
     const followed = await this.#deps.ports.store.follow(id);

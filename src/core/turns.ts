@@ -130,7 +130,7 @@ export class Turns {
     const waiting = between ? [] : await recoverTurn(this.#turnDeps(live));
     if (between || waiting.length > 0) this.#run(live, Promise.resolve(), waiting);
     else await this.giveBack(live);
-    live.activator?.look();
+    live.activator?.reconsider();
   }
 
   /** Returns queued messages that no turn will deliver to a front end; those that none keeps stay pending. */
@@ -226,7 +226,7 @@ export class Turns {
       if (!live.handOver.check() && live.log.owned) {
         if (done && live.log.state.pending.queuedMessages.length > 0)
           this.#run(live, beginQueuedTurn(this.#turnDeps(live)));
-        else if (failure === undefined) live.activator?.look();
+        else if (failure === undefined) live.activator?.reconsider();
       }
     } catch (error) {
       this.#deps.ports.logger.error('what follows a turn failed unexpectedly', error);

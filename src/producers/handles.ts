@@ -4,7 +4,7 @@ import { type Handle } from '../core/ports/handles.ts';
 import { type Clock, type Logger, type Producer, type Publisher } from '../core/ports/ports.ts';
 import { type Sample } from '../core/ports/producers.ts';
 import { type Handles } from '../core/tools/handles.ts';
-import { describeStillRunning, draftOf, handleSubject } from '../core/tools/handleWords.ts';
+import { describeStillRunning, draftHandleNotification, handleSubject } from '../core/tools/handleTexts.ts';
 import { KINDS, type ShippedKind } from '../protocol/kinds.ts';
 
 export interface HandlesProducerDeps {
@@ -66,7 +66,7 @@ class HandlesWatch implements Disposable {
   /** Whether the model knows it already is decided where it is queued. */
   async #tell(handle: Handle, name: string): Promise<void> {
     const { state } = handle;
-    const draft = await draftOf(handle, name, new Date(this.#deps.clock.now()).toISOString());
+    const draft = await draftHandleNotification(handle, name, new Date(this.#deps.clock.now()).toISOString());
     // Reading its last lines took a moment.
     if (draft !== undefined && handle.state === state) await this.#publisher.publish(draft, handle.conversation);
   }

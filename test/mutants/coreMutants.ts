@@ -80,7 +80,7 @@ export const coreMutants: readonly Mutant[] = [
     name: 'nobody looks again when a turn has ended',
     file: 'src/core/turns.ts',
     symbol: 'Turns.#ended',
-    find: 'else if (failure === undefined) live.activator?.look();',
+    find: 'else if (failure === undefined) live.activator?.reconsider();',
     replace: '',
     tests: ['test/unit/core/lostWakeUp.test.ts'],
   },
@@ -126,7 +126,7 @@ export const coreMutants: readonly Mutant[] = [
   },
   {
     name: 'what a call has returned of a handle is told as well',
-    file: 'src/core/tools/handleWords.ts',
+    file: 'src/core/tools/handleTexts.ts',
     symbol: 'withdrawShown',
     find: 'if (ids.length > 0) await log.append',
     replace: 'if (ids.length < 0) await log.append',

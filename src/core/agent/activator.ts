@@ -9,16 +9,16 @@ export interface ActivatorDeps {
   readonly log: ConversationLog;
   readonly ports: Pick<Ports, 'clock' | 'settings' | 'model'>;
   doing(): 'nothing' | 'answering' | 'busy';
-  /** Both begin before they return: whoever looks next sees that something goes on. */
+  /** Both begin synchronously: the next check sees that something runs. */
   wake(): void;
   interrupt(): void;
-  /** What holds back is another than before. */
+  /** Fires when the hold reason changes. */
   changed(): void;
 }
 
 /**
- * One for each conversation that this window writes. Looks when something that wishes more than to wait is queued, when a
- * turn has ended, and when a limit has passed; deciding and acting is one step, so that nothing slips in between.
+ * One for each conversation that this window writes. Checks when something that may wake or interrupt is
+ * queued, when a turn has ended, and when a limit has passed; deciding and acting is one step, so that no event is missed.
  */
 export class Activator implements Disposable {
   readonly #deps: ActivatorDeps;
@@ -35,13 +35,13 @@ export class Activator implements Disposable {
     const { log } = deps;
     this.#listening.add(
       log.onDidAppend(({ event }) => {
-        // Most of what is queued only waits: that costs one look at it, however much is pending.
+        // Most notifications are passive: each costs one check, however many are pending.
         if (event.type === 'notification_queued') {
-          if (wishOf(event.notification, deps.ports.settings()) !== 'passive') this.look();
-        } else if (this.#held !== undefined && mayFree(event.type)) this.look();
+          if (wishOf(event.notification, deps.ports.settings()) !== 'passive') this.reconsider();
+        } else if (this.#held !== undefined && mayFree(event.type)) this.reconsider();
       }),
     );
-    this.#listening.add(log.onDidReset(() => this.look()));
+    this.#listening.add(log.onDidReset(() => this.reconsider()));
   }
 
   /** Why something that would wake or interrupt waits. */
@@ -49,14 +49,14 @@ export class Activator implements Disposable {
     return this.#held;
   }
 
-  /** Whatever came before the user's word is no row any more. */
+  /** The user's message ends the row of automatic runs. */
   userWrote(): void {
     this.#userHasWritten = true;
     this.#inARow = 0;
     this.#woken = new Map();
   }
 
-  look(): void {
+  reconsider(): void {
     const { log } = this.#deps;
     this.#timer?.dispose();
     this.#timer = undefined;
@@ -109,7 +109,7 @@ export class Activator implements Disposable {
     const { clock } = this.#deps.ports;
     this.#timer = clock.after(time - clock.now(), () => {
       this.#timer = undefined;
-      this.look();
+      this.reconsider();
     });
   }
 
@@ -120,7 +120,7 @@ export class Activator implements Disposable {
   }
 }
 
-/** What takes pending ones away. */
+/** Events that remove pending notifications. */
 function mayFree(type: string): boolean {
   return type === 'chat_request' || type === 'tool_call_response' || type === 'notification_withdrawn';
 }

@@ -1,6 +1,6 @@
 // What becomes of background commands when the model has answered: they run on, are waited for, or are stopped.
-import { TURN_ENDED } from '../tools/handleWords.ts';
-import { awaitNews } from '../tools/news.ts';
+import { TURN_ENDED } from '../tools/handleTexts.ts';
+import { awaitInterruption } from '../tools/waitInterruptions.ts';
 import { appendInterruption } from './requests.ts';
 import { type TurnControl } from './turnControl.ts';
 import { type TurnDeps } from './turnDeps.ts';
@@ -16,7 +16,7 @@ export async function waitForHandles(deps: TurnDeps, control: TurnControl): Prom
   const done = new AbortController();
   const signal = AbortSignal.any([control.enter('tools'), done.signal]);
   const ended = Promise.all(running.map((handle) => handle.until((one) => one.hasEnded, signal)));
-  await Promise.race([ended, awaitNews({ log, clock: ports.clock, settings: ports.settings }, signal)]);
+  await Promise.race([ended, awaitInterruption({ log, clock: ports.clock, settings: ports.settings }, signal)]);
   if (!control.isStopped && control.wanted === undefined && log.state.pending.isEmpty) await somethingQueued(deps);
   done.abort();
   control.enter('between');

@@ -9,7 +9,7 @@ const MOST_ANSWER_CHARACTERS = 4 * 1024 * 1024;
 export function createAnswerBound(): (part: ModelPart) => boolean {
   let [shown, called] = [0, 0];
   return (part) => {
-    // A call comes whole after it was drawn while it was written: those are two sums, not one.
+    // A call arrives whole after its streamed pieces: they are counted separately.
     if (part.type === 'tool_call') called += part.id.length + part.name.length + part.arguments.length;
     else if ('text' in part) shown += part.text.length;
     return Math.max(shown, called) <= MOST_ANSWER_CHARACTERS;

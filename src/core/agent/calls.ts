@@ -7,7 +7,7 @@ import { readHidden } from '../consent/ignoreFile.ts';
 import { INTERRUPTED } from '../conversation/projections/transcript.ts';
 import { type UnansweredCall } from '../conversation/projections/turnState.ts';
 import { type Prompting } from '../prompt/prompting.ts';
-import { withdrawShown } from '../tools/handleWords.ts';
+import { withdrawShown } from '../tools/handleTexts.ts';
 import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
 import { collect } from './delivery.ts';
 import { sampleAt } from './sampling.ts';
@@ -38,7 +38,7 @@ export async function runCalls(
   if (failed !== undefined) throw failed.reason;
 }
 
-/** A source that cannot be compared must not cost the call its response. */
+/** A failure to compare a source must not cost the call its response. */
 async function sampleForResult(deps: TurnDeps, prompting: Prompting): Promise<void> {
   try {
     await sampleAt(deps, prompting, 'result');
@@ -49,8 +49,8 @@ async function sampleForResult(deps: TurnDeps, prompting: Prompting): Promise<vo
 }
 
 /**
- * `cutShort`: no answer follows. Then the user's words, and with them all that waits, are left for the request that cut
- * the calls short, or for the composer.
+ * `cutShort`: no answer follows. Then queued messages, and with them all that is pending, are left for the request that
+ * interrupted the calls, or for the composer.
  */
 async function respond(deps: TurnDeps, response: ToolResponse, cutShort: boolean): Promise<void> {
   const withdrawn = withdrawShown(deps.log, response.handles ?? []);
@@ -59,8 +59,8 @@ async function respond(deps: TurnDeps, response: ToolResponse, cutShort: boolean
   const carrying = carries ? collectOrNothing(deps) : undefined;
   // What a call showed is newer than a diff that was written before it.
   const own = deps.edits.settle(response.seen ?? []);
-  const told = (carrying?.seen ?? []).filter(({ path }) => deps.edits.newest(path) === undefined);
-  const seen = [...told, ...own];
+  const delivered = (carrying?.seen ?? []).filter(({ path }) => deps.edits.newest(path) === undefined);
+  const seen = [...delivered, ...own];
   const responded = deps.log.append({ ...response, ...carrying, ...(seen.length > 0 && { seen }) });
   await Promise.all([withdrawn, responded]);
 }

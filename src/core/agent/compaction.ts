@@ -36,8 +36,8 @@ export function isNearlyFull(log: ConversationLog, model: Model, overhead: () =>
 }
 
 /**
- * What the model can really read, now that it has refused this much: what we were told of its window was wrong. Only for
- * what a compaction may leave; the next refusal is told.
+ * The real context window, estimated from the size of the refused request: the configured one was wrong. Only for what a
+ * compaction may leave; the next refusal is reported.
  */
 export function windowAfterOverflow(log: ConversationLog, model: Model): number {
   const { usage: spent, messages } = log.state;
@@ -64,7 +64,7 @@ export async function compact(deps: SideCallDeps, window: number, signal: AbortS
   return true;
 }
 
-/** As many of the newest messages as fit into their share stay word for word. */
+/** As many of the newest messages as fit into their share stay unchanged. */
 function choosePoint(
   log: ConversationLog,
   window: number,
@@ -116,7 +116,7 @@ function cut(text: string, longest: number): string {
   return `${wholeCharacters(text, half)}\n… ${text.length - longest} characters left out …\n${text.slice(-half)}`;
 }
 
-/** Without a summary, the user's own words are what must not be lost. */
+/** Without a summary, the user's own messages must not be lost. */
 function listRequests(messages: readonly ModelMessage[]): string {
   const asked = messages.filter((message) => message.role === 'user').map((message) => cut(message.content, 2000));
   return ['The user asked, in this order:', ...asked.map((text) => `- ${text}`)].join('\n');

@@ -27,7 +27,7 @@ export type CycleOutcome =
       readonly kept: Promise<void>;
       readonly misfit?: string;
     }
-  /** `shown`: some of the answer was seen, so that it cannot be taken back silently. */
+  /** `shown`: some of the answer was rendered, so that it cannot be retried silently. */
   | {
       readonly type: 'failed';
       readonly failure: Failure;
@@ -48,33 +48,33 @@ interface ReceivedAnswer {
 
 /**
  * Half-streamed tool calls never get here; a partial text is kept as truncated. Calls are returned before they are on disk:
- * looking around does no harm, and whatever does waits for its approval, which is in the log behind them.
+ * reading does no harm, and everything else waits for its approval, which is in the log behind them.
  */
 export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: AbortSignal): Promise<CycleOutcome> {
   const id = deps.ids.ulid();
-  const heard = await listen(deps, request, signal, id);
-  const ended = outcomeOf(heard, signal);
+  const received = await receive(deps, request, signal, id);
+  const ended = outcomeOf(received, signal);
   const succeeded = ended === 'succeeded';
-  const wanted = succeeded && heard.calls.length === 0 ? request.schema : undefined;
-  const structured = wanted && (await import('../prompt/structured.ts')).readStructured(heard.text, wanted);
-  const shown = heard.text !== '' || heard.reasoning !== '';
+  const wanted = succeeded && received.calls.length === 0 ? request.schema : undefined;
+  const structured = wanted && (await import('../prompt/structured.ts')).readStructured(received.text, wanted);
+  const shown = received.text !== '' || received.reasoning !== '';
   const drafts: EventDraft[] = [];
   if (shown) {
     drafts.push({
       type: 'chat_response',
-      ...(heard.text !== '' && { message: heard.text }),
-      ...(heard.reasoning !== '' && { reasoning: heard.reasoning }),
+      ...(received.text !== '' && { message: received.text }),
+      ...(received.reasoning !== '' && { reasoning: received.reasoning }),
       ...(structured?.ok === true && { data: structured.value }),
-      ...((!succeeded || heard.truncated) && { truncated: true }),
+      ...((!succeeded || received.truncated) && { truncated: true }),
     });
   }
-  if (succeeded) drafts.push(...requestsOf(heard.calls, deps));
+  if (succeeded) drafts.push(...requestsOf(received.calls, deps));
   drafts.push({
     type: 'model_call',
     model: deps.model.id,
     outcome: ended,
-    ...(heard.usage !== undefined && { usage: heard.usage }),
-    ...(heard.failed !== undefined && { failure: heard.failed.failure }),
+    ...(received.usage !== undefined && { usage: received.usage }),
+    ...(received.failed !== undefined && { failure: received.failed.failure }),
   });
   // All numbered together: nothing else can stand between an answer and its calls.
   const { events, onDisk: kept } = deps.log.appendTogether(
@@ -84,7 +84,7 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
   const calls = events.filter((event) => event.type === 'tool_call_request');
   if (calls.length === 0) await kept;
   if (ended === 'aborted') return { type: 'aborted' };
-  if (heard.failed !== undefined) return { type: 'failed', shown, ...heard.failed };
+  if (received.failed !== undefined) return { type: 'failed', shown, ...received.failed };
   return {
     type: 'answered',
     calls,
@@ -93,27 +93,27 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
   };
 }
 
-async function listen(
+async function receive(
   deps: CycleDeps,
   request: ModelRequest,
   signal: AbortSignal,
   id: string,
 ): Promise<ReceivedAnswer> {
   const { frontend, log } = deps;
-  const heard: ReceivedAnswer = { text: '', reasoning: '', calls: [], finished: false, truncated: false };
+  const received: ReceivedAnswer = { text: '', reasoning: '', calls: [], finished: false, truncated: false };
   const idle = watchIdle(deps.clock, deps.idleMilliseconds, signal);
   const fits = createAnswerBound();
   try {
     frontend.render(log.id, { type: 'answer_started', id });
     for await (const part of deps.model.stream(request, idle.signal)) {
       if (idle.signal.aborted) break;
-      idle.heard();
+      idle.noteActivity();
       if (!fits(part)) {
         // Leaving the loop ends the request. What was shown is kept; calls of such an answer are not.
-        heard.failed = { failure: answerTooLong };
+        received.failed = { failure: answerTooLong };
         break;
       }
-      take(heard, part);
+      addPart(received, part);
       if (part.type === 'text' || part.type === 'reasoning') {
         frontend.render(log.id, { type: 'answer_text', id, field: part.type, text: part.text });
       } else if (part.type === 'writing_call') {
@@ -125,37 +125,37 @@ async function listen(
     idle.dispose();
     frontend.render(log.id, { type: 'answer_ended', id });
   }
-  if (!signal.aborted && heard.failed === undefined) {
-    const missing = whatIsMissing(heard, idle.gaveUp ? deps.idleMilliseconds : undefined);
-    if (missing !== undefined) heard.failed = { failure: missing, retry: {} };
+  if (!signal.aborted && received.failed === undefined) {
+    const missing = whatIsMissing(received, idle.timedOut ? deps.idleMilliseconds : undefined);
+    if (missing !== undefined) received.failed = { failure: missing, retry: {} };
   }
-  return heard;
+  return received;
 }
 
-function take(heard: ReceivedAnswer, part: ModelPart): void {
+function addPart(received: ReceivedAnswer, part: ModelPart): void {
   switch (part.type) {
     case 'text':
     case 'reasoning':
-      heard[part.type] += part.text;
+      received[part.type] += part.text;
       return;
     case 'tool_call':
-      heard.calls.push(part);
+      received.calls.push(part);
       return;
     case 'alive':
     case 'writing_call':
       return;
     case 'finished':
-      heard.finished = true;
-      heard.truncated = part.truncated === true;
-      if (part.usage !== undefined) heard.usage = part.usage;
+      received.finished = true;
+      received.truncated = part.truncated === true;
+      if (part.usage !== undefined) received.usage = part.usage;
       return;
     case 'failed':
-      heard.failed = { failure: part.failure, ...(part.retry !== undefined && { retry: part.retry }) };
+      received.failed = { failure: part.failure, ...(part.retry !== undefined && { retry: part.retry }) };
   }
 }
 
 /** A stream that ended without saying so, or said nothing. */
-function whatIsMissing(heard: ReceivedAnswer, quietFor: number | undefined): Failure | undefined {
+function whatIsMissing(received: ReceivedAnswer, quietFor: number | undefined): Failure | undefined {
   if (quietFor !== undefined) {
     return {
       code: 'idle',
@@ -163,24 +163,26 @@ function whatIsMissing(heard: ReceivedAnswer, quietFor: number | undefined): Fai
       nextStep: 'Send the request again. If this model needs longer, raise earshot.idleTimeout.',
     };
   }
-  if (!heard.finished) {
+  if (!received.finished) {
     return {
       code: 'stream_cut',
       message: 'The model’s answer stopped half-way.',
       nextStep: 'Send the request again.',
     };
   }
-  if (heard.text !== '' || heard.reasoning !== '' || heard.calls.length > 0) return undefined;
+  if (received.text !== '' || received.reasoning !== '' || received.calls.length > 0) return undefined;
   return {
     code: 'empty_answer',
-    message: heard.truncated ? 'The model reached its limit before it said anything.' : 'The model answered nothing.',
-    nextStep: heard.truncated ? 'Raise maxTokens for it in earshot.models.' : 'Send the request again.',
+    message: received.truncated
+      ? 'The model reached its limit before it said anything.'
+      : 'The model answered nothing.',
+    nextStep: received.truncated ? 'Raise maxTokens for it in earshot.models.' : 'Send the request again.',
   };
 }
 
-function outcomeOf(heard: ReceivedAnswer, signal: AbortSignal): EventOf<'model_call'>['outcome'] {
+function outcomeOf(received: ReceivedAnswer, signal: AbortSignal): EventOf<'model_call'>['outcome'] {
   if (signal.aborted) return 'aborted';
-  return heard.failed === undefined ? 'succeeded' : 'failed';
+  return received.failed === undefined ? 'succeeded' : 'failed';
 }
 
 /** An id that is missing or was used before would tie a result to the wrong call: such a call gets one of ours. */

@@ -64,7 +64,7 @@ export function collect(
   };
 }
 
-/** A file whose whole text stands behind the user's words was shown; its snapshot was taken when they were accepted. */
+/** A file that was attached with its whole text was shown; its snapshot was taken when the message was accepted. */
 export function seenIn(attachments: readonly Attachment[], snapshots: DeliveryPorts['snapshots']): Moved {
   return attachments.flatMap((one) =>
     one.type === 'file_content' ? [{ path: one.path, hash: snapshots.hash(encoder.encode(one.content)) }] : [],
@@ -94,7 +94,7 @@ export function formatBlock(format: FormatName, input: FormatInput): string {
   return format === 'markdown' ? formatMarkdown(input) : formatXml(input);
 }
 
-/** A complete diff that is shown word for word moves what the model has seen; a summary or a cut one does not. */
+/** A complete diff that is shown unchanged updates *seen*; a summary or a cut diff does not. */
 function movedBy(log: ConversationLog, plan: Plan): Moved {
   return plan.entries.flatMap((entry) => {
     const notification = log.state.pending.get(entry.id);

@@ -20,7 +20,7 @@ export interface HandOverDeps {
   giveUp(): void;
 }
 
-/** Stands between the turn and the frontend, since a turn that only waits for the user can be handed over too. */
+/** Wraps the front end, since a turn that only waits for the user can be handed over too. */
 export class HandOver implements Frontend {
   readonly #deps: HandOverDeps;
   #requested = false;

@@ -5,33 +5,33 @@ import { type Disposable } from '../../base/disposable.ts';
 export interface IdleWatch extends Disposable {
   /** Aborted with the outer signal, or when it was quiet for too long. */
   readonly signal: AbortSignal;
-  readonly gaveUp: boolean;
+  readonly timedOut: boolean;
   /** A sign of life. */
-  heard(): void;
+  noteActivity(): void;
 }
 
-/** One timer for the whole stream: a sign of life only notes the time, which thousands of chunks can afford. */
+/** One timer for the whole stream: a sign of life only records the time, which is cheap for thousands of chunks. */
 export function watchIdle(clock: Clock, milliseconds: number, outer: AbortSignal): IdleWatch {
   const own = new AbortController();
   let last = clock.now();
-  let gaveUp = false;
+  let timedOut = false;
   let timer: Disposable;
-  const look = () => {
+  const check = () => {
     const left = last + milliseconds - clock.now();
     if (left > 0) {
-      timer = clock.after(left, look);
+      timer = clock.after(left, check);
       return;
     }
-    gaveUp = true;
+    timedOut = true;
     own.abort();
   };
-  timer = clock.after(milliseconds, look);
+  timer = clock.after(milliseconds, check);
   return {
     signal: AbortSignal.any([outer, own.signal]),
-    get gaveUp() {
-      return gaveUp;
+    get timedOut() {
+      return timedOut;
     },
-    heard: () => {
+    noteActivity: () => {
       last = clock.now();
     },
     dispose: () => timer.dispose(),

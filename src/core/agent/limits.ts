@@ -20,16 +20,20 @@ export function usedBy(spent: UsageTotal, settings: Settings): Used {
 }
 
 /**
- * A limit asks each time as much again was used: the turn ends, and the user's next request is the answer. `before` is what
+ * A limit is reached each time as much again was used: the turn ends, and the user's next request continues. `before` is what
  * had been used when the user last wrote.
  */
 export function limitReached(before: Used, now: Used, settings: Settings): Failure | undefined {
   const { 'limits.tokens': tokens, 'limits.cost': cost } = settings;
   if (isCrossed(before.tokens, now.tokens, tokens)) {
-    return asking(`${grouped(now.tokens)} tokens`, `${grouped(tokens)} tokens`, 'earshot.limits.tokens');
+    return limitFailure(
+      `${formatNumber(now.tokens)} tokens`,
+      `${formatNumber(tokens)} tokens`,
+      'earshot.limits.tokens',
+    );
   }
   if (now.cost !== undefined && isCrossed(before.cost ?? 0, now.cost, cost)) {
-    return asking(now.cost.toFixed(2), cost.toFixed(2), 'earshot.limits.cost');
+    return limitFailure(now.cost.toFixed(2), cost.toFixed(2), 'earshot.limits.cost');
   }
   return undefined;
 }
@@ -38,7 +42,7 @@ function isCrossed(before: number, now: number, limit: number): boolean {
   return limit > 0 && Math.floor(now / limit) > Math.floor(before / limit);
 }
 
-function asking(used: string, limit: string, setting: string): Failure {
+function limitFailure(used: string, limit: string, setting: string): Failure {
   return {
     code: 'limit',
     message: `This conversation has used ${used}; you wanted to be asked after every ${limit}.`,
@@ -46,6 +50,6 @@ function asking(used: string, limit: string, setting: string): Failure {
   };
 }
 
-function grouped(value: number): string {
+function formatNumber(value: number): string {
   return value.toLocaleString('en-US');
 }

@@ -1,7 +1,7 @@
 // Runs a turn: a request, then cycles of one model call and its tool calls, until the model makes no more calls.
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { Prompting } from '../prompt/prompting.ts';
-import { mendInstruction } from '../prompt/schemaPrompts.ts';
+import { repeatInstruction } from '../prompt/schemaPrompts.ts';
 import { stopHandles, waitForHandles } from './afterTurn.ts';
 import { endTurn, runCalls } from './calls.ts';
 import { compact, isNearlyFull } from './compaction.ts';
@@ -29,7 +29,7 @@ export async function runTurn(
   return ended;
 }
 
-/** A bug ends the turn as a failure that is told; what it left open is answered with the turn's end. */
+/** A bug ends the turn with a failure that the user sees; open calls get their responses with the turn's end. */
 async function unlessBug<T>({ ports }: TurnDeps, action: () => Promise<T>): Promise<T | TurnEnd> {
   try {
     return await action();
@@ -46,7 +46,7 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
   deps.captures?.beginTurn(control.stopped);
   const prompting = new Prompting(deps);
   const usedBefore = usedBy(log.state.usage, ports.settings());
-  let mended = false;
+  let repeated = false;
   await runCalls(deps, prompting, resumed, control);
   while (!control.isStopped) {
     control.enter('between');
@@ -59,13 +59,13 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
       await compact(cycle, model.contextWindow, control.enter('answering'));
     }
     const outcome = await callModel(cycle, prompting, control, () => beginTry(deps, control, prompting));
-    // Broken off: the next call begins with what was wanted instead.
+    // Interrupted: the next call begins with what interrupted it.
     if (outcome.type === 'aborted') continue;
     if (outcome.type === 'failed') return { outcome: 'error', failure: outcome.failure };
     if (outcome.misfit !== undefined) {
-      if (mended) return { outcome: 'error', failure: doesNotFit(outcome.misfit) };
-      mended = true;
-      await log.append({ type: 'chat_request', content: mendInstruction(outcome.misfit), source: 'system' });
+      if (repeated) return { outcome: 'error', failure: doesNotFit(outcome.misfit) };
+      repeated = true;
+      await log.append({ type: 'chat_request', content: repeatInstruction(outcome.misfit), source: 'system' });
       continue;
     }
     if (outcome.calls.length === 0) {
@@ -85,7 +85,7 @@ async function beginTry(deps: TurnDeps, control: TurnControl, prompting: Prompti
   for (let wanted = control.take(); wanted !== undefined; wanted = control.take()) {
     if (!(await appendInterruption(deps, wanted))) control.stop();
   }
-  // Only now: what has changed is told by what comes before this call.
+  // Only now: the messages before this call report what has changed.
   const config = prompting.offerTools();
   await deps.sampling?.used.use(deps.log, config);
   return control.enter('answering');

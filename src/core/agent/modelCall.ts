@@ -21,7 +21,7 @@ export async function callModel(
   for (let failures = 1; ; failures++) {
     const signal = await begin();
     const outcome = await runCycle(deps, prompting.request(), signal);
-    // What was shown cannot be taken back: the user decides how to go on.
+    // Rendered output cannot be withdrawn: the user decides how to continue.
     if (outcome.type !== 'failed' || outcome.shown) return outcome;
     if (outcome.failure.code === CONTEXT_OVERFLOW) {
       const window = windowAfterOverflow(deps.log, deps.model);
@@ -32,7 +32,7 @@ export async function callModel(
     }
     if (outcome.retry === undefined) return outcome;
     const delay = retryDelay(failures, outcome.retry.afterMilliseconds);
-    if (delay === undefined) return gaveUp(outcome, failures);
+    if (delay === undefined) return describeAttempts(outcome, failures);
     control.enter('waiting');
     if (!(await waitVisibly(deps, delay, outcome.failure, signal))) return { type: 'aborted' };
   }
@@ -48,7 +48,7 @@ async function waitVisibly(deps: CycleDeps, delay: number, failure: Failure, sig
 
 type Failed = Extract<CycleOutcome, { type: 'failed' }>;
 
-function gaveUp(outcome: Failed, failures: number): CycleOutcome {
+function describeAttempts(outcome: Failed, failures: number): CycleOutcome {
   const asked = outcome.retry?.afterMilliseconds;
   const { message } = outcome.failure;
   if (failures > 1)

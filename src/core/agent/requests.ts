@@ -13,10 +13,10 @@ export interface TurnRequest extends AcceptedText {
   readonly schema?: Readonly<Record<string, unknown>>;
 }
 
-/** What an answer was broken off for may be untrue before it is told. */
+/** The reason for an interruption may have been withdrawn before its delivery. */
 const NO_LONGER_TRUE = `${SYSTEM_REQUEST} What it was about is no longer true: go on.`;
 
-/** Begins a turn with the user's words. Resolves once they are on disk. */
+/** Begins a turn with the user's message. Resolves once it is on disk. */
 export async function beginUserTurn(deps: TurnDeps, request: TurnRequest): Promise<void> {
   const { log, ports } = deps;
   const { content, attachments = [] } = request;
@@ -45,7 +45,7 @@ export async function beginQueuedTurn(deps: TurnDeps): Promise<void> {
 
 /** Begins a turn with what is pending. `source` says who wanted it: nobody, or the user who said *Deliver now*. */
 export async function beginSystemTurn(deps: TurnDeps, source: 'system' | 'user'): Promise<void> {
-  // Counts only ride along with what it is for.
+  // `result`, not `request`: counts are delivered only together with something else.
   await sampleAt(deps, new Prompting(deps), 'result');
   const started = deps.log.append({ type: 'turn_started', source });
   const content = deps.log.state.pending.isEmpty ? NO_LONGER_TRUE : SYSTEM_REQUEST;
@@ -53,8 +53,8 @@ export async function beginSystemTurn(deps: TurnDeps, source: 'system' | 'user')
 }
 
 /**
- * What a turn is interrupted for, in the middle of it. The user's words go before any event. Resolves to false if there is
- * nothing left to say although an answer was broken off for it.
+ * Appends what a running turn is interrupted for; queued messages come before notifications. Resolves to false if nothing
+ * is left to append although an answer was interrupted for it.
  */
 export async function appendInterruption(
   deps: TurnDeps,

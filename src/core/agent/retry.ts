@@ -3,12 +3,12 @@ import { type Clock } from '../../base/clock.ts';
 
 const MOST_RETRIES = 4;
 const FIRST_MILLISECONDS = 1000;
-/** Whoever is asked to wait longer wants to know, not to wait. */
+/** A longer wait is reported as a failure instead. */
 const LONGEST_MILLISECONDS = 120_000;
 
 /**
- * Milliseconds until the next try after so many failed ones; undefined to give up. The endpoint's own word goes before
- * our doubling; one person's few requests need no randomness.
+ * Milliseconds until the next attempt after so many failures; undefined: no more attempts. The endpoint's own delay takes
+ * precedence over doubling; one person's few requests need no jitter.
  */
 export function retryDelay(failures: number, asked: number | undefined): number | undefined {
   if (failures > MOST_RETRIES) return undefined;

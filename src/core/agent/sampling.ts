@@ -5,12 +5,12 @@ import { bodyOf } from '../prompt/instructions.ts';
 import { type Prompting } from '../prompt/prompting.ts';
 import { type Sampling, type TurnDeps } from './turnDeps.ts';
 
-/** A window whose front end is gone gets no answer when it reads a file through the editor: its turn must not wait for ever. */
+/** Reading a file through the editor never resolves in a window whose front end is gone: its turn must not wait for ever. */
 const SAMPLED_WITHIN = 10_000;
 
 /**
- * Resolves once what there is to tell is queued and what is no longer so is taken back. What takes too long is left for
- * the next delivery point. After the conversation was released there is nothing to add.
+ * Resolves once new notifications are queued and outdated ones withdrawn. What takes too long is left for the next delivery
+ * point. Does nothing once the conversation was released.
  */
 export async function sampleAt(deps: TurnDeps, prompting: Prompting, type: DeliveryPoint['type']): Promise<void> {
   const { log, ports, sampling } = deps;
@@ -20,7 +20,7 @@ export async function sampleAt(deps: TurnDeps, prompting: Prompting, type: Deliv
   try {
     const samples = await Promise.race([readSamples(deps, sampling, prompting, type), late.promise]);
     if (samples === undefined) ports.logger.warn('What changed since the last request could not be compared in time.');
-    for (const sample of samples ?? []) await take(deps, sample);
+    for (const sample of samples ?? []) await applySample(deps, sample);
   } finally {
     timer.dispose();
   }
@@ -54,14 +54,14 @@ async function readSamples(
   return sampling.sample(point);
 }
 
-async function take({ log, ports }: TurnDeps, { kind, subject, draft, keep, replaces }: Sample): Promise<void> {
+async function applySample({ log, ports }: TurnDeps, { kind, subject, draft, keep, replaces }: Sample): Promise<void> {
   if (keep === true) return;
   const { pending } = log.state;
   const [id = ''] = pending.idsOf(kind, subject).toReversed();
   const newest = pending.newest(id);
   if (replaces !== undefined && newest?.message !== replaces) return;
   if (newest?.message === draft?.message) return;
-  // In one breath: what is taken back must not be gone without what is said instead.
+  // Synchronously: a notification must not be withdrawn without its replacement.
   const taken = withdraw(log, kind, subject, draft === undefined ? 'it is as it was' : 'it has changed again');
   const at = replaces === undefined ? undefined : newest?.at;
   const queued =

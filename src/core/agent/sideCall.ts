@@ -32,7 +32,7 @@ export async function askAside(
   let end: Extract<EventOf<'model_call'>['outcome'], string> = 'failed';
   try {
     for await (const part of model.stream(request, idle.signal)) {
-      idle.heard();
+      idle.noteActivity();
       if (!fits(part)) break;
       if (part.type === 'text') text += part.text;
       if (part.type !== 'finished') continue;

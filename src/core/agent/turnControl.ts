@@ -1,12 +1,12 @@
 // Stops or interrupts a running turn: breaks off the answer, the tools, or nothing yet.
 
-/** `user`: words that are to be heard now. `event`: a critical notification, or *Deliver now*. */
+/** `user`: a message that interrupts. `event`: a critical notification, or *Deliver Now*. */
 export type Interruption = 'user' | 'event';
 
-/** `between`: nothing goes on that could be broken off; `waiting`: for the next try of a model call. */
+/** `between`: nothing runs that could be interrupted; `waiting`: for the next attempt at a model call. */
 export type Phase = 'between' | 'answering' | 'waiting' | 'tools';
 
-/** One for each turn. Only the loop says in which phase it is and takes what is wanted. */
+/** One for each turn. Only the loop sets the phase and takes the interruption. */
 export class TurnControl {
   #phase: Phase = 'between';
   #current = new AbortController();
@@ -23,12 +23,12 @@ export class TurnControl {
     return this.#turn.signal.aborted;
   }
 
-  /** For what goes on beside the phases, until the turn is ended. */
+  /** For work beside the phases, until the turn has ended. */
   get stopped(): AbortSignal {
     return this.#turn.signal;
   }
 
-  /** Who wants to be heard before the model goes on. */
+  /** Who interrupts the turn before its next model call. */
   get wanted(): Interruption | undefined {
     return this.#wanted;
   }
@@ -39,8 +39,8 @@ export class TurnControl {
   }
 
   /**
-   * An event breaks off nothing but an answer: what tools do is told with their results. A wait for the next try is kept,
-   * since the endpoint asked for it; the request that is wanted goes out with that try.
+   * An event interrupts only an answer: tools deliver it with their results. A wait for the next attempt continues, since the
+   * endpoint asked for it; the interrupting request is sent with that attempt.
    */
   interrupt(by: Interruption): void {
     if (by === 'event' && this.#phase === 'tools') return;
@@ -54,12 +54,12 @@ export class TurnControl {
   enter(phase: Phase): AbortSignal {
     this.#phase = phase;
     if (this.#current.signal.aborted && !this.isStopped) this.#current = new AbortController();
-    // Said while the calls were still being written: they end before they begin.
+    // The interruption came while the calls were still being streamed: they end before they begin.
     if (phase === 'tools' && this.#wanted === 'user') this.#current.abort();
     return this.#current.signal;
   }
 
-  /** What is wanted, once; `broke`: an answer was broken off for it, so that the model must be asked something. */
+  /** Returns the interruption once; `broke`: an answer was interrupted for it, so that the model must be asked again. */
   take(): { readonly by: Interruption; readonly broke: boolean } | undefined {
     const by = this.#wanted;
     if (by === undefined) return undefined;

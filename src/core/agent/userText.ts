@@ -5,7 +5,7 @@ import { type Attachment } from '../../protocol/event.ts';
 import { type Ports } from '../ports/ports.ts';
 import { expandPrompt } from '../prompt/promptFiles.ts';
 
-/** As a frontend has it. A file by its path is read when the words are accepted. */
+/** An attachment as a front end has it. A file given by path is read when the message is accepted. */
 export type GivenAttachment =
   | { readonly type: 'file'; readonly path: string }
   | { readonly type: 'file_content'; readonly path: string; readonly content: string }
@@ -27,7 +27,7 @@ type AcceptingPorts = Pick<Ports, 'workspace' | 'userFiles' | 'snapshots'>;
 
 const encoder = new TextEncoder();
 
-/** All of it or nothing: what cannot be taken is named. The bytes are on disk before any event names them. */
+/** Accepts all of it or nothing: a failure names what cannot be accepted. The bytes are on disk before any event names them. */
 export async function acceptText(
   ports: AcceptingPorts,
   typed: string,

@@ -9,7 +9,7 @@ import { type Buffers, type FilePath, type Workspace } from '../ports/workspace.
 import { Attribution } from './attribution.ts';
 import { sameBytes } from './byteLines.ts';
 
-/** Whoever waits for a capture waits no longer than this; then it is said that there is none. */
+/** The longest wait for a capture; after it the capture counts as failed. */
 const LIMIT_MILLISECONDS = 60_000;
 /** Of what a command changed, as much is kept beside the checkpoint, ready to be reviewed. */
 const MOST_FILES = 1000;
@@ -55,7 +55,7 @@ export class Captures {
   /** Goes on beside the model's first answer; whatever changes something waits for it. */
   beginTurn(signal: AbortSignal): void {
     const { workspace, log, output } = this.#deps;
-    // Nothing is changed there, and a turn that was taken up again has one from before.
+    // An untrusted workspace is never changed, and a resumed turn has a capture already.
     if (!workspace.trusted || log.state.changes.turns.at(-1)?.checkpoint !== undefined) return;
     this.#turn = this.take('turn', signal).catch((error: unknown) => {
       // The log was closed, or cannot be written: whoever runs the turn notices that too.

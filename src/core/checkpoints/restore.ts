@@ -25,7 +25,7 @@ export interface RestorePlan {
   readonly othersUnknown?: string;
 }
 
-/** More than these of others are not looked at one by one. */
+/** More changes of others than these are not compared one by one. */
 const MOST_OTHERS = 500;
 
 export async function planRestore(deps: RestoreDeps, request: string): Promise<Result<RestorePlan>> {
@@ -132,7 +132,7 @@ function lastStep(turn: ChangedTurn): readonly number[] {
   return last === undefined ? [] : [last.seq];
 }
 
-/** Takes an undoing or a restoring back; what was changed since stays, as with any undoing. */
+/** Reverts an undo or a restore; later changes stay, as with any undo. */
 export async function bringBack(deps: RestoreDeps, decision: string): Promise<Result<Reviewed>> {
   const live = decidable(deps.live());
   if (!live.ok) return live;

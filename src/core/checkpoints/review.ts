@@ -38,7 +38,7 @@ type Files = Extract<EventDraft, { type: 'changes_reviewed' }>['files'];
 interface Compared {
   readonly plan: PutBack;
   readonly through: number;
-  /** The bytes without the agent's changes, as far as they can be told. */
+  /** The bytes without the agent's changes, as far as they are known. */
   readonly base?: Uint8Array;
 }
 

@@ -29,7 +29,7 @@ export type Undone =
       readonly executable?: boolean;
       readonly merged: boolean;
     }
-  /** What others did since cannot be told apart from the agent's changes. */
+  /** Later changes of others cannot be separated from the agent's. */
   | { readonly type: 'clash' };
 
 /** With more pairs of equal lines than these, finding the best match takes too long. */
@@ -37,7 +37,7 @@ const MOST_PAIRS = 5_000_000;
 /** The search goes through the lines of one side for each line of the other. */
 const MOST_STEPS = 50_000_000;
 
-/** `steps` in the order in which they happened; they are taken back from the newest to the oldest. */
+/** `steps` in the order in which they happened; they are undone from the newest to the oldest. */
 export function undoSteps(present: Present | undefined, steps: readonly StepBytes[]): Undone {
   let state = present;
   let merged = false;
@@ -52,7 +52,7 @@ export function undoSteps(present: Present | undefined, steps: readonly StepByte
       state = before;
       continue;
     }
-    // Somebody took it back already.
+    // Somebody has reverted it already.
     if (isSame(state, before)) continue;
     if (state === undefined || before === undefined || after === undefined) return { type: 'clash' };
     if (state.isLink || before.isLink || after.isLink) return { type: 'clash' };

@@ -10,7 +10,7 @@ import { type Hidden, whyHidden } from './ignoreFile.ts';
 import { whyProtected } from './protectedFiles.ts';
 import { type ShellSyntax } from './shell/script.ts';
 
-/** What *always* stands for: a name to remember it by, and words for people. */
+/** What *Always* allows: a rule to store, and a label for people. */
 interface Always {
   readonly rule: string;
   readonly label: string;
@@ -19,7 +19,7 @@ interface Always {
 export type Verdict =
   | { readonly type: 'allowed' }
   | { readonly type: 'refused'; readonly reason: string }
-  /** `letIn`: the paths outside the workspace that consent would open; `names`: the protected and hidden ones inside it. */
+  /** `letIn`: the paths outside the workspace that approval would open; `names`: the protected and hidden ones inside it. */
   | {
       readonly type: 'ask';
       readonly reason?: string;
@@ -59,7 +59,7 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
   }
   const touched = tool.touches?.(args) ?? {};
   const named = touched.command === undefined ? undefined : pathsIn(touched.command, deps.shell);
-  const sensitive = await lookAt(deps, effect, touched, named?.paths ?? []);
+  const sensitive = await findSensitive(deps, effect, touched, named?.paths ?? []);
   if (sensitive !== undefined) return { type: 'ask', ...sensitive };
   // A tool that changes files and does not say which could change any.
   const vague = effect === 'edit' && touched.paths === undefined;
@@ -67,14 +67,14 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
   const passes = !vague && PASSES[settings['approvals.mode']].includes(effect);
   const unclear = passes ? named?.unclear : undefined;
   const permitted = touched.onlyOnce !== true && deps.permissions?.has(always.rule) === true;
-  if ((passes && unclear === undefined) || permitted || listed(deps, touched, named?.unclear !== undefined))
+  if ((passes && unclear === undefined) || permitted || isListedCommand(deps, touched, named?.unclear !== undefined))
     return { type: 'allowed' };
   const reason = unclear === undefined ? {} : { reason: `it may lead outside the workspace: ${unclear}.` };
   return { type: 'ask', ...reason, ...(touched.onlyOnce !== true && { always }), letIn: [] };
 }
 
-/** What needs a person in every mode, whatever was allowed before. */
-async function lookAt(
+/** Finds what needs approval in every mode, whatever was allowed before. */
+async function findSensitive(
   deps: PolicyDeps,
   effect: Effect,
   touched: Touched,
@@ -95,7 +95,7 @@ async function lookAt(
       letIn.push(path);
     } else if (file.ok) {
       const names = [file.value.path, ...(file.value.real === undefined ? [] : [file.value.real])];
-      const reason = names.map((name) => whyTouchy(deps.hidden, name, reads)).find((why) => why !== undefined);
+      const reason = names.map((name) => whySensitive(deps.hidden, name, reads)).find((why) => why !== undefined);
       if (reason === undefined) continue;
       reasons.push(reason);
       touchy.push(...names);
@@ -107,7 +107,7 @@ async function lookAt(
   return { reason: `${reasons.join('; ')}.`, letIn, ...(touchy.length > 0 && { names: touchy }) };
 }
 
-function whyTouchy(hidden: Hidden, path: string, reads: boolean): string | undefined {
+function whySensitive(hidden: Hidden, path: string, reads: boolean): string | undefined {
   return whyProtected(path, reads) ?? whyHidden(hidden, path);
 }
 
@@ -117,8 +117,8 @@ function fromShell({ folders }: Workspace, path: string): string {
   return isAbsolute || folders.length < 2 ? path : `${folders[0]?.absolute ?? ''}/${path}`;
 }
 
-/** Where it is unclear what a line touches, only an entry that is the whole line speaks for it. */
-function listed({ settings, shell }: PolicyDeps, { command }: Touched, unclear: boolean): boolean {
+/** Where it is unclear what a line touches, only an entry that equals the whole line allows it. */
+function isListedCommand({ settings, shell }: PolicyDeps, { command }: Touched, unclear: boolean): boolean {
   const words = command === undefined ? undefined : parseCommand(command, shell);
   return words !== undefined && isAllowed(words, settings['approvals.commands'], shell, unclear);
 }

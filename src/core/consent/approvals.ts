@@ -43,12 +43,12 @@ export type Permission =
     }
   | { readonly type: 'refused'; readonly reason: string };
 
-/** Who answers where nobody is asked. */
+/** Recorded as the answerer where no approval is needed. */
 const POLICY = 'policy';
 
 /**
- * Resolves once the answer is in the log. Before anything that is more than reading there is always an answer: a call
- * without one has never begun.
+ * Resolves once the answer is in the log. Every call that does more than reading has an answer first: a call without one
+ * has never begun.
  */
 export async function permit(
   deps: ApprovalDeps,
@@ -57,7 +57,7 @@ export async function permit(
     readonly request: CallRequest;
     readonly arguments: unknown;
     readonly hidden: Hidden;
-    /** What the call would see if these paths were let in. */
+    /** The context of the call if these paths are allowed. */
     contextFor(letIn: readonly string[], names: readonly string[]): ToolContext;
     /** It was approved, but the files had changed when it ran. */
     readonly again?: boolean;
@@ -135,7 +135,7 @@ async function askFor(
     }
     const changed = answer.action === 'modify' ? parseChanged(tool, answer.arguments ?? {}) : undefined;
     if (changed?.ok === false) {
-      // The person who changed it can mend it; the model has nothing to do with it.
+      // The person who edited the arguments can correct them; the model is not involved.
       problem = changed.failure.message;
       continue;
     }
@@ -150,7 +150,7 @@ async function askFor(
       const { letIn, names = [] } = verdict;
       return { type: 'permitted', arguments: call.args, letIn, names, plan: preview.plan };
     }
-    // What a person wrote with their own hands is their own wish, also where it leads out of the workspace.
+    // Arguments that a person edited count as approved, also where they lead out of the workspace.
     const letIn = tool.touches?.(changed.value).paths ?? [];
     return { type: 'permitted', arguments: changed.value, letIn, names: [] };
   }

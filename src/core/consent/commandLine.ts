@@ -5,7 +5,7 @@ import { plainWords, trimBlanks } from './shell/plainWords.ts';
 import { isPosix, type ShellSyntax } from './shell/script.ts';
 import { pathsInText } from './shell/wordPaths.ts';
 
-/** More are not looked up one by one. */
+/** More paths than these are not resolved one by one. */
 const MOST_PATHS = 1000;
 
 /** The words of a line that is just one program and its arguments; undefined for everything else. */

@@ -72,7 +72,7 @@ export function whyHidden({ fault, hides }: Hidden, path: string): string | unde
 /** There are no rules. */
 const ABSENT: ReadonlySet<string> = new Set([NOT_FOUND, 'is_folder']);
 
-/** The workspace as a tool sees it: without what is hidden, with what a person let in; the rest as it is. */
+/** The workspace as a tool sees it: without hidden files, with those that a person allowed. */
 export function viewFor(
   workspace: Workspace,
   hidden: Hidden,

@@ -24,7 +24,7 @@ export async function inquire(
   const { log } = deps;
   const before = log.state.turn.inquiry(call);
   if (before?.response !== undefined) return before.response.answer;
-  const asked = before?.request ?? (await put(deps, call, question));
+  const asked = before?.request ?? (await appendQuestion(deps, call, question));
   const given = await untilUsable(deps, asked, signal);
   if (given === undefined) return undefined;
   const answer = typeof given.answer === 'string' ? given.answer : [...given.answer];
@@ -32,7 +32,7 @@ export async function inquire(
   return answer;
 }
 
-async function put({ log, ids }: InquiryDeps, call: string, question: Question): Promise<Asked> {
+async function appendQuestion({ log, ids }: InquiryDeps, call: string, question: Question): Promise<Asked> {
   const { text, options, several } = question;
   const asked: Asked = {
     type: 'inquiry_request',
@@ -75,7 +75,7 @@ async function untilUsable(
   }
 }
 
-/** Words of one's own are an answer too, also where options are offered; only the form must fit. */
+/** Free text is an answer too, also where options are offered; only the form must fit. */
 function whyUnusable(answer: InquiryAnswer['answer'], several: boolean): string | undefined {
   if (several) return typeof answer === 'string' ? 'answer: several may be chosen, so a list is wanted.' : undefined;
   return typeof answer === 'string' ? undefined : 'answer: one text is wanted, not a list.';

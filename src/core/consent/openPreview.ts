@@ -12,7 +12,7 @@ import {
 } from '../ports/ports.ts';
 import { type Snapshots } from '../ports/storage.ts';
 import { effectOf } from './approvalPolicy.ts';
-import { holdsStill, isSamePlan, type PlannedCall, planCall, previewOf } from './preview.ts';
+import { isSamePlan, isStillValid, type PlannedCall, planCall, previewOf } from './preview.ts';
 
 /** A language server may never answer; then the arguments are all that can be shown. */
 const LONGEST_WAIT = 10_000;
@@ -35,7 +35,7 @@ export class OpenPreview {
   readonly #tool: Tool;
   readonly #call: PreviewedCall;
   #plan: PlannedCall | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  #updating: Promise<void> = Promise.resolve();
   #isQueued = false;
 
   private constructor(deps: PreviewDeps, tool: Tool, call: PreviewedCall) {
@@ -56,24 +56,24 @@ export class OpenPreview {
     return this.#plan;
   }
 
-  /** Asks, and shows what is new as long as nobody has answered. */
+  /** Requests approval and updates the preview until it is answered. */
   async whileOpen(
     request: (preview: CallPreview | undefined) => ApprovalRequest,
     signal: AbortSignal,
   ): Promise<ApprovalAnswer> {
     const { frontend, onDidChangeFiles, output } = this.#deps;
     const answered = new AbortController();
-    const look = async () => {
+    const update = async () => {
       this.#isQueued = false;
       if (await this.#refresh(answered.signal)) frontend.approvalChanged(request(this.#shown()));
     };
     const listening = this.#isPreviewed()
       ? onDidChangeFiles?.(() => {
-          // One look for all that happened before it began.
+          // One update for all changes before it began.
           if (this.#isQueued) return;
           this.#isQueued = true;
           const report = (error: unknown) => output.error('the preview of an approval could not be made', error);
-          this.#looking = this.#looking.then(look).catch(report);
+          this.#updating = this.#updating.then(update).catch(report);
         })
       : undefined;
     try {
@@ -88,14 +88,14 @@ export class OpenPreview {
   async #refresh(answered: AbortSignal): Promise<boolean> {
     const shown = this.#plan;
     const { workspace } = this.#call.context;
-    if (shown !== undefined && shown.edits.length > 0 && (await holdsStill(shown, workspace))) return false;
+    if (shown !== undefined && shown.edits.length > 0 && (await isStillValid(shown, workspace))) return false;
     const now = await this.#make();
     if (answered.aborted || isSamePlan(now, shown)) return false;
     this.#plan = now;
     return true;
   }
 
-  /** Whether the call would still do what was shown; if not, what is shown next is new. */
+  /** Whether the call would still do what was shown; if not, the preview is updated. */
   async isCurrent(): Promise<boolean> {
     const shown = this.#plan;
     if (!this.#isPreviewed() || shown === undefined) return true;

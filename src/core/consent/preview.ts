@@ -21,7 +21,7 @@ const LONGEST_REFUSAL = 1000;
 const ONLY_PLANNED = 'only_planned';
 const NOT_AS_APPROVED = 'not_as_approved';
 
-/** Undefined if that cannot be told: the tool failed. */
+/** Undefined if the tool failed. */
 export async function planCall(tool: Tool, args: unknown, context: ToolContext): Promise<PlannedCall | undefined> {
   let edits: readonly FileEdit[] | undefined;
   const workspace = delegateWorkspace(context.workspace, {
@@ -44,7 +44,7 @@ export function isSamePlan(one: PlannedCall | undefined, other: PlannedCall | un
 }
 
 /** Whether the files are still those that the plan starts from. */
-export async function holdsStill({ edits }: PlannedCall, workspace: Workspace): Promise<boolean> {
+export async function isStillValid({ edits }: PlannedCall, workspace: Workspace): Promise<boolean> {
   for (const { file, from, type } of edits) {
     // What an earlier change of the same plan makes is not there yet.
     if (type === 'move' && edits.some((edit) => edit.type === 'write' && edit.file.path === file.path)) continue;

@@ -15,9 +15,9 @@ interface DiffLimits {
   readonly characters: number;
 }
 
-/** What is done can be looked up elsewhere. */
+/** After the call the whole change can be seen in the editor. */
 const OF_CARD: DiffLimits = { lines: 400, lineLength: 500, characters: 200_000 };
-/** Who is asked sees all that a page can hold. */
+/** An approval shows as much as a page can hold. */
 export const OF_APPROVAL: DiffLimits = { lines: 5000, lineLength: 5000, characters: 1_000_000 };
 
 export interface ChangedBytes {
@@ -40,7 +40,7 @@ export function diffOfCall({ path, before, after }: ChangedBytes, limits: DiffLi
     all.reduce((sum, { lines }) => sum + lines.filter((line) => line.startsWith(sign)).length, 0);
   const counts = { added: count('+'), removed: count('-') };
   if (long) return { ...head, ...counts, note: 'too_long', sizes };
-  const { hunks, cut } = bound(all, limits);
+  const { hunks, cut } = limitHunks(all, limits);
   return { ...head, ...counts, hunks, ...(cut > 0 && { cut }) };
 }
 
@@ -52,7 +52,7 @@ function exactHunks(old: string, now: string): readonly DiffHunk[] | undefined {
   })?.hunks;
 }
 
-/** All between the first and the last difference goes, and comes anew: true, if not the least. */
+/** Replaces everything between the first and the last difference: correct, though not minimal. */
 function coarseHunks(old: string, now: string): readonly DiffHunk[] {
   const [before, after] = [linesOf(old), linesOf(now)];
   const shorter = Math.min(before.length, after.length);
@@ -76,7 +76,7 @@ function linesOf(text: string): readonly string[] {
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }
 
-function bound(all: readonly DiffHunk[], limits: DiffLimits): { hunks: DiffHunk[]; cut: number } {
+function limitHunks(all: readonly DiffHunk[], limits: DiffLimits): { hunks: DiffHunk[]; cut: number } {
   const hunks: DiffHunk[] = [];
   let { lines: left, characters } = limits;
   let cut = 0;
@@ -95,7 +95,7 @@ function bound(all: readonly DiffHunk[], limits: DiffLimits): { hunks: DiffHunk[
   return { hunks, cut };
 }
 
-/** One file that went and one that came with the same bytes are one that moved. */
+/** A deleted file and a created one with the same bytes are one moved file. */
 export function joinMoves(
   files: readonly {
     readonly path: string;

@@ -45,13 +45,13 @@ export function differenceOf(before: string, after: string, limits: DifferenceLi
 
 type Span = Readonly<Record<'oldLines' | 'newLines', number>>;
 
-/** As hunks count them: what stands behind the last line end is a line only if it is something. */
+/** Counts as hunks do: text after the last line end is a line only if it is not empty. */
 function hunkLines(text: string): number {
   const pieces = text.split('\n');
   return pieces.at(-1) === '' ? pieces.length - 1 : pieces.length;
 }
 
-/** As a diff of lines it would be all lines, and look like none. */
+/** A diff would show every line as changed, with no visible difference. */
 function changedEndings(before: string, after: string): string | undefined {
   const [old, now] = [endingOf(before), endingOf(after)];
   if (old === now || old === undefined || now === undefined) return undefined;

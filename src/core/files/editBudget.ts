@@ -2,7 +2,7 @@
 
 const MOST_STEPS = 20_000_000;
 
-/** How many edits may be looked for between texts of so many lines together, at most `wanted`. */
+/** The edit limit for the search between texts of so many lines together, at most `wanted`. */
 export function mostEdits(lines: number, wanted: number): number {
   return Math.min(wanted, Math.floor(MOST_STEPS / Math.max(1, lines)));
 }

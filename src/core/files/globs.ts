@@ -11,7 +11,7 @@ const MOST_ALTERNATIVES = 100;
 
 /**
  * `*` and `?` within a name, `**` for any number of folders, `[...]`, and `{a,b}`; a backslash before a character takes it as it is.
- * Dots are ordinary, `/` parts, case counts: the same on every machine.
+ * Dots are ordinary, `/` separates, case matters: the same on every machine.
  */
 export function compileGlob(glob: string): (path: string) => boolean {
   if (glob === '' || glob.length > GLOB_LIMIT + ROOM) return () => false;
@@ -97,7 +97,7 @@ export interface GlobKey {
   readonly tail: string;
 }
 
-export function keyOf(glob: string): GlobKey {
+export function globKeyOf(glob: string): GlobKey {
   if (UNSAFE.test(glob)) return { folder: '', tail: '' };
   const segments = glob.split('/');
   const last = segments.pop() ?? '';

@@ -40,7 +40,7 @@ function bare(line: string): string {
   return line.replace(/\s+/g, '');
 }
 
-/** The line that says most is looked for first; whole windows are compared only around where it may be. */
+/** Searches the most distinctive line first; compares whole windows only around its matches. */
 function bestWindow(lines: readonly string[], sought: readonly string[]): { first: number; score: number } | undefined {
   const anchor = sought.reduce(
     (best, line, index) => (line.trim().length > (sought[best] ?? '').trim().length ? index : best),

@@ -3,9 +3,9 @@ import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { HEADER, MOVE } from './patchPaths.ts';
 
 export interface Hunk {
-  /** The patch's line that begins it, counted from 1, for complaints. */
+  /** The patch's line that begins it, counted from 1, for error messages. */
   readonly at: number;
-  /** Lines that stand somewhere before it, each after the one before: `@@ class Order`. */
+  /** Anchor lines that stand before it, in this order: `@@ class Order`. */
   readonly anchors: readonly string[];
   readonly lines: readonly { readonly sign: ' ' | '-' | '+'; readonly text: string }[];
   /** It is at the end of the file. */
@@ -128,6 +128,6 @@ function malformed(line: number, what: string): Result<never> {
   return failed(
     'bad_patch',
     `input: line ${line} of the patch: ${what}.`,
-    'Nothing was changed. Send the whole patch again, mended.',
+    'Nothing was changed. Send the whole patch again, corrected.',
   );
 }

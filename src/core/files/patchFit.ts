@@ -8,7 +8,7 @@ export type PatchFit =
   | {
       readonly ok: true;
       readonly text: string;
-      /** Each hunk is there word for word and only once. */
+      /** Each hunk is there exactly and only once. */
       readonly exact: boolean;
     }
   | { readonly ok: false; readonly misfit: string };
@@ -23,7 +23,7 @@ const LIKENESSES: readonly [Likeness, ...Likeness[]] = [
   (line) => plain(line.trim()),
 ];
 
-/** Each looks through the whole file. */
+/** Each search goes through the whole file. */
 const MOST_SEARCHES = 1000;
 
 export function fitHunks(text: string, hunks: readonly Hunk[]): PatchFit {

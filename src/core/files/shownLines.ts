@@ -27,7 +27,7 @@ export function linesShownIn(pieces: readonly string[], file: string): ShownLine
   return part ?? 'whole';
 }
 
-/** Line endings are not told apart: no output shows them. */
+/** Line endings are not distinguished: no output shows them. */
 function linesOf(text: string): string[] {
   return text.replace(/^\uFEFF/, '').split(/\r?\n/);
 }

@@ -2,7 +2,7 @@
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { nameInScope, scopeOf } from '../../protocol/scopes.ts';
-import { compileGlob, keyOf, keysFor } from '../files/globs.ts';
+import { compileGlob, globKeyOf, keysFor } from '../files/globs.ts';
 
 /**
  * `scope` hears what has that scope, such as `file:src/a.ts`; one that begins with `glob:` hears every file whose path
@@ -56,7 +56,7 @@ export class Dispatcher {
   }
 
   #subscribeToGlob(listener: string, glob: string): Disposable {
-    const key = printKey(keyOf(glob));
+    const key = printKey(globKeyOf(glob));
     const bucket = getOrAdd(this.#globs, key, () => new Map<string, Glob>());
     const known = getOrAdd(bucket, glob, () => ({ matches: compileGlob(glob), listeners: new Map<string, number>() }));
     return count(known.listeners, listener, () => {

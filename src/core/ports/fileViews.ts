@@ -21,7 +21,7 @@ export interface SeenView {
   readonly bytes?: Uint8Array;
   /** It was shown that there is no such file. */
   readonly gone: boolean;
-  /** Only this of it was shown; absent: all. */
+  /** The part that was shown; absent: all of it. */
   readonly part?: SeenPart;
   /** It is no longer in what the model reads. */
   readonly compacted: boolean;

@@ -32,16 +32,16 @@ export interface Handle {
   readonly through: number;
   /** The user moved it to the background: the call that waits for it returns. */
   readonly isMoved: boolean;
-  /** Its process with everything that it starts, to be told from what other programs do. */
+  /** Its process with all of its descendants, to distinguish their changes from those of other programs. */
   readonly observed: ObservedProcess;
   /** How long it has run, or ran. */
   readonly milliseconds: number;
   readonly onDidChange: Event<HandleChange>;
-  /** For the response that shows it; what was said before about this state is not said again. */
+  /** For the response that shows it: the shown state is not reported again. */
   shown(name: string, through?: number): ShownHandle;
   /** Resolves as soon as the condition holds, at the latest when it is disposed of or the signal is aborted. */
   until(holds: (handle: Handle) => boolean, signal?: AbortSignal): Promise<void>;
-  /** Types into it. Whatever it waited for has been answered. */
+  /** Types into it; it then counts as no longer waiting. */
   write(text: string, last?: boolean): Promise<Result<void>>;
   /** Ends the whole process tree; resolves once it has ended, or was released. */
   stop(reason: string): Promise<void>;

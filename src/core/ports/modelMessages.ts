@@ -10,7 +10,7 @@ export interface ToolCall {
 
 /** The notifications that a message carries, kept apart from its own content. */
 export type Block = Pick<Carried, 'format' | 'text'> & {
-  /** The carrier's; only where the block is made to look like a call, which must have an id. */
+  /** The carrier's id; only where the block is formatted as a tool call, which must have one. */
   readonly id?: string;
 };
 

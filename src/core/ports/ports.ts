@@ -21,7 +21,7 @@ import { type Buffers, type FilePath, type Workspace } from './workspace.ts';
 
 export type { Clock } from '../../base/clock.ts';
 
-/** For people who look for a fault: the output channel. Never the model, never the chat. */
+/** The output channel, for people who diagnose a problem. Never shown to the model or in the chat. */
 export interface Logger {
   debug(message: string): void;
   info(message: string): void;
@@ -51,11 +51,11 @@ export type ModelPart =
   | { readonly type: 'reasoning'; readonly text: string }
   /** A complete call. `arguments` is the model's own text, which may be no JSON at all. */
   | { readonly type: 'tool_call'; readonly id: string; readonly name: string; readonly arguments: string }
-  /** More of a call that is still being written; `index` tells those of one answer apart. Only for drawing. */
+  /** More of a call that is still being streamed; `index` distinguishes the calls of one answer. Only for rendering. */
   | { readonly type: 'writing_call'; readonly index: number; readonly name: string; readonly text: string }
-  /** The endpoint lives, but has nothing to show yet. */
+  /** A sign of life from the endpoint, without content. */
   | { readonly type: 'alive' }
-  /** `truncated`: it would have said more, but had reached its limit. */
+  /** `truncated`: the answer reached its length limit. */
   | { readonly type: 'finished'; readonly usage?: Usage; readonly truncated?: boolean }
   /** `retry`: the same request may succeed later; the endpoint may have said when. */
   | { readonly type: 'failed'; readonly failure: Failure; readonly retry?: { readonly afterMilliseconds?: number } };
@@ -73,14 +73,14 @@ export interface Prices {
 export interface Model {
   readonly id: string;
   readonly label: string;
-  /** In few words, for people: where it runs, what it is. */
+  /** A short description for people: where it runs, what it is. */
   readonly detail: string;
   /** Tokens it can read. */
   readonly contextWindow: number;
   readonly prices?: Prices;
   /** It follows rules and cannot write a title or a summary. */
   readonly ruleBased?: true;
-  /** False: it may be asked only on the user's own doing, as long as the user has not consented to more. Absent: always. */
+  /** False: only the user's own requests may call it, until the user consents to more. Absent: always true. */
   mayAskUnbidden?(): boolean;
   /** Never throws; ends with `finished` or `failed`, or with nothing once the signal is aborted. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
@@ -89,27 +89,27 @@ export interface Model {
 export interface ToolContext {
   readonly conversation: string;
   readonly signal: AbortSignal;
-  /** Bytes that are overwritten through it are kept first. */
+  /** Takes a snapshot of bytes before it overwrites them. */
   readonly workspace: Workspace;
-  /** Whether a file's text is kept from the model until somebody allows it: `.earshotignore`, secrets. `path` as in FilePath. */
+  /** Whether the model may see a file's text only with approval: `.earshotignore`, secrets. `path` as in FilePath. */
   hides(path: string): boolean;
   /** Undefined: the conversation has seen nothing of it. */
   seen(file: FilePath): Promise<SeenView | undefined>;
   /** Shows output on the card while the tool runs; the model gets only the result. */
   progress(text: string): void;
-  /** Puts a question to the user and waits, as long as it takes. Undefined: the turn was stopped. */
+  /** Asks the user a question and waits without a time limit. Undefined: the turn was stopped. */
   ask(question: Question): Promise<InquiryAnswer['answer'] | undefined>;
   /** The call's own id. */
   readonly call: string;
   /** The conversation's commands; absent where none can be run. */
   readonly handles?: ConversationHandles;
-  /** A process that the call has started: what it and its children write is the call's own doing. */
+  /** Announces a process that the call has started: changes by it and its children are attributed to the call. */
   observe(process: ObservedProcess): void;
-  /** Resolves with what happened as soon as something is queued that should not wait; waiting tools then return. */
-  news(signal: AbortSignal): Promise<string>;
+  /** Resolves with a description as soon as something urgent is queued; a tool that waits then returns. */
+  interruption(signal: AbortSignal): Promise<string>;
   /** The globs that the conversation watches. */
   readonly watches: ReadonlySet<string>;
-  /** All that the conversation was or will be told, oldest first, read from its log. */
+  /** All notifications of the conversation, delivered or not, oldest first, read from its log. */
   notifications(): Promise<Result<readonly NotificationRecord[]>>;
 }
 
@@ -122,7 +122,7 @@ export interface ToolOutcome {
   readonly changes?: readonly ChangedFile[];
   /** Files that others changed while the call ran, or may have changed. */
   readonly meanwhile?: readonly ChangedFile[];
-  /** What the result shows of handles: it is not told again. */
+  /** The handle states that the result shows: they are not reported again. */
   readonly handles?: readonly ShownHandle[];
 }
 
@@ -132,7 +132,7 @@ export interface Touched {
   readonly command?: string;
   /** An address on the network. */
   readonly url?: string;
-  /** Consent to this call says nothing about the next one. */
+  /** Approval covers only this one call. */
   readonly onlyOnce?: true;
   /** The name of a task of the editor. */
   readonly task?: string;
@@ -143,7 +143,7 @@ export interface Tool<Arguments = unknown> {
   readonly description: ToolDescription;
   /** The most that any call does. */
   readonly effect: Effect;
-  /** It only asks the user: it needs no approval, and a call whose answer is missing goes on after a restart. */
+  /** It only asks the user: it needs no approval, and an unanswered call continues after a restart. */
   readonly inquires?: true;
   /** All that it changes are files, and those only by `Workspace.apply`: it can be run for a preview, with nothing applied. */
   readonly previewed?: true;
@@ -154,9 +154,9 @@ export interface Tool<Arguments = unknown> {
   /** Names of `tool.*` notifications that it can cause. */
   readonly emits: readonly string[];
   parse(value: unknown): Result<Arguments>;
-  /** What a call would touch, as the model wrote it: what approvals look at. */
+  /** What a call would touch, as the model wrote it; approvals are decided by it. */
   touches?(args: Arguments): Touched;
-  /** Why a call cannot succeed, before anybody is asked for it. */
+  /** Why a call cannot succeed; checked before approval is requested. */
   whyNot?(args: Arguments, context: Pick<ToolContext, 'handles'>): string | undefined | Promise<string | undefined>;
   run(args: Arguments, context: ToolContext): Promise<ToolOutcome>;
 }
@@ -168,13 +168,13 @@ export interface ApprovalRequest {
     readonly name: string;
     readonly arguments: Readonly<Record<string, unknown>>;
   };
-  /** Why it is asked although the mode would let it pass. */
+  /** Why approval is needed although the mode would allow the call. */
   readonly reason?: string;
-  /** What *always* would allow from now on, for people; absent where it is not offered. */
+  /** What *Always* would allow from now on, for people; absent where it is not offered. */
   readonly always?: string;
   /** Why the last answer could not be taken. */
   readonly problem?: string;
-  /** What it would do to files now; absent: it changes none, or that cannot be told. */
+  /** What it would do to files now; absent: it changes none, or that is not known. */
   readonly preview?: CallPreview;
 }
 
@@ -182,7 +182,7 @@ export interface ApprovalAnswer {
   readonly action: 'approve' | 'reject' | 'modify';
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly reason?: string;
-  /** Like calls need no answer from now on. Only with `approve`. */
+  /** Similar calls need no approval from now on. Only with `approve`. */
   readonly always?: boolean;
   /** Who answered: `user`, `plugin:<name>`. Never a notification. */
   readonly by: string;
@@ -206,19 +206,19 @@ export interface InquiryRequest extends Question {
 }
 
 export interface InquiryAnswer {
-  /** A list where several may be chosen. Words beside the options are taken too; empty: no answer is given. */
+  /** A list where several may be chosen. Text other than the options is allowed; empty: no answer is given. */
   readonly answer: string | readonly string[];
   /** Who answered: `user`, `plugin:<name>`. Never a notification. */
   readonly by: string;
 }
 
-/** What is drawn while it happens and is not (yet) in the log. */
+/** What front ends render while it happens, before or instead of an event in the log. */
 export type PartialAnswer =
   | { readonly type: 'answer_started'; readonly id: string }
   | { readonly type: 'answer_text'; readonly id: string; readonly field: 'text' | 'reasoning'; readonly text: string }
   /** The complete event follows, or nothing if nothing came. */
   | { readonly type: 'answer_ended'; readonly id: string }
-  /** The request failed and is sent again in a while; `ended` when it is. */
+  /** The request failed and is sent again after a delay; `retrying_ended` when it is. */
   | { readonly type: 'retrying'; readonly id: string; readonly seconds: number; readonly failure: Failure }
   | { readonly type: 'retrying_ended'; readonly id: string }
   /** A call of the answer `answer` while it is written; gone with `answer_ended`. */
@@ -240,26 +240,26 @@ export interface QueuedMessage {
   readonly attachments?: readonly Attachment[];
 }
 
-/** Something through which a person, or a program in their place, follows and answers. */
+/** Shows a turn to a person, or to a program in their place, and answers its questions. */
 export interface Frontend {
   render(conversation: string, partial: PartialAnswer): void;
   /** Resolves with the first answer; rejects only when the signal is aborted. */
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
-  /** Something about an open approval is another by now. One that is not open any more is passed over. */
+  /** An open approval has changed. Ignored if it is no longer open. */
   approvalChanged(request: ApprovalRequest): void;
   /** The same for a question. */
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer>;
-  /** The user's words that no request will carry. Resolves to whether they are kept there now, also over a crash. */
+  /** Queued messages that no request will carry. Resolves to whether the front end has stored them durably. */
   giveBack(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean>;
 }
 
 export interface SeenFile {
   readonly path: string;
-  /** What each live conversation that has seen the file was shown last, and what it was told of since. */
+  /** For each live conversation that has seen the file: what it was shown last, and what was announced since. */
   readonly by: readonly ({ readonly conversation: string } & SeenState)[];
 }
 
-/** Which files are worth watching, and against what a change is measured. */
+/** The files to watch, and the states that changes are compared with. */
 export interface SeenFiles {
   all(): readonly SeenFile[];
   get(path: string): SeenFile | undefined;
@@ -268,15 +268,15 @@ export interface SeenFiles {
 
 export interface Publisher {
   /**
-   * `to` narrows it to one conversation, for facts that differ between listeners; `sender` is the one that caused it and is
-   * never told. Resolves once queued on disk.
+   * `to` restricts it to one conversation, for facts that differ between subscribers; `sender` is the conversation that
+   * caused it and is never notified. Resolves once queued on disk.
    */
   publish(draft: NotificationDraft, to?: string, sender?: string): Promise<unknown>;
-  /** Takes back what is still pending of this kind and subject. Resolves to whether anything was. */
+  /** Withdraws what is pending of this kind and subject. Resolves to whether anything was. */
   withdraw(kind: NotificationDraft['kind'], subject: string, reason: string, to?: string): Promise<boolean>;
 }
 
-/** What a person allowed once and for all, kept outside the workspace. */
+/** The user's permanent approvals, stored outside the workspace. */
 export interface Permissions {
   has(rule: string): boolean;
   /** Resolves once it is on disk. */
@@ -290,13 +290,13 @@ export interface UserFiles {
 }
 
 /**
- * Watches one source. Runs while `earshot.notifications.producers` has it on. What it cannot go on from, thrown by
- * `start` or given to `broke`, stops it and starts it again later; a single failed look belongs to the log.
+ * Watches one source. Runs while `earshot.notifications.producers` has it on. An error that it cannot continue
+ * after, thrown by `start` or given to `broke`, stops it and restarts it later; a single failed check is only logged.
  */
 export interface Producer {
   readonly name: string;
   start(publisher: Publisher, seen: SeenFiles, host: ProducerHost): Disposable;
-  /** State that is compared at a delivery point instead of being watched: what there is to tell of it now. */
+  /** For state that is compared at delivery points instead of being watched: what there is to report now. */
   sample?(point: DeliveryPoint): readonly Sample[] | Promise<readonly Sample[]>;
 }
 
@@ -309,12 +309,12 @@ export interface Ports {
   /** Absent: this window is the only one. */
   readonly lock?: Lock;
   readonly snapshots: Snapshots;
-  /** Absent: nothing is captured, so that what a command overwrites cannot be brought back. */
+  /** Absent: nothing is captured, so that what a command overwrites cannot be restored. */
   readonly checkpoints?: Checkpoints;
   readonly workspace: Workspace;
   readonly buffers?: Buffers;
   readonly frontend: Frontend;
-  /** Those that are there from the beginning. */
+  /** The tools at the start; others are registered later. */
   readonly tools: readonly Tool[];
   readonly producers: readonly Producer[];
   /** Absent: it is not known when the processes of commands run. */
@@ -322,11 +322,11 @@ export interface Ports {
   /** Absent: nothing is remembered. */
   readonly permissions?: Permissions;
   readonly userFiles?: UserFiles;
-  /** Absent: nobody knows of problems. */
+  /** Absent: no diagnostics are reported. */
   readonly problems?: ReportedProblems;
-  /** Shows the user a sentence in the chat; the model is not told. Absent: only the log has it. */
+  /** Shows the user a notice in the chat; the model does not get it. Absent: it is only logged. */
   notice?(text: string): void;
-  /** Files of the workspace, on disk or in a buffer, may have changed. Absent: nobody knows. */
+  /** Files of the workspace, on disk or in a buffer, may have changed. Absent: not observed. */
   readonly onDidChangeFiles?: Event<void>;
   /** The program that runs command lines; absent: not known, so that no line is certain. */
   shell?(): string;

@@ -3,7 +3,7 @@ import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type FilePath } from './workspace.ts';
 
-/** Hints are none: editors draw them as dots. */
+/** Hints do not count as problems. */
 export type Severity = 'error' | 'warning' | 'info';
 
 export interface Problem {
@@ -12,20 +12,20 @@ export interface Problem {
   /** Counted from 1, as people do. */
   readonly line: number;
   readonly column: number;
-  /** Who says so, such as `ts`. */
+  /** The reporting tool, such as `ts`. */
   readonly source?: string;
   readonly code?: string;
 }
 
 export interface FileProblems {
   readonly file: FilePath;
-  /** It is open as a document, and its server has looked at it as far as that can be known; many look at no other. */
+  /** It is open as a document, and its server has analysed it as far as that can be known; many servers analyse no other files. */
   readonly open: boolean;
   readonly problems: readonly Problem[];
 }
 
 /**
- * `reported`: what servers say of these files may be new. `changed`: they were created, changed or deleted on disk, which
+ * `reported`: the diagnostics of these files may have changed. `changed`: they were created, changed or deleted on disk, which
  * the editor's watcher reports a while later. The others are about their documents.
  */
 export interface ProblemsChange {
@@ -35,7 +35,7 @@ export interface ProblemsChange {
   readonly agoMilliseconds?: number;
 }
 
-/** What language servers say, as the editor has it. Implemented in vscode/. */
+/** The diagnostics of language servers as the editor has them. Implemented in vscode/. */
 export interface Problems {
   /** Every file of the workspace with a problem. */
   all(): readonly FileProblems[];
@@ -45,11 +45,11 @@ export interface Problems {
   keepOpen(files: readonly FilePath[]): void;
 }
 
-/** What a conversation is told of problems: with the result of its own edit, or as a notification, never both, never neither. */
+/** Reports problems to a conversation: exactly once, with the result of its own edit or as a notification. */
 export interface ReportedProblems {
-  /** From here on what the conversation would be told is held back, for the result. */
+  /** Holds the conversation's problem notifications back from here on, for the result of the edit. */
   beginEdit(conversation: string): EditWatch;
-  /** Has the file looked at: it is opened as a document, and servers are given a while to speak of it. */
+  /** Has the file analysed: opens it as a document and gives servers a while to report. */
   look(file: FilePath, signal: AbortSignal): Promise<void>;
   /** The model is shown what these files have now. */
   shown(conversation: string, files: readonly FilePath[]): Promise<void>;
@@ -57,8 +57,8 @@ export interface ReportedProblems {
 
 export interface EditWatch extends Disposable {
   /**
-   * Waits a while for what language servers say of the changed files and what depends on them. Resolves to what became
-   * of the problems, for the model to read; undefined if nothing did. What comes later is a notification.
+   * Waits a while for the language servers' reports on the changed files and their dependents. Resolves to a description of
+   * the changed problems for the model; undefined if none changed. Later reports are notifications.
    */
   settle(changed: readonly FilePath[], signal: AbortSignal): Promise<string | undefined>;
 }

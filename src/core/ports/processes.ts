@@ -6,7 +6,7 @@ import { type Result } from '../../base/errors.ts';
 
 interface CommandToRun {
   readonly conversation: string;
-  /** Known only once in its conversation: the id of the call. */
+  /** The id of the call, unique in its conversation. */
   readonly run: string;
   readonly command: string;
   /** Where it runs, as the machine says it. */
@@ -24,11 +24,11 @@ interface CommandStatus {
   /** The first of them that is still there. */
   readonly kept: number;
   readonly end?: CommandEnd;
-  /** Its supervisor is gone without having said how it ended. */
+  /** Its supervisor is gone without a record of how it ended. */
   readonly lost?: true;
 }
 
-/** A command under its supervisor. Disposing of it lets go of it: it runs on, for a while. */
+/** A command under its supervisor. Disposing of it releases it: it keeps running for a while. */
 export interface SupervisedCommand extends Disposable {
   readonly command: string;
   /** The supervisor's. */
@@ -42,7 +42,7 @@ export interface SupervisedCommand extends Disposable {
   read(from: number, limit: number): Promise<{ readonly from: number; readonly bytes: Uint8Array }>;
   /** `last` closes its input behind the text. */
   write(text: string, last?: boolean): Promise<Result<void>>;
-  /** Asks the whole tree to end, then leaves it no choice. `onDidChange` says when it has. */
+  /** Asks the whole process tree to end, then kills it. `onDidChange` fires when it has ended. */
   stop(reason: string): void;
   /** As Ctrl+C would. */
   interrupt(): void;
@@ -50,7 +50,7 @@ export interface SupervisedCommand extends Disposable {
 
 export interface Supervision {
   start(command: CommandToRun): Promise<Result<SupervisedCommand>>;
-  /** One that was started before, by this window or its former self; undefined if there is no trace of it. */
+  /** A command that was started before, by this window or before its reload; undefined if nothing is left of it. */
   takeUp(conversation: string, run: string): Promise<SupervisedCommand | undefined>;
   /** Every run of the conversation of which something is left. */
   runs(conversation: string): Promise<readonly string[]>;

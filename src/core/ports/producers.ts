@@ -27,20 +27,20 @@ export interface ConversationOverwrite {
   readonly command: string;
 }
 
-/** What live conversations are called, wait for and do. */
+/** The titles, subscriptions and activity of live conversations. */
 export interface LiveConversations {
   ids(): readonly string[];
   /** Empty while it has none. */
   title(conversation: string): string;
-  /** What any of them watches for, or this one. */
+  /** The globs that any of them watches, or this one. */
   globs(conversation?: string): ReadonlySet<string>;
   /** Those that ran at any moment since then, oldest first. */
   callsSince(time: number): readonly ActiveCall[];
-  /** The newest of this kind and subject that waits to be told to it. */
+  /** Its newest pending notification of this kind and subject. */
   pending(conversation: string, kind: Kind, subject: string): Notification | undefined;
   /** A call that is not answered yet has changed this file or is about to. */
   isChanging(path: string): boolean;
-  /** What its own commands replaced of others' bytes since this was last asked. */
+  /** The bytes of others that its own commands replaced since the last call. */
   takeOverwritten(conversation: string): readonly ConversationOverwrite[];
   /** Globs, or which calls run. */
   readonly onDidChange: Event<void>;
@@ -51,7 +51,7 @@ export interface RequestConfig {
   readonly model: string;
   readonly mode: string;
   readonly tools: readonly string[];
-  /** Instruction files, by the hash of what is told of each. */
+  /** Instruction files, by the hash of the text in the prompt. */
   readonly instructions: readonly { readonly name: string; readonly hash: string }[];
 }
 
@@ -74,24 +74,24 @@ export interface DeliveryPoint {
   /** What the last request had, as far as it is known, and what the next one will have. */
   readonly used: Partial<RequestConfig>;
   readonly config: RequestConfig;
-  /** What is told of an instruction file, by its hash; undefined if it is no longer kept. */
+  /** The prompt's text of an instruction file, by its hash; undefined if it is no longer stored. */
   instruction(hash: string): Promise<string | undefined>;
   /** How long the next request will be, and how long it may be. */
   readonly contextTokens: number;
   readonly contextWindow: number;
 }
 
-/** What is pending of this kind and subject is replaced by the draft, or taken back if there is none; `keep`: it stands. */
+/** The draft replaces what is pending of this kind and subject; without a draft that is withdrawn; `keep`: it stays. */
 export interface Sample extends Pick<NotificationDraft, 'kind'> {
   readonly subject: string;
   readonly keep?: true;
-  /** Only what is pending with this message; if it was carried or is another by now, nothing is done. */
+  /** Replaces only a pending notification with this message; if that was carried or has changed, nothing is done. */
   readonly replaces?: string;
   readonly draft?: Pick<NotificationDraft, 'level' | 'message' | 'origin' | 'data'>;
 }
 
 export interface ProducerHost {
   readonly live: LiveConversations;
-  /** It cannot go on: it is stopped, reported once and started again after a while. */
+  /** It cannot continue: it is stopped, reported once and restarted after a while. */
   broke(error: unknown): void;
 }

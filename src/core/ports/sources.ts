@@ -46,7 +46,7 @@ export interface EndedCommand {
   readonly output: string;
 }
 
-/** Terminals whose shell tells where a command begins and ends. What is typed into them is never read. */
+/** Terminals whose shell reports where a command begins and ends. What is typed into them is never read. */
 export interface Terminals {
   readonly onDidEnd: Event<EndedCommand>;
 }

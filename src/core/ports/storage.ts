@@ -4,16 +4,16 @@ import { type Failure, type Result } from '../../base/errors.ts';
 import { type EntryKind, type LogEvent } from '../../protocol/event.ts';
 import { type FilePath } from './workspace.ts';
 
-/** One conversation's log on disk, in the hands of its owner. */
+/** One conversation's log on disk, as its owner writes it. */
 export interface EventFile {
   /**
    * Writes one event after all earlier ones; resolves once it would survive a power loss, rejects with a FailureError.
    * Throws at once, and writes nothing, if the event has no line.
    */
   append(event: LogEvent): Promise<void>;
-  /** After a failed append: takes back what was half written and reads what is left. Rejects while the disk refuses. */
+  /** After a failed append: removes a partial write and reads what is left. Rejects while the disk refuses. */
   repair(): Promise<ReadLog>;
-  /** What it is called now, for lists. Can always be worked out anew, so nobody waits for it. */
+  /** Records the title for lists. It can always be recomputed, so nobody waits for it. */
   titled?(title: string): void;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export interface OpenedLog extends ReadLog {
 
 /** A log that another window writes. */
 export interface FollowedLog extends ReadLog {
-  /** What was added. `whole`: everything known before is replaced, because the owner took bytes back. */
+  /** What was added. `whole`: everything known before is replaced, because the owner removed bytes. */
   readonly onDidGrow: Event<ReadLog & { readonly whole: boolean }>;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface ConversationSummary {
   readonly title: string;
   /** Milliseconds since 1970. */
   readonly lastActivity: number;
-  /** Why it cannot be read. It can still be opened, which says more, or deleted. */
+  /** Why it cannot be read. It can still be opened, which gives details, or deleted. */
   readonly problem?: string;
 }
 
@@ -54,7 +54,7 @@ export interface Store {
   /** For its owner only: whoever holds its lock. */
   open(conversation: string): Promise<Result<OpenedLog>>;
   follow(conversation: string): Promise<Result<FollowedLog>>;
-  /** Everything in it, without taking part. */
+  /** Reads everything in it, without owning or following it. */
   read(conversation: string): Promise<Result<ReadLog & { readonly events: readonly LogEvent[] }>>;
   /** Writes a new conversation whole. */
   create(conversation: string, events: readonly LogEvent[]): Promise<Result<void>>;
@@ -64,7 +64,7 @@ export interface Store {
   list(): Promise<Result<readonly ConversationSummary[]>>;
 }
 
-/** Who has a conversation, for people. */
+/** The owner of a conversation, for people. */
 export interface Owner {
   readonly pid: number;
   /** What the window shows, such as its folder's name. */
@@ -74,11 +74,11 @@ export interface Owner {
 }
 
 export interface HeldLock {
-  /** The former owner gave it up when asked; false: it was free, or its owner had died. */
+  /** The former owner released it when asked; false: it was free, or its owner had died. */
   readonly handedOver: boolean;
   /** Another window said *Continue here*. Fires at once if it did so before anybody listened. */
   readonly onDidRequest: Event<void>;
-  /** Another window has it, although this one never gave it away: its files were removed. Nothing may be written. */
+  /** Another window owns it although this one never released it: its lock files were removed. Nothing may be written. */
   readonly onDidLose: Event<void>;
   /** After the log is closed. */
   release(): Promise<void>;
@@ -127,8 +127,8 @@ interface Checkpoint {
 /** The files of whole workspaces, by content; what is on the machine's disk only. */
 export interface Checkpoints {
   /**
-   * `also` are files that are captured although they are ignored. Without `keep` it is good for a comparison and soon
-   * forgotten. Fails with a readable reason; rejects only when the signal is aborted.
+   * `also` are files that are captured although they are ignored. Without `keep` it serves one comparison and is soon
+   * deleted. Fails with a readable reason; rejects only when the signal is aborted.
    */
   take(options: {
     readonly folders: readonly FilePath[];

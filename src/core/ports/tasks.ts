@@ -8,7 +8,7 @@ export interface TaskInfo {
   /** Only where several folders are open. */
   readonly folder?: string;
   readonly detail?: string;
-  /** It goes on by itself, such as a watcher. */
+  /** It runs in the background, such as a watcher. */
   readonly background: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface TaskProblem {
 
 export interface TaskEnd {
   readonly task: TaskInfo;
-  /** A background task has finished a round, as its problem matcher says, and goes on. */
+  /** A background task has finished a round, according to its problem matcher, and keeps running. */
   readonly goesOn: boolean;
   /** Absent: it was stopped, or has no process of its own. */
   readonly exitCode?: number;

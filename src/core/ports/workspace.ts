@@ -3,11 +3,11 @@ import { type Event } from '../../base/emitter.ts';
 import { type Failure, type Result } from '../../base/errors.ts';
 
 export interface FilePath {
-  /** As people and models say it: relative to the workspace, `/` between the parts. */
+  /** As people and models write it: relative to the workspace, with `/` between the parts. */
   readonly path: string;
   /** As the machine says it. */
   readonly absolute: string;
-  /** The file that a link in the path leads to, in the same words as `path`; absent if no link does. */
+  /** The file that a link in the path leads to, in the same form as `path`; absent if there is no link. */
   readonly real?: string;
 }
 
@@ -42,11 +42,11 @@ export interface AppliedEdit {
 export interface ApplyOptions {
   /** False: what has to go through a buffer stays unsaved there. */
   readonly save?: boolean;
-  /** The file gets exactly these bytes: no formatter has a say. For bringing back what was there before. */
+  /** The file gets exactly these bytes, without formatters. For restoring an earlier state. */
   readonly exact?: boolean;
 }
 
-/** Codes of failures of `apply` that others decide by. */
+/** Failure codes of `apply` that callers distinguish. */
 export const STALE = 'stale';
 export const EXISTS = 'exists';
 export const NOT_FOUND = 'not_found';
@@ -125,11 +125,11 @@ export interface Workspace {
   read(file: FilePath, options?: ReadOptions): Promise<Result<FileContent>>;
   /** For this machine only, such as undo: the model is never shown it. Protected and hidden files are read too. */
   readLocally(file: FilePath, options?: ReadOptions): Promise<Result<FileContent>>;
-  /** Tells two states of a file apart that may not be shown. Refuses what `readLocally` refuses. */
+  /** Distinguishes two states of a file that may not be shown. Refuses what `readLocally` refuses. */
   fingerprint(file: FilePath, by: { hash(bytes: Uint8Array): string }): Promise<Result<string>>;
   /** Files with changes in an editor's buffer that are not saved. */
   unsaved(): readonly FilePath[];
-  /** Whether `read` would refuse the file for what it is or where it leads: what others say of it may quote it. */
+  /** Whether `read` would refuse the file for what it is or where it leads: texts about it may quote it. */
   mayShow(file: FilePath): Promise<boolean>;
   /** Refuses what lies or leads outside. */
   list(folder: FilePath): Promise<Result<readonly FolderEntry[]>>;
@@ -164,7 +164,7 @@ export interface DiskEntry {
   readonly kind: 'plain' | 'executable' | 'link';
 }
 
-/** The workspace's part of the disk below the editor, for what the editor has no words for. `path` as in FilePath. */
+/** The workspace's part of the disk below the editor, for entries that the editor cannot represent. `path` as in FilePath. */
 export interface DiskEntries {
   /** Its name is no text, so that only the disk knows it. */
   isOdd(path: string): boolean;

@@ -4,7 +4,7 @@ import { decodeText } from '../../base/text.ts';
 import { type UserFiles } from '../ports/ports.ts';
 import { type FilePath, NOT_FOUND, type Workspace } from '../ports/workspace.ts';
 
-/** In the folder itself; of several with the same text only the first is told. */
+/** In the folder itself; of several with the same text only the first is used. */
 const AT_THE_ROOT = ['AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'];
 const NEAREST = 'AGENTS.md';
 const USER_FILE = 'AGENTS.md';
@@ -21,7 +21,7 @@ interface Found {
 /** `text` as it stands in the system prompt. */
 export type Instruction = Found;
 
-/** Told of a file that is there and may not be read, or cannot be: no turn ends because of it. */
+/** Called for a file that exists and may not or cannot be read: no turn fails because of it. */
 export type Refused = (path: string, failure: Failure) => void;
 
 /**

@@ -29,8 +29,8 @@ const encoder = new TextEncoder();
 const MOST_KEPT = 64;
 
 /**
- * The instructions that a conversation's requests have. They change only at a delivery point, so that the request that has
- * other ones is the one that says so.
+ * The instructions of a conversation's requests. They change only at a delivery point, so that the first request with
+ * changed instructions also reports the change.
  */
 export class InstructionsInForce {
   #current: readonly Instruction[] | undefined;
@@ -47,7 +47,7 @@ export class InstructionsInForce {
   async read({ log, ports, refusals }: PromptingDeps): Promise<void> {
     const refused = (path: string, failure: Failure) => refusals?.report(path, failure);
     const found = await readInstructions(ports.workspace, log.state.seen.paths(), ports.userFiles, refused);
-    // On disk before an event names them: what changed in them is told by comparing.
+    // On disk before an event names them: later changes are reported by comparing with them.
     for (const { text } of found) {
       if (this.#kept.has(text)) continue;
       if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
@@ -74,7 +74,7 @@ export class Prompting {
     await this.#inForce.read(this.#deps);
   }
 
-  /** Before a request: what the last delivery point found holds, unless there was none. */
+  /** Before a request: keeps the instructions of the last delivery point, unless there was none. */
   async prepare(): Promise<void> {
     if (this.#deps.sampling === undefined || !this.#inForce.isRead) await this.refresh();
   }
@@ -90,7 +90,7 @@ export class Prompting {
     };
   }
 
-  /** Fixes the tools of the next request and returns its configuration: what comes or goes now counts from the one after it. */
+  /** Fixes the tools of the next request and returns its configuration: later changes count from the request after it. */
   offerTools(): RequestConfig {
     this.#offered = this.#tools();
     return this.config();

@@ -7,7 +7,7 @@ const MOST_KEPT = 1000;
 
 export class Refusals {
   readonly #ports: Pick<Ports, 'logger' | 'notice'>;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(ports: Pick<Ports, 'logger' | 'notice'>) {
     this.#ports = ports;
@@ -16,9 +16,9 @@ export class Refusals {
   /** `path`: an instruction file. Its text does not reach the model. */
   report(path: string, { code, message }: Failure): void {
     const key = JSON.stringify([path, code]);
-    if (this.#told.has(key)) return;
-    if (this.#told.size >= MOST_KEPT) this.#told.clear();
-    this.#told.add(key);
+    if (this.#reported.has(key)) return;
+    if (this.#reported.size >= MOST_KEPT) this.#reported.clear();
+    this.#reported.add(key);
     const text = `The instructions in ${printPath(path)} are not used: ${printPath(message)}`;
     this.#ports.logger.warn(text);
     this.#ports.notice?.(text);

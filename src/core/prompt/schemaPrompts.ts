@@ -7,6 +7,6 @@ export function schemaInstruction(schema: Schema): string {
   return `Your final answer must be JSON that fits this JSON Schema, and nothing else: ${JSON.stringify(schema)}`;
 }
 
-export function mendInstruction(misfit: string): string {
+export function repeatInstruction(misfit: string): string {
   return `${SYSTEM_REQUEST}\nYour answer does not fit the JSON Schema: ${misfit}. Answer again with JSON that fits, and nothing else.`;
 }

@@ -8,7 +8,7 @@ const FENCE = '```';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Why no answer could fit; undefined if one can. Asked at the door, before anything is sent. */
+/** Why no answer could fit; undefined if one can. Checked before anything is sent. */
 export function whyUnusable(schema: Schema): string | undefined {
   if (isDeeperThan(schema, MOST_DEPTH)) return `it is ${TOO_DEEP}`;
   try {
@@ -20,16 +20,16 @@ export function whyUnusable(schema: Schema): string | undefined {
 }
 
 export function readStructured(text: string, schema: Schema): Result<unknown> {
-  const value = parse(text);
+  const value = parseJson(text);
   if (!value.ok) return value;
   if (isDeeperThan(value.value, MOST_DEPTH)) return failed('schema', `it is ${TOO_DEEP}`);
   const checked = z.fromJSONSchema({ ...schema }).safeParse(value.value);
-  // The value itself, not what the check made of it: defaults are the schema's wish, not the model's word.
+  // The model's own value, without the defaults that the schema would add.
   return checked.success ? value : failed('schema', describeIssue(checked.error));
 }
 
 /** Models that are not held to JSON like to wrap it in a fence. */
-function parse(text: string): Result<unknown> {
+function parseJson(text: string): Result<unknown> {
   try {
     return succeeded(JSON.parse(withoutFence(text.trim())));
   } catch (error) {

@@ -36,7 +36,7 @@ export async function seenView({ log, snapshots, edits }: FileViewDeps, file: Fi
   };
 }
 
-/** The workspace as a call sees it: what it overwrites is kept first, and is not told to it as news. */
+/** The workspace as a call sees it: takes snapshots before overwriting, and its changes cause no notification to the same conversation. */
 export function ownWorkspace(workspace: Workspace, { snapshots, edits }: FileViewDeps, call: string): Workspace {
   return delegateWorkspace(workspace, {
     apply: async (list, options) => {
@@ -107,7 +107,7 @@ async function keepChanges(snapshots: Snapshots, changes: ToolOutcome['changes']
   );
 }
 
-/** What a call shows or starts from is no news any more: it would be told twice in one breath. */
+/** Withdraws pending notifications of states that the call has shown or started from: they would be reported twice. */
 async function withdrawShown(log: ConversationLog, seen: Views, changes: Changes): Promise<void> {
   const ids = seen.flatMap(({ path, hash, part }) => {
     if (part !== undefined) return [];
@@ -119,7 +119,7 @@ async function withdrawShown(log: ConversationLog, seen: Views, changes: Changes
       .flatMap((name) => log.state.pending.idsOf({ source: 'file', name }, fileScope(path)))
       .filter((id) => {
         const pending = log.state.pending.newest(id);
-        // Of those that a newer one replaced nothing is shown anyway.
+        // Replaced notifications are not shown anyway.
         return (
           pending === undefined || fileStatesOf(pending).some((state) => state.path === path && shown.has(state.hash))
         );

@@ -23,7 +23,7 @@ export interface HandleDeps {
   readonly process: SupervisedCommand;
   readonly clock: Clock;
   report(error: unknown): void;
-  /** Hears every change first. */
+  /** Called before any other listener. */
   changed(change: HandleChange): void;
 }
 
@@ -83,7 +83,7 @@ export class CommandHandle implements Handle, Disposable {
     return end !== undefined || lost === true;
   }
 
-  /** Its process with everything that it starts, to be told from what other programs do. */
+  /** Its process with all of its descendants, to distinguish their changes from those of other programs. */
   get observed(): ObservedProcess {
     const { process } = this;
     const ended = () => (process.status.end === undefined ? undefined : Date.parse(process.status.end.at));
@@ -115,7 +115,7 @@ export class CommandHandle implements Handle, Disposable {
     return end?.milliseconds ?? Math.max(0, this.#clock.now() - Date.parse(startedAt));
   }
 
-  /** For the response that shows it; what was said before about this state is not said again. */
+  /** For the response that shows it: the shown state is not reported again. */
   shown(name: string, through?: number): ShownHandle {
     const at = this.#prompt?.at;
     this.#through = Math.max(this.#through, through ?? 0);
@@ -153,7 +153,7 @@ export class CommandHandle implements Handle, Disposable {
     });
   }
 
-  /** Types into it. Whatever it waited for has been answered. */
+  /** Types into it; it then counts as no longer waiting. */
   async write(text: string, last = false): Promise<Result<void>> {
     const written = await this.process.write(text, last);
     if (written.ok && this.#state === 'waiting') {
@@ -166,7 +166,7 @@ export class CommandHandle implements Handle, Disposable {
     return written;
   }
 
-  /** Ends the whole tree; resolves once it has ended, or was let go. */
+  /** Ends the whole process tree; resolves once it has ended, or was released. */
   async stop(reason: string): Promise<void> {
     if (!this.hasEnded) this.process.stop(reason);
     await this.until((handle) => handle.hasEnded);
@@ -211,7 +211,7 @@ export class CommandHandle implements Handle, Disposable {
     else if (grown) this.#emitter.fire({ type: 'output', handle: this });
   }
 
-  /** One timer however much is printed: it looks when the last output was. */
+  /** One timer however much is printed: it checks the time of the last output. */
   #listen(): void {
     if (this.#silence !== undefined || !this.process.status.inputOpen || this.#size === 0) return;
     const left = Math.max(0, this.#lastOutput + SILENCE_MILLISECONDS - this.#clock.now());

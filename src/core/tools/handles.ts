@@ -9,7 +9,7 @@ import { type ConversationHandles, type Handle, type HandleChange, type HandleRe
 import { type Logger } from '../ports/ports.ts';
 import { type ObservedProcess, type SupervisedCommand, type Supervision } from '../ports/processes.ts';
 import { CommandHandle } from './handle.ts';
-import { describeState, handleSubject } from './handleWords.ts';
+import { describeHandleState, handleSubject } from './handleTexts.ts';
 
 export interface HandlesDeps {
   readonly supervision: Supervision;
@@ -18,9 +18,9 @@ export interface HandlesDeps {
 }
 
 const HANDLE_NAME = /^[A-Za-z0-9][\w.-]{0,39}$/;
-/** Everything that is told of handles. */
+/** All kinds of notifications about handles. */
 const TOLD = ['stopped', 'failed', 'waiting', 'lost'];
-/** Of those that have ended, so many stay with their output. */
+/** How many ended handles keep their output. */
 const ENDED_KEPT = 20;
 
 type NamedHandle = CommandHandle & { readonly name: string };
@@ -36,7 +36,7 @@ export class Handles implements Disposable {
     this.#emitter = new Emitter((error) => deps.logger.error('a listener of the handles failed', error));
   }
 
-  /** Any change of any of them; also of those that only their call knows. */
+  /** Any change of any command, also of one without a name. */
   get onDidChange(): Emitter<HandleChange>['event'] {
     return this.#emitter.event;
   }
@@ -63,15 +63,15 @@ export class Handles implements Disposable {
     return created;
   }
 
-  /** What the log says was started: taken up where it runs, and told how it ended where it does not. */
-  async takeUp(log: ConversationLog, handedOver = false): Promise<void> {
-    this.letGo(log.id);
+  /** Reattaches the commands that the log says were started; those that have ended report how. */
+  async reattach(log: ConversationLog, handedOver = false): Promise<void> {
+    this.release(log.id);
     this.of(log);
-    await this.#byConversation.get(log.id)?.takeUp();
+    await this.#byConversation.get(log.id)?.reattach();
     if (!handedOver && this.hasRunning(log.id)) this.#resumed.add(log.id);
   }
 
-  /** Those that ran on while no window had the conversation, until it was said that they still run. */
+  /** The handles that kept running while no window owned the conversation, until that is reported. */
   stillRunning(conversation: string): readonly NamedHandle[] {
     return this.#resumed.has(conversation) ? this.list(conversation).filter((handle) => !handle.hasEnded) : [];
   }
@@ -80,7 +80,7 @@ export class Handles implements Disposable {
     this.#resumed.delete(conversation);
   }
 
-  /** Everything that runs for the conversation, also what only its call knows. */
+  /** Everything that runs for the conversation, also commands without a name. */
   processes(conversation: string): readonly ObservedProcess[] {
     return this.#byConversation.get(conversation)?.processes ?? [];
   }
@@ -102,15 +102,15 @@ export class Handles implements Disposable {
     await Promise.all(this.list(conversation).map((handle) => handle.stop(reason)));
   }
 
-  /** This window does not own the conversation any more, or ends: everything runs on for whoever takes it up. */
-  letGo(conversation: string): void {
+  /** This window no longer owns the conversation, or ends: its commands keep running for the next owner. */
+  release(conversation: string): void {
     this.#byConversation.get(conversation)?.dispose();
     this.#byConversation.delete(conversation);
     this.#resumed.delete(conversation);
   }
 
   dispose(): void {
-    for (const id of [...this.#byConversation.keys()]) this.letGo(id);
+    for (const id of [...this.#byConversation.keys()]) this.release(id);
     this.#emitter.dispose();
   }
 }
@@ -157,7 +157,7 @@ class Conversation implements ConversationHandles, Disposable {
     const known = this.#named.get(name);
     if (this.#reserved.has(name)) return `handle: another call just starts a handle “${name}”. Choose another name.`;
     if (known === undefined || known.hasEnded) return undefined;
-    return `handle: there is a handle “${name}” already, ${describeState(known)}. Choose another name, or abort it first.`;
+    return `handle: there is a handle “${name}” already, ${describeHandleState(known)}. Choose another name, or abort it first.`;
   }
 
   async start(request: HandleRequest): Promise<Result<Handle>> {
@@ -205,8 +205,8 @@ class Conversation implements ConversationHandles, Disposable {
     }
   }
 
-  /** Whatever the log says was started, and whatever was started and never got into the log. */
-  async takeUp(): Promise<void> {
+  /** Reattaches the handles of the log and ends commands that were started but never got into it. */
+  async reattach(): Promise<void> {
     const { supervision } = this.#deps;
     const left = new Set(await supervision.runs(this.#log.id));
     for (const known of this.#log.state.handles.all) {
@@ -218,7 +218,7 @@ class Conversation implements ConversationHandles, Disposable {
       const wentOn = known.prompt !== undefined && process.status.size > known.prompt;
       if (wentOn) await this.#withdraw(known.name, ['waiting'], 'it went on');
     }
-    // A call that was interrupted is answered as that: what it started must not go on unheard.
+    // An interrupted call has its response already: what it started must not keep running unreported.
     const report = (error: unknown) => this.#deps.logger.error('an interrupted command could not be ended', error);
     for (const run of left) void this.#endInterrupted(run).catch(report);
     await this.#forgetOldest();
@@ -331,7 +331,7 @@ class Conversation implements ConversationHandles, Disposable {
   }
 }
 
-/** Not even a trace is left of it. */
+/** Stands for a command of which nothing is left on disk. */
 function lostCommand({ started }: KnownHandle): SupervisedCommand {
   const gone = failed('not_running', 'It does not run any more.');
   return {

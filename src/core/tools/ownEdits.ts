@@ -30,13 +30,13 @@ export class OwnEdits {
     await before;
   }
 
-  /** Nothing if it had not entered. */
+  /** Does nothing if the call had not entered. */
   leave(call: string): void {
     this.#leaving.get(call)?.();
     this.#leaving.delete(call);
   }
 
-  /** From here until it is released, what happens to these files is this call's own doing. */
+  /** From here until the release, changes to these files are attributed to this call. */
   begin(call: string, paths: readonly string[]): void {
     const changing = this.#changing.get(call) ?? new Set();
     for (const path of paths) changing.add(path);
@@ -56,7 +56,7 @@ export class OwnEdits {
     this.#overwritten.push(...overwritten);
   }
 
-  /** Each once; of one file the first loss and the last bytes. */
+  /** Returns each once; for one file the first loss and the last bytes. */
   takeOverwritten(): readonly ConversationOverwrite[] {
     const byPath = new Map<string, ConversationOverwrite>();
     for (const one of this.#overwritten) byPath.set(one.path, { ...one, lost: byPath.get(one.path)?.lost ?? one.lost });
@@ -72,7 +72,7 @@ export class OwnEdits {
     return this.#newest.get(path);
   }
 
-  /** An answer may come into the log after that of a later call: the newest view of a file is the one that counts. */
+  /** A response may be appended after that of a later call: the newest view of a file counts. */
   settle(views: readonly View[]): { path: string; hash: string; part?: SeenPart }[] {
     return views.map(({ path, hash, part }) => {
       const newest = this.#newest.get(path);

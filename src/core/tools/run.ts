@@ -33,10 +33,10 @@ import { type Snapshots, type Store } from '../ports/storage.ts';
 import { type FilePath, type Workspace } from '../ports/workspace.ts';
 import { inTurn, keepViews, ownWorkspace, seenView } from './fileViews.ts';
 import { type Handles } from './handles.ts';
-import { awaitNews } from './news.ts';
 import { type OwnEdits } from './ownEdits.ts';
 import { type ToolRegistry } from './registry.ts';
 import { withProblems } from './settling.ts';
+import { awaitInterruption } from './waitInterruptions.ts';
 
 export interface ToolRunDeps {
   readonly log: ConversationLog;
@@ -84,7 +84,7 @@ export async function runTool(
   try {
     return await runToEnd(deps, request, signal);
   } catch (error) {
-    // A call that was given up because the turn was stopped ends as that.
+    // The turn was stopped: the call ends as cancelled.
     if (signal.aborted) return answer(CANCELLED);
     if (error instanceof FailureError) throw error;
     deps.output.error(`the call of ${request.name} failed unexpectedly`, error);
@@ -101,8 +101,8 @@ async function runToEnd(
   const outcome = await execute(deps, request, signal);
   const { seen, changes: kept, meanwhile } = await keepViews(deps, outcome);
   const changes = markOverwritten(deps, request, kept);
-  const content = bound(maskKey(outcome.content, deps.log.state.turn.key));
-  await tellOfLookalike(deps, request, content);
+  const content = limitOutput(maskKey(outcome.content, deps.log.state.turn.key));
+  await warnOfLookalike(deps, request, content);
   return {
     type: 'tool_call_response',
     id: request.id,
@@ -115,7 +115,7 @@ async function runToEnd(
   };
 }
 
-/** A command goes by no *seen*: whether it replaced what somebody else had written is found afterwards. */
+/** Commands are not held to *seen*: whether one overwrote somebody else's bytes is found afterwards. */
 function markOverwritten(
   { log, edits, registry }: ToolRunDeps,
   { name, arguments: args }: EventOf<'tool_call_request'>,
@@ -161,7 +161,7 @@ async function execute(
     call: request.id,
     ...(handles !== undefined && { handles }),
     observe: (process) => observing.start?.(process),
-    news: (until) => awaitNews(deps, until),
+    interruption: (until) => awaitInterruption(deps, until),
     progress: (text) => deps.frontend.render(deps.log.id, { type: 'tool_output', call: request.id, text }),
     ask: (question) => inquire(deps, request.id, question, signal),
     watches: deps.log.state.watches.globs,
@@ -172,12 +172,12 @@ async function execute(
   });
   const asked = { request, arguments: parsed.value, hidden, contextFor };
   const isOwn = ({ path }: FilePath, bytes: Uint8Array) => deps.edits.newest(path)?.hash === deps.snapshots.hash(bytes);
-  // Between the answer and the run others may change the files: then the picture was another, and the person is asked again.
+  // Others may change the files between the approval and the run: then the preview was outdated, and the user is asked again.
   for (let again = false; ; again = true) {
     const permission = await permit(deps, tool, { ...asked, again }, signal);
     if (permission.type === 'refused') return refusal(permission.reason);
     if (signal.aborted) return refusal(CANCELLED);
-    // Consent was for this very tool: it may have been removed, or replaced by another, while a person was asked.
+    // The approval was for this very tool, which may have been removed or replaced while it was open.
     if (deps.registry.get(request.name) !== tool) return refusal(whyNoTool(deps.registry, request.name));
     /** Each time it would have made other changes than were shown. */
     const refused: true[] = [];
@@ -219,7 +219,7 @@ async function runPermitted(
     });
   };
   try {
-    // Only what runs programs waits for room: a call that waits for another one must never keep it out.
+    // Only calls that run programs need a slot: a call that waits for another call must never block it.
     return effect === 'execute' ? ((await deps.slots.run(run, signal)) ?? refusal(CANCELLED)) : await run();
   } catch (error) {
     // The log cannot be written: that ends the turn, whoever noticed it first.
@@ -230,8 +230,8 @@ async function runPermitted(
   }
 }
 
-/** Queued before the response, so that it rides the very output that it is about. */
-async function tellOfLookalike(
+/** Queued before the response, so that the response with the suspicious output delivers it. */
+async function warnOfLookalike(
   { log, ids, clock }: ToolRunDeps,
   { name, arguments: args }: EventOf<'tool_call_request'>,
   output: string,
@@ -260,8 +260,8 @@ function refusal(content: string): ToolOutcome {
   return { content, isError: true };
 }
 
-/** Keeps the beginning and the end, where the news usually is. */
-function bound(text: string): string {
+/** Keeps the beginning and the end, which usually matter most. */
+function limitOutput(text: string): string {
   if (text.length <= OUTPUT_LIMIT) return text;
   const half = OUTPUT_LIMIT / 2;
   const left = text.length - OUTPUT_LIMIT;

@@ -9,7 +9,7 @@ interface SettlingDeps {
   readonly problems?: ReportedProblems | undefined;
 }
 
-/** Commands are not waited for: what their changes cause is told as notifications. */
+/** Only edits wait: problems caused by commands are reported as notifications. */
 export async function withProblems(
   { problems, log }: SettlingDeps,
   effect: Effect,

@@ -59,21 +59,21 @@ export function judgeEdit(path: string, seen: SeenOf | undefined, now: string, m
   return changedSince(path, seen, now, `Nothing was changed. ${misfit}\n`);
 }
 
-/** It is to be moved or deleted. What the model never saw it has no wrong idea of. */
+/** It is to be moved or deleted. A file that the model never saw cannot be stale. */
 export function judgeRemoval(path: string, seen: SeenOf | undefined, now: string | undefined): Verdict {
   if (seen === undefined || seen.current) return ALLOWED;
   return changedSince(path, seen, now, 'Nothing was done.');
 }
 
-/** What else is new in a file in which the texts to replace still fitted; undefined if nothing is or nothing was known. */
-export function newsBeside(
+/** Other changes in a file in which the texts to replace were found; undefined if there are none or nothing was known. */
+export function otherChanges(
   path: string,
   seen: SeenOf | undefined,
   now: string,
 ): { readonly note: string; readonly shown: boolean } | undefined {
   if (seen === undefined || seen.current || seen.gone) return undefined;
   const difference = seen.text === undefined ? undefined : differenceOf(seen.text, now, SHOWN);
-  const { words, shown } = print(difference);
+  const { words, shown } = describeDifference(difference);
   return { note: `${path} had also changed since you read it${words}`, shown };
 }
 
@@ -86,7 +86,7 @@ export function partAfter(seen: SeenOf | undefined, shown: boolean): SeenPart | 
 function changedSince(path: string, seen: SeenOf, now: string | undefined, done: string): Verdict {
   if (seen.gone) return refused(`${path} is there again since you were told that it is not. ${done} Read it first.`);
   const comparable = seen.text !== undefined && now !== undefined;
-  const { words, shown } = print(comparable ? differenceOf(seen.text, now, SHOWN) : undefined);
+  const { words, shown } = describeDifference(comparable ? differenceOf(seen.text, now, SHOWN) : undefined);
   const next = shown ? 'If your change is still right, make it again on this.' : 'Read it again first.';
   return {
     allowed: false,
@@ -95,7 +95,7 @@ function changedSince(path: string, seen: SeenOf, now: string | undefined, done:
   };
 }
 
-function print(difference: Difference | undefined): { words: string; shown: boolean } {
+function describeDifference(difference: Difference | undefined): { words: string; shown: boolean } {
   if (difference === undefined) return { words: ', too much to show here.', shown: false };
   const counts = ` (+${difference.added} −${difference.removed})`;
   if (difference.diff === undefined) return { words: `${counts}, too much to show here.`, shown: false };

@@ -1,7 +1,7 @@
 // Decides what is told of files that nobody has read but somebody watches for: that they appeared, changed or went.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { PROTECTED } from '../../core/consent/door.ts';
-import { compileGlob, keyOf } from '../../core/files/globs.ts';
+import { compileGlob, globKeyOf } from '../../core/files/globs.ts';
 import { watchedFile } from '../../core/notify/wording/fileChange.ts';
 import { type Clock, type Publisher } from '../../core/ports/ports.ts';
 import { type LiveConversations } from '../../core/ports/producers.ts';
@@ -107,7 +107,7 @@ export class WatchedGlobs implements Disposable {
     const wanted = this.#deps.live.globs();
     for (const glob of [...this.#globs.keys()]) if (!wanted.has(glob)) this.#globs.delete(glob);
     for (const glob of wanted) {
-      if (!this.#globs.has(glob)) this.#globs.set(glob, { folder: keyOf(glob).folder, matches: compileGlob(glob) });
+      if (!this.#globs.has(glob)) this.#globs.set(glob, { folder: globKeyOf(glob).folder, matches: compileGlob(glob) });
     }
     const folders = new Set([...this.#globs.values()].map(({ folder }) => folder));
     if (this.#deps.hasEditor) folders.delete('');

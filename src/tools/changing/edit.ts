@@ -3,7 +3,7 @@ import { describeFailure, failed, type Result, succeeded } from '../../base/erro
 import { printPath } from '../../base/printPath.ts';
 import { replaceTexts } from '../../core/files/replacements.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
-import { judgeEdit, newsBeside, partAfter } from '../../core/tools/staleGuard.ts';
+import { judgeEdit, otherChanges, partAfter } from '../../core/tools/staleGuard.ts';
 import { refuse } from '../defineTool.ts';
 import { refuseUnseen, takeUpExisting, untilItHolds } from './opened.ts';
 import { editOutcome } from './result.ts';
@@ -36,7 +36,7 @@ async function attempt(path: string, edits: readonly TextEdit[], context: ToolCo
   const to = await context.workspace.encode(file, fit.value.text, bytes);
   if (to === undefined)
     return failed('encoding', `${printPath(file.path)} cannot hold new_text in its encoding.`, 'Use plain characters.');
-  const news = newsBeside(printPath(file.path), seen, text);
+  const news = otherChanges(printPath(file.path), seen, text);
   const applied = await context.workspace.apply([{ type: 'write', file, from: bytes, to }]);
   if (!applied.ok) return applied;
   const part = partAfter(seen, news?.shown ?? true);

@@ -4,7 +4,7 @@ import { differenceOf } from '../../core/files/difference.ts';
 import { type FixedText } from '../../core/ports/fixes.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type FileEdit, STALE } from '../../core/ports/workspace.ts';
-import { newsBeside, partAfter } from '../../core/tools/staleGuard.ts';
+import { otherChanges, partAfter } from '../../core/tools/staleGuard.ts';
 import { refuse } from '../defineTool.ts';
 import { takeUpExisting } from './opened.ts';
 import { editOutcome, type Intended } from './result.ts';
@@ -29,7 +29,7 @@ export async function applyFix(
     const to = await context.workspace.encode(file, after, bytes);
     if (to === undefined) return failed('encoding', `${file.path} cannot hold the fix in its encoding.`);
     edits.push({ type: 'write', file, from: bytes, to });
-    const news = newsBeside(file.path, seen, text);
+    const news = otherChanges(file.path, seen, text);
     const difference = differenceOf(before, after, SHOWN);
     const shown = difference?.diff !== undefined && (news?.shown ?? true);
     const said = [

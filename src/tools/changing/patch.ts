@@ -6,7 +6,7 @@ import { fitHunks } from '../../core/files/patchFit.ts';
 import { type ShownFile } from '../../core/ports/fileViews.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type FileEdit } from '../../core/ports/workspace.ts';
-import { judgeEdit, judgeNew, judgeRemoval, newsBeside, partAfter } from '../../core/tools/staleGuard.ts';
+import { judgeEdit, judgeNew, judgeRemoval, otherChanges, partAfter } from '../../core/tools/staleGuard.ts';
 import { refuse } from '../defineTool.ts';
 import { type OpenedFile, refuseUnseen, takeUp, takeUpExisting, untilItHolds } from './opened.ts';
 import { editOutcome, type Intended } from './result.ts';
@@ -96,7 +96,7 @@ async function planUpdate(
   if (!fit.ok) throw new Error('a hunk that does not fit was let through');
   const to = await context.workspace.encode(file, fit.text, bytes);
   if (to === undefined) return refuse('it cannot hold the new text in its encoding. Nothing was changed.');
-  const news = newsBeside(printPath(file.path), seen, text);
+  const news = otherChanges(printPath(file.path), seen, text);
   const part = partAfter(seen, news?.shown ?? true);
   const write: FileEdit[] = patch.hunks.length === 0 ? [] : [{ type: 'write', file, from: bytes, to }];
   const beside = news === undefined ? [] : [news.note];

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
-import { describeState } from '../../core/tools/handleWords.ts';
+import { describeHandleState } from '../../core/tools/handleTexts.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
 
 const DEFAULT_SECONDS = 300;
@@ -41,7 +41,7 @@ async function wait(handles: ConversationHandles, wanted: Wait, context: ToolCon
   const done = new AbortController();
   const limit = AbortSignal.timeout(wanted.seconds * 1000);
   const signal = AbortSignal.any([context.signal, limit, done.signal]);
-  const news = context.news(signal).then((what) => {
+  const news = context.interruption(signal).then((what) => {
     if (what !== '') done.abort();
     return what;
   });
@@ -84,7 +84,7 @@ async function outcomeOf(found: readonly Found[], reason: readonly string[]): Pr
   const lines = await Promise.all(
     found.map(async ({ name, handle }) => {
       if (handle === undefined) return `${name}: not started yet.`;
-      const state = `${name}: ${describeState(handle)}.`;
+      const state = `${name}: ${describeHandleState(handle)}.`;
       const last = handle.hasEnded ? await handle.lastLines(LAST_LINES) : '';
       return last === '' ? state : `${state}\nLast lines:\n${last}`;
     }),

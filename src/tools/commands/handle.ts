@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
 import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
 import { type ToolOutcome } from '../../core/ports/ports.ts';
-import { describeState } from '../../core/tools/handleWords.ts';
+import { describeHandleState } from '../../core/tools/handleTexts.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
 import { newOutput, type OutputPart, outputPage } from './commandOutput.ts';
 
@@ -61,7 +61,7 @@ function namesOf(handles: ConversationHandles): string {
 
 function list(handles: ConversationHandles): ToolOutcome {
   const lines = handles.all.map(
-    (handle) => `${handle.name ?? ''}: ${describeState(handle)}. ${handle.process.command}`,
+    (handle) => `${handle.name ?? ''}: ${describeHandleState(handle)}. ${handle.process.command}`,
   );
   const shown = handles.all.flatMap((handle) => (handle.name === undefined ? [] : [handle.shown(handle.name)]));
   return { ...answer(lines.length === 0 ? 'There are no handles.' : lines.join('\n')), handles: shown };
@@ -73,7 +73,10 @@ async function fetchNew(handle: Handle, name: string, handles: ConversationHandl
   const part = await newOutput(handle, since);
   const rest = part.cut ? `\n(More was printed since byte ${since}: fetch with from ${since} shows it in pages.)` : '';
   const content = part.through === since ? 'Nothing new was printed.' : `${printed(part)}${rest}`;
-  return { ...answer(`${content}\n(${name}: ${describeState(handle)})`), handles: [handle.shown(name, part.through)] };
+  return {
+    ...answer(`${content}\n(${name}: ${describeHandleState(handle)})`),
+    handles: [handle.shown(name, part.through)],
+  };
 }
 
 async function fetchPage(handle: Handle, name: string, from: number): Promise<ToolOutcome> {
@@ -82,7 +85,7 @@ async function fetchPage(handle: Handle, name: string, from: number): Promise<To
   const part = await outputPage(handle, from);
   const lost = part.cut ? [`(The first ${part.from} bytes are not kept any more.)`] : [];
   const next = part.through < size ? [`(It goes on: from ${part.through}; ${size} bytes in all.)`] : [];
-  const content = [...lost, part.text, ...next, `(${name}: ${describeState(handle)})`].join('\n');
+  const content = [...lost, part.text, ...next, `(${name}: ${describeHandleState(handle)})`].join('\n');
   return { ...answer(content), handles: [handle.shown(name)] };
 }
 
@@ -92,7 +95,7 @@ async function apply(
   last: boolean,
 ): Promise<ToolOutcome> {
   const { handle, name, handles, signal } = to;
-  if (handle.hasEnded) return refuse(`Nothing was typed: “${name}” ${describeState(handle)}.`);
+  if (handle.hasEnded) return refuse(`Nothing was typed: “${name}” ${describeHandleState(handle)}.`);
   const { size } = handle.process.status;
   const written = await handle.write(text, last);
   if (!written.ok) return refuse(`Nothing was typed: ${describeFailure(written.failure)}`);
@@ -105,7 +108,7 @@ async function abort(handle: Handle, name: string): Promise<ToolOutcome> {
   const before = handle.hasEnded;
   await handle.stop('you aborted it');
   const lines = await handle.lastLines(LAST_LINES);
-  const state = `${name}: ${describeState(handle)}${before ? '; it had ended before' : ''}.`;
+  const state = `${name}: ${describeHandleState(handle)}${before ? '; it had ended before' : ''}.`;
   const content = lines === '' ? state : `${state}\nLast lines:\n${lines}`;
   return { ...answer(content), handles: [handle.shown(name)] };
 }

@@ -5,7 +5,7 @@ import { describeFailure } from '../../base/errors.ts';
 import { PlainTextStream } from '../../base/terminalText.ts';
 import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
-import { describeEnd, describeState, describeSurvivors, isSuccess } from '../../core/tools/handleWords.ts';
+import { describeCommandEnd, describeHandleState, describeSurvivors, isSuccess } from '../../core/tools/handleTexts.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
 import { newOutput } from './commandOutput.ts';
 import { shownByCommand } from './shownByCommand.ts';
@@ -68,9 +68,9 @@ export const runCommandTool = defineTool({
 });
 
 function begun(handle: Handle, name: string, earlier: Handle | undefined): ToolOutcome {
-  const before = earlier === undefined ? '' : `\n(The earlier handle of this name ${describeState(earlier)}.)`;
+  const before = earlier === undefined ? '' : `\n(The earlier handle of this name ${describeHandleState(earlier)}.)`;
   const content = handle.hasEnded
-    ? `The handle “${name}” ${describeState(handle)}.`
+    ? `The handle “${name}” ${describeHandleState(handle)}.`
     : `Started as the handle “${name}”. You are told when it ends or seems to wait for input; handle fetch shows its output.`;
   return { ...answer(content + before), handles: [handle.shown(name)] };
 }
@@ -101,7 +101,7 @@ async function runInForeground(
 async function handedOver(handle: Handle, name: string): Promise<ToolOutcome> {
   const { text, through } = await newOutput(handle, 0, HEAD);
   const why = handle.isMoved ? 'The user moved it to the background' : 'It was moved to the background';
-  const how = `(${why}: it goes on as the handle “${name}”, ${describeState(handle)}. handle and await work with it.)`;
+  const how = `(${why}: it goes on as the handle “${name}”, ${describeHandleState(handle)}. handle and await work with it.)`;
   return { ...answer(join(text, how)), handles: [handle.shown(name, through)] };
 }
 
@@ -148,7 +148,7 @@ function plainEnd(end: NonNullable<Handle['process']['status']['end']>): string 
     case 'not_started':
       return `It could not be started: ${end.reason ?? 'unknown reason'}`;
     case 'unowned':
-      return `(${describeEnd(end)})`;
+      return `(${describeCommandEnd(end)})`;
   }
 }
 

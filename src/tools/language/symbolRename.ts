@@ -10,7 +10,7 @@ import {
 } from '../../core/ports/languages.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type FileEdit } from '../../core/ports/workspace.ts';
-import { newsBeside, partAfter } from '../../core/tools/staleGuard.ts';
+import { otherChanges, partAfter } from '../../core/tools/staleGuard.ts';
 import { takeUpExisting, untilItHolds } from '../changing/opened.ts';
 import { editOutcome, type Intended } from '../changing/result.ts';
 import { refuse } from '../defineTool.ts';
@@ -62,7 +62,7 @@ async function apply(
         refuse(`${printWholePath(path)} cannot hold the new name in its encoding. Nothing was changed.`),
       );
     }
-    const news = newsBeside(file.path, seen, text);
+    const news = otherChanges(file.path, seen, text);
     edits.push({ type: 'write', file, from: bytes, to });
     intended.push({
       file,

@@ -4,7 +4,7 @@ import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Handle } from '../../core/ports/handles.ts';
 import { type Clock, type Logger } from '../../core/ports/ports.ts';
 import { type Handles } from '../../core/tools/handles.ts';
-import { BY_USER, describeState, isSuccess } from '../../core/tools/handleWords.ts';
+import { BY_USER, describeHandleState, isSuccess } from '../../core/tools/handleTexts.ts';
 import { type HandleView } from '../../protocol/handlesView.ts';
 import { type HandlesHandlers, type ShownChat } from './pageHandlers.ts';
 import { type TerminalMirrors } from './terminalMirror.ts';
@@ -86,7 +86,7 @@ export class HandlesController implements Disposable {
 
   async #sendState(handle: Handle): Promise<void> {
     const lines = await handle.lastLines(SENT_OUTPUT);
-    const state = `Look at the background command “${handle.name ?? ''}”: ${describeState(handle)}.`;
+    const state = `Look at the background command “${handle.name ?? ''}”: ${describeHandleState(handle)}.`;
     await this.#deps.send(lines === '' ? state : `${state}\nIts last lines:\n\n${quoteLines(lines)}`);
   }
 
@@ -130,7 +130,7 @@ async function viewHandle(handle: Handle & { readonly name: string }): Promise<H
     name,
     command: handle.process.command,
     state: state !== 'stopped' ? state : isSuccess(handle.process.status) ? 'stopped' : 'failed',
-    detail: describeState(handle),
+    detail: describeHandleState(handle),
     output: await handle.lastLines(SHOWN_OUTPUT),
   };
 }

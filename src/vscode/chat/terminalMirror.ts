@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Handle } from '../../core/ports/handles.ts';
-import { describeState } from '../../core/tools/handleWords.ts';
+import { describeHandleState } from '../../core/tools/handleTexts.ts';
 
 /** Output from before the terminal was opened. */
 const BACKLOG_BYTES = 256 * 1024;
@@ -157,7 +157,7 @@ export class Mirror implements vscode.Pseudoterminal {
     if (this.#closed || !this.#handle.hasEnded || this.#endShown) return;
     this.#endShown = true;
     this.#shown = process.status.size;
-    this.#writeNote(`${describeState(this.#handle)}. Press any key to close this terminal.`);
+    this.#writeNote(`${describeHandleState(this.#handle)}. Press any key to close this terminal.`);
   }
 
   /** A note of Earshot, dimmed and in brackets, so that it differs from the command's output. */

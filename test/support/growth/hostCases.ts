@@ -14,7 +14,7 @@ import { withAttachments } from '../../../src/core/conversation/attachments.ts';
 import { lookalikeIn } from '../../../src/core/conversation/projections/lookalike.ts';
 import { shortTitle } from '../../../src/core/conversation/projections/summary.ts';
 import { estimateTokens } from '../../../src/core/conversation/tokens.ts';
-import { compileGlob, keyOf, keysFor, matchesAny } from '../../../src/core/files/globs.ts';
+import { compileGlob, globKeyOf, keysFor, matchesAny } from '../../../src/core/files/globs.ts';
 import { legal } from '../../../src/core/notify/format/blockText.ts';
 import { printProblem } from '../../../src/core/notify/wording/problems.ts';
 import { readPrompt } from '../../../src/core/prompt/promptFiles.ts';
@@ -59,7 +59,7 @@ const paths: GrowthCases = {
   ...over('a glob over a path', (path) => compileGlob('*a*a*a*a*a*a*a*a*b')(path), ['a', 'a/', 'ab']),
   ...over('a glob with ** over a path', (path) => compileGlob('**/a/**/a/**/a/**/b')(path), ['a/', 'ab/']),
   ...over('compileGlob, as a glob', (glob) => compileGlob(glob)('a/b'), ['{a,', '*a', '[', '(', '{', '/', '{a,b}']),
-  ...over('keyOf and keysFor', (path) => [keyOf(path), keysFor(path)], ['a/', '.', '*', '/', 'a.']),
+  ...over('globKeyOf and keysFor', (path) => [globKeyOf(path), keysFor(path)], ['a/', '.', '*', '/', 'a.']),
   ...over(
     'matchesAny',
     (path) => matchesAny(['dist', '**/*.snap', `${'*a'.repeat(100)}b`], path),

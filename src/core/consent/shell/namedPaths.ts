@@ -10,7 +10,7 @@ export interface NamedPaths {
   readonly unclear?: string;
 }
 
-/** More are not looked up one by one. */
+/** More paths than these are not resolved one by one. */
 const MOST_PATHS = 1000;
 /** Combinations of values of variables. */
 const MOST_VALUES = 100;
@@ -86,7 +86,7 @@ class Collector {
     this.#unclear ??= reason;
   }
 
-  /** Nothing more needs to be found: somebody is asked. */
+  /** Nothing more needs to be found: approval is needed anyway. */
   #isFull(): boolean {
     return this.#paths.size > MOST_PATHS;
   }
@@ -151,7 +151,7 @@ class Collector {
     // A pattern may stand for any program that has the name of a file.
     if (/[*?]/.test(program) || (program.includes('[') && program.includes(']')))
       this.#doubt('which program is run is not certain');
-    return nameOf(program);
+    return baseNameOf(program);
   }
 
   /** From there on paths may mean others. */
@@ -185,7 +185,7 @@ class Collector {
     let syntax = shellSyntaxOf(program);
     for (const [index, { texts }] of given.entries()) {
       const [word = ''] = texts;
-      const named = shellSyntaxOf(nameOf(word));
+      const named = shellSyntaxOf(baseNameOf(word));
       if (named !== 'unknown') syntax = named;
       else if (syntax !== 'unknown' && /^[-/][A-Za-z]*c(?:ommand)?$/i.test(word)) {
         if (!isPosix(syntax)) return this.#doubt('a command line is given to another shell');
@@ -229,7 +229,7 @@ function textsOf(word: Word, known: Variables, loops: readonly string[]): Texts 
       texts = texts.map((text) => text + part.text);
     } else if (part.type === 'unknown') {
       if (part.number !== true) unknown ??= part.source;
-      // What is to stand in the place of a value is a text too; commands are looked at by themselves.
+      // What is to stand in the place of a value is a text too; commands are examined by themselves.
       if (part.source.startsWith('${')) beside.push(part.source);
       texts = texts.map((text) => text + ANYTHING);
     } else {
@@ -315,7 +315,7 @@ function messagesOf(program: string, given: readonly Texts[]): ReadonlySet<numbe
   return found;
 }
 
-function nameOf(program: string): string {
+function baseNameOf(program: string): string {
   return program.slice(Math.max(program.lastIndexOf('/'), program.lastIndexOf('\\')) + 1);
 }
 

@@ -5,7 +5,7 @@ import { type Part, type PosixShell, type Word } from './script.ts';
 export const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 export const END_OF_WORD = ' \t\n;&|<>()';
 const STOPS = `${END_OF_WORD}\\'"$\``;
-/** Longer arithmetic is not looked at. */
+/** Longer arithmetic is not parsed. */
 const LONGEST_ARITHMETIC = 1000;
 
 /** Linear in the text: it goes from character to character and never back. */
@@ -177,7 +177,7 @@ export abstract class PosixWords {
     this.at = end + 1;
     if (NAME.test(inner)) parts.push({ type: 'variable', name: inner, quoted });
     else if (/^[A-Za-z_]\w*(?::?[-+?=]|%%?|##?|:\d|\/\/?)[^'"$`\\{}()[\]~]*$/.test(inner)) {
-      // What may stand in its place is in the text; it is looked at, and the rest is not known.
+      // What may stand in its place is in the text; it is examined, and the rest is not known.
       parts.push(unknownPart(this.text.slice(start, this.at)));
     } else this.giveUp('${…} is not certain');
   }

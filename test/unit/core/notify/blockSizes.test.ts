@@ -7,7 +7,7 @@ import { fileChanged } from '../../../../src/core/notify/wording/fileChange.ts';
 import { introducedDraft } from '../../../../src/core/notify/wording/problems.ts';
 import { type TaskEnd } from '../../../../src/core/ports/tasks.ts';
 import { CommandHandle } from '../../../../src/core/tools/handle.ts';
-import { draftOf } from '../../../../src/core/tools/handleWords.ts';
+import { draftHandleNotification } from '../../../../src/core/tools/handleTexts.ts';
 import { realIds } from '../../../../src/node/realIds.ts';
 import { createTasksProducer } from '../../../../src/producers/tasks/tasks.ts';
 import { type FORMATS } from '../../../../src/protocol/event.ts';
@@ -73,7 +73,7 @@ async function handleEnded(code: number): Promise<NotificationDraft> {
     report: (error) => expect(error).toBeUndefined(),
     changed: () => undefined,
   });
-  const draft = await draftOf(handle, 'build', AT);
+  const draft = await draftHandleNotification(handle, 'build', AT);
   handle.dispose();
   if (draft === undefined) throw new Error('the end of the handle is not reported');
   return draft;

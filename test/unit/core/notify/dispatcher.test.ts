@@ -1,7 +1,7 @@
 // The dispatcher finds the same listeners as a matcher that tries every subscription.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compileGlob, keyOf } from '../../../../src/core/files/globs.ts';
+import { compileGlob, globKeyOf } from '../../../../src/core/files/globs.ts';
 import { type Addressed, Dispatcher, type Subscription } from '../../../../src/core/notify/dispatcher.ts';
 
 const listener = fc.constantFrom('a', 'b', 'c', 'd');
@@ -97,7 +97,7 @@ test('a glob for everything in a folder matches the folder itself', () => {
 });
 
 test('globs are indexed by folder and file name ending', () => {
-  expect(['src/**/*.ts', '**/package.json', 'src/a.ts', '*.{ts,js}', '!src/*.ts', 'a/b/*'].map(keyOf)).toEqual([
+  expect(['src/**/*.ts', '**/package.json', 'src/a.ts', '*.{ts,js}', '!src/*.ts', 'a/b/*'].map(globKeyOf)).toEqual([
     { folder: 'src', tail: '.ts' },
     { folder: '', tail: 'package.json' },
     { folder: 'src', tail: 'a.ts' },

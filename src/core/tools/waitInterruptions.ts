@@ -17,29 +17,29 @@ export interface WaitInterruptionsDeps {
 /** When a warning last ended a wait, by conversation. */
 const lastWarning = new WeakMap<ConversationLog, number>();
 
-/** Resolves with what it was, for the model; with nothing once the signal is aborted. What is pending already counts. */
-export function awaitNews(deps: WaitInterruptionsDeps, signal: AbortSignal): Promise<string> {
+/** Resolves with the reason, for the model; with an empty text once the signal is aborted. What is pending already counts. */
+export function awaitInterruption(deps: WaitInterruptionsDeps, signal: AbortSignal): Promise<string> {
   const { log, clock } = deps;
   const { promise, resolve } = Promise.withResolvers<string>();
   let later: Disposable | undefined;
-  const look = () => {
+  const check = () => {
     later?.dispose();
-    const news = newsIn(deps);
-    if (news === undefined) return;
-    if (news.due > clock.now()) {
-      later = clock.after(news.due - clock.now(), look);
+    const found = findInterruption(deps);
+    if (found === undefined) return;
+    if (found.due > clock.now()) {
+      later = clock.after(found.due - clock.now(), check);
       return;
     }
-    if (news.warning) lastWarning.set(log, clock.now());
-    resolve(news.what);
+    if (found.warning) lastWarning.set(log, clock.now());
+    resolve(found.what);
   };
   const listening = log.onDidAppend(({ event }) => {
-    if (event.type === 'user_text_queued' || event.type === 'notification_queued') look();
+    if (event.type === 'user_text_queued' || event.type === 'notification_queued') check();
   });
   const end = () => resolve('');
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
-  else look();
+  else check();
   return promise.finally(() => {
     signal.removeEventListener('abort', end);
     listening.dispose();
@@ -47,14 +47,14 @@ export function awaitNews(deps: WaitInterruptionsDeps, signal: AbortSignal): Pro
   });
 }
 
-interface WaitInterruptions {
+interface WaitInterruption {
   readonly what: string;
   readonly warning: boolean;
   /** When it may end a wait. */
   readonly due: number;
 }
 
-function newsIn({ log, settings }: WaitInterruptionsDeps): WaitInterruptions | undefined {
+function findInterruption({ log, settings }: WaitInterruptionsDeps): WaitInterruption | undefined {
   const { pending } = log.state;
   if (pending.queuedMessages.length > 0) return { what: 'the user wrote', warning: false, due: 0 };
   const wanted = pending.notifications.filter((notification) => isWanted(notification, settings()));

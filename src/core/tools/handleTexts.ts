@@ -12,7 +12,7 @@ export const BY_USER = 'by the user';
 export const TURN_ENDED = 'its turn ended';
 const DELIBERATE: ReadonlySet<string> = new Set([BY_USER, TURN_ENDED]);
 
-/** Of a whole message, its last lines of output included: with what stands around it a lone block has at most 900. */
+/** The limit of a whole message with its last lines of output; a block with this one message has at most 900 characters. */
 const MESSAGE = 780;
 const COMMAND = 120;
 
@@ -21,31 +21,31 @@ export function handleSubject(name: string): string {
 }
 
 /** `ended with exit code 1 after 12 s`, `running for 3 min`, … */
-export function describeState(handle: Handle): string {
+export function describeHandleState(handle: Handle): string {
   const { end, lost } = handle.process.status;
   const time = describeDuration(Math.floor(handle.milliseconds / 1000) * 1000);
   if (lost === true) return 'cannot be followed any more: the process that supervised it is gone';
-  if (end !== undefined) return describeEnd(end);
+  if (end !== undefined) return describeCommandEnd(end);
   if (handle.prompt === undefined) return `running for ${time}`;
   return `running for ${time}; it seems to wait for input at: ${handle.prompt.line}`;
 }
 
-export function describeEnd(end: CommandEnd): string {
+export function describeCommandEnd(end: CommandEnd): string {
   const time = describeDuration(end.milliseconds);
   const left = end.left === true ? '; what it had left running in the background was ended with it' : '';
   const survivors = describeSurvivors(end);
   return `${whyEnded(end)} after ${time}${left}${survivors === undefined ? '' : `; ${survivors}`}`;
 }
 
-/** Undefined if nothing is known to run on. */
+/** Undefined if no surviving process is known. */
 export function describeSurvivors({ survivors = [] }: CommandEnd): string | undefined {
   if (survivors.length === 0) return undefined;
-  const named = survivors.map(({ pid, name }) => `${printName(name)} (pid ${pid})`).join(', ');
+  const named = survivors.map(({ pid, name }) => `${printProcessName(name)} (pid ${pid})`).join(', ');
   return `what it started in a session of its own runs on: ${named}`;
 }
 
 /** A process may call itself anything. */
-function printName(name: string): string {
+function printProcessName(name: string): string {
   return name.replace(/[^\w.+-]/g, '?').slice(0, 40);
 }
 
@@ -66,8 +66,12 @@ export function isSuccess({ end }: Handle['process']['status']): boolean {
   return end?.cause === 'exited' && end.code === 0;
 }
 
-/** What there is to tell of its present state; undefined while it simply runs. */
-export async function draftOf(handle: Handle, name: string, at: string): Promise<NotificationDraft | undefined> {
+/** The notification of its present state; undefined while it is running. */
+export async function draftHandleNotification(
+  handle: Handle,
+  name: string,
+  at: string,
+): Promise<NotificationDraft | undefined> {
   if (handle.state === 'running') return undefined;
   const { status } = handle.process;
   const kind =
@@ -79,7 +83,7 @@ export async function draftOf(handle: Handle, name: string, at: string): Promise
     kind: { source: 'tool', name: kind },
     level,
     origin,
-    message: await messageOf(handle, name),
+    message: await describeHandleChange(handle, name),
     subject,
     scopes: [subject],
     data: {
@@ -98,16 +102,16 @@ function isDeliberate(end: CommandEnd | undefined): boolean {
   return end?.cause === 'stopped' && end.reason !== undefined && DELIBERATE.has(end.reason);
 }
 
-/** Of those that ran on while the conversation was closed. */
+/** For handles that kept running while the conversation was closed. */
 export function describeStillRunning(handles: readonly (Handle & { readonly name: string })[]): string {
   const lines = handles.map((handle) => {
     const command = shorten(handle.process.command.replace(/\s+/g, ' ').trim(), COMMAND);
-    return `- “${handle.name}” (${command}): ${describeState(handle)}`;
+    return `- “${handle.name}” (${command}): ${describeHandleState(handle)}`;
   });
   return ['The editor was restarted. These background commands still run:', ...lines].join('\n');
 }
 
-async function messageOf(handle: Handle, name: string): Promise<string> {
+async function describeHandleChange(handle: Handle, name: string): Promise<string> {
   const command = shorten(handle.process.command.replace(/\s+/g, ' ').trim(), COMMAND);
   const who = `The background command “${name}” (${command})`;
   if (handle.prompt !== undefined) {
@@ -116,15 +120,15 @@ async function messageOf(handle: Handle, name: string): Promise<string> {
   }
   const head =
     handle.process.status.lost === true
-      ? `${who} ${describeState(handle)}. What was left of it was ended; how far it came is not known. handle fetch has its output.`
-      : `${who} ${describeState(handle)}.`;
+      ? `${who} ${describeHandleState(handle)}. What was left of it was ended; how far it came is not known. handle fetch has its output.`
+      : `${who} ${describeHandleState(handle)}.`;
   const lines = await handle.lastLines(Math.max(0, MESSAGE - head.length - LAST_LINES.length));
   return lines === '' ? shorten(head, MESSAGE) : shorten(`${head}${LAST_LINES}${lines}`, MESSAGE);
 }
 
 const LAST_LINES = '\nLast lines:\n';
 
-/** What a result shows is not told as well. In the same breath as the result, so that nothing slips in between. */
+/** Withdraws notifications of states that a result shows. Called synchronously with the result's append, so that nothing is queued in between. */
 export async function withdrawShown(log: ConversationLog, shown: readonly ShownHandle[]): Promise<void> {
   const ids = shown.flatMap(({ name, state: now }) =>
     OUTDATED[now].flatMap((kind) => log.state.pending.idsOf({ source: 'tool', name: kind }, handleSubject(name))),
@@ -132,7 +136,7 @@ export async function withdrawShown(log: ConversationLog, shown: readonly ShownH
   if (ids.length > 0) await log.append({ type: 'notification_withdrawn', ids, reason: 'a call has returned it' });
 }
 
-/** One that ended after it was shown running still has to be told. */
+/** A handle that ended after it was shown running must still be reported. */
 const OUTDATED: Readonly<Record<ShownHandle['state'], readonly string[]>> = {
   running: ['waiting'],
   waiting: ['waiting'],
