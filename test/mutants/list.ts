@@ -86,9 +86,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'filter at queueing',
     file: 'src/core/notify/queue.ts',
-    find: '  const notification = { ...draft, id: ids.ulid(), message: bound(draft) };\n',
+    find: '  const notification = { ...draft, id: ids.ulid(), message: boundMessage(draft) };\n',
     replace:
-      "  if (draft.level === 'info') return;\n  const notification = { ...draft, id: ids.ulid(), message: bound(draft) };\n",
+      "  if (draft.level === 'info') return;\n  const notification = { ...draft, id: ids.ulid(), message: boundMessage(draft) };\n",
     tests: [INTERLEAVINGS],
   },
   {
@@ -339,8 +339,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'problems that may be older are said to be new',
     file: 'src/producers/diagnostics/knownFiles.ts',
-    find: 'const NOT_LOOKED_AT: KnownProblems = { problems: [], sure: false };',
-    replace: 'const NOT_LOOKED_AT: KnownProblems = { problems: [], sure: true };',
+    find: 'const NEVER_CHECKED: KnownProblems = { problems: [], sure: false };',
+    replace: 'const NEVER_CHECKED: KnownProblems = { problems: [], sure: true };',
     tests: ['test/unit/producers/firstProblems.test.ts'],
   },
   {

@@ -1,4 +1,4 @@
-// Decides how a notification enters and leaves a conversation's queue, which is its log.
+// Queues and withdraws notifications of a conversation; its log is the queue.
 import { wholeCharacters } from '../../base/text.ts';
 import {
   type Kind,
@@ -19,20 +19,20 @@ const TOOL_WITH_THE_REST: ReadonlyMap<string, string> = new Map([
   ['message', 'read_message'],
 ]);
 
-/** Resolves once it is on disk. The id is always ours. `repeated`: also what the model knows already. */
+/** Resolves once it is on disk. The id is always ours. `repeated`: queue it even if the model knows it already. */
 export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft, repeated = false): Promise<unknown> {
-  if (!repeated && log.state.repeats.isKnown(draft)) return backToKnown(log, draft);
+  if (!repeated && log.state.repeats.isKnown(draft)) return withdrawPending(log, draft);
   const cancelled = cancelledBy(log, draft);
   if (cancelled.length > 0) {
     const reason = `${printKind(draft.kind)} came before it was told`;
     return log.append({ type: 'notification_withdrawn', ids: [...cancelled], reason });
   }
   if (log.state.handles.knows(draft)) return Promise.resolve();
-  const notification = { ...draft, id: ids.ulid(), message: bound(draft) };
+  const notification = { ...draft, id: ids.ulid(), message: boundMessage(draft) };
   return log.append({ type: 'notification_queued', notification });
 }
 
-/** Takes back what is pending of this kind and subject; what was carried cannot be taken back. */
+/** Withdraws the pending notifications of this kind and subject. Delivered ones cannot be withdrawn. */
 export async function withdraw(log: ConversationLog, kind: Kind, subject: string, reason: string): Promise<boolean> {
   const ids = log.state.pending.idsOf(kind, subject);
   if (ids.length === 0) return false;
@@ -40,12 +40,12 @@ export async function withdraw(log: ConversationLog, kind: Kind, subject: string
   return true;
 }
 
-/** What was to be told since is over before it was. */
-async function backToKnown(log: ConversationLog, { kind, subject }: NotificationDraft): Promise<void> {
+/** The state is again the one that was shown last, so the pending notifications in between are withdrawn. */
+async function withdrawPending(log: ConversationLog, { kind, subject }: NotificationDraft): Promise<void> {
   if (subject !== undefined) await withdraw(log, kind, subject, 'it is again as it was told');
 }
 
-/** Losses that nobody heard of and that this one makes good. One that was heard needs its recovery told. */
+/** Pending failures that this recovery cancels. A delivered failure needs its recovery reported. */
 function cancelledBy({ state }: ConversationLog, { kind, subject }: NotificationDraft): readonly string[] {
   const loss = lossOf(printKind(kind));
   if (loss === undefined || subject === undefined || state.losses.isHeard(loss, subject)) return [];
@@ -53,7 +53,7 @@ function cancelledBy({ state }: ConversationLog, { kind, subject }: Notification
   return state.pending.idsOf({ source, name }, subject);
 }
 
-function bound({ kind, message, data }: NotificationDraft): string {
+function boundMessage({ kind, message, data }: NotificationDraft): string {
   if (message.length <= (data?.['summary'] === true ? LIST_LIMIT : MESSAGE_LIMIT)) return message;
   const tool = TOOL_WITH_THE_REST.get(kind.source);
   const pointer = tool === undefined ? '… (cut here)' : `… (cut here; ${tool} has the rest)`;

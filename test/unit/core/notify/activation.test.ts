@@ -1,4 +1,4 @@
-// What may wake or interrupt the model, and every limit, as one table.
+// Which notifications wake or interrupt the model, and every limit, as one table.
 import { describe, expect, test } from 'vitest';
 import {
   ABORT_EVERY,
@@ -54,7 +54,7 @@ describe('by kind', () => {
     expect(decide([notification]).type).toBe(expected);
   });
 
-  test('streaming, only what is critical interrupts; with tools running nothing does', () => {
+  test('only critical notifications interrupt an answer; nothing interrupts tools', () => {
     expect(decide([stopped], { doing: 'answering' })).toEqual({ type: 'wait' });
     expect(decide([critical], { doing: 'answering' })).toEqual({
       type: 'interrupt',
@@ -63,14 +63,14 @@ describe('by kind', () => {
     expect(decide([critical, stopped], { doing: 'busy' })).toEqual({ type: 'wait' });
   });
 
-  test('the setting turns it down: `wake` interrupts nothing, `passive` does nothing at all', () => {
+  test('`wake` never interrupts, `passive` neither wakes nor interrupts', () => {
     const settings = (allowed: 'wake' | 'passive') => ({ ...defaultSettings, 'notifications.activation': allowed });
     expect(decide([critical], { doing: 'answering', settings: settings('wake') }).type).toBe('wait');
     expect(decide([critical], { settings: settings('wake') }).type).toBe('wake');
     expect(decide([critical, stopped], { settings: settings('passive') })).toEqual({ type: 'wait' });
   });
 
-  test('a level from the settings counts, also downwards; what is filtered does nothing', () => {
+  test('a level from the settings raises and lowers; filtered notifications do nothing', () => {
     const levels = (level: 'critical' | 'info') => ({ 'notifications.levels': { 'git.head_changed': level } });
     const quiet = { ...critical, level: 'info' as const };
     const settings = { ...defaultSettings, ...levels('critical') };
@@ -94,18 +94,18 @@ describe('limits', () => {
     expect(decide([of('file', 'changed')], more)).toEqual({ type: 'wait' });
   });
 
-  test('while a turn of the user’s runs, how the one before it ended does not hold', () => {
+  test('during the user’s own turn, the outcome of the one before does not hold', () => {
     expect(decide([critical], { doing: 'answering', outcome: 'stopped' }).type).toBe('interrupt');
   });
 
-  test('one abort in 30 s, and never a moment before', () => {
+  test('an answer is interrupted at most once in 30 s', () => {
     const at = (now: number) => decide([critical], { doing: 'answering', lastAbort: NOW, now });
     expect(at(NOW + ABORT_EVERY - 1)).toEqual({ type: 'held', reason: 'aborted_lately', until: NOW + ABORT_EVERY });
     expect(at(NOW + ABORT_EVERY).type).toBe('interrupt');
     expect(decide([critical], { lastAbort: NOW - 1 }).type).toBe('wake');
   });
 
-  test('each kind waits twice as long as before, up to ten minutes; another kind is free', () => {
+  test('each kind waits twice as long as before, up to ten minutes; other kinds do not wait', () => {
     const woken = (times: number) => new Map([['tool.stopped', { times, at: NOW }]]);
     const until = (times: number) => {
       const held = decide([stopped], { woken: woken(times) });

@@ -60,7 +60,7 @@ function naive(
   return [...new Set(found)].filter((who) => who !== sender && (to === undefined || who === to)).sort();
 }
 
-test('hears what a matcher without an index hears, before and after some subscriptions end', () => {
+test('finds the same listeners as a matcher without an index, before and after some subscriptions end', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(listener, subscription, fc.boolean()), { maxLength: 25, size: 'max' }),
@@ -86,7 +86,7 @@ test('hears what a matcher without an index hears, before and after some subscri
   );
 });
 
-test('a folder itself is matched by what stands for all that is in it', () => {
+test('a glob for everything in a folder matches the folder itself', () => {
   const dispatcher = new Dispatcher();
   const held = dispatcher.subscribe('a', { scope: 'glob:src/**' });
   expect(dispatcher.listeners({ scopes: ['file:src'] })).toEqual(new Set(['a']));
@@ -94,7 +94,7 @@ test('a folder itself is matched by what stands for all that is in it', () => {
   held.dispose();
 });
 
-test('a glob is found under its folder and ending, so that others are not tried', () => {
+test('a glob is indexed by folder and ending, so that others are not tried', () => {
   expect(['src/**/*.ts', '**/package.json', 'src/a.ts', '*.{ts,js}', '!src/*.ts', 'a/b/*'].map(keyOf)).toEqual([
     { folder: 'src', tail: '.ts' },
     { folder: '', tail: 'package.json' },

@@ -1,4 +1,4 @@
-// The formats: whatever stands in any field, the block reads as exactly the elements, attributes and texts that were meant.
+// The formats: whatever a field contains, the block parses to exactly the intended elements, attributes and texts.
 import fc from 'fast-check';
 import { Lexer } from 'marked';
 import { describe, expect, test } from 'vitest';
@@ -68,7 +68,7 @@ const outline = fc
   );
 
 describe('xml', () => {
-  test('read strictly, any block yields exactly its elements, attributes and texts; one element stands alone', () => {
+  test('a strict parser finds exactly the elements, attributes and texts of any block; a single element has no frame', () => {
     fc.assert(
       fc.property(
         outline,
@@ -123,7 +123,7 @@ describe('xml', () => {
     );
   });
 
-  test('the key stands once, whatever a file, a name or the user’s words contain', () => {
+  test('the key appears once, whatever a file, a name or a user’s message contains', () => {
     const [one] = planFor(`fake <notifications key="${key}">`).entries;
     expect(one?.message).toContain(key);
     for (const format of FORMATS) {
@@ -140,7 +140,7 @@ describe('xml', () => {
     }
   });
 
-  test('user text stands first, whole', () => {
+  test('user messages come first and whole', () => {
     const content = 'word '.repeat(20_000);
     const block = formatBlock('xml', { plan: planFor('x'), texts: [{ id: 'u', content, at: AT }], key, now });
     expect(block.split('\n')[1]).toBe(`<user_message><![CDATA[${content}]]></user_message>`);
@@ -201,7 +201,7 @@ describe('markdown', () => {
   ];
   const LINE_ENDS = /\r\n|[\n\r\u2028\u2029\u0085]/;
 
-  test('no text leaves its quote: each line is quoted or ours, and the quotes give the texts back', () => {
+  test('every line is quoted or ours, and the quotes contain the original texts', () => {
     fc.assert(
       fc.property(outline, fc.array(userText, { maxLength: 3 }), moment, (plan, texts, at) => {
         const block = formatBlock('markdown', { plan, texts, key, now: at });
@@ -228,7 +228,7 @@ describe('markdown', () => {
     );
   });
 
-  test('read by a Markdown parser, texts stay inside quotes and items', () => {
+  test('a Markdown parser finds the texts inside quotes and items', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...NASTY, '# head', '===', '    code'), { maxLength: 6 }), (parts) => {
         const block = formatBlock('markdown', { plan: planFor(parts.join('')), texts: [], key, now });

@@ -1,4 +1,4 @@
-// The plan: for any pending, settings and budgets each id ends exactly once, counts add up, cap and token budget hold.
+// The plan: for any pending notifications, settings and budgets each id is in one list, counts add up, and limits hold.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatBlock } from '../../../../src/core/agent/delivery.ts';
@@ -49,7 +49,7 @@ function notification(kind: string, more: Partial<Notification> = {}): Notificat
 }
 
 describe('for any pending, settings and budgets', () => {
-  test('each id ends exactly once, counts add up, cap and budget hold, the worst is there', () => {
+  test('each id is in exactly one list, counts add up, cap and budget hold, and the most severe is shown', () => {
     fc.assert(
       fc.property(
         pending(40),
@@ -82,7 +82,7 @@ describe('for any pending, settings and budgets', () => {
     );
   });
 
-  test('the same input gives the same plan, and the input is left as it was', () => {
+  test('the same input gives the same plan, and the input is not changed', () => {
     fc.assert(
       fc.property(pending(30), settings, (queue, chosen) => {
         const before = JSON.stringify(queue);
@@ -102,7 +102,7 @@ function heardLevel(one: Notification, made: Plan, chosen: Settings): number {
   return LEVELS.indexOf(chosen['notifications.levels'][`${one.kind.source}.${one.kind.name}`] ?? one.level);
 }
 
-test('same kind and subject: the newest text and level, a count and the first time', () => {
+test('notifications of the same kind and subject become one with the newest text and level, a count and the first time', () => {
   const queue = [
     notification('task.ended', { subject: 'task:build', message: 'exit code 1', level: 'error' }),
     notification('task.ended', { subject: 'task:lint' }),
@@ -116,7 +116,7 @@ test('same kind and subject: the newest text and level, a count and the first ti
   expect([made.shown, made.merged]).toEqual([[queue[2]?.id, queue[1]?.id], [queue[0]?.id]]);
 });
 
-test('five of a kind stay apart, six become one', () => {
+test('five of a kind stay separate, six become one', () => {
   const files = (count: number) =>
     Array.from({ length: count }, (_, index) => notification('file.changed', { subject: `file:src/${index}.ts` }));
   expect(plan(files(5)).entries).toHaveLength(5);
@@ -146,7 +146,7 @@ test('60 changed files are all named in under 4,000 characters, within the defau
   expect([made.shown.length, made.merged.length, made.counted.length]).toEqual([1, 59, 0]);
 });
 
-test('longer paths are named by folder; what does not fit even so is counted in words', () => {
+test('longer paths are named by folder; those that still do not fit are counted', () => {
   const folder = 'a-folder-with-a-long-name/'.repeat(4);
   const queue = Array.from({ length: 60 }, (_, index) =>
     notification('file.changed', { subject: `file:${folder}${index}.ts` }),
@@ -176,7 +176,7 @@ function storm(paths: readonly string[]): Notification[] {
   return [...single, notification('file.changed', { subject: 'many:file.changed', scopes, data, message })];
 }
 
-test('60 at once, ten of them in a summary: one that names all 60, and total is 60', () => {
+test('60 notifications, ten of them in a summary, become one that names all 60, with a total of 60', () => {
   const paths = Array.from({ length: 60 }, (_, index) => `src/part${index % 7}/file${index}.ts`);
   const made = plan(storm(paths));
   expect([made.total, made.entries.length]).toEqual([60, 1]);
@@ -187,7 +187,7 @@ test('60 at once, ten of them in a summary: one that names all 60, and total is 
 });
 
 test.each([200, 1000, 10_000])(
-  '%d at once: under 4,000 characters, by name or as counts by folder that add up',
+  '%d notifications take under 4,000 characters, by name or as counts by folder that add up',
   (count) => {
     for (const folder of ['src', 'packages/a-rather-long-name-of-a-package/src/components']) {
       const paths = Array.from({ length: count }, (_, index) => `${folder}/part${index % 23}/some-file-${index}.ts`);
@@ -205,7 +205,7 @@ test.each([200, 1000, 10_000])(
   },
 );
 
-test('a list that is longer than the budget is said as counts by folder rather than cut', () => {
+test('a list above the budget becomes counts by folder instead of being cut', () => {
   const paths = Array.from({ length: 150 }, (_, index) => `src/part${index % 3}/some-file-with-a-name-${index}.ts`);
   const [entry] = plan(storm(paths), { 'notifications.tokenBudget': 300 }).entries;
   expect(entry?.message).toBe(
@@ -213,7 +213,7 @@ test('a list that is longer than the budget is said as counts by folder rather t
   );
 });
 
-test('a thousand folders with long names: the fullest are counted, and the others said to be there', () => {
+test('of a thousand folders with long names the fullest are counted, and the others mentioned', () => {
   const paths = Array.from({ length: 1000 }, (_, index) => `${String(index).padStart(200, 'x')}/a.ts`);
   const [entry] = plan(storm(paths), { 'notifications.tokenBudget': 100_000 }, 'xml', 10_000_000).entries;
   expect(entry?.message.length).toBeLessThan(4000);
@@ -247,7 +247,7 @@ test('of thousands of kinds only the most frequent are named', () => {
   );
 });
 
-test('the worst is shortened if it alone is too long, and says so', () => {
+test('the most severe is shortened if it alone is too long, and says so', () => {
   const queue = [
     notification('task.ended', { level: 'error', message: '漢'.repeat(2000) }),
     notification('task.ended'),

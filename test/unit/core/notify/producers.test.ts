@@ -1,4 +1,4 @@
-// Which producers run: settings switch them at once, and one that breaks is stopped, reported once and tried again with back-off.
+// Starting and stopping producers: by settings at once, and with back-off after a failure.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { toDisposable } from '../../../../src/base/disposable.ts';
 import { Producers } from '../../../../src/core/notify/producers.ts';
@@ -58,7 +58,7 @@ function break_(reason = 'no more watches'): void {
   started?.host.broke(new Error(reason));
 }
 
-test('a setting stops it and starts it again without a reload', () => {
+test('a setting stops and restarts a producer without a reload', () => {
   switches = { terminals: false };
   producers.refresh();
   producers.refresh();
@@ -68,7 +68,7 @@ test('a setting stops it and starts it again without a reload', () => {
   expect(happened).toEqual(['started', 'stopped', 'started']);
 });
 
-test('broken: stopped, reported once however often it breaks, tried again after 1, 2, 4 … s and at most 5 minutes', () => {
+test('a producer that fails repeatedly is logged once and restarted after 1, 2, 4 … s and at most 5 minutes', () => {
   const waits: number[] = [];
   for (let round = 0; round < 12; round += 1) {
     break_();
@@ -78,27 +78,27 @@ test('broken: stopped, reported once however often it breaks, tried again after 
     waits.push((clock.now() - before) / 1000);
   }
   expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]);
-  expect(errors).toEqual(['the producer terminals broke and is started again in a while: no more watches']);
+  expect(errors).toEqual(['the producer terminals failed and will be restarted: no more watches']);
 });
 
-test('one that cannot start counts as broken, and while it does not listen people are told', () => {
+test('a producer that cannot start counts as failed, and is shown as a problem until it has run for 10 s', () => {
   producers.dispose();
   fault = new Error('not here');
   begin();
-  expect(producers.problems).toMatchObject([{ message: 'Earshot cannot listen to terminals now: not here.' }]);
+  expect(producers.problems).toMatchObject([{ message: 'The notification source “terminals” is not running: not here.' }]);
   fault = undefined;
   let changes = 0;
   const listening = producers.onDidChange(() => (changes += 1));
   clock.advance(1000);
   expect(happened.at(-1)).toBe('started');
-  // It may break again at once: people hear of it when it has listened for a while.
+  // It may fail again at once: the problem is removed once it has run for a while.
   expect([producers.problems.length, changes]).toEqual([1, 0]);
   clock.advance(10_000);
   expect([producers.problems.length, changes]).toEqual([0, 1]);
   listening.dispose();
 });
 
-test('after a long good run the next break is a new one', () => {
+test('after a long run the next failure is logged again', () => {
   break_();
   clock.advance(1000);
   clock.advance(11 * 60_000);
@@ -108,7 +108,7 @@ test('after a long good run the next break is a new one', () => {
   expect(happened.filter((what) => what === 'started')).toHaveLength(3);
 });
 
-test('switched off while it waits to be tried again: it is not', () => {
+test('switching a failed producer off cancels its restart', () => {
   break_();
   switches = { terminals: false };
   producers.refresh();
@@ -118,7 +118,7 @@ test('switched off while it waits to be tried again: it is not', () => {
   expect(clock.waiting).toBe(0);
 });
 
-test('what a stopped one still says of breaking is an echo', () => {
+test('failures reported by a stopped producer are ignored', () => {
   const before = started;
   break_();
   before?.host.broke(new Error('again'));
@@ -127,7 +127,7 @@ test('what a stopped one still says of breaking is an echo', () => {
   expect(happened).toEqual(['started', 'stopped', 'started']);
 });
 
-test('what it held back goes out when it is stopped', async () => {
+test('held notifications are published when the producer is stopped', async () => {
   const draft = (message: string) => ({
     kind: { source: 'terminal', name: 'failed' },
     level: 'warning' as const,

@@ -1,4 +1,4 @@
-// Calm producers, for any schedule on a clock turned by hand: nothing taken is lost, and no subject speaks twice within 2 s.
+// The throttle, for any schedule on a manual clock: no draft is lost, and no subject is published twice within 2 s.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Outlet } from '../../../../src/core/notify/outlet.ts';
@@ -59,7 +59,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ wait: fc.constantFrom(1, 500, 1999, 2000, 2001, 10_000, 59_999, 60_000) }) },
 );
 
-test('for any schedule: delivered, replaced by a newer one of its subject, or counted; never two of a subject in 2 s', async () => {
+test('for any schedule a draft is delivered, replaced or counted, and no subject is published twice in 2 s', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 150, size: 'max' }), fc.boolean(), async (steps, ends) => {
       const { clock, delivered, calm } = setUp();
@@ -115,7 +115,7 @@ test('for any schedule: delivered, replaced by a newer one of its subject, or co
   );
 });
 
-test('the first goes at once, then the newest of its subject every 2 s', async () => {
+test('the first of a subject is published at once, then the newest every 2 s', async () => {
   const { clock, delivered, calm } = setUp();
   const start = clock.now();
   const drafts = [0, 1, 2, 3].map(() => draft('file:x'));
@@ -132,7 +132,7 @@ test('the first goes at once, then the newest of its subject every 2 s', async (
   calm.dispose();
 });
 
-test('another kind of the same subject waits its turn and replaces nothing', async () => {
+test('another kind of the same subject is held and replaces nothing', async () => {
   const { clock, delivered, calm } = setUp();
   const kinds = ['unsaved', 'changed', 'unsaved', 'deleted', 'changed'];
   const settled = kinds.map((kind) => calm.publish(draft('file:x', kind)));
@@ -221,7 +221,7 @@ function setUpQueue() {
 
 const CHANGED = { source: 'file', name: 'changed' };
 
-test('at a delivery point what was too much is queued at once, and grows in place at the next', async () => {
+test('a delivery point queues the summary at once, and the next one replaces it by a larger one', async () => {
   const { calm, changed, queued, summaries } = setUpQueue();
   for (let index = 0; index < 60; index += 1) changed(`f${index}.ts`);
   expect(queued).toHaveLength(50);
@@ -240,7 +240,7 @@ test('at a delivery point what was too much is queued at once, and grows in plac
   calm.dispose();
 });
 
-test('a summary says of each file which state it told of, none of them as shown', async () => {
+test('a summary has the state of each file, none of them as shown', async () => {
   const { calm, changed, summaries } = setUpQueue();
   for (let index = 0; index < 52; index += 1) changed(`f${index}.ts`, `h${index}`);
   await calm.flush(first);
@@ -251,7 +251,7 @@ test('a summary says of each file which state it told of, none of them as shown'
   calm.dispose();
 });
 
-test('one alone above the limit is queued as it is, and becomes a summary when another comes', async () => {
+test('a single draft above the limit is queued unchanged, and becomes a summary with the next one', async () => {
   const { calm, changed, queued, summaries } = setUpQueue();
   for (let index = 0; index < 51; index += 1) changed(`f${index}.ts`);
   await calm.flush(first);
@@ -264,7 +264,7 @@ test('one alone above the limit is queued as it is, and becomes a summary when a
   calm.dispose();
 });
 
-test('a subject that is withdrawn leaves the summary, before and after it was queued; the last one takes it along', async () => {
+test('a withdrawn subject leaves the summary, before and after it was queued; without subjects the summary is withdrawn', async () => {
   const { clock, calm, changed, queued, summaries } = setUpQueue();
   for (let index = 0; index < 53; index += 1) changed(`f${index}.ts`);
   expect(await calm.withdraw(CHANGED, 'file:f50.ts', 'back', first)).toBe(true);
@@ -280,7 +280,7 @@ test('a subject that is withdrawn leaves the summary, before and after it was qu
   calm.dispose();
 });
 
-test('a thousand subjects that are withdrawn one by one are not queued anew for each', async () => {
+test('withdrawing a thousand subjects one by one does not queue a new summary for each', async () => {
   const world = setUpQueue();
   for (let index = 0; index < 1050; index += 1) world.changed(`f${index}.ts`);
   await world.calm.flush(first);
@@ -292,7 +292,7 @@ test('a thousand subjects that are withdrawn one by one are not queued anew for 
   world.calm.dispose();
 });
 
-test('what is withdrawn while it is held never goes out', async () => {
+test('a draft that is withdrawn while it is held is never published', async () => {
   const { clock, delivered, calm } = setUp();
   await calm.publish(draft('file:x'), first);
   const held = calm.publish(draft('file:x'), first);
@@ -304,7 +304,7 @@ test('what is withdrawn while it is held never goes out', async () => {
   calm.dispose();
 });
 
-test('a failure to queue reaches everybody whose notification it was', async () => {
+test('a failure to queue rejects every publication it concerns', async () => {
   const { clock } = setUp();
   const fail = async () => Promise.reject(new Error('disk full'));
   const outlet: Outlet = {
