@@ -85,7 +85,9 @@ test('a producer that cannot start counts as failed, and is shown as a problem u
   producers.dispose();
   fault = new Error('not here');
   begin();
-  expect(producers.problems).toMatchObject([{ message: 'The notification source “terminals” is not running: not here.' }]);
+  expect(producers.problems).toMatchObject([
+    { message: 'The notification source “terminals” is not running: not here.' },
+  ]);
   fault = undefined;
   let changes = 0;
   const listening = producers.onDidChange(() => (changes += 1));
