@@ -224,30 +224,30 @@ class DiagnosticsWatch implements Disposable {
 
   #observeAll(files: readonly FilePath[]): void {
     for (const file of files) {
-      const look = this.#observed.observe(file);
+      const observation = this.#observed.observe(file);
       const by = this.#seen.get(file.path)?.by ?? [];
       const changed = this.#observed.changedSince(file.path, this.#observed.openedAt(file.path)) !== undefined;
-      if (look.warming && !changed) this.#others.wasThere(file.path);
-      for (const { conversation } of by) this.#reportIfNew(conversation, look);
+      if (observation.warming && !changed) this.#others.wasThere(file.path);
+      for (const { conversation } of by) this.#reportIfNew(conversation, observation);
     }
     for (const [conversation, listener] of this.#listeners) {
       if (listener.editing > 0) continue;
       const unseen = (path: string) => !listener.known.has(path);
-      const telling = this.#inTurn(listener, () => this.#others.report(conversation, unseen));
-      void telling.catch((error: unknown) => this.#report(error));
+      const reporting = this.#inTurn(listener, () => this.#others.report(conversation, unseen));
+      void reporting.catch((error: unknown) => this.#report(error));
     }
   }
 
-  #reportIfNew(conversation: string, look: Observation): void {
+  #reportIfNew(conversation: string, observation: Observation): void {
     const listener = this.#listener(conversation);
-    const { path } = look.file;
+    const { path } = observation.file;
     if (listener.editing > 0) {
-      listener.heldBack.set(path, look.file);
+      listener.heldBack.set(path, observation.file);
       return;
     }
-    if (!listener.known.isNew(look)) return;
-    const telling = this.#inTurn(listener, () => this.#reportFile(conversation, listener, look));
-    void telling.catch((error: unknown) => this.#report(error));
+    if (!listener.known.isNew(observation)) return;
+    const reporting = this.#inTurn(listener, () => this.#reportFile(conversation, listener, observation));
+    void reporting.catch((error: unknown) => this.#report(error));
   }
 
   async #reportFile(conversation: string, listener: Listener, { file, problems }: Observation): Promise<void> {
@@ -305,9 +305,9 @@ class DiagnosticsWatch implements Disposable {
       const files = new Map([...changed.map((file) => [file.path, file] as const), ...listener.heldBack]);
       const deltas: [string, ProblemDelta][] = [];
       for (const [path, file] of files) {
-        const look = this.#observed.observe(file);
-        if (!paths.includes(path) && !listener.known.isNew(look)) listener.heldBack.delete(path);
-        else deltas.push([path, await this.#takeDelta(conversation, listener, look)]);
+        const observation = this.#observed.observe(file);
+        if (!paths.includes(path) && !listener.known.isNew(observation)) listener.heldBack.delete(path);
+        else deltas.push([path, await this.#takeDelta(conversation, listener, observation)]);
       }
       const others = await this.#others.take(conversation, (path) => !listener.known.has(path));
       this.#keepOpen();

@@ -118,11 +118,10 @@ export class ObservedProblems implements Disposable {
     const before = this.#observed.get(file.path) ?? [];
     const opened = this.openedAt(file.path);
     const warming = this.#deps.clock.now() - opened < WARM_UP_MILLISECONDS;
-    const looked = open || (this.#reported.get(file.path) ?? -1) >= opened;
-    if (this.#isDoubtful(file.path, open, before, problems))
-      return { file, problems: before, warming, checked: looked };
+    const checked = open || (this.#reported.get(file.path) ?? -1) >= opened;
+    if (this.#isDoubtful(file.path, open, before, problems)) return { file, problems: before, warming, checked };
     this.#observed.set(file.path, problems);
-    return { file, problems, warming, checked: looked };
+    return { file, problems, warming, checked };
   }
 
   /** Resolves once servers have reported after the last edit of these files and are quiet, or after the longest wait. */

@@ -72,13 +72,13 @@ export class Authorship implements Disposable {
       .some(({ ended, paths }) => ended === undefined && paths.includes(path));
   }
 
-  judge({ path, hash, touched, git, unobserved: unheard }: Change, recipient: string): Verdict {
+  judge({ path, hash, touched, git, unobserved }: Change, recipient: string): Verdict {
     const since = (touched ?? 0) - SLACK_MILLISECONDS;
     const calls = this.#live.callsSince(since).toReversed();
     const maker = calls.find(({ made }) => made.has(path) && made.get(path) === hash);
     if (maker?.command !== undefined) return this.#command(maker, maker.command, recipient);
     if (maker !== undefined) return maker.conversation === recipient ? 'own' : this.#conversation(maker);
-    if (unheard === true) return { type: 'unobserved' };
+    if (unobserved === true) return { type: 'unobserved' };
     if (touched === undefined) return undefined;
     // Compared by content: a write by others right after a save is not the user's.
     if (hash !== undefined && (this.#saves.get(path)?.get(hash) ?? 0) >= since) return { type: 'user' };

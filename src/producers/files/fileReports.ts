@@ -79,8 +79,8 @@ export class FileReports {
     this.#reports.forget(conversation, fileSubject(path));
     await this.#withdraw('changed', path, conversation, 'it is again as it was seen');
     await this.#withdraw('deleted', path, conversation, 'it is there again, as it was seen');
-    const told = this.#deps.seen.get(path)?.by.find((one) => one.conversation === conversation)?.told;
-    if (told === undefined || told === hash) return;
+    const announced = this.#deps.seen.get(path)?.by.find((one) => one.conversation === conversation)?.told;
+    if (announced === undefined || announced === hash) return;
     this.#reports.report(conversation, fileSubject(path), hash, fileAgainAsRead(path, hash));
   }
 

@@ -127,8 +127,8 @@ class GitWatch implements Disposable {
     gate.addOperation(settled.since, clock.now(), paths);
     const { hashes, unsaved } = await readSeenHashes(this.#deps, this.#seen.all());
     const under = [...paths].filter((path) => unsaved.has(path));
-    const told = this.#host.live.ids().map((id) => this.#report(tree, { ...settled, under }, hashes, id));
-    await Promise.all(told);
+    const reports = this.#host.live.ids().map((id) => this.#report(tree, { ...settled, under }, hashes, id));
+    await Promise.all(reports);
   }
 
   /** The working tree may begin above the workspace's folders. */
@@ -152,8 +152,8 @@ class GitWatch implements Disposable {
     const key = JSON.stringify([conversation, subject]);
     // A pending report is replaced by one of the combined operation.
     const pending = await this.#publisher.withdraw(GIT_KIND, subject, 'git went on', conversation);
-    const waiting = this.#pendingFor(conversation);
-    waiting.delete(subject);
+    const pendingReports = this.#pendingFor(conversation);
+    pendingReports.delete(subject);
     const before = (pending ? this.#knownHeads.get(key) : undefined) ?? settled.before;
     this.#knownHeads.set(key, before);
     const { after } = settled;
@@ -181,24 +181,24 @@ class GitWatch implements Disposable {
     const author = judged === 'own' ? undefined : judged;
     const draft = gitHeadChanged(operation, files, author);
     const known = new Map(files.map(({ path }) => [path, knownOf(this.#viewOf(path, conversation))]));
-    const said = { operation, author, filesOnly, files, known, message: draft.message, queued: false };
-    waiting.set(subject, said);
+    const report = { operation, author, filesOnly, files, known, message: draft.message, queued: false };
+    pendingReports.set(subject, report);
     await this.#publisher.publish({ ...draft, at: new Date(this.#deps.clock.now()).toISOString() }, conversation);
-    said.queued = true;
+    report.queued = true;
   }
 
   /** A pending report may be outdated: the user may have restored a file that git changed. */
   async sample(conversation: string): Promise<Sample[]> {
-    const waiting = this.#pendingFor(conversation);
-    const queued = [...waiting].filter(([, said]) => said.queued);
+    const pendingReports = this.#pendingFor(conversation);
+    const queued = [...pendingReports].filter(([, report]) => report.queued);
     const older = [...this.#repositories].flatMap(([subject, { head }]) => this.#outdated(subject, head, conversation));
     if (queued.length + older.length === 0) return [];
     const { hashes } = await readSeenHashes(this.#deps, this.#seen.all());
-    const compared = queued.flatMap(([subject, said]) => {
+    const compared = queued.flatMap(([subject, report]) => {
       // A newer operation was reported while the files were read.
-      if (waiting.get(subject) !== said) return [];
-      waiting.delete(subject);
-      return this.#compareAgain(subject, said, hashes, conversation);
+      if (pendingReports.get(subject) !== report) return [];
+      pendingReports.delete(subject);
+      return this.#compareAgain(subject, report, hashes, conversation);
     });
     return [...compared, ...older.map((one) => this.#bringUpToDate(one, hashes, conversation))];
   }
@@ -223,11 +223,11 @@ class GitWatch implements Disposable {
     return { kind: GIT_KIND, subject, replaces: message, draft: gitHeadChanged(operation, files, undefined) };
   }
 
-  #compareAgain(subject: string, said: PendingReport, hashes: Hashes, conversation: string): Sample[] {
-    const moved = said.files.filter(({ path, hash }) => (hashes.get(path) ?? hash) !== hash);
+  #compareAgain(subject: string, report: PendingReport, hashes: Hashes, conversation: string): Sample[] {
+    const moved = report.files.filter(({ path, hash }) => (hashes.get(path) ?? hash) !== hash);
     if (moved.length === 0) return [];
-    const back = moved.filter(({ path }) => hashes.get(path) === said.known.get(path));
-    const files = said.files.flatMap((state): FileState[] => {
+    const back = moved.filter(({ path }) => hashes.get(path) === report.known.get(path));
+    const files = report.files.flatMap((state): FileState[] => {
       if (!moved.includes(state)) return [state];
       const view = this.#viewOf(state.path, conversation);
       const hash = hashes.get(state.path) ?? state.hash;
@@ -235,19 +235,19 @@ class GitWatch implements Disposable {
       if (back.includes(state) || view === undefined || view.told === hash) return [];
       return [{ path: state.path, hash, complete: hash === view.hash }];
     });
-    const operation = { ...said.operation, alone: files.length + back.length === said.files.length };
-    const draft = isWorthReporting(said, files) ? gitHeadChanged(operation, files, said.author) : undefined;
+    const operation = { ...report.operation, alone: files.length + back.length === report.files.length };
+    const draft = isWorthReporting(report, files) ? gitHeadChanged(operation, files, report.author) : undefined;
     return [
-      { kind: GIT_KIND, subject, replaces: said.message, ...(draft && { draft }) },
+      { kind: GIT_KIND, subject, replaces: report.message, ...(draft && { draft }) },
       // The conversation never knew that it was different.
       ...back.map(({ path }) => ({ kind: { source: 'file', name: 'changed' }, subject: `file:${path}` })),
     ];
   }
 
   #pendingFor(conversation: string): Map<string, PendingReport> {
-    const waiting = this.#pending.get(conversation) ?? new Map<string, PendingReport>();
-    this.#pending.set(conversation, waiting);
-    return waiting;
+    const pendingReports = this.#pending.get(conversation) ?? new Map<string, PendingReport>();
+    this.#pending.set(conversation, pendingReports);
+    return pendingReports;
   }
 
   /** Seen files whose state the conversation does not know; complete: again as it read them. */

@@ -5,10 +5,10 @@ const EXIT_CODE = /^It exited with code: (-?\d+)$/m;
 const OUTPUT = /^It has the following output:\n/m;
 
 /** Undefined if the text is about another command or has another form; empty if the command printed nothing. */
-export function printedByLastCommand(said: string, commandLine: string, exitCode: number): string | undefined {
+export function printedByLastCommand(text: string, commandLine: string, exitCode: number): string | undefined {
   const head = `${COMMAND}${commandLine}`;
-  const rest = said.slice(head.length);
-  if (!said.startsWith(head) || (rest !== '' && !rest.startsWith('\n'))) return undefined;
+  const rest = text.slice(head.length);
+  if (!text.startsWith(head) || (rest !== '' && !rest.startsWith('\n'))) return undefined;
   const output = OUTPUT.exec(rest);
   const [, code] = EXIT_CODE.exec(rest.slice(0, output?.index)) ?? [];
   if (code !== undefined && Number(code) !== exitCode) return undefined;

@@ -20,7 +20,7 @@ export const editorTerminals = (report: (error: unknown) => void): Terminals => 
     const outputs = new WeakMap<vscode.TerminalShellExecution, Output>();
     const newest = new WeakMap<vscode.Terminal, vscode.TerminalShellExecution>();
     /** In order for each terminal: a failure must not be reported after the success that followed it. */
-    const telling = new WeakMap<vscode.Terminal, Promise<void>>();
+    const reporting = new WeakMap<vscode.Terminal, Promise<void>>();
     const tasks = new TaskTerminals();
     const isLast = (execution: vscode.TerminalShellExecution, terminal: vscode.Terminal) =>
       newest.get(terminal) === execution && vscode.window.activeTerminal === terminal;
@@ -31,7 +31,7 @@ export const editorTerminals = (report: (error: unknown) => void): Terminals => 
     const ended = vscode.window.onDidEndTerminalShellExecution(({ execution, exitCode, terminal }) => {
       const output = outputs.get(execution);
       const { cwd, commandLine } = execution;
-      const tell = async () => {
+      const reportEnd = async () => {
         if (await tasks.have(terminal)) return;
         await soon(output?.ended);
         const failed = exitCode !== undefined && exitCode !== 0;
@@ -49,8 +49,8 @@ export const editorTerminals = (report: (error: unknown) => void): Terminals => 
         };
         listener(ended);
       };
-      const before = telling.get(terminal) ?? Promise.resolve();
-      telling.set(terminal, before.then(tell).catch(report));
+      const before = reporting.get(terminal) ?? Promise.resolve();
+      reporting.set(terminal, before.then(reportEnd).catch(report));
     });
     return vscode.Disposable.from(started, ended, tasks);
   },
