@@ -1,4 +1,4 @@
-// Tells a conversation when its context window fills up, and when the endpoint asked to slow down.
+// Reports how full the context window is, and that the endpoint asked to slow down.
 import { toDisposable } from '../base/disposable.ts';
 import { type Producer } from '../core/ports/ports.ts';
 import { type DeliveryPoint, type Sample } from '../core/ports/producers.ts';
@@ -19,13 +19,13 @@ export function createBudgetProducer(): Producer {
   };
 }
 
-/** Each step once, until the window was made shorter; taken back if a model with a longer one answers now. */
+/** Each step once until the context was compacted; withdrawn if the current model has a larger window. */
 function sampleContext({ contextTokens, contextWindow, state }: DeliveryPoint): Sample {
   const sample = { kind: CONTEXT, subject: 'budget:context' };
   const percent = Math.floor((contextTokens / contextWindow) * 100);
   const reached = STEPS.find((step) => percent >= step.percent);
   if (reached === undefined) return sample;
-  const said = `The context window is ${percent} % full (about ${print(contextTokens)} of ${print(contextWindow)} tokens). ${reached.advice}`;
+  const said = `The context window is ${percent} % full (about ${printTokens(contextTokens)} of ${printTokens(contextWindow)} tokens). ${reached.advice}`;
   const draft = { level: reached.level, message: said, origin: 'host', data: { percent: reached.percent } } as const;
   return state.reportedContext >= reached.percent ? { ...sample, keep: true } : { ...sample, draft };
 }
@@ -38,6 +38,6 @@ function sampleRate({ state: { rateLimited } }: DeliveryPoint): Sample[] {
   return [{ kind: RATE_LIMITED, subject: 'budget:rate', draft: { level: 'warning', message, origin: 'host' } }];
 }
 
-function print(tokens: number): string {
+function printTokens(tokens: number): string {
   return tokens.toLocaleString('en');
 }

@@ -1,4 +1,4 @@
-// Tells a conversation in one line what its next request has that its last one had not: model, mode, tools, instructions.
+// Reports in one line how the next request differs from the last one: model, mode, tools, instructions.
 import { toDisposable } from '../base/disposable.ts';
 import { printPath } from '../base/printPath.ts';
 import { differenceOf } from '../core/files/difference.ts';
@@ -24,7 +24,7 @@ export function createConfigProducer(): Producer {
   };
 }
 
-/** What is not known of the last request is not compared. */
+/** Unknown parts of the last request are not compared. */
 function describeChanges(used: Partial<RequestConfig>, now: RequestConfig): string[] {
   const tools = compare(used.tools ?? now.tools, now.tools);
   const [before, after] = [named(used.instructions ?? now.instructions), named(now.instructions)];
@@ -35,11 +35,11 @@ function describeChanges(used: Partial<RequestConfig>, now: RequestConfig): stri
       ? []
       : [`the model is ${printPath(now.model)} (it was ${printPath(used.model)})`]),
     ...(used.mode === undefined || used.mode === now.mode ? [] : [`the mode is ${now.mode} (it was ${used.mode})`]),
-    ...describe('tools added', tools.added),
-    ...describe('tools no longer there', tools.removed),
-    ...describe('instructions changed, as in the system prompt', edited),
-    ...describe('new instructions, in the system prompt', files.added),
-    ...describe('instructions no longer in force', files.removed),
+    ...listNames('tools added', tools.added),
+    ...listNames('tools no longer there', tools.removed),
+    ...listNames('instructions changed, as in the system prompt', edited),
+    ...listNames('new instructions, in the system prompt', files.added),
+    ...listNames('instructions no longer in force', files.removed),
   ];
 }
 
@@ -47,7 +47,7 @@ function editedIn(before: ReadonlyMap<string, string>, after: ReadonlyMap<string
   return [...after.keys()].filter((name) => before.has(name) && before.get(name) !== after.get(name));
 }
 
-/** What changed in each edited file, as far as it fits: the whole of it stands in the system prompt. */
+/** The diff of each edited file, as far as it fits; the system prompt has the whole files. */
 async function differencesIn({ used, config, instruction }: DeliveryPoint): Promise<string[]> {
   const [before, after] = [named(used.instructions ?? []), named(config.instructions)];
   const shown: string[] = [];
@@ -76,7 +76,7 @@ function compare(before: readonly string[], after: readonly string[]) {
   };
 }
 
-function describe(what: string, names: readonly string[]): string[] {
+function listNames(what: string, names: readonly string[]): string[] {
   if (names.length === 0) return [];
   const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
   return [`${what}: ${names.slice(0, NAMED).map(printPath).join(', ')}${more}`];

@@ -1,4 +1,4 @@
-// Watches the background commands: tells their owner when one ends, is lost, or seems to wait for input.
+// Reports to the owner of a background command that it ended, was lost, or seems to wait for input.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { type Handle } from '../core/ports/handles.ts';
 import { type Clock, type Logger, type Producer, type Publisher } from '../core/ports/ports.ts';
@@ -23,7 +23,7 @@ export function createHandlesProducer(deps: HandlesProducerDeps): Producer {
 
 const RUNNING = 'tool.running' satisfies ShippedKind;
 
-/** At the first delivery point after a restart, so that what is said is so at this very moment. */
+/** Sampled at the first delivery point after a restart, so that it is true at that moment. */
 function sampleRunning(handles: Handles, conversation: string): readonly Sample[] {
   const running = handles.stillRunning(conversation);
   handles.saidStillRunning(conversation);
@@ -37,7 +37,7 @@ class HandlesWatch implements Disposable {
   readonly #deps: HandlesProducerDeps;
   readonly #publisher: Publisher;
   readonly #held = new DisposableStore();
-  /** Those of which it was said that they wait. */
+  /** Those that were reported to wait for input. */
   readonly #waiting = new Set<Handle>();
 
   constructor(deps: HandlesProducerDeps, publisher: Publisher) {
@@ -53,18 +53,18 @@ class HandlesWatch implements Disposable {
   #changed(handle: Handle): void {
     const { name } = handle;
     if (name === undefined) return;
-    const report = (error: unknown) => this.#deps.logger.error('a background command could not be told of', error);
-    // One that ended while no window had it may have waited in another life.
+    const report = (error: unknown) => this.#deps.logger.error('a background command could not be reported', error);
+    // A command that ended while no window owned it may have been reported as waiting before.
     if (handle.state !== 'waiting' && (this.#waiting.delete(handle) || handle.hasEnded)) {
       const kind = { source: 'tool', name: 'waiting' };
       void this.#publisher.withdraw(kind, handleSubject(name), 'it went on', handle.conversation).catch(report);
     }
     if (handle.state === 'waiting') this.#waiting.add(handle);
-    if (handle.state !== 'running') void this.#tell(handle, name).catch(report);
+    if (handle.state !== 'running') void this.#publishState(handle, name).catch(report);
   }
 
-  /** Whether the model knows it already is decided where it is queued. */
-  async #tell(handle: Handle, name: string): Promise<void> {
+  /** The queue drops it if the model knows it already. */
+  async #publishState(handle: Handle, name: string): Promise<void> {
     const { state } = handle;
     const draft = await draftHandleNotification(handle, name, new Date(this.#deps.clock.now()).toISOString());
     // Reading its last lines took a moment.

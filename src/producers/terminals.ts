@@ -1,4 +1,4 @@
-// Tells every live conversation when a command that the user ran in a terminal failed: the command line and its last lines.
+// Reports failed commands in the user's terminals to every live conversation: the command line and its last lines.
 import { type Disposable } from '../base/disposable.ts';
 import { printCommandLine, printPath } from '../base/printPath.ts';
 import { maskSecrets } from '../base/secrets/maskSecrets.ts';
@@ -13,10 +13,10 @@ const LAST_LINES = 15;
 const LINE_LIMIT = 300;
 const OUTPUT_LIMIT = 1200;
 const COMMAND_LIMIT = 200;
-/** What whoever sits there ended with Ctrl+C, or a pipe that was closed, has not failed. */
+/** Ctrl+C and a closed pipe are no failures. */
 const ENDED_ON_PURPOSE: ReadonlySet<number> = new Set([130, 141]);
 
-/** To find nothing, or a difference, is an answer. */
+/** For these commands, exit code 1 is an answer: nothing found, or a difference. */
 const ANSWERS_WITH_1 = /(^|[|;&]\s*)(git\s+)?([ef]?grep|rg|diff|cmp)\b[^|;&]*$/;
 
 export interface TerminalsDeps {
@@ -30,17 +30,17 @@ export function createTerminalsProducer({ clock, logger, terminals }: TerminalsD
     name: 'terminals',
     start: (publisher): Disposable =>
       terminals.onDidEnd((ended) => {
-        void tell(publisher, ended, new Date(clock.now()).toISOString()).catch((error: unknown) =>
-          logger.error('a failed command could not be told of', error),
+        void reportEnd(publisher, ended, new Date(clock.now()).toISOString()).catch((error: unknown) =>
+          logger.error('a failed command could not be reported', error),
         );
       }),
   };
 }
 
-async function tell(publisher: Publisher, ended: EndedCommand, at: string): Promise<void> {
+async function reportEnd(publisher: Publisher, ended: EndedCommand, at: string): Promise<void> {
   const { exitCode } = ended;
-  const draft = describe(ended);
-  // What nobody heard of and is well again is nothing to tell.
+  const draft = describeFailedCommand(ended);
+  // A failure that was not delivered and is fixed is not reported.
   if (exitCode === 0) await publisher.withdraw(KIND, draft.subject, 'it succeeded since');
   else if (exitCode !== undefined && hasFailed(ended.commandLine, exitCode)) await publisher.publish({ ...draft, at });
 }
@@ -49,7 +49,7 @@ function hasFailed(commandLine: string, exitCode: number): boolean {
   return !ENDED_ON_PURPOSE.has(exitCode) && !(exitCode === 1 && ANSWERS_WITH_1.test(commandLine.trim()));
 }
 
-function describe({ terminal, commandLine, exitCode, folder, output }: EndedCommand) {
+function describeFailedCommand({ terminal, commandLine, exitCode, folder, output }: EndedCommand) {
   const command = printCommandLine(maskSecrets(commandLine));
   const shown = command.length > COMMAND_LIMIT ? `${command.slice(0, COMMAND_LIMIT)}…` : command;
   const place = folder === undefined ? '' : ` in ${printPath(folder)}`;
@@ -57,7 +57,7 @@ function describe({ terminal, commandLine, exitCode, folder, output }: EndedComm
   const printed = lines.length === 0 ? '.' : `. Its last lines:\n${lines.join('\n')}`;
   const message = `In the user’s terminal “${printPath(terminal)}” the command \`${shown}\` failed with exit code ${exitCode ?? 'unknown'}${place}${printed}`;
   const { level, origin } = KINDS['terminal.failed'];
-  // The same words elsewhere are another command.
+  // The same command line in another folder is another command.
   const subject = `terminal:${command}`.slice(0, 1000) + place;
   return { kind: KIND, level, origin, subject, message } satisfies Omit<NotificationDraft, 'at'>;
 }
@@ -71,7 +71,7 @@ function lastLines(output: string): string[] {
   if (plain === '') return [];
   const kept: string[] = [];
   let length = 0;
-  // Masked before it is cut: a key of many lines is known by its first.
+  // Masked before it is cut: a key of several lines is recognized by its first line.
   for (const line of maskSecrets(plain).split('\n').slice(-LAST_LINES).reverse()) {
     const shown = line.length > LINE_LIMIT ? `${line.slice(0, LINE_LIMIT)}…` : line;
     length += shown.length;

@@ -1,14 +1,14 @@
-// What the person does in the hour, and when: by the minute. Runs inside the extension host.
+// The script of the recorded hour, by the minute. Runs inside the extension host.
 import { type Person } from './person.ts';
 
 export interface Hour {
   readonly person: Person;
-  /** The next things belong to this. */
+  /** Following facts belong to this step. */
   step(label: string): void;
   colleaguePushes(): Promise<void>;
 }
 
-/** The minute at which each begins; nothing happens from its end to the next beginning. */
+/** The minute at which each step begins. */
 type Plan = readonly (readonly [minute: number, label: string, act: (hour: Hour) => Promise<unknown>])[];
 
 export async function workAnHour(hour: Hour): Promise<void> {

@@ -1,4 +1,4 @@
-// A person's hands in the editor, at a person's pace: reading, typing, saving, a terminal, tasks. Runs inside the extension host.
+// Drives the editor at a person's pace: reading, typing, saving, terminals, tasks. Runs inside the extension host.
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 
@@ -7,7 +7,7 @@ const SECONDS_A_LINE = 1.5;
 
 export interface PersonOptions {
   readonly folder: vscode.Uri;
-  /** Everything that only takes time takes so many times less. */
+  /** Pauses are shortened by this factor. */
   readonly faster: number;
 }
 
@@ -24,7 +24,7 @@ export class Person {
     await sleep((seconds * 1000) / this.#options.faster);
   }
 
-  /** Of the hour. Does something else if that is not yet. */
+  /** Waits for this minute of the hour. */
   async until(minute: number): Promise<void> {
     await sleep(Math.max(0, this.#began + (minute * 60_000) / this.#options.faster - Date.now()));
   }
@@ -87,7 +87,7 @@ export class Person {
   async runs(commandLine: string): Promise<number | undefined> {
     const { shell, terminal } = await this.#shell();
     terminal.show(true);
-    // The end of a command that is over at once must not come before somebody listens.
+    // A command may end before a listener added later would be registered.
     const running: { execution?: vscode.TerminalShellExecution } = {};
     const ended = new Promise<number | undefined>((resolve) => {
       const listening = vscode.window.onDidEndTerminalShellExecution((end) => {
@@ -102,7 +102,7 @@ export class Person {
     return exitCode;
   }
 
-  /** Resolves with what it ends with; a background one goes on until `stops`. */
+  /** Resolves at its end; a background task runs until `stops`. */
   async runsTask(name: string, background = false): Promise<void> {
     const task = (await vscode.tasks.fetchTasks()).find((one) => one.name === name);
     if (task === undefined) throw new Error(`there is no task ${name}`);

@@ -1,11 +1,11 @@
-// What a recording of ordinary work is made of: what the editor's sources said, in milliseconds since its beginning.
+// The format of a recording: the facts of the editor's sources, in milliseconds since its start.
 import { type Problem, type ProblemsChange } from '../../src/core/ports/problems.ts';
 import { type EndedCommand, type FileTouch, type Renamed } from '../../src/core/ports/sources.ts';
 import { type TaskEnd } from '../../src/core/ports/tasks.ts';
 import { type Passed } from '../../src/producers/git/gitGate.ts';
 import { type Settled } from '../../src/producers/git/gitRepository.ts';
 
-/** What the conversation in question has read when the hour begins: the recorder keeps these open, as Earshot would. */
+/** Files that the conversation has read when the hour begins. The recorder keeps them open, as Earshot would. */
 export const READ = [
   'src/orders.ts',
   'src/menu.ts',
@@ -16,7 +16,7 @@ export const READ = [
   'README.md',
 ];
 
-/** Where it begins, how much goes, what comes. */
+/** Start, number of removed characters, inserted text. */
 export type TextEdit = readonly [number, number, string];
 
 export type Fact =

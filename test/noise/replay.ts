@@ -1,4 +1,4 @@
-// Stands for the editor and the disk of a recording: each fact is told to the real producers as it was recorded, nothing else is there.
+// Replays a recording in place of the editor and the disk: passes each fact to the real producers.
 import { DisposableStore } from '../../src/base/disposable.ts';
 import { Emitter } from '../../src/base/emitter.ts';
 import { failed, succeeded } from '../../src/base/errors.ts';

@@ -1,11 +1,11 @@
-// Decides in what project the hour is worked: a small shop in git, with a feature's branch, and a colleague who pushes.
+// The project of the recording: a small shop in git, with a feature branch and a colleague who pushes.
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Nobody's own settings. Also for what is run in the terminal. */
+/** Without the user's own settings. Also used in the terminal. */
 export const gitEnvironment = {
   GIT_CONFIG_GLOBAL: devNull,
   GIT_CONFIG_NOSYSTEM: '1',
@@ -161,7 +161,7 @@ export async function createShop(parent: string): Promise<Shop> {
   return { folder, colleague };
 }
 
-/** Somewhere else, where nobody of the workspace sees it. */
+/** In another clone, outside the workspace. */
 export async function colleaguePushes(colleague: string): Promise<void> {
   await write(colleague, PUSHED);
   await commit(colleague, 'What is to be paid');

@@ -1,10 +1,10 @@
-// Decides how the hour is told to people: each thing that the person did, what the model heard of it and why, or why nothing.
+// Prints the replayed hour as a table: each step of the user, what the model was notified of and why, or why not.
 import { estimateTokens } from '../../src/core/conversation/tokens.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { type Notification } from '../../src/protocol/notification.ts';
 import { type Recorded } from './recorded.ts';
 
-/** Something that the person did, and when, in milliseconds since the beginning. */
+/** A step of the user; `at` in milliseconds since the beginning. */
 export interface Step {
   readonly label: string;
   readonly at: number;
@@ -68,7 +68,7 @@ export function printTable(recording: readonly Recorded[], told: Told, head: rea
   const steps = recording.filter((entry) => entry.type === 'step');
   const quiet = steps.flatMap((step) => {
     if (shown.some((one) => one.step?.at === step.at)) return [];
-    const why = unheard(told, step);
+    const why = describeUndelivered(told, step);
     return [`${minuteOf(step.at)} | ${step.label} | ${why === '' ? (SILENT[step.label] ?? 'NO REASON') : why}`];
   });
   return [
@@ -81,13 +81,13 @@ export function printTable(recording: readonly Recorded[], told: Told, head: rea
     ...quiet,
     '',
     'touched files | how often | why they are not named',
-    ...places(recording),
+    ...printPlaces(recording),
     '',
   ].join('\n');
 }
 
-/** What was queued during this step and did not reach the model, with what the log says of it. */
-function unheard({ events, steps }: Told, step: Step): string {
+/** The notifications of this step that were not delivered, with the reasons in the log. */
+function describeUndelivered({ events, steps }: Told, step: Step): string {
   const reasons = new Map<string, number>();
   const withdrawn = events.filter((event) => event.type === 'notification_withdrawn');
   const merged = new Set(carriedIn(events).flatMap((carried) => carried.merged));
@@ -101,8 +101,8 @@ function unheard({ events, steps }: Told, step: Step): string {
   return [...reasons].map(([line, count]) => `${count} × ${line}`).join('; ');
 }
 
-/** What was recorded of each and led to no word of its own. */
-function places(recording: readonly Recorded[]): string[] {
+/** Folders whose files led to no notification of their own. */
+function printPlaces(recording: readonly Recorded[]): string[] {
   const touched = recording.filter((entry) => entry.type === 'touch');
   const row = (place: string, why: string) =>
     `${place} | ${touched.filter(({ path }) => path === place || path.startsWith(`${place}/`)).length} | ${why}`;

@@ -1,4 +1,4 @@
-// An hour of ordinary work, recorded in the real editor, in fast motion: what the model is told of it, with the reason for each.
+// Replays an hour of ordinary work that was recorded in the editor: which notifications the model gets, with the reason for each.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -20,21 +20,21 @@ const [first = '', ...lines] = readFileSync(join(import.meta.dirname, '../noise/
   .trimEnd()
   .split('\n');
 const { start } = JSON.parse(first) as { start: Record<string, string> };
-/** How often the user writes: what is told of the hour is told then. In the table is the first of them. */
+/** The user's messages, at which notifications are delivered, come at these intervals. The table shows the first. */
 const MINUTES = [10, 20, 60];
-/** Whoever writes more often is told more: of a failing build and of its mending. Printed, and held to no number. */
+/** Shorter intervals deliver more, such as a failed build and its fix. Printed, without a limit. */
 const OFTEN = [5, 2];
 const recording = lines.map((line) => JSON.parse(line) as Recorded);
 
 let earshot: Earshot | undefined;
 afterEach(() => earshot?.shutDown());
 
-/** Everything here is in memory, so that whatever follows from one entry has followed after so many turns of the loop. */
+/** Everything is in memory, so all consequences of an entry happen within a few turns of the event loop. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await setImmediate();
 }
 
-/** In small steps while anybody waits for something: what follows from one moment may have to happen before the next. */
+/** In small steps while timers are pending: consequences of one moment may have to happen before the next. */
 async function pass(clock: ManualClock, until: number): Promise<void> {
   while (clock.now() < until) {
     if (clock.waiting === 0) clock.advance(until - clock.now());
@@ -45,7 +45,7 @@ async function pass(clock: ManualClock, until: number): Promise<void> {
   }
 }
 
-/** The user writes whenever so many minutes have passed. */
+/** The user writes at this interval. */
 async function replay(minutes: number): Promise<Told> {
   const clock = createManualClock();
   const errors: string[] = [];
@@ -111,7 +111,7 @@ async function replay(minutes: number): Promise<Told> {
   return { minutes, steps, events: read.value.events, errors };
 }
 
-test('at most 12 are shown, in at most 2,500 tokens; nothing of dist, of the formatter, of equal bytes', async () => {
+test('at most 12 notifications in 2,500 tokens are shown, none about dist, the formatter or equal bytes', async () => {
   const all: Told[] = [];
   for (const minutes of [...MINUTES, ...OFTEN]) all.push(await replay(minutes));
   const [first] = all;

@@ -1,4 +1,4 @@
-// Decides whether what is pending may do more than wait: wake an idle model, interrupt an answering one, and the limits of both. Pure.
+// Whether pending notifications wake an idle model or interrupt an answering one, and the limits of both. Pure.
 import { type Notification, printKind } from '../../protocol/notification.ts';
 import { nameInScope } from '../../protocol/scopes.ts';
 import { type Settings } from '../../protocol/settings.ts';
@@ -7,20 +7,20 @@ import { isWanted, levelOf } from './wanted.ts';
 
 export const MOST_IN_A_ROW = 5;
 export const ABORT_EVERY = 30_000;
-/** After the first time a kind woke the model; doubled after each further one. */
+/** Between two wake-ups by the same kind; doubled after each. */
 export const FIRST_BACK_OFF = 5000;
 const LONGEST_BACK_OFF = 600_000;
 
 type Wish = 'passive' | 'wake' | 'interrupt';
 
-/** Of the conversation's own handles: they are published to their owner alone. */
+/** Kinds of the conversation's own handles, which are published only to their owner. */
 const WAKING: ReadonlySet<string> = new Set(['tool.stopped', 'tool.failed', 'tool.waiting']);
 
-/** What one notification would do if nothing spoke against it. */
+/** What one notification would do if nothing held it. */
 export function wishOf(notification: Notification, settings: Settings): Wish {
   const allowed = settings['notifications.activation'];
   if (allowed === 'passive' || !isWanted(notification, settings)) return 'passive';
-  // Somebody did it on purpose and is there: the model hears of it with the next word.
+  // The user did it on purpose and is present: it goes with the user's next message.
   if (notification.data?.['deliberate'] === true) return 'passive';
   if (levelOf(notification, settings) === 'critical') return allowed;
   const wakes = WAKING.has(printKind(notification.kind)) || isMention(notification);
@@ -41,25 +41,25 @@ export interface ActivationInput {
   readonly pending: readonly Notification[];
   readonly settings: Settings;
   readonly now: number;
-  /** `busy`: tools run or somebody is asked, and what is pending rides the result. */
+  /** `busy`: tools run or a question is open; the result will carry what is pending. */
   readonly doing: 'nothing' | 'answering' | 'busy';
-  /** To this conversation, in this window. */
+  /** In this conversation, in this window. */
   readonly userHasWritten: boolean;
   readonly outcome: 'done' | 'stopped' | 'error' | undefined;
-  /** Automated requests since the user's last word. */
+  /** System turns since the user's last message. */
   readonly inARow: number;
   readonly lastAbort: number | undefined;
-  /** By kind, since the user's last word. */
+  /** By kind, since the user's last message. */
   readonly woken: ReadonlyMap<string, WakeHistory>;
-  /** The model may be asked without the user's doing. */
+  /** The model may be called without an act of the user. */
   readonly mayAsk: boolean;
 }
 
 export type Activation =
   | { readonly type: 'wait' }
-  /** `kinds`: what it is for. */
+  /** `kinds`: the kinds that cause it. */
   | { readonly type: 'wake' | 'interrupt'; readonly kinds: ReadonlySet<string> }
-  /** `until`: when to look again; absent: only the user can change it. */
+  /** `until`: when to decide again; absent: only the user can change it. */
   | { readonly type: 'held'; readonly reason: HeldReason; readonly until?: number };
 
 export function decideActivation(input: ActivationInput): Activation {
@@ -82,7 +82,7 @@ function holding(input: ActivationInput, kinds: ReadonlySet<string>, streaming: 
     ...(until !== undefined && { until }),
   });
   if (!input.userHasWritten) return held('not_written');
-  // While the user's own turn runs, how the one before it ended does not matter any more.
+  // During the user's own turn the outcome of the one before does not matter.
   if (!streaming && (outcome === 'stopped' || outcome === 'error')) return held(outcome);
   if (!input.mayAsk) return held('model');
   if (input.inARow >= MOST_IN_A_ROW) return held('in_a_row');

@@ -1,16 +1,16 @@
-// Decides who hears what is published: matches a notification's scopes against the listeners' subscriptions.
+// Matches the scopes of a notification against the subscriptions of the listeners.
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { nameInScope, scopeOf } from '../../protocol/scopes.ts';
 import { compileGlob, globKeyOf, keysFor } from '../files/globs.ts';
 
 /**
- * `scope` hears what has that scope, such as `file:src/a.ts`; one that begins with `glob:` hears every file whose path
- * matches. `mention` hears what names it, by the scope `mention:<name>`. `all` hears everything.
+ * `scope` matches notifications with that scope, such as `file:src/a.ts`; one that begins with `glob:` matches every file
+ * whose path matches. `mention` matches the scope `mention:<name>`. `all` matches everything.
  */
 export type Subscription = { readonly scope: string } | { readonly mention: string } | { readonly all: true };
 
-/** The one hears what the other does not: a sender is never told of its own. */
+/** `to`: nobody else gets it. A sender never gets its own. */
 export interface Addressed {
   readonly to?: string | undefined;
   readonly sender?: string | undefined;
@@ -24,13 +24,13 @@ interface Glob {
   readonly listeners: Listeners;
 }
 
-/** Indexed by scope and, for globs, by folder and ending: publishing costs what it matches, not how many subscribed. */
+/** Indexed by scope and, for globs, by folder and ending: the cost of publishing depends on the matches, not on all subscriptions. */
 export class Dispatcher {
   readonly #byScope = new Map<string, Listeners>();
   readonly #globs = new Map<string, Map<string, Glob>>();
   readonly #toAll: Listeners = new Map();
 
-  /** Ends when it is disposed. The same subscription may be held several times. */
+  /** Until it is disposed. The same subscription may be held several times. */
   subscribe(listener: string, subscription: Subscription): Disposable {
     if ('all' in subscription) return count(this.#toAll, listener, () => undefined);
     const scope = 'mention' in subscription ? scopeOf('mention', subscription.mention) : subscription.scope;
@@ -75,7 +75,7 @@ export class Dispatcher {
   }
 }
 
-/** No path has a line break between its folder and its name that a key could be taken for. */
+/** The line break keeps folder and tail apart. */
 function printKey({ folder, tail }: { readonly folder: string; readonly tail: string }): string {
   return `${folder}\n${tail}`;
 }
@@ -88,7 +88,7 @@ function getOrAdd<V>(map: Map<string, V>, key: string, create: () => V): V {
   return created;
 }
 
-/** Counts one more; `empty` is called when the last listener has gone. */
+/** Adds one subscription; `empty` is called when the last listener has gone. */
 function count(listeners: Listeners, listener: string, empty: () => void): Disposable {
   listeners.set(listener, (listeners.get(listener) ?? 0) + 1);
   return toDisposable(() => {

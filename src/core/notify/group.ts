@@ -1,10 +1,10 @@
-// Decides how many notifications of one kind become one that names all their subjects.
+// Joins notifications of one kind into one entry that names all their subjects.
 import { type Kind, type Level, printKind, worseLevel } from '../../protocol/notification.ts';
 import { nameOfSubject } from '../../protocol/scopes.ts';
 import { countNames, listNames, printName } from './nameList.ts';
 import { type Entry } from './outline.ts';
 
-/** Where the whole list is too long for the block. */
+/** If the whole list is too long for the block. */
 const SHORT_LIMIT = 600;
 
 /** The newest of them is the one that counts as shown; the others are merged into it. */
@@ -16,7 +16,7 @@ export function joinAlike(alike: readonly Entry[]): Entry {
   const what = `${names.length} of ${printKind(newest)}`;
   return {
     ...newest,
-    // Observed by several: then it is the host that says so.
+    // With different observers, the host is the origin of the list.
     origin: alike.every((entry) => entry.origin === newest.origin) ? newest.origin : 'host',
     level: alike.reduce<Level>((level, entry) => worseLevel(level, entry.level), 'info'),
     first: oldest.first,
@@ -28,13 +28,13 @@ export function joinAlike(alike: readonly Entry[]): Entry {
   };
 }
 
-/** For where the whole list is too long. */
+/** Counts by folder, for a list that is too long. */
 export function countSubjects(kind: Kind, subjects: readonly string[]): string {
   const names = subjects.map((subject) => printName(nameOfSubject(subject)));
   return countNames(`${names.length} of ${printKind(kind)}`, names, SHORT_LIMIT);
 }
 
-/** Each once: a subject may stand for itself and in a summary. */
+/** Each once: a subject may be an entry of its own and also in a summary. */
 function namesOf(alike: readonly Entry[]): string[] {
   const times = new Map<string, number>();
   for (const { subject, subjects, message, count } of alike) {

@@ -21,7 +21,7 @@ export function listNames(what: string, names: readonly string[]): string {
     const text = form().join('\n');
     if (text.length <= LIST_LIMIT) return text;
   }
-  // Of one folder its count says nothing.
+  // With one folder, a count by folder says nothing.
   if (byFolder(below).length > 1) return countNames(what, names);
   return cutLines(head, below, LIST_LIMIT, (left) => `and ${left} more: ${REST}`);
 }
@@ -87,7 +87,7 @@ function countsAt(names: readonly string[], depth: number): string[] {
     .map(([folder, count]) => (folder === '' ? `${count} at the top` : `${folder}: ${count}`));
 }
 
-/** As many as fit; `closing` says how many are left. */
+/** As many lines as fit; `closing` is the last line, with the number left out. */
 function cutLines(head: string, all: readonly string[], limit: number, closing: (left: number) => string): string {
   const lines = [head];
   let { length } = head;

@@ -1,4 +1,4 @@
-// Decides what of the pending notifications is shown: filtered, merged, grouped, ordered, capped. Pure.
+// Plans a block: filters, merges, groups, orders and caps the pending notifications. Pure.
 import { wholeCharacters } from '../../base/text.ts';
 import { LEVELS, type Level, type Notification, printKind, READ_NOTIFICATIONS } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
@@ -26,9 +26,9 @@ export interface PlanInput {
 const GROUP_OVER = 5;
 const SMALLEST_BUDGET = 300;
 const SHARE_OF_WINDOW = 0.02;
-/** After so many that did not fit, smaller ones are not looked for any more. */
+/** After this many entries that did not fit, the search for smaller ones ends. */
 const MOST_MISSES = 20;
-/** From plenty to bare: how many kinds the last line names. */
+/** How many kinds the last line names, from most to least. */
 const NAMED_KINDS = [8, 2, 0] as const;
 const CUT = `… (cut here; ${READ_NOTIFICATIONS} has it in full)`;
 const SHORTEST_KIND = 16;
@@ -36,12 +36,12 @@ const SHORTEST_KIND = 16;
 export function planNotifications(input: PlanInput): Plan {
   const { settings } = input;
   const filtered: string[] = [];
-  const heard: Merged[] = [];
+  const wanted: Merged[] = [];
   for (const merged of merge(input.pending)) {
-    if (isWanted(merged.newest, settings)) heard.push(merged);
+    if (isWanted(merged.newest, settings)) wanted.push(merged);
     else filtered.push(...merged.older, merged.newest.id);
   }
-  const single = heard.map((merged) => entryOf(merged, settings));
+  const single = wanted.map((merged) => entryOf(merged, settings));
   const total = single.reduce((sum, { count }) => sum + count, 0);
   const entries = order(group(single));
   const budget = tokenBudget(settings, input.contextWindow);
@@ -62,7 +62,7 @@ export function tokenBudget(settings: Settings, contextWindow: number): number {
   return Math.min(settings['notifications.tokenBudget'], share);
 }
 
-/** Same kind and subject: what the settings say of the newest holds for all of them, since its text stands for them. */
+/** Notifications of the same kind and subject. The settings are applied to the newest, whose text stands for all. */
 interface Merged {
   newest: Notification;
   readonly older: string[];
@@ -105,7 +105,7 @@ function entryOf({ newest, older, first, position }: Merged, settings: Settings)
   };
 }
 
-/** More than five of one kind, alone or in a summary, become one that names them all. */
+/** More than five of one kind, single or in a summary, become one entry that names them all. */
 function group(entries: readonly Entry[]): Entry[] {
   const kinds = new Map<string, Entry[]>();
   for (const entry of entries) {
@@ -120,14 +120,14 @@ function group(entries: readonly Entry[]): Entry[] {
   );
 }
 
-/** The worst first; among equals the oldest. */
+/** The most severe first, then the oldest. */
 function order(entries: readonly Entry[]): readonly Entry[] {
   const ranks = new Map<Level, number>(LEVELS.map((level, rank) => [level, rank]));
   const rank = (entry: Entry) => ranks.get(entry.level) ?? 0;
   return [...entries].sort((a, b) => rank(b) - rank(a) || a.position - b.position);
 }
 
-/** Takes entries in order as long as they fit; what does not becomes a count. The worst one is always there. */
+/** Takes entries in order as long as they fit and counts the others. The most severe one is always shown. */
 function choose(entries: readonly Entry[], total: number, cap: number, fits: (outline: Outline) => boolean): Outline {
   const [worst, ...others] = entries;
   if (worst === undefined) return { entries: [], more: [], moreNamed: 0, total };
@@ -149,7 +149,7 @@ function choose(entries: readonly Entry[], total: number, cap: number, fits: (ou
   return best;
 }
 
-/** Whole if it fits, else its message cut, else bare; the least is shown whether it fits or not. */
+/** Whole if it fits, else with its message cut, else bare. The bare form is used even if it does not fit. */
 function showWorst(
   worst: Entry,
   outline: (chosen: readonly Entry[], moreNamed: number) => Outline,
@@ -184,7 +184,7 @@ function cutToFit(entry: Entry, outline: (entry: Entry) => Outline, fits: (outli
   return cut(fitting);
 }
 
-/** Names are free strings and may themselves be too long. */
+/** Source and name are free strings and may be too long themselves. */
 function bare(entry: Entry): Entry {
   return {
     ...entry,
@@ -194,7 +194,7 @@ function bare(entry: Entry): Entry {
   };
 }
 
-/** Counts what is left beside the chosen ones without walking over everything each time. */
+/** Counts the entries that were not chosen, without a pass over all entries each time. */
 function restCounter(entries: readonly Entry[]): (chosen: readonly Entry[]) => KindCount[] {
   const all = countKinds(entries);
   const sorted = [...all].map(([kind, count]) => ({ kind, count })).sort((a, b) => b.count - a.count);

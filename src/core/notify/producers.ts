@@ -144,15 +144,15 @@ export class Producers implements Disposable {
     run.failures += 1;
     const wait = Math.min(LAST_RESTART, FIRST_RESTART * 2 ** (run.failures - 1));
     // Logged as an error once; further failures until it has recovered are details.
-    if (run.failures === 1) logger.error(`the producer ${name} broke and is started again in a while`, error);
-    else logger.debug(`the producer ${name} broke again: ${describeError(error)}`);
+    if (run.failures === 1) logger.error(`the producer ${name} failed and will be restarted`, error);
+    else logger.debug(`the producer ${name} failed again: ${describeError(error)}`);
     this.#schedule(run, wait, () => {
       if (!this.#ended) this.#start(run);
     });
     this.#setFailure(run, {
       code: 'producer',
-      message: `Earshot cannot listen to ${name} now: ${describeError(error)}.`,
-      nextStep: 'It is tried again by itself; what it misses meanwhile is not told.',
+      message: `The notification source “${name}” is not running: ${describeError(error)}.`,
+      nextStep: 'It is restarted automatically. Events in the meantime are not reported.',
     });
   }
 
@@ -171,7 +171,7 @@ export class Producers implements Disposable {
     try {
       held?.dispose();
     } catch (error) {
-      this.#deps.logger.error(`the producer ${run.producer.name} did not end well`, error);
+      this.#deps.logger.error(`the producer ${run.producer.name} failed to stop`, error);
     }
   }
 

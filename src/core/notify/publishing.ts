@@ -1,4 +1,4 @@
-// Decides what each live conversation hears: its default subscriptions, those that its log gives it, and what is queued for it.
+// The subscriptions of live conversations: defaults, those that follow from the log, and queueing for each subscriber.
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { type LogEvent } from '../../protocol/event.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
@@ -10,7 +10,7 @@ import { type Addressed, Dispatcher, type Subscription } from './dispatcher.ts';
 import { type Outlet } from './outlet.ts';
 import { enqueue, withdraw } from './queue.ts';
 
-/** What every live conversation hears, whatever it is about. */
+/** The kinds that every live conversation gets, whatever their scopes. */
 const HEARD_BY_ALL: readonly string[] = SHIPPED_KINDS.filter((kind) => KINDS[kind].audience === 'live').map((kind) =>
   scopeOf('kind', kind),
 );
@@ -19,9 +19,9 @@ export interface SubscriptionsDeps {
   readonly ids: Ids;
   /** Resolves once a log that could not be written can be written again; rejects while it cannot. */
   repair(conversation: string): Promise<void>;
-  /** Whether a kind is heard only by those whose own acts subscribed them to what it is about. */
+  /** Whether a kind goes only to conversations that subscribed to its scopes by their own acts. */
   onlyOwn?(kind: string): boolean;
-  /** Whether the user wants to hear of a kind each time, also when it says again what was told. */
+  /** Whether repetitions of a kind are queued too. */
   eachTime?(kind: string): boolean;
 }
 
@@ -34,24 +34,24 @@ export class Subscriptions implements Outlet {
     this.#deps = deps;
   }
 
-  /** From here on the conversation hears, until it is disposed. */
+  /** Subscribes the conversation until it is disposed. */
   join(log: ConversationLog): Disposable {
     const held = new DisposableStore();
     this.#logs.set(log.id, log);
     held.add(toDisposable(() => this.#logs.delete(log.id)));
     for (const scope of [...HEARD_BY_ALL, scopeOf('conversation', log.id)]) held.add(this.subscribe(log.id, { scope }));
     const own = held.add(new OwnScopes(log, (scope) => this.subscribe(log.id, { scope })));
-    held.add(log.onDidReset(() => own.takeAll()));
-    held.add(log.onDidAppend(({ event }) => own.take(event)));
+    held.add(log.onDidReset(() => own.refresh()));
+    held.add(log.onDidAppend(({ event }) => own.apply(event)));
     return held;
   }
 
-  /** For what is not in the log: a name on the hub, a server whose tools are on. */
+  /** For subscriptions that do not follow from the log: a name on the hub, a server whose tools are on. */
   subscribe(conversation: string, subscription: Subscription): Disposable {
     return this.#dispatcher.subscribe(conversation, subscription);
   }
 
-  /** Those that would have it queued, this window's own conversations only. */
+  /** The conversations that would have it queued, of those that this window owns. */
   listeners(draft: NotificationDraft, addressed: Addressed): readonly string[] {
     const kind = printKind(draft.kind);
     const scopes = [...(draft.scopes ?? [])];
@@ -71,11 +71,11 @@ export class Subscriptions implements Outlet {
   }
 
   deliver(draft: NotificationDraft, listener: string): Promise<unknown> {
-    const { ids, repair: mend, eachTime } = this.#deps;
+    const { ids, repair, eachTime } = this.#deps;
     const log = this.#logs.get(listener);
     if (log?.owned !== true) return Promise.resolve();
-    const take = () => enqueue(log, ids, draft, draft.data !== undefined && eachTime?.(printKind(draft.kind)));
-    return log.isBroken ? mend(listener).then(take) : take();
+    const queue = () => enqueue(log, ids, draft, draft.data !== undefined && eachTime?.(printKind(draft.kind)));
+    return log.isBroken ? repair(listener).then(queue) : queue();
   }
 
   isPending(kind: Kind, subject: string, listener: string): boolean {
@@ -94,7 +94,7 @@ export class Subscriptions implements Outlet {
   }
 }
 
-/** The scopes that the log itself gives: seeing a file subscribes to it, so do starting a handle, running a task and watching a glob. */
+/** Scopes that follow from the log: seeing a file, starting a handle, running a task and watching a glob subscribe to it. */
 class OwnScopes implements Disposable {
   readonly #log: ConversationLog;
   readonly #subscribe: (scope: string) => Disposable;
@@ -106,30 +106,30 @@ class OwnScopes implements Disposable {
   constructor(log: ConversationLog, subscribe: (scope: string) => Disposable) {
     this.#log = log;
     this.#subscribe = subscribe;
-    this.takeAll();
+    this.refresh();
   }
 
-  /** After a reset the log may say less than before. */
-  takeAll(): void {
+  /** After a reset the log may have fewer scopes than before. */
+  refresh(): void {
     const { seen, watches } = this.#log.state;
     const files = new Set([...seen.paths()].map(fileScope));
     for (const scope of [...this.#held.keys()])
       if (nameInScope('file', scope) !== undefined && !files.has(scope)) this.#remove(scope);
     for (const scope of files) this.#add(scope);
-    this.#takeActs(watches);
+    this.#applyActs(watches);
   }
 
-  /** Costs what the event says, not what was seen before. */
-  take(event: LogEvent): void {
+  /** The cost depends on the event, not on the number of seen files. */
+  apply(event: LogEvent): void {
     if ('seen' in event) for (const { path } of event.seen ?? []) this.#add(fileScope(path));
-    this.#takeActs(this.#log.state.watches);
+    this.#applyActs(this.#log.state.watches);
   }
 
   dispose(): void {
     for (const scope of [...this.#held.keys()]) this.#remove(scope);
   }
 
-  #takeActs({ globs, handles, tasks }: ConversationLog['state']['watches']): void {
+  #applyActs({ globs, handles, tasks }: ConversationLog['state']['watches']): void {
     this.#globs = this.#exchange(this.#globs, globs, 'glob');
     this.#handles = this.#exchange(this.#handles, handles, 'handle');
     this.#tasks = this.#exchange(this.#tasks, tasks, 'task');

@@ -1,4 +1,4 @@
-// Decides how a notification enters and leaves a conversation's queue, which is its log.
+// Queues and withdraws notifications of a conversation; its log is the queue.
 import { wholeCharacters } from '../../base/text.ts';
 import {
   type Kind,
@@ -11,9 +11,9 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { failureEndedBy } from '../conversation/projections/reportedFailures.ts';
 import { type Ids } from '../ports/ports.ts';
 
-/** Resolves once it is on disk. The id is always ours. `repeated`: also what the model knows already. */
+/** Which tool has the rest of a message that was cut, by the notification's source. */
 export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft, repeated = false): Promise<unknown> {
-  if (!repeated && log.state.repeats.isRepeat(draft)) return backToKnown(log, draft);
+  if (!repeated && log.state.repeats.isRepeat(draft)) return withdrawPending(log, draft);
   const cancelled = cancelledBy(log, draft);
   if (cancelled.length > 0) {
     const reason = `${printKind(draft.kind)} came before it was told`;
@@ -24,7 +24,7 @@ export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft
   return log.append({ type: 'notification_queued', notification });
 }
 
-/** Takes back what is pending of this kind and subject; what was carried cannot be taken back. */
+/** Withdraws the pending notifications of this kind and subject. Delivered ones cannot be withdrawn. */
 export async function withdraw(log: ConversationLog, kind: Kind, subject: string, reason: string): Promise<boolean> {
   const ids = log.state.pending.idsOf(kind, subject);
   if (ids.length === 0) return false;
@@ -32,12 +32,12 @@ export async function withdraw(log: ConversationLog, kind: Kind, subject: string
   return true;
 }
 
-/** What was to be told since is over before it was. */
-async function backToKnown(log: ConversationLog, { kind, subject }: NotificationDraft): Promise<void> {
+/** The state is again the one that was shown last, so the pending notifications in between are withdrawn. */
+async function withdrawPending(log: ConversationLog, { kind, subject }: NotificationDraft): Promise<void> {
   if (subject !== undefined) await withdraw(log, kind, subject, 'it is again as it was told');
 }
 
-/** Losses that nobody heard of and that this one makes good. One that was heard needs its recovery told. */
+/** Pending failures that this recovery cancels. A delivered failure needs its recovery reported. */
 function cancelledBy({ state }: ConversationLog, { kind, subject }: NotificationDraft): readonly string[] {
   const loss = failureEndedBy(printKind(kind));
   if (loss === undefined || subject === undefined || state.reportedFailures.has(loss, subject)) return [];

@@ -1,4 +1,4 @@
-// Decides how fast a producer is heard: the first at once, then one a subject every 2 s, and above 50 a minute one that names all the others.
+// Throttles the publications of a producer: the first of a subject at once, then one every 2 s; above 50 a minute, one summary.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Kind, type NotificationDraft, printKind } from '../../protocol/notification.ts';
 import { type Clock, type Publisher } from '../ports/ports.ts';
@@ -15,33 +15,33 @@ export interface ThrottleDeps {
   readonly outlet: Outlet;
 }
 
-interface Held {
+interface HeldDraft {
   readonly draft: NotificationDraft;
   readonly addressed: Addressed;
   readonly settle: Settle;
 }
 
-/** Answers a caller of `publish` once its notification, or what stands for it, is on disk. */
+/** Resolves a call of `publish` once its notification, or its replacement, is on disk. */
 interface Settle {
   readonly promise: Promise<void>;
   follow(delivered: Promise<unknown>): void;
 }
 
 /**
- * A subject between two of its words. Held by kind, in the order in which they came: a newer one replaces its own kind
- * only, since a file that is deleted is another fact than a file that is unsaved.
+ * A subject within 2 s of its last publication. Drafts are held by kind, in order: a newer one replaces only its own kind,
+ * since a deleted file is another fact than an unsaved file.
  */
-interface Resting {
+interface RestingSubject {
   readonly timer: Disposable;
-  readonly held: Map<string, Held>;
+  readonly held: Map<string, HeldDraft>;
 }
 
-/** One for each producer. What was taken is delivered, replaced by a newer one of its subject, or counted in a summary. */
+/** One for each producer. Every draft is delivered, replaced by a newer one of its subject, or counted in a summary. */
 export class ThrottledPublisher implements Publisher, Disposable {
   readonly #deps: ThrottleDeps;
-  /** Subjects that spoke within the last 2 s, with what they have said since. */
-  readonly #subjects = new Map<string, Resting>();
-  /** When the last ones were let through, oldest first; at most 50. */
+  /** Subjects that were published within the last 2 s, with the drafts held since. */
+  readonly #subjects = new Map<string, RestingSubject>();
+  /** When the last ones were published, oldest first; at most 50. */
   #passed: number[] = [];
   readonly #excess: Excess;
   #summaryTimer: Disposable | undefined;
@@ -71,34 +71,34 @@ export class ThrottledPublisher implements Publisher, Disposable {
     return settle.promise;
   }
 
-  /** Also takes back what was held. */
+  /** Also removes held drafts. */
   async withdraw(kind: Kind, subject: string, reason: string, to?: string): Promise<boolean> {
-    let taken = false;
+    let removed = false;
     for (const { held } of this.#subjects.values()) {
       const one = held.get(printKind(kind));
       if (one?.draft.subject !== subject || (to !== undefined && one.addressed.to !== to)) continue;
       held.delete(printKind(kind));
       one.settle.follow(Promise.resolve());
-      taken = true;
+      removed = true;
     }
     if (this.#excess.remove(kind, subject, to)) {
-      taken = true;
+      removed = true;
       if (!this.#excess.isEmpty) this.#summarizeLater();
     }
-    return (await this.#deps.outlet.withdraw(kind, subject, reason, to)) || taken;
+    return (await this.#deps.outlet.withdraw(kind, subject, reason, to)) || removed;
   }
 
-  /** At a delivery point: what was too much for one minute goes with it. */
+  /** At a delivery point: queues the summary of this listener. */
   async flush(listener: string): Promise<void> {
     if (!this.#excess.isEmpty) await this.#excess.deliver(listener);
   }
 
-  /** Everything held goes out now; what is published later goes straight through. */
+  /** Publishes everything held. Later publications are not throttled. */
   dispose(): void {
     if (this.#ended) return;
     this.#ended = true;
     const timers = new DisposableStore();
-    const held: Held[] = [];
+    const held: HeldDraft[] = [];
     for (const subject of this.#subjects.values()) {
       timers.add(subject.timer);
       held.push(...subject.held.values());
@@ -109,7 +109,7 @@ export class ThrottledPublisher implements Publisher, Disposable {
     this.#summarize();
   }
 
-  /** For 2 s the subject is quiet; if it has spoken meanwhile, its newest word goes out and it rests again. */
+  /** After 2 s the held drafts of the subject are published, and it rests again. */
   #rest(key: string): void {
     const timer = this.#deps.clock.after(SUBJECT_MILLISECONDS, () => {
       const held = [...(this.#subjects.get(key)?.held.values() ?? [])];
@@ -149,7 +149,7 @@ export class ThrottledPublisher implements Publisher, Disposable {
     this.#summaryTimer = undefined;
     if (this.#excess.isEmpty) return;
     this.#lastSummary = this.#deps.clock.now();
-    // Whoever published learns of a failure.
+    // The publisher gets the failure.
     void this.#excess.deliver().catch(() => undefined);
   }
 }
@@ -157,7 +157,7 @@ export class ThrottledPublisher implements Publisher, Disposable {
 function createSettle(): Settle {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const settled = promise.then(() => undefined);
-  // Whoever published hears of a failure; when nobody waits any more it is no unhandled one.
+  // The publisher gets the failure; without one waiting it must not be an unhandled rejection.
   settled.catch(() => undefined);
   return { promise: settled, follow: (delivered) => resolve(delivered) };
 }

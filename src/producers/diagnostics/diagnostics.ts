@@ -1,4 +1,4 @@
-// Watches what language servers say, and tells each conversation what came and went since it last heard of a file.
+// The diagnostics producer: reports to each conversation which problems came and went in the files that it has seen.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import {
   compareProblems,
@@ -82,7 +82,7 @@ class DiagnosticsWatch implements Disposable {
     this.#seen = seen;
     this.#observed = this.#held.add(
       new ObservedProblems(deps, {
-        quiet: (files) => this.#look(files),
+        quiet: (files) => this.#observeAll(files),
         changing: (path, time) => this.#changing(path, time),
       }),
     );
@@ -91,7 +91,7 @@ class DiagnosticsWatch implements Disposable {
     this.#reports = new ReportOnce(reporting);
     this.#others = new OtherErrors(reporting, this.#observed.all);
     this.#held.add(seen.onDidChange(() => this.#follow()));
-    this.#held.add(live.onDidChange(() => this.#forgetOthers(new Set(live.ids()))));
+    this.#held.add(live.onDidChange(() => this.#forgetClosed(new Set(live.ids()))));
     this.#follow();
   }
 
@@ -105,7 +105,7 @@ class DiagnosticsWatch implements Disposable {
     const listener = this.#listener(conversation);
     const began = this.#deps.clock.now();
     listener.editing += 1;
-    listener.known.makeSure();
+    listener.known.confirmSettled();
     let ended = false;
     return {
       settle: (changed, signal) => this.#settle(conversation, changed, began, signal),
@@ -113,7 +113,7 @@ class DiagnosticsWatch implements Disposable {
         if (ended) return;
         ended = true;
         listener.editing -= 1;
-        if (listener.editing === 0) this.#letGo(conversation, listener);
+        if (listener.editing === 0) this.#releaseHeldBack(conversation, listener);
       },
     };
   }
@@ -128,7 +128,7 @@ class DiagnosticsWatch implements Disposable {
   async shown(conversation: string, files: readonly FilePath[]): Promise<void> {
     const listener = this.#listener(conversation);
     await this.#inTurn(listener, async () => {
-      for (const file of files) await this.#takeDelta(conversation, listener, this.#observed.look(file));
+      for (const file of files) await this.#takeDelta(conversation, listener, this.#observed.observe(file));
     });
   }
 
@@ -146,8 +146,8 @@ class DiagnosticsWatch implements Disposable {
     return listener;
   }
 
-  /** One that was closed begins anew when it is opened: nobody told it anything meanwhile. */
-  #forgetOthers(live: ReadonlySet<string>): void {
+  /** A conversation that is reopened starts anew: nothing was reported to it meanwhile. */
+  #forgetClosed(live: ReadonlySet<string>): void {
     for (const conversation of [...this.#listeners.keys()]) {
       if (live.has(conversation)) continue;
       this.#listeners.delete(conversation);
@@ -157,7 +157,7 @@ class DiagnosticsWatch implements Disposable {
   }
 
   #report(error: unknown): void {
-    this.#deps.logger.error('telling of problems failed', error);
+    this.#deps.logger.error('reporting problems failed', error);
   }
 
   #inTurn<T>(listener: Listener, action: () => Promise<T>): Promise<T> {
@@ -166,10 +166,10 @@ class DiagnosticsWatch implements Disposable {
     return next;
   }
 
-  /** What is there when a conversation first sees a file is nothing that came. */
+  /** Problems that exist when a conversation first sees a file are its starting state. */
   #follow(): void {
     const all = this.#seen.all();
-    // At once: what changes from here on is news.
+    // Noted at once: later changes are to be reported.
     for (const { path, by } of all)
       for (const { conversation } of by) this.#listener(conversation).known.noteRead(path);
     const follow = async () => {
@@ -178,8 +178,8 @@ class DiagnosticsWatch implements Disposable {
         if (file === undefined || this.#ended) continue;
         for (const { conversation } of by) {
           const { known } = this.#listener(conversation);
-          // One that is not open yet will be; what is said of it then is how it was.
-          if (!known.has(path) && this.#deps.problems.of(file).open) known.takeAsItIs(file);
+          // A document that is not open yet will be opened; the first report on it is the starting state.
+          if (!known.has(path) && this.#deps.problems.of(file).open) known.takeCurrent(file);
         }
       }
       if (!this.#ended) this.#keepOpen();
@@ -189,10 +189,10 @@ class DiagnosticsWatch implements Disposable {
 
   #changing(changed: string, time: ChangeTime): void {
     for (const { known } of this.#listeners.values()) {
-      known.makeSure();
-      for (const path of known.doubtFirstWords(changed, time)) {
+      known.confirmSettled();
+      for (const path of known.doubtFirstReports(changed, time)) {
         const file = this.#files.get(path);
-        if (file !== undefined) this.#observed.lookAgain(file);
+        if (file !== undefined) this.#observed.recheckSoon(file);
       }
     }
   }
@@ -204,7 +204,7 @@ class DiagnosticsWatch implements Disposable {
     return resolved.value;
   }
 
-  /** Those just changed, those that somebody knows to have problems, and the newest seen: what they become matters. */
+  /** Files just changed, files with known problems, and the files seen last. */
   #keepOpen(): void {
     const seen = this.#seen.all().map(({ path }) => path);
     const faulty = seen.filter((path) =>
@@ -222,38 +222,38 @@ class DiagnosticsWatch implements Disposable {
     this.#deps.problems.keepOpen(files);
   }
 
-  #look(files: readonly FilePath[]): void {
+  #observeAll(files: readonly FilePath[]): void {
     for (const file of files) {
-      const look = this.#observed.look(file);
+      const observation = this.#observed.observe(file);
       const by = this.#seen.get(file.path)?.by ?? [];
       const changed = this.#observed.changedSince(file.path, this.#observed.openedAt(file.path)) !== undefined;
-      if (look.warming && !changed) this.#others.wasThere(file.path);
-      for (const { conversation } of by) this.#hear(conversation, look);
+      if (observation.warming && !changed) this.#others.wasThere(file.path);
+      for (const { conversation } of by) this.#reportIfNew(conversation, observation);
     }
     for (const [conversation, listener] of this.#listeners) {
       if (listener.editing > 0) continue;
       const unseen = (path: string) => !listener.known.has(path);
-      const telling = this.#inTurn(listener, () => this.#others.report(conversation, unseen));
-      void telling.catch((error: unknown) => this.#report(error));
+      const reporting = this.#inTurn(listener, () => this.#others.report(conversation, unseen));
+      void reporting.catch((error: unknown) => this.#report(error));
     }
   }
 
-  #hear(conversation: string, look: Observation): void {
+  #reportIfNew(conversation: string, observation: Observation): void {
     const listener = this.#listener(conversation);
-    const { path } = look.file;
+    const { path } = observation.file;
     if (listener.editing > 0) {
-      listener.heldBack.set(path, look.file);
+      listener.heldBack.set(path, observation.file);
       return;
     }
-    if (!listener.known.isNews(look)) return;
-    const telling = this.#inTurn(listener, () => this.#tell(conversation, listener, look));
-    void telling.catch((error: unknown) => this.#report(error));
+    if (!listener.known.isNew(observation)) return;
+    const reporting = this.#inTurn(listener, () => this.#reportFile(conversation, listener, observation));
+    void reporting.catch((error: unknown) => this.#report(error));
   }
 
-  async #tell(conversation: string, listener: Listener, { file, problems }: Observation): Promise<void> {
+  async #reportFile(conversation: string, listener: Listener, { file, problems }: Observation): Promise<void> {
     const last = this.#reports.get(conversation, fileScope(file.path));
     if (last !== undefined && isSame(compareProblems({ problems: last, sure: true }, problems))) return;
-    // A problem quotes the file, which may lead elsewhere by now.
+    // A problem quotes the file, which may be a link to elsewhere by now.
     if (!(await this.#deps.workspace.mayShow(file))) return;
     const known = await this.#withdraw(conversation, listener, file.path);
     const delta = listener.known.compare(file.path, known, problems);
@@ -278,7 +278,7 @@ class DiagnosticsWatch implements Disposable {
     return known.get(path) ?? { problems: [], sure: false };
   }
 
-  /** What the model is shown now: from here on it is known. */
+  /** The problems are shown to the model now, so they count as known. */
   async #takeDelta(conversation: string, listener: Listener, { file, problems }: Observation): Promise<ProblemDelta> {
     const known = await this.#withdraw(conversation, listener, file.path);
     listener.heldBack.delete(file.path);
@@ -295,8 +295,8 @@ class DiagnosticsWatch implements Disposable {
     const listener = this.#listener(conversation);
     for (const file of changed) {
       this.#files.set(file.path, file);
-      // Nobody looked at it before: whatever is said of it now may be older.
-      if (!listener.known.has(file.path)) listener.known.takeAsUnknown(file.path);
+      // No server has checked it before: problems may be older than the edit.
+      if (!listener.known.has(file.path)) listener.known.markUnknown(file.path);
     }
     this.#remember(changed);
     const paths = changed.map(({ path }) => path);
@@ -305,9 +305,9 @@ class DiagnosticsWatch implements Disposable {
       const files = new Map([...changed.map((file) => [file.path, file] as const), ...listener.heldBack]);
       const deltas: [string, ProblemDelta][] = [];
       for (const [path, file] of files) {
-        const look = this.#observed.look(file);
-        if (!paths.includes(path) && !listener.known.isNews(look)) listener.heldBack.delete(path);
-        else deltas.push([path, await this.#takeDelta(conversation, listener, look)]);
+        const observation = this.#observed.observe(file);
+        if (!paths.includes(path) && !listener.known.isNew(observation)) listener.heldBack.delete(path);
+        else deltas.push([path, await this.#takeDelta(conversation, listener, observation)]);
       }
       const others = await this.#others.take(conversation, (path) => !listener.known.has(path));
       this.#keepOpen();
@@ -321,11 +321,11 @@ class DiagnosticsWatch implements Disposable {
     this.#keepOpen();
   }
 
-  /** What came while it edited and did not go into a result. */
-  #letGo(conversation: string, listener: Listener): void {
+  /** Reports what came during its edits and is in no result. */
+  #releaseHeldBack(conversation: string, listener: Listener): void {
     const files = [...listener.heldBack.values()];
     listener.heldBack.clear();
-    for (const file of files) this.#hear(conversation, this.#observed.look(file));
+    for (const file of files) this.#reportIfNew(conversation, this.#observed.observe(file));
   }
 }
 

@@ -1,4 +1,4 @@
-// Decides which problems of a file were there all along for a conversation that has read it, and how sure that is.
+// The problems of files that a conversation knows: the starting state of each file, and how sure it is.
 import { extname } from 'node:path';
 import { compareProblems, type KnownProblems, type ProblemDelta } from '../../core/notify/wording/problems.ts';
 import { type Clock } from '../../core/ports/ports.ts';
@@ -7,7 +7,7 @@ import { type FilePath } from '../../core/ports/workspace.ts';
 import { type ChangeTime, type Observation, type ObservedProblems, WARM_UP_MILLISECONDS } from './observedProblems.ts';
 import { mayConcern } from './relatedChanges.ts';
 
-const NOT_LOOKED_AT: KnownProblems = { problems: [], sure: false };
+const NEVER_CHECKED: KnownProblems = { problems: [], sure: false };
 
 /** Of one conversation, by path. */
 export class KnownFiles {
@@ -16,7 +16,7 @@ export class KnownFiles {
   readonly #known = new Map<string, KnownProblems>();
   /** When the conversation was first found to have read a file. */
   readonly #read = new Map<string, number>();
-  /** When the first word on a file was taken for how it was. */
+  /** When the first report on a file was taken as the starting state. */
   readonly #first = new Map<string, number>();
 
   constructor(clock: Clock, observed: ObservedProblems) {
@@ -36,66 +36,66 @@ export class KnownFiles {
     return this.#known.get(path);
   }
 
-  /** `sure`: it was so before; otherwise as sure as it is now. */
+  /** `sure`: it was sure before; otherwise it depends on the servers now. */
   set(path: string, problems: readonly Problem[], sure: boolean): void {
     this.#known.set(path, { problems, sure: sure || this.#observed.isSure(path) });
   }
 
-  takeAsItIs(file: FilePath): void {
-    this.set(file.path, this.#observed.look(file).problems, false);
+  takeCurrent(file: FilePath): void {
+    this.set(file.path, this.#observed.observe(file).problems, false);
   }
 
-  /** Whatever is said of it from here on may be older. */
-  takeAsUnknown(path: string): void {
-    this.#known.set(path, NOT_LOOKED_AT);
+  /** Problems reported from here on may be older. */
+  markUnknown(path: string): void {
+    this.#known.set(path, NEVER_CHECKED);
   }
 
-  /** Before something changes: what was settled by then is known for sure. */
-  makeSure(): void {
+  /** Before something changes: what is settled by now is sure. */
+  confirmSettled(): void {
     for (const [path, known] of this.#known) {
-      const looked = known !== NOT_LOOKED_AT;
-      if (looked && !known.sure && this.#observed.isSure(path)) this.#known.set(path, { ...known, sure: true });
+      const checked = known !== NEVER_CHECKED;
+      if (checked && !known.sure && this.#observed.isSure(path)) this.#known.set(path, { ...known, sure: true });
     }
   }
 
   /**
-   * After a change was reported that happened in this span: a first word that came since may already speak of it. Returns
-   * the files that are to be looked at again.
+   * After a change that happened in this span: a first report since may already include its problems. Returns the files
+   * that are to be checked again.
    */
-  doubtFirstWords(changed: string, { from, to }: ChangeTime): string[] {
+  doubtFirstReports(changed: string, { from, to }: ChangeTime): string[] {
     return [...this.#first].flatMap(([path, at]) => {
       const isConcerned = at >= from && to >= (this.#read.get(path) ?? 0);
       if (!isConcerned || !mayConcern(extname(changed), extname(path))) return [];
       this.#first.delete(path);
       if (this.#known.get(path)?.problems.length === 0) return [];
-      this.takeAsUnknown(path);
+      this.markUnknown(path);
       return [path];
     });
   }
 
-  /** False: what is said of the file was there all along, since nothing has changed since it was read; it is known then. */
-  isNews(look: Observation): boolean {
-    const { path } = look.file;
+  /** False: the problems are the starting state, since nothing has changed since the file was read. Takes them as known. */
+  isNew(observation: Observation): boolean {
+    const { path } = observation.file;
     const now = this.#clock.now();
     const changed = this.#changedSinceRead(path) !== undefined;
     if (!this.#known.has(path)) {
-      // Nobody has looked at it yet, so that nothing is said of it means nothing.
-      if (!look.looked) return false;
+      // No server has checked it yet, so the absence of problems means nothing.
+      if (!observation.checked) return false;
       if (changed) {
-        this.takeAsUnknown(path);
+        this.markUnknown(path);
         return true;
       }
-      this.takeAsItIs(look.file);
+      this.takeCurrent(observation.file);
       this.#first.set(path, now);
       return false;
     }
-    const warming = look.warming || now - (this.#first.get(path) ?? 0) < WARM_UP_MILLISECONDS;
+    const warming = observation.warming || now - (this.#first.get(path) ?? 0) < WARM_UP_MILLISECONDS;
     if (!warming || changed) return true;
-    this.takeAsItIs(look.file);
+    this.takeCurrent(observation.file);
     return false;
   }
 
-  /** What is not known for sure is said to come after the last change. */
+  /** If it is not sure, names the last change before. */
   compare(path: string, known: KnownProblems, problems: readonly Problem[]): ProblemDelta {
     const after = known.sure ? undefined : this.#changedSinceRead(path);
     return { ...compareProblems(known, problems), ...(after !== undefined && { after }) };

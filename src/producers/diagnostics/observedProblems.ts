@@ -18,16 +18,16 @@ const SETTLED_MILLISECONDS = 5000;
 const STEPS_MILLISECONDS = 2000;
 /** The editor's watcher reports a change so much later at most; a server with a watcher of its own may be quicker. */
 const WATCHER_LAG_MILLISECONDS = 1000;
-/** The watcher reports what was edited in the editor once more when it is saved. */
+/** The watcher reports an edit in the editor again when it is saved. */
 const ECHO_MILLISECONDS = 3000;
 
 export interface Observation {
   readonly file: FilePath;
   readonly problems: readonly Problem[];
-  /** Its server has just begun to look at it. */
+  /** Its server has just begun to check it. */
   readonly warming: boolean;
-  /** A server has looked at it since it was opened. */
-  readonly looked: boolean;
+  /** A server has checked it since it was opened. */
+  readonly checked: boolean;
 }
 
 interface Due {
@@ -42,7 +42,7 @@ export interface ChangeTime {
 }
 
 export interface ObservedListener {
-  /** Files that were spoken of, once nothing has happened to them for a while. */
+  /** Files with reports, once nothing has happened to them for a while. */
   quiet(files: readonly FilePath[]): void;
   /** A file is about to count as changed. */
   changing(path: string, time: ChangeTime): void;
@@ -57,7 +57,7 @@ export interface ObservedDeps {
 export class ObservedProblems implements Disposable {
   readonly #deps: ObservedDeps;
   readonly #held = new DisposableStore();
-  readonly #patience = new FirstReportWait();
+  readonly #reportWait = new FirstReportWait();
   readonly #onDidReport: Emitter<void>;
   readonly #started: number;
   readonly #due = new Map<string, Due>();
@@ -66,10 +66,10 @@ export class ObservedProblems implements Disposable {
   readonly #opened = new Map<string, number>();
   /** Documents that were closed, or opened anew, with problems: when. */
   readonly #doubted = new Map<string, number>();
-  /** By the file's ending: when one like it was last spoken of. */
+  /** Time of the last report, by the file's ending. */
   readonly #lastReport = new Map<string, number>();
   readonly #reported = new Map<string, number>();
-  /** The first word on a document since it was opened. */
+  /** Time of the first report on a document since it was opened. */
   readonly #firstReport = new Map<string, number>();
   readonly #edits = new Map<string, number>();
   readonly #changes = new RelatedChanges();
@@ -84,18 +84,18 @@ export class ObservedProblems implements Disposable {
     this.#held.add(deps.problems.onDidChange((change) => this.#take(change)));
   }
 
-  /** Everything that was ever seen to have problems. */
+  /** The problems of every file that ever had some. */
   get all(): ReadonlyMap<string, readonly Problem[]> {
     return this.#observed;
   }
 
-  /** Its document has been open long enough, or was spoken of: what is said of it now is all that there is. */
+  /** Its document was open long enough, or has a report: its problems are complete. */
   isSettled(path: string): boolean {
     const opened = this.openedAt(path);
     return (this.#reported.get(path) ?? -1) >= opened || this.#deps.clock.now() - opened >= SETTLED_MILLISECONDS;
   }
 
-  /** It was settled and every server has had its say: what comes after a change came with it. */
+  /** It is settled and every server had time to report: problems after a change come from that change. */
   isSure(path: string): boolean {
     const now = this.#deps.clock.now();
     const first = this.#firstReport.get(path);
@@ -108,26 +108,26 @@ export class ObservedProblems implements Disposable {
     return this.#changes.since(path, time)?.path;
   }
 
-  /** Has it looked at again soon. */
-  lookAgain(file: FilePath): void {
+  /** Reports it as quiet again soon. */
+  recheckSoon(file: FilePath): void {
     this.#schedule(file, this.#deps.clock.now() + QUIET_MILLISECONDS);
   }
 
-  look(file: FilePath): Observation {
+  observe(file: FilePath): Observation {
     const { problems, open } = this.#deps.problems.of(file);
     const before = this.#observed.get(file.path) ?? [];
     const opened = this.openedAt(file.path);
     const warming = this.#deps.clock.now() - opened < WARM_UP_MILLISECONDS;
-    const looked = open || (this.#reported.get(file.path) ?? -1) >= opened;
-    if (this.#isDoubtful(file.path, open, before, problems)) return { file, problems: before, warming, looked };
+    const checked = open || (this.#reported.get(file.path) ?? -1) >= opened;
+    if (this.#isDoubtful(file.path, open, before, problems)) return { file, problems: before, warming, checked };
     this.#observed.set(file.path, problems);
-    return { file, problems, warming, looked };
+    return { file, problems, warming, checked };
   }
 
-  /** Resolves once servers have spoken after the last edit of these files and been quiet since, or it was long enough. */
+  /** Resolves once servers have reported after the last edit of these files and are quiet, or after the longest wait. */
   settled(paths: readonly string[], since: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
-    const limit = clock.now() + this.#patience.for(paths);
+    const limit = clock.now() + this.#reportWait.for(paths);
     return new Promise((resolve) => {
       const held = new DisposableStore();
       let timer: Disposable | undefined;
@@ -163,7 +163,7 @@ export class ObservedProblems implements Disposable {
       const { path } = file;
       switch (type) {
         case 'reported':
-          this.#patience.reported(path, now);
+          this.#reportWait.reported(path, now);
           this.#lastReport.set(extname(path), now);
           this.#reported.set(path, now);
           if (!this.#firstReport.has(path)) this.#firstReport.set(path, now);
@@ -172,9 +172,9 @@ export class ObservedProblems implements Disposable {
         case 'edited':
           this.#listener.changing(path, { from: now, to: now });
           this.#changes.add(path, now);
-          this.#patience.edited(path, now);
+          this.#reportWait.edited(path, now);
           this.#edits.set(path, now);
-          // What is said of a text that still changes is said of an older one.
+          // A report on a text that still changes is about an older one.
           if (this.#due.has(path)) this.#schedule(file, now + QUIET_MILLISECONDS);
           break;
         case 'opened':
@@ -192,7 +192,7 @@ export class ObservedProblems implements Disposable {
     if (type === 'reported') this.#onDidReport.fire();
   }
 
-  /** One of each ending stands for all: there may be thousands. */
+  /** One file of each ending stands for all: there may be thousands. */
   #takeChanged(files: readonly FilePath[], now: number, ago: number | undefined): void {
     const newest = new Map<string, string>();
     for (const { path } of files) {
@@ -205,13 +205,13 @@ export class ObservedProblems implements Disposable {
     }
   }
 
-  /** It is looked at again when its server must have come to it. */
+  /** It is checked again when its server must have checked it. */
   #doubt(file: FilePath, now: number): void {
     if ((this.#observed.get(file.path)?.length ?? 0) > 0) this.#doubted.set(file.path, now);
     this.#schedule(file, now + SETTLED_MILLISECONDS);
   }
 
-  /** A closed document resolves nothing: many servers forget what they do not see, and say it again when they do. */
+  /** A closed document resolves nothing: many servers drop the problems of closed documents and report them again later. */
   #isDoubtful(path: string, open: boolean, before: readonly Problem[], now: readonly Problem[]): boolean {
     const since = this.#doubted.get(path);
     if (since === undefined) return false;
@@ -226,26 +226,26 @@ export class ObservedProblems implements Disposable {
     return Math.max(this.#opened.get(path) ?? 0, this.#started);
   }
 
-  /** One timer for all: a server may speak of thousands at once. */
+  /** One timer for all files: a server may report thousands at once. */
   #schedule(file: FilePath, at: number): void {
     this.#due.set(file.path, { file, at });
-    this.#lookAt(at);
+    this.#startTimer(at);
   }
 
-  #lookAt(at: number): void {
+  #startTimer(at: number): void {
     if (this.#timer !== undefined && this.#timer.at <= at) return;
     this.#timer?.held.dispose();
     const { clock } = this.#deps;
-    this.#timer = { at, held: clock.after(Math.max(1, at - clock.now()), () => this.#lookAtDue()) };
+    this.#timer = { at, held: clock.after(Math.max(1, at - clock.now()), () => this.#reportDue()) };
   }
 
-  #lookAtDue(): void {
+  #reportDue(): void {
     this.#timer = undefined;
     const now = this.#deps.clock.now();
     const due = [...this.#due.values()].filter(({ at }) => at <= now);
     for (const { file } of due) this.#due.delete(file.path);
     const next = [...this.#due.values()].reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY);
-    if (this.#due.size > 0) this.#lookAt(next);
+    if (this.#due.size > 0) this.#startTimer(next);
     if (due.length > 0) this.#listener.quiet(due.map(({ file }) => file));
   }
 }

@@ -32,7 +32,7 @@ export class OtherErrors {
     this.#reports.forget(conversation);
   }
 
-  /** A file's errors were there before a server looked at it. */
+  /** A file's errors were there before a server checked it. */
   wasThere(path: string): void {
     const count = countErrors(this.#observed.get(path) ?? []);
     for (const counts of this.#known.values()) counts.set(path, Math.max(count, counts.get(path) ?? 0));

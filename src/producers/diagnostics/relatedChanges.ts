@@ -1,7 +1,7 @@
-// Remembers when files were last changed that language servers may take into account when they look at another.
+// Remembers the last changes of files that may affect the problems of other files.
 import { extname } from 'node:path';
 
-/** Endings of languages whose files see each other. */
+/** Endings of languages whose files may import each other. */
 const FAMILIES: readonly ReadonlySet<string>[] = [
   new Set(['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.vue', '.svelte', '.astro']),
   new Set(['.c', '.h', '.cc', '.cpp', '.cxx', '.hpp', '.hh', '.hxx', '.inl', '.m', '.mm']),
@@ -10,7 +10,7 @@ const FAMILIES: readonly ReadonlySet<string>[] = [
   new Set(['.py', '.pyi', '.pyx']),
   new Set(['.css', '.scss', '.less', '.html']),
 ];
-/** Files by which projects are set up concern every language. */
+/** Project files affect every language. */
 const CONFIGURATION = new Set(['.json', '.jsonc', '.toml', '.yaml', '.yml', '.xml', '.mod', '.lock', '.cfg', '.ini']);
 
 export interface RelatedChange {
@@ -24,7 +24,7 @@ export class RelatedChanges {
 
   add(path: string, at: number): void {
     const ending = extname(path);
-    // One that is reported late may be older than another.
+    // A change that is reported late may be older.
     if (at >= (this.#last.get(ending)?.at ?? 0)) this.#last.set(ending, { path, at });
   }
 

@@ -1,4 +1,4 @@
-// Decides who changed a file, as far as it was observed: a save or a call that made these very bytes, a command that ran.
+// Attributes a file change as far as it was observed: a save or a call that wrote these bytes, or a command that ran.
 import { type Disposable } from '../../base/disposable.ts';
 import { type Author } from '../../core/notify/wording/author.ts';
 import { type Clock } from '../../core/ports/ports.ts';
@@ -6,39 +6,39 @@ import { type ActiveCall, type LiveConversations } from '../../core/ports/produc
 import { type EditorBuffers } from '../../core/ports/sources.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 
-/** Events come a little before or after what they are about. */
+/** Events arrive slightly before or after the change. */
 const SLACK_MILLISECONDS = 1000;
 const SAVES_KEPT = 1000;
-/** Of one file: a look may come after several of its saves. */
+/** For one file: a comparison may follow several saves. */
 const STATES_KEPT = 20;
 
-/** What is known of a change before it is said to anybody. */
+/** What is known of a change before it is reported. */
 export interface Change {
   readonly path: string;
   /** The hash of the new bytes; undefined: the file is gone. */
   readonly hash: string | undefined;
-  /** When it was noticed; undefined: it was found, and nobody saw it happen. */
+  /** When it was noticed; undefined: it was found later, not observed. */
   readonly touched: number | undefined;
-  /** It happened while nobody listened for this hearer. */
-  readonly unheard?: boolean;
+  /** It happened while the conversation was not live. */
+  readonly unobserved?: boolean;
   readonly git?: boolean;
 }
 
-/** `own`: the hearer's own call did it and says so itself. */
+/** `own`: a call of the recipient made it, and its result says so. */
 export type Verdict = Author | 'own' | undefined;
 
 export interface AuthorshipDeps {
   readonly clock: Clock;
   readonly live: LiveConversations;
   readonly snapshots: Pick<Snapshots, 'hash'>;
-  /** Absent: saves are not told apart. */
+  /** Absent: saves are not attributed. */
   readonly buffers?: EditorBuffers;
 }
 
 export class Authorship implements Disposable {
   readonly #live: LiveConversations;
   readonly #hash: (bytes: Uint8Array) => string;
-  /** What the user's saves wrote, by path and hash: when. */
+  /** Time of the user's saves, by path and the hash of what they wrote. */
   readonly #saves = new Map<string, Map<string, number>>();
   /** Saves whose bytes are not known yet. */
   readonly #saving = new Map<string, Promise<void>>();
@@ -63,30 +63,30 @@ export class Authorship implements Disposable {
     await this.#saving.get(path);
   }
 
-  /** A call that changes just this file is under way: its own result says more than could be said now. */
+  /** A call that changes this file is running: its result will report the change. */
   isBeingEdited(path: string): boolean {
-    // By the name that the file has, or by the one that the model wrote.
+    // By the resolved name, or by the name that the model wrote.
     if (this.#live.isChanging(path)) return true;
     return this.#live
       .callsSince(Number.POSITIVE_INFINITY)
       .some(({ ended, paths }) => ended === undefined && paths.includes(path));
   }
 
-  judge({ path, hash, touched, git, unheard }: Change, hearer: string): Verdict {
+  judge({ path, hash, touched, git, unobserved }: Change, recipient: string): Verdict {
     const since = (touched ?? 0) - SLACK_MILLISECONDS;
     const calls = this.#live.callsSince(since).toReversed();
     const maker = calls.find(({ made }) => made.has(path) && made.get(path) === hash);
-    if (maker?.command !== undefined) return this.#command(maker, maker.command, hearer);
-    if (maker !== undefined) return maker.conversation === hearer ? 'own' : this.#conversation(maker);
-    if (unheard === true) return { type: 'unheard' };
+    if (maker?.command !== undefined) return this.#command(maker, maker.command, recipient);
+    if (maker !== undefined) return maker.conversation === recipient ? 'own' : this.#conversation(maker);
+    if (unobserved === true) return { type: 'unobserved' };
     if (touched === undefined) return undefined;
-    // By its bytes: what others write right after a save is not the user's.
+    // Compared by content: a write by others right after a save is not the user's.
     if (hash !== undefined && (this.#saves.get(path)?.get(hash) ?? 0) >= since) return { type: 'user' };
     if (git === true) return { type: 'git' };
     const commands = calls.filter(({ command, started }) => command !== undefined && started <= touched);
-    const command = commands.find(({ conversation }) => conversation === hearer) ?? commands[0];
+    const command = commands.find(({ conversation }) => conversation === recipient) ?? commands[0];
     if (command?.command === undefined) return { type: 'outside' };
-    return this.#command(command, command.command, hearer);
+    return this.#command(command, command.command, recipient);
   }
 
   dispose(): void {
@@ -104,8 +104,8 @@ export class Authorship implements Disposable {
     this.#saves.set(path, states);
   }
 
-  #command({ conversation }: ActiveCall, command: string, hearer: string): Author {
-    const own = conversation === hearer;
+  #command({ conversation }: ActiveCall, command: string, recipient: string): Author {
+    const own = conversation === recipient;
     return { type: 'command', command, ...(!own && { of: this.#live.title(conversation) }) };
   }
 

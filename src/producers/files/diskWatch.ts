@@ -1,4 +1,4 @@
-// Decides how paths are watched on disk: each file for itself, whole folders for globs; where the system has no room, not at all.
+// Watches paths on disk with chokidar: single files, and whole folders for globs. Gives up where the system's limits are reached.
 import { type FSWatcher, watch } from 'chokidar';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeError } from '../../base/errors.ts';
@@ -7,14 +7,14 @@ import { type FileTouch } from '../../core/ports/sources.ts';
 
 /** The system's limits on how much can be watched. */
 const NO_ROOM = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
-/** Other file systems than the disk are watched by the editor alone. One letter is a drive. */
+/** Only the editor watches other file systems than the disk. A single letter is a drive. */
 const ADDRESS = /^[a-z][a-z0-9+.-]+:/i;
 
 const EVENTS = { add: 'created', change: 'changed', unlink: 'deleted', unlinkDir: 'deleted' } as const;
 
 export interface DiskWatchDeps {
   readonly logger: Logger;
-  /** There is the editor's watcher too: without room this one can end and the other goes on. */
+  /** The editor's watcher runs too: at the system's limit this one can end. */
   readonly hasOther: boolean;
   readonly watch?: typeof watch;
   /** A path as it was added, or one below a folder that was. */
@@ -83,11 +83,11 @@ export class WatchedPaths implements Disposable {
   }
 
   #touched(absolute: string, type: FileTouch['type']): void {
-    // It takes a moment to close and may still speak.
+    // Closing takes a moment, during which events still arrive.
     if (this.#ended) return;
     const file = this.#files.get(absolute);
     if (file !== undefined) {
-      // Otherwise it would not see the file come back.
+      // Otherwise chokidar would not report that the file is created again.
       if (type === 'deleted') this.#watcher?.add(absolute);
       this.#deps.touched(file, type);
       return;

@@ -1,4 +1,4 @@
-// Tells of what a person does with seen files in the editor before it is on disk: unsaved changes, and other names.
+// The editor producer: reports unsaved changes and renames of seen files.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { fileNoLongerUnsaved, fileRenamed, fileUnsaved } from '../../core/notify/wording/fileChange.ts';
 import {
@@ -17,9 +17,9 @@ import { fileScope } from '../../protocol/scopes.ts';
 import { ReportOnce } from '../reportOnce.ts';
 import { Authorship } from './authorship.ts';
 import { ScheduledComparisons } from './scheduledComparisons.ts';
-import { lookAtWithheld } from './withheld.ts';
+import { checkWithheld } from './withheld.ts';
 
-/** Whoever types is not interrupted after every letter. */
+/** While the user types, nothing is compared. */
 const QUIET_MILLISECONDS = 700;
 const UNSAVED = { source: 'file', name: 'unsaved' } as const;
 const RENAMED = { source: 'file', name: 'renamed' } as const;
@@ -40,7 +40,7 @@ export function createEditorProducer(deps: EditorDeps): Producer {
 type View = SeenFile['by'][number];
 type RenamedFiles = Parameters<typeof fileRenamed>[2];
 
-interface Moved extends Renamed {
+interface ReportedRename extends Renamed {
   readonly files: RenamedFiles;
 }
 
@@ -51,11 +51,11 @@ class EditorWatch implements Disposable {
   readonly #host: ProducerHost;
   readonly #held = new DisposableStore();
   readonly #authorship: Authorship;
-  readonly #looks: ScheduledComparisons;
+  readonly #comparisons: ScheduledComparisons;
   /** The hash of the unsaved text that was reported last. */
   readonly #reports: ReportOnce<string>;
   /** Reported renames that may still be pending, by conversation. */
-  readonly #moved = new Map<string, readonly Moved[]>();
+  readonly #renames = new Map<string, readonly ReportedRename[]>();
 
   constructor(deps: EditorDeps, publisher: Publisher, seen: SeenFiles, host: ProducerHost) {
     this.#deps = deps;
@@ -65,25 +65,25 @@ class EditorWatch implements Disposable {
     const { clock, buffers, snapshots } = deps;
     this.#reports = new ReportOnce({ clock, publisher, until: 'queued', failed: (error) => this.#report(error) });
     this.#authorship = this.#held.add(new Authorship({ clock, live: host.live, snapshots }));
-    this.#looks = this.#held.add(
+    this.#comparisons = this.#held.add(
       new ScheduledComparisons({
         clock,
         quietMilliseconds: QUIET_MILLISECONDS,
-        look: (path) => this.#look(path),
+        compare: (path) => this.#compare(path),
         report: (error) => this.#report(error),
       }),
     );
     this.#held.add(buffers.onDidChange((path) => this.#changed(path)));
     this.#held.add(
       buffers.onDidSave(({ path }) => {
-        if (this.#seen.get(path) !== undefined) this.#looks.now(path);
+        if (this.#seen.get(path) !== undefined) this.#comparisons.now(path);
       }),
     );
     this.#held.add(buffers.onDidRename((renamed) => this.#renamed(renamed)));
-    this.#held.add(seen.onDidChange(() => this.#lookAtAll()));
-    // An edit of its own in a buffer is known to be that only when the call has ended.
-    this.#held.add(host.live.onDidChange(() => this.#lookAtAll()));
-    this.#lookAtAll();
+    this.#held.add(seen.onDidChange(() => this.#compareUnsaved()));
+    // Whether a buffer was changed by a call is known only once the call has ended.
+    this.#held.add(host.live.onDidChange(() => this.#compareUnsaved()));
+    this.#compareUnsaved();
   }
 
   dispose(): void {
@@ -91,24 +91,24 @@ class EditorWatch implements Disposable {
   }
 
   #report(error: unknown): void {
-    this.#deps.logger.error('looking at an unsaved file failed', error);
+    this.#deps.logger.error('comparing an unsaved file failed', error);
   }
 
-  #lookAtAll(): void {
+  #compareUnsaved(): void {
     for (const path of this.#deps.buffers.unsaved()) this.#changed(path);
   }
 
   #changed(path: string): void {
-    if (this.#seen.get(path) !== undefined) this.#looks.soon(path, true);
+    if (this.#seen.get(path) !== undefined) this.#comparisons.soon(path, true);
   }
 
-  async #look(path: string): Promise<void> {
+  async #compare(path: string): Promise<void> {
     if (this.#authorship.isBeingEdited(path)) return;
     const { workspace, snapshots } = this.#deps;
     const resolved = await workspace.resolve(path);
     const content = resolved.ok ? await workspace.read(resolved.value) : undefined;
     if (content === undefined) return;
-    const withheld = content.ok ? undefined : await lookAtWithheld(this.#deps, path, content.failure);
+    const withheld = content.ok ? undefined : await checkWithheld(this.#deps, path, content.failure);
     const bytes = content.ok ? content.value.bytes : undefined;
     const hash = bytes === undefined ? withheld?.state : snapshots.hash(bytes);
     if (hash === undefined) return;
@@ -116,12 +116,12 @@ class EditorWatch implements Disposable {
     const views = this.#seen.get(path)?.by ?? [];
     if (unsaved && bytes !== undefined && views.some((view) => view.hash !== hash)) await snapshots.put(bytes);
     for (const view of views) {
-      if (unsaved && view.hash !== hash) await this.#tell(path, view, { ...(bytes && { bytes }), hash });
-      else await this.#takeBack(path, view, hash);
+      if (unsaved && view.hash !== hash) await this.#reportUnsaved(path, view, { ...(bytes && { bytes }), hash });
+      else await this.#withdrawUnsaved(path, view, hash);
     }
   }
 
-  async #tell(path: string, view: View, now: { bytes?: Uint8Array; hash: string }): Promise<void> {
+  async #reportUnsaved(path: string, view: View, now: { bytes?: Uint8Array; hash: string }): Promise<void> {
     const { conversation, hash } = view;
     if (now.hash === (this.#reports.get(conversation, fileScope(path)) ?? view.unsaved)) return;
     if (this.#authorship.judge({ path, hash: now.hash, touched: undefined }, conversation) === 'own') return;
@@ -129,12 +129,12 @@ class EditorWatch implements Disposable {
     this.#reports.report(conversation, fileScope(path), now.hash, fileUnsaved(path, before, now));
   }
 
-  /** It was saved, or is as the model knows it. */
-  async #takeBack(path: string, { conversation }: View, hash: string): Promise<void> {
+  /** It was saved, or is as the model has seen it. */
+  async #withdrawUnsaved(path: string, { conversation }: View, hash: string): Promise<void> {
     this.#reports.forget(conversation, fileScope(path));
     await this.#publisher.withdraw(UNSAVED, fileScope(path), 'there are no unsaved changes any more', conversation);
     const view = this.#seen.get(path)?.by.find((one) => one.conversation === conversation);
-    // If it was saved otherwise, that it changed is told by whoever watches the disk.
+    // If other content was saved, the files producer reports the change.
     if (view?.unsaved === undefined || view.unsaved === hash || view.hash !== hash) return;
     this.#reports.report(conversation, fileScope(path), hash, fileNoLongerUnsaved(path, hash));
   }
@@ -142,24 +142,24 @@ class EditorWatch implements Disposable {
   #renamed(renamed: readonly Renamed[]): void {
     const { live } = this.#host;
     const movers = live.callsSince(Number.POSITIVE_INFINITY);
-    for (const conversation of [...this.#moved.keys()]) {
-      if (!live.ids().includes(conversation)) this.#moved.delete(conversation);
+    for (const conversation of [...this.#renames.keys()]) {
+      if (!live.ids().includes(conversation)) this.#renames.delete(conversation);
     }
     for (const one of renamed) {
       for (const conversation of live.ids()) {
         const own = movers.some((call) => call.conversation === conversation && call.paths.includes(one.from));
-        if (!own) void this.#move(one, conversation).catch((error: unknown) => this.#report(error));
+        if (!own) void this.#addRename(one, conversation).catch((error: unknown) => this.#report(error));
       }
     }
   }
 
-  /** What it did not hear yet is replaced by where all of it led. */
-  async #move(renamed: Renamed, conversation: string): Promise<void> {
+  /** Combines it with pending renames of the same file: only the final name is reported. */
+  async #addRename(renamed: Renamed, conversation: string): Promise<void> {
     const seen = this.#seenBelow(renamed.from, renamed.to, conversation);
-    const before = (this.#moved.get(conversation) ?? []).filter(({ to }) => isBelow(to, renamed.from));
-    this.#moved.set(
+    const before = (this.#renames.get(conversation) ?? []).filter(({ to }) => isBelow(to, renamed.from));
+    this.#renames.set(
       conversation,
-      (this.#moved.get(conversation) ?? []).filter((one) => !before.includes(one)),
+      (this.#renames.get(conversation) ?? []).filter((one) => !before.includes(one)),
     );
     for (const one of before) {
       if (!(await this.#publisher.withdraw(RENAMED, fileScope(one.from), 'it was renamed again', conversation)))
@@ -169,13 +169,13 @@ class EditorWatch implements Disposable {
         to: moveTo(one.to, renamed),
         files: one.files.map((file) => ({ ...file, to: moveTo(file.to, renamed) })),
       };
-      if (moved.to !== moved.from) this.#sayMoved(moved, conversation);
+      if (moved.to !== moved.from) this.#reportRename(moved, conversation);
     }
-    if (seen.length > 0) this.#sayMoved({ ...renamed, files: seen }, conversation);
+    if (seen.length > 0) this.#reportRename({ ...renamed, files: seen }, conversation);
   }
 
-  #sayMoved(moved: Moved, conversation: string): void {
-    this.#moved.set(conversation, [...(this.#moved.get(conversation) ?? []), moved].slice(-MOVED_KEPT));
+  #reportRename(moved: ReportedRename, conversation: string): void {
+    this.#renames.set(conversation, [...(this.#renames.get(conversation) ?? []), moved].slice(-MOVED_KEPT));
     const at = new Date(this.#deps.clock.now()).toISOString();
     void this.#publisher
       .publish({ ...fileRenamed(moved.from, moved.to, moved.files), at }, conversation)

@@ -1,4 +1,4 @@
-// Decides which files that nobody has seen are not worth a word: what .gitignore names, and git's own folder.
+// Excludes unseen files that are not reported: those that .gitignore names, and git's own folder.
 import {
   type IgnoreRules,
   type IgnoreVerdict,
@@ -9,9 +9,9 @@ import { decodeText } from '../../base/text.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 
 const IGNORE_FILE = '.gitignore';
-/** Rules of folders that were looked at; more are forgotten and read again. */
+/** How many folders' rules are cached. */
 const MOST_FOLDERS = 2000;
-/** Nobody works further down; each folder on the way would be asked for its rules. */
+/** Deeper paths are excluded: every folder on the way would be read for its rules. */
 const DEEPEST = 200;
 
 export interface Exclusions {
@@ -35,7 +35,7 @@ export function createExclusions(workspace: Workspace): Exclusions {
     excludes: async (path) => {
       const parts = path.split('/');
       if (parts.includes('.git') || parts.length > DEEPEST) return true;
-      // From the outermost folder inwards: what an excluded folder holds is not looked at any more, as in git.
+      // From the outermost folder inwards: as in git, rules cannot include what is in an excluded folder.
       const walks: IgnoreWalk[] = [];
       let folder = '';
       for (const [index, name] of parts.entries()) {
@@ -52,7 +52,7 @@ export function createExclusions(workspace: Workspace): Exclusions {
   };
 }
 
-/** The nearest rule that says anything decides; all of them go along. */
+/** The nearest rule that matches decides; all walks advance. */
 function verdictOf(nearestFirst: readonly IgnoreWalk[], name: string, isFolder: boolean): IgnoreVerdict {
   return nearestFirst.map((walk) => walk.step(name, isFolder)).find((verdict) => verdict !== undefined);
 }

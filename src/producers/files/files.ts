@@ -20,18 +20,18 @@ import { FollowedFiles } from './followedFiles.ts';
 import { NewFiles } from './newFiles.ts';
 import { sampleOverwritten } from './overwritten.ts';
 import { observeTwice, ScheduledComparisons } from './scheduledComparisons.ts';
-import { isCutShort, type Sighting, Steadiness } from './steadiness.ts';
+import { isCutShort, type FileRead, Steadiness } from './steadiness.ts';
 import { WatchedGlobs } from './watchedGlobs.ts';
-import { lookAtWithheld } from './withheld.ts';
+import { checkWithheld } from './withheld.ts';
 import { WorkspaceCounts } from './workspaceCounts.ts';
 
 const QUIET_MILLISECONDS = 100;
-/** A file that is written all the time is looked at all the same. */
+/** A file that is written all the time is compared after this long. */
 const MOST_QUIET_MILLISECONDS = 2000;
-/** The newest of what was seen; the others are told when they are noticed. */
-const MOST_LOOKED_AT = 200;
-/** Git may be at work in the background: the result does not wait for that. */
-const LOOKED_AT_MILLISECONDS = { request: 2000, result: 1000 } as const;
+/** Of the seen files, the newest are compared when sampled; the others when a watcher reports them. */
+const MOST_SAMPLED = 200;
+/** A git operation may run in the background: the delivery does not wait for it. */
+const SAMPLED_WITHIN = { request: 2000, result: 1000 } as const;
 
 export interface FilesDeps {
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export interface FilesDeps {
   /** Absent where there is no editor. */
   readonly editorFiles?: EditorFiles;
   readonly buffers?: EditorBuffers;
-  /** Closed while git is at work: what it does to many files is told as one. */
+  /** Closed during git operations, which are reported as one notification. */
   readonly gate?: GitGate;
   /** What a test puts in the place of chokidar. */
   readonly watch?: DiskWatchDeps['watch'];
@@ -94,7 +94,7 @@ class FilesWatch implements Disposable {
         clock,
         quietMilliseconds: QUIET_MILLISECONDS,
         mostMilliseconds: MOST_QUIET_MILLISECONDS,
-        look: (path, touched) => this.#compare(path, touched),
+        compare: (path, touched) => this.#compare(path, touched),
         report,
       }),
     );
@@ -173,7 +173,7 @@ class FilesWatch implements Disposable {
     this.#followed.refresh();
   }
 
-  /** What was done to files it has seen before the user wrote, or by its own command, goes with what is delivered. */
+  /** Compares seen files that were touched, or all of them for a user's request and after an own command. */
   async sample(point: DeliveryPoint): Promise<readonly Sample[]> {
     const { conversation, type } = point;
     const running = this.#live.callsSince(Number.POSITIVE_INFINITY);
@@ -183,8 +183,8 @@ class FilesWatch implements Disposable {
     if (all || waiting.size > 0) {
       const seen = this.#seen.all().filter(({ by }) => by.some((one) => one.conversation === conversation));
       const paths = seen.map(({ path }) => path).filter((path) => all || waiting.has(path));
-      const looking = observeTwice(this.#deps.clock, this.#comparisons, this.#steadiness, paths.slice(-MOST_LOOKED_AT));
-      await this.#atMost(looking, LOOKED_AT_MILLISECONDS[type]);
+      const looking = observeTwice(this.#deps.clock, this.#comparisons, this.#steadiness, paths.slice(-MOST_SAMPLED));
+      await this.#atMost(looking, SAMPLED_WITHIN[type]);
     }
     const { snapshots, workspace } = this.#deps;
     const parts = { live: this.#live, seen: this.#seen, snapshots, workspace, publisher: this.#publisher };
@@ -228,7 +228,7 @@ class FilesWatch implements Disposable {
       return;
     }
     const { content, git } = await this.#read(path);
-    const withheld = content.ok ? undefined : await lookAtWithheld(this.#deps, path, content.failure);
+    const withheld = content.ok ? undefined : await checkWithheld(this.#deps, path, content.failure);
     if (this.#ended || (!content.ok && content.failure.code !== 'not_found' && withheld === undefined)) return;
     // Tools read the buffer; the editor producer reports that it is unsaved.
     if (content.ok && content.value.unsaved) return;
@@ -245,12 +245,12 @@ class FilesWatch implements Disposable {
     await this.#authorship.savesKnown(path);
     const change = { path, hash, ...steady, ...(withheld && { withheld: withheld.what }) };
     for (const view of views) {
-      await this.#reports.report({ ...change, unheard: joined.includes(view.conversation) }, view, bytes);
+      await this.#reports.report({ ...change, unobserved: joined.includes(view.conversation) }, view, bytes);
     }
   }
 
   /** Undefined: a state that some conversation does not know was found only once, and the file is compared again. */
-  async #atRest(path: string, bytes: Uint8Array | undefined, found: Omit<Sighting, 'doubtful'>) {
+  async #atRest(path: string, bytes: Uint8Array | undefined, found: Omit<FileRead, 'doubtful'>) {
     const views = this.#seen.get(path)?.by ?? [];
     if (views.every((view) => this.#reports.knownTo(path, view) === found.hash)) {
       this.#steadiness.forget(path);
@@ -265,7 +265,7 @@ class FilesWatch implements Disposable {
     return undefined;
   }
 
-  /** What was read while git was at work is read again once it has finished and told of it. */
+  /** A file that was read during a git operation is read again once that is reported. */
   async #read(path: string) {
     const { workspace, gate } = this.#deps;
     for (let git = false; ; git = true) {

@@ -1,10 +1,10 @@
-// Decides which folders paths lie in, from the innermost to the outermost.
+// Lists the folders that contain paths, from the innermost to the outermost.
 export function foldersAbove(paths: Iterable<string>): ReadonlySet<string> {
   const folders = new Set<string>();
   for (const path of paths) {
     for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
       const folder = path.slice(0, slash);
-      // What lies above it is there too.
+      // Its parents are in the set already.
       if (folders.has(folder)) break;
       folders.add(folder);
     }

@@ -39,7 +39,7 @@ export class FollowedFiles {
     return [...this.#views.keys()].filter((path) => path.startsWith(`${folder}/`));
   }
 
-  /** Conversations for which nobody observed the file until now. Each is returned once. */
+  /** Conversations for which the file was not observed until now. Each is returned once. */
   takeJoined(path: string): readonly string[] {
     const joined = this.#joined.get(path) ?? [];
     this.#joined.delete(path);

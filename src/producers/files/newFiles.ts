@@ -1,11 +1,11 @@
-// Decides where a file that is gone may have gone to: to one that appeared at the same time with the same bytes.
+// Finds where a deleted file went: a file that appeared at about the same time with the same bytes.
 import { type Clock } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 
 const KEPT_MILLISECONDS = 5000;
 const MOST = 200;
-/** Reading more to find one name is not worth it. */
+/** Limits the reads for one deleted file. */
 const MOST_READ = 20;
 const MOST_DEEP = 8;
 
@@ -53,7 +53,7 @@ export class NewFiles {
     return undefined;
   }
 
-  /** The editor's watcher may tell of a new file long after the old one was found to be gone: once, if it does so soon. */
+  /** The editor's watcher may report the new file after the deletion was reported. Calls `found` at most once, within 5 s. */
   seek(hash: string, lost: string, found: (path: string) => Promise<void>): void {
     this.#sought.add({ hash, path: lost, found, since: this.#deps.clock.now(), reads: MOST_READ });
   }
@@ -71,7 +71,7 @@ export class NewFiles {
     }
   }
 
-  /** Of a folder that was moved only the folder is told: what was in it is in it still, by the end of its old path. */
+  /** For a moved folder only the folder is reported: the file is in it, by the end of its old path. */
   async #findAt(path: string, hash: string, lost: string): Promise<string | undefined> {
     if ((await this.#hashOf(path)) === hash) return path;
     const parts = lost.split('/');

@@ -1,4 +1,4 @@
-// Notifies a conversation whose own command replaced what somebody else had written: what was lost, and what was put there.
+// Reports that a conversation's own command overwrote somebody else's changes: what was lost, and what replaced it.
 import { fileOverwritten } from '../../core/notify/wording/fileChange.ts';
 import { type Publisher, type SeenFiles } from '../../core/ports/ports.ts';
 import { type ConversationOverwrite, type LiveConversations, type Sample } from '../../core/ports/producers.ts';

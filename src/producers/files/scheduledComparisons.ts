@@ -1,4 +1,4 @@
-// Decides when a file that was touched is looked at: once it was quiet for a moment, and never twice at the same time.
+// Debounces comparisons of touched files, and never runs two of one file at the same time.
 import { type Disposable } from '../../base/disposable.ts';
 import { type Clock } from '../../core/ports/ports.ts';
 import { elapsed } from './seenHashes.ts';
@@ -6,12 +6,12 @@ import { type Steadiness } from './steadiness.ts';
 
 export interface ScheduledComparisonsDeps {
   readonly clock: Clock;
-  /** Writers often write in several steps: a file is looked at once it was quiet for this long. */
+  /** Programs often write in several steps: a file is compared once it was not touched for this long. */
   readonly quietMilliseconds: number;
-  /** One that is touched all the time is looked at all the same after so long; absent: it never is. */
+  /** A file that is touched all the time is compared after this long; absent: never. */
   readonly mostMilliseconds?: number;
-  /** `touched`: when it was first touched since the last look; undefined if nobody saw it being touched. */
-  look(path: string, touched: number | undefined): Promise<void>;
+  /** `touched`: when it was first touched since the last comparison; undefined if that was not observed. */
+  compare(path: string, touched: number | undefined): Promise<void>;
   report(error: unknown): void;
 }
 
@@ -24,14 +24,14 @@ interface Waiting {
 export class ScheduledComparisons implements Disposable {
   readonly #deps: ScheduledComparisonsDeps;
   readonly #waiting = new Map<string, Waiting>();
-  readonly #looking = new Map<string, Promise<void>>();
+  readonly #running = new Map<string, Promise<void>>();
   #ended = false;
 
   constructor(deps: ScheduledComparisonsDeps) {
     this.#deps = deps;
   }
 
-  /** `observed`: something happened to it now; otherwise it is only to be looked at. */
+  /** `observed`: it was touched now; otherwise it is only to be compared. */
   soon(path: string, observed: boolean, milliseconds = this.#deps.quietMilliseconds): void {
     if (this.#ended) return;
     const { clock } = this.#deps;
@@ -46,7 +46,7 @@ export class ScheduledComparisons implements Disposable {
     this.#waiting.set(path, { timer, touched, since });
   }
 
-  /** At once, after the look that is under way. */
+  /** At once, after a comparison that is running. */
   now(path: string): void {
     if (this.#ended) return;
     const before = this.#waiting.get(path);
@@ -54,16 +54,16 @@ export class ScheduledComparisons implements Disposable {
     this.#due(path, before?.touched);
   }
 
-  /** At once, as if something had happened to it now; resolves once it was looked at. */
+  /** At once, as if it was touched now; resolves once it was compared. */
   async observe(path: string): Promise<void> {
     if (this.#ended) return;
     const before = this.#waiting.get(path);
     before?.timer.dispose();
     this.#due(path, before?.touched ?? this.#deps.clock.now());
-    await this.#looking.get(path);
+    await this.#running.get(path);
   }
 
-  /** Touched, and not looked at since. */
+  /** Touched, and not compared since. */
   get waiting(): ReadonlySet<string> {
     return new Set(this.#waiting.keys());
   }
@@ -76,30 +76,30 @@ export class ScheduledComparisons implements Disposable {
 
   #due(path: string, touched: number | undefined): void {
     this.#waiting.delete(path);
-    const before = this.#looking.get(path) ?? Promise.resolve();
+    const before = this.#running.get(path) ?? Promise.resolve();
     const next = before
-      .then(() => (this.#ended ? undefined : this.#deps.look(path, touched)))
+      .then(() => (this.#ended ? undefined : this.#deps.compare(path, touched)))
       .catch((error: unknown) => this.#deps.report(error))
       .then(() => {
-        if (this.#looking.get(path) === next) this.#looking.delete(path);
+        if (this.#running.get(path) === next) this.#running.delete(path);
       });
-    this.#looking.set(path, next);
+    this.#running.set(path, next);
   }
 }
 
-/** Looks again at those in which the first look found something else. What keeps changing is left for a later time. */
+/** Compares again the files in which the first comparison found a change. Files that keep changing are left for later. */
 export async function observeTwice(
   clock: Clock,
-  looks: ScheduledComparisons,
+  comparisons: ScheduledComparisons,
   steadiness: Steadiness,
   paths: readonly string[],
 ): Promise<void> {
-  await Promise.all(paths.map((path) => looks.observe(path)));
+  await Promise.all(paths.map((path) => comparisons.observe(path)));
   const waits = paths.flatMap((path) => {
     const wait = steadiness.waitFor(path);
     return wait === undefined ? [] : [{ path, wait }];
   });
   if (waits.length === 0) return;
   await elapsed(clock, Math.max(...waits.map(({ wait }) => wait)));
-  await Promise.all(waits.map(({ path }) => looks.observe(path)));
+  await Promise.all(waits.map(({ path }) => comparisons.observe(path)));
 }

@@ -1,34 +1,34 @@
-// Holds back what was read of a file until a later read finds the same: a file that is being written is not reported half.
+// Accepts the content of a file once two reads found the same, so that a half-written file is not reported.
 import { type Clock } from '../../core/ports/ports.ts';
 
 /** How long a file must have stayed the same. */
 const REST_MILLISECONDS = 200;
 /** A file that is empty, cut short or gone is often about to be written; the editor's watcher also reports later where it went. */
 const DOUBTFUL_MILLISECONDS = 600;
-/** Whoever was found writing in steps may pause between them. */
+/** A program that writes in steps may pause between them. */
 const LONGEST_REST_MILLISECONDS = 1600;
-/** A file that has not come to rest for so long may never do so. */
+/** After this long without two equal reads, the file is reported as changing. */
 const RESTLESS_MILLISECONDS = 5000;
 
 /** One read of a file. */
-export interface Sighting {
+export interface FileRead {
   readonly hash: string;
-  /** It looks as if it were not written to its end. */
+  /** It may not be written completely. */
   readonly doubtful: boolean;
-  /** When it was first touched; undefined if nobody saw it being touched. */
+  /** When it was first touched; undefined if that was not observed. */
   readonly touched: number | undefined;
   readonly git: boolean;
 }
 
 export type Verdict =
-  /** With what was observed at the first of the reads. */
+  /** With what was observed at the first read. */
   | { readonly steady: true; readonly touched: number | undefined; readonly git: boolean }
-  /** To be read again after so many milliseconds. `restless`: it has kept changing for a long while. */
+  /** Read again after `wait` milliseconds. `restless`: it has kept changing for 5 s. */
   | { readonly steady: false; readonly wait: number; readonly restless: boolean };
 
-interface Candidate extends Sighting {
+interface Candidate extends FileRead {
   at: number;
-  /** When the first of an unbroken row of different reads was. */
+  /** When the first of a row of different reads was made. */
   readonly since: number;
   readonly changes: number;
 }
@@ -41,7 +41,7 @@ export class Steadiness {
     this.#clock = clock;
   }
 
-  judge(path: string, sighting: Sighting): Verdict {
+  judge(path: string, sighting: FileRead): Verdict {
     const now = this.#clock.now();
     const before = this.#candidates.get(path);
     const candidate = before?.hash === sighting.hash ? before : next(before, sighting, now);
@@ -56,7 +56,7 @@ export class Steadiness {
     return { steady: true, touched: candidate.touched, git: candidate.git };
   }
 
-  /** How long until it can be read again; undefined if nothing is held back, or if it was found changing. */
+  /** How long until it can be read again; undefined if no read is pending, or if it was found changing. */
   waitFor(path: string): number | undefined {
     const candidate = this.#candidates.get(path);
     if (candidate === undefined || candidate.changes > 0) return undefined;
@@ -68,7 +68,7 @@ export class Steadiness {
   }
 }
 
-function next(before: Candidate | undefined, sighting: Sighting, now: number): Candidate {
+function next(before: Candidate | undefined, sighting: FileRead, now: number): Candidate {
   if (before === undefined) return { ...sighting, at: now, since: now, changes: 0 };
   return {
     ...sighting,

@@ -1,4 +1,4 @@
-// Decides what is told of files that nobody has read but somebody watches for: that they appeared, changed or went.
+// Reports files that a conversation watches by glob and has not seen: created, changed, deleted.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { PROTECTED } from '../../core/consent/door.ts';
 import { compileGlob, globKeyOf } from '../../core/files/globs.ts';
@@ -17,7 +17,7 @@ import { ScheduledComparisons } from './scheduledComparisons.ts';
 
 const QUIET_MILLISECONDS = 300;
 const HASHES_KEPT = 5000;
-/** Never gone into from outside: too many files that nobody meant. */
+/** Not watched unless a glob names a folder inside: too many files that nobody means. */
 const HEAVY = /(^|\/)(node_modules|\.git)(\/|$)/;
 
 export interface WatchedGlobsDeps {
@@ -29,10 +29,10 @@ export interface WatchedGlobsDeps {
   readonly exclusions: Exclusions;
   readonly watched: WatchedPaths;
   readonly live: LiveConversations;
-  /** The editor's watcher sees the whole workspace, so that only folders that are named need one of ours. */
+  /** The editor's watcher covers the workspace, so only named folders need one of ours. */
   readonly hasEditor: boolean;
   readonly gate?: GitGate;
-  /** Whoever has seen it is told by who watches what is seen. */
+  /** Changes of seen files are reported elsewhere. */
   isSeen(path: string, conversation: string): boolean;
   report(error: unknown): void;
 }
@@ -49,7 +49,7 @@ interface WatchedChange {
   readonly hash: string | undefined;
   readonly touched: number | undefined;
   readonly before: Known | undefined;
-  /** What first happened to it since the last look. */
+  /** The first event since the last comparison. */
   readonly first: FileTouch['type'];
 }
 
@@ -61,22 +61,22 @@ interface Glob {
 export class WatchedGlobs implements Disposable {
   readonly #deps: WatchedGlobsDeps;
   readonly #held = new DisposableStore();
-  readonly #looks: ScheduledComparisons;
+  readonly #comparisons: ScheduledComparisons;
   readonly #globs = new Map<string, Glob>();
   /** Folders that we watch: ours → the machine's. */
   readonly #folders = new Map<string, string>();
-  /** What first happened to a file since it was last looked at. */
+  /** The first event of a file since it was last compared. */
   readonly #first = new Map<string, FileTouch['type']>();
   readonly #known = new Map<string, Known>();
 
   constructor(deps: WatchedGlobsDeps) {
     this.#deps = deps;
     const { clock, report, live } = deps;
-    this.#looks = this.#held.add(
+    this.#comparisons = this.#held.add(
       new ScheduledComparisons({
         clock,
         quietMilliseconds: QUIET_MILLISECONDS,
-        look: (path, touched) => this.#look(path, touched),
+        compare: (path, touched) => this.#compare(path, touched),
         report,
       }),
     );
@@ -87,7 +87,7 @@ export class WatchedGlobs implements Disposable {
   touched(path: string, type: FileTouch['type']): void {
     if (this.#globs.size === 0 || this.#globsFor(path).length === 0 || this.#unseenBy(path).length === 0) return;
     if (!this.#first.has(path)) this.#first.set(path, type);
-    this.#looks.soon(path, true);
+    this.#comparisons.soon(path, true);
   }
 
   dispose(): void {
@@ -131,13 +131,13 @@ export class WatchedGlobs implements Disposable {
     void watch().catch((error: unknown) => this.#deps.report(error));
   }
 
-  async #look(path: string, touched: number | undefined): Promise<void> {
+  async #compare(path: string, touched: number | undefined): Promise<void> {
     const { workspace, snapshots, authorship, gate, clock } = this.#deps;
     const first = this.#first.get(path);
     if (first === undefined) return;
     if (authorship.isBeingEdited(path)) {
-      // Only once its call has ended is it known what the call made of it.
-      this.#looks.soon(path, true);
+      // What the call made of it is known once it has ended.
+      this.#comparisons.soon(path, true);
       return;
     }
     this.#first.delete(path);
@@ -151,14 +151,14 @@ export class WatchedGlobs implements Disposable {
     const hash = content.ok ? snapshots.hash(content.value.bytes) : state;
     const before = this.#known.get(path);
     this.#remember(path, hash);
-    // One notification for all that git did.
+    // Git operations are reported as one notification.
     if (gate?.made(path, touched, clock.now()) === true) return;
     await authorship.savesKnown(path);
     const change = { path, hash, touched, before, first };
-    await Promise.all(this.#unseenBy(path).map((conversation) => this.#tell(change, conversation)));
+    await Promise.all(this.#unseenBy(path).map((conversation) => this.#report(change, conversation)));
   }
 
-  /** The names of protected files are no secret, those of hidden ones are. */
+  /** Changes of protected files are reported without content; hidden files are not named at all. */
   async #stateOf(path: string, code: string): Promise<string | undefined> {
     const { workspace, snapshots } = this.#deps;
     const file = code === PROTECTED ? await workspace.resolve(path) : undefined;
@@ -166,21 +166,21 @@ export class WatchedGlobs implements Disposable {
     return state?.ok === true ? state.value : undefined;
   }
 
-  async #tell({ path, hash, touched, before, first }: WatchedChange, conversation: string): Promise<void> {
+  async #report({ path, hash, touched, before, first }: WatchedChange, conversation: string): Promise<void> {
     const { authorship, publisher, clock } = this.#deps;
     const withdraw = (name: FileTouch['type'], reason: string) =>
       publisher.withdraw({ source: 'file', name }, fileScope(path), reason, conversation);
     let name: FileTouch['type'];
     if (hash === undefined) {
       await withdraw('changed', 'it is gone');
-      // It came and went before anybody heard of it.
+      // It was created and deleted before that was reported.
       if (before === undefined && first === 'created') return;
       if (await withdraw('created', 'it is gone again')) return;
       name = 'deleted';
     } else if (before?.gone === true) {
-      const unheard = await withdraw('deleted', 'it is there again');
-      if (unheard && before.hash === hash) return;
-      name = unheard ? 'changed' : 'created';
+      const undelivered = await withdraw('deleted', 'it is there again');
+      if (undelivered && before.hash === hash) return;
+      name = undelivered ? 'changed' : 'created';
     } else {
       if (before?.hash === hash) return;
       name = before === undefined && first === 'created' ? 'created' : 'changed';
@@ -191,7 +191,7 @@ export class WatchedGlobs implements Disposable {
     await publisher.publish({ ...watchedFile(name, path, author), at }, conversation);
   }
 
-  /** Unless a glob leads into what is excluded on purpose. */
+  /** False if a glob names an excluded folder on purpose. */
   async #isExcluded(path: string): Promise<boolean> {
     const { exclusions } = this.#deps;
     if (!(await exclusions.excludes(path))) return false;

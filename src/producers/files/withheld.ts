@@ -1,4 +1,4 @@
-// Finds out what became of a seen file whose content is not for the model: enough to say that it changed, and never how.
+// Identifies the state of a seen file whose content is not for the model: enough to report that it changed, never how.
 import { isAbsolute } from 'node:path';
 import { type Failure } from '../../base/errors.ts';
 import { HIDDEN, OUTSIDE, PROTECTED } from '../../core/consent/door.ts';
@@ -6,7 +6,7 @@ import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 
 export interface Withheld {
-  /** Tells it apart from other states, as a hash does; of a protected or hidden file it is the hash of its bytes. */
+  /** Identifies the state, as a hash does; for a protected or hidden file it is the hash of its bytes. */
   readonly state: string;
   /** For a sentence that begins with the file's name. */
   readonly what: string;
@@ -19,8 +19,8 @@ const BECAME: Readonly<Record<string, string>> = {
   too_big: 'is too big to be read now',
 };
 
-/** Undefined: nothing can be said of it, or it was outside the workspace from the beginning. */
-export async function lookAtWithheld(
+/** Undefined: its state cannot be reported, or it was outside the workspace from the beginning. */
+export async function checkWithheld(
   { workspace, snapshots }: { readonly workspace: Workspace; readonly snapshots: Snapshots },
   path: string,
   { code, message }: Failure,

@@ -1,4 +1,4 @@
-// Decides the one line that says how many other files of the workspace changed: counted, never named, since the last time.
+// Reports in one line how many other files of the workspace changed since the last report, without naming them.
 import { printPath } from '../../base/printPath.ts';
 import { matchesAny } from '../../core/files/globs.ts';
 import { type Clock } from '../../core/ports/ports.ts';
@@ -9,11 +9,11 @@ import { type Exclusions } from './exclusions.ts';
 import { foldersAbove } from './folders.ts';
 
 const KIND = { source: 'file', name: 'workspace' } as const;
-/** More than this many are not told apart any more. */
+/** How many touched files are remembered. */
 const MOST = 10_000;
 const FOLDERS_NAMED = 3;
-/** Fewer than this wait for more: a number of files that nobody has read, and does not name, helps only where it is large. */
-const WORTH_A_WORD = 5;
+/** Smaller counts are not reported: a count of unread, unnamed files helps only if it is large. */
+const FEWEST_REPORTED = 5;
 
 export interface WorkspaceCountsDeps {
   readonly clock: Clock;
@@ -28,37 +28,37 @@ interface Touch {
   readonly at: number;
 }
 
-/** What became of a file between two moments. */
-interface Became {
+/** What happened to a file between two moments. */
+interface FileOutcome {
   readonly path: string;
   readonly type: FileTouch['type'];
 }
 
-/** Of each file the first touch and the last few are enough to know what it was before, and whose doing it is. */
+/** For each file, the first touch and the last few are enough to know whether it existed before, and who touched it. */
 const LAST_TOUCHES_KEPT = 3;
 
 export class WorkspaceCounts {
   readonly #deps: WorkspaceCountsDeps;
-  /** Who was touched last comes last. */
+  /** The file touched last is last. */
   readonly #touched = new Map<string, readonly Touch[]>();
-  /** When each conversation was last told, or joined. */
-  readonly #told = new Map<string, number>();
+  /** When each conversation got the last report, or joined. */
+  readonly #reportedAt = new Map<string, number>();
 
   constructor(deps: WorkspaceCountsDeps) {
     this.#deps = deps;
   }
 
-  /** What was before a conversation was there is no news to it. */
+  /** Earlier changes are not reported to a conversation that joins. */
   followLive(): void {
     const ids = new Set(this.#deps.live.ids());
-    for (const id of ids) if (!this.#told.has(id)) this.#told.set(id, this.#deps.clock.now());
-    for (const id of [...this.#told.keys()]) if (!ids.has(id)) this.#told.delete(id);
+    for (const id of ids) if (!this.#reportedAt.has(id)) this.#reportedAt.set(id, this.#deps.clock.now());
+    for (const id of [...this.#reportedAt.keys()]) if (!ids.has(id)) this.#reportedAt.delete(id);
   }
 
-  /** Cheap: git may touch ten thousand at once. */
+  /** Must be cheap: git may touch ten thousand files at once. */
   touched(path: string, type: FileTouch['type']): void {
     const { gate, clock } = this.#deps;
-    if (gate?.isLate(path, clock.now()) === true || gate?.echoes(clock.now()) === true) return;
+    if (gate?.isLate(path, clock.now()) === true || gate?.isEcho(clock.now()) === true) return;
     const before = this.#touched.get(path) ?? [];
     this.#touched.delete(path);
     const touches = [...before, { type, at: clock.now() }];
@@ -68,13 +68,13 @@ export class WorkspaceCounts {
     if (this.#touched.size > MOST && oldest !== undefined) this.#touched.delete(oldest);
   }
 
-  /** With the user's next request, or beside something else: alone it is not worth a word. */
+  /** Only with the user's next request or beside another notification, never alone. */
   async sample({ conversation, type, carries }: DeliveryPoint): Promise<Sample[]> {
     if (this.#touched.size === 0 || (type === 'result' && !carries)) return [];
     const now = this.#deps.clock.now();
-    const others = await this.#othersSince(this.#told.get(conversation) ?? 0, conversation);
-    if (others.length < WORTH_A_WORD) return [];
-    this.#told.set(conversation, now);
+    const others = await this.#othersSince(this.#reportedAt.get(conversation) ?? 0, conversation);
+    if (others.length < FEWEST_REPORTED) return [];
+    this.#reportedAt.set(conversation, now);
     this.#forget();
     const counts = (['changed', 'created', 'deleted'] as const)
       .map((kind) => ({ kind, count: others.filter((one) => one.type === kind).length }))
@@ -84,26 +84,26 @@ export class WorkspaceCounts {
     return [{ kind: KIND, subject: 'workspace', draft: { level: 'info', message, origin: 'filesystem' } }];
   }
 
-  async #othersSince(since: number, conversation: string): Promise<Became[]> {
+  async #othersSince(since: number, conversation: string): Promise<FileOutcome[]> {
     const { exclusions, gate, isSeen } = this.#deps;
     const own = this.#madeBy(conversation);
-    // Of these it is told one by one.
+    // These are reported one by one.
     const watched = [...this.#deps.live.globs(conversation)];
-    // Folders come with what was made in them, and are no files.
+    // Folders are reported too when files are created in them.
     const folders = foldersAbove(this.#touched.keys());
-    const others: Became[] = [];
+    const others: FileOutcome[] = [];
     for (const [path, touches] of this.#touched) {
       const later = touches.filter(({ at }) => at > since);
-      const byOthers = later.findIndex(({ at }) => gate?.covers(at) !== true);
-      const type = whatBecame(byOthers === -1 ? later : later.slice(byOthers));
+      const byOthers = later.findIndex(({ at }) => gate?.isDuringOperation(at) !== true);
+      const type = outcomeOf(byOthers === -1 ? later : later.slice(byOthers));
       if (type === undefined || own.has(path) || isSeen(path) || matchesAny(watched, path)) continue;
       const excluded =
         folders.has(path) ||
         byOthers === -1 ||
         (await exclusions.excludes(path)) ||
-        // The editor does not say whether it is a folder, of which rules may speak as one.
+        // It may be a folder, for which there may be rules of its own.
         (await exclusions.excludes(`${path}/`));
-      // For good: it is not asked about again while the others wait.
+      // Removed, so that it is not checked again.
       if (excluded) this.#touched.delete(path);
       else others.push({ path, type });
     }
@@ -115,9 +115,9 @@ export class WorkspaceCounts {
     return new Set(calls.flatMap(({ made }) => [...made.keys()]));
   }
 
-  /** What every live conversation was told of needs no keeping. */
+  /** Forgets what every live conversation has got. */
   #forget(): void {
-    const oldest = Math.min(...this.#deps.live.ids().map((id) => this.#told.get(id) ?? 0));
+    const oldest = Math.min(...this.#deps.live.ids().map((id) => this.#reportedAt.get(id) ?? 0));
     for (const [path, touches] of this.#touched) {
       if ((touches.at(-1)?.at ?? 0) > oldest) return;
       this.#touched.delete(path);
@@ -125,8 +125,8 @@ export class WorkspaceCounts {
   }
 }
 
-/** Undefined: nothing, or it came and went. */
-function whatBecame(touches: readonly Touch[]): FileTouch['type'] | undefined {
+/** Undefined: nothing, or it was created and deleted. */
+function outcomeOf(touches: readonly Touch[]): FileTouch['type'] | undefined {
   const [first, last] = [touches[0], touches.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   const [wasThere, isThere] = [first.type !== 'created', last.type !== 'deleted'];
@@ -135,7 +135,7 @@ function whatBecame(touches: readonly Touch[]): FileTouch['type'] | undefined {
 }
 
 /** `src 12, test 3, 2 more folders` */
-function describePlaces(others: readonly Became[]): string {
+function describePlaces(others: readonly FileOutcome[]): string {
   const places = new Map<string, number>();
   for (const { path } of others) {
     const place = path.includes('/') ? `${printPath(path.slice(0, path.indexOf('/')))}/` : 'at the top';

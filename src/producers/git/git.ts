@@ -1,4 +1,4 @@
-// Tells every live conversation once when git made other files of the workspace, and which of those it has read.
+// The git producer: reports each git operation once, with the seen files that it changed.
 import { relative, sep } from 'node:path';
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { type FileState } from '../../core/files/fileState.ts';
@@ -28,7 +28,7 @@ export interface GitDeps {
   readonly snapshots: Snapshots;
   readonly workspace: Workspace;
   readonly gate: GitGate;
-  /** What a test puts in the place of a repository on disk. */
+  /** Replaces a repository on disk in tests. */
   readonly find?: typeof findGitFolder;
   readonly open?: (deps: RepositoryDeps) => Promise<Repository>;
 }
@@ -44,8 +44,8 @@ export function createGitProducer(deps: GitDeps): Producer {
   };
 }
 
-/** What waits for a conversation. */
-interface Waiting {
+/** A report that a conversation may not have got yet. */
+interface PendingReport {
   readonly operation: GitOperation;
   readonly author: Author | undefined;
   /** Nothing else than files has changed. */
@@ -54,7 +54,7 @@ interface Waiting {
   /** What it knew of these files before, by hash. */
   readonly known: Hashes;
   readonly message: string;
-  /** It is not held back any more. */
+  /** The throttle has published it. */
   queued: boolean;
 }
 
@@ -75,10 +75,10 @@ class GitWatch implements Disposable {
   /** By subject. */
   readonly #repositories = new Map<string, Repository>();
   readonly #opening: Promise<void>;
-  /** What each conversation believes is checked out, while it has not been told otherwise. */
-  readonly #believes = new Map<string, GitHead>();
+  /** The head that each conversation knows. */
+  readonly #knownHeads = new Map<string, GitHead>();
   /** By conversation, then by subject, until the next delivery point. */
-  readonly #waiting = new Map<string, Map<string, Waiting>>();
+  readonly #pending = new Map<string, Map<string, PendingReport>>();
 
   constructor(deps: GitDeps, publisher: Publisher, seen: SeenFiles, host: ProducerHost) {
     this.#deps = deps;
@@ -86,8 +86,8 @@ class GitWatch implements Disposable {
     this.#seen = seen;
     this.#host = host;
     this.#authorship = this.#held.add(new Authorship({ ...deps, live: host.live }));
-    this.#held.add(toDisposable(() => deps.gate.keep(undefined)));
-    deps.gate.keep(() => this.#passed());
+    this.#held.add(toDisposable(() => deps.gate.setWait(undefined)));
+    deps.gate.setWait(() => this.#passed());
     this.#opening = this.#open().catch((error: unknown) => host.broke(error));
   }
 
@@ -107,12 +107,12 @@ class GitWatch implements Disposable {
         clock,
         trusted: workspace.trusted,
         settled: (settled) => this.#settled(folder.tree, settled),
-        report: (error) => logger.error('looking at what git did failed', error),
+        report: (error) => logger.error('reading the state of a repository failed', error),
         broke: (error) => this.#host.broke(error),
       });
-      // It may have been stopped meanwhile: then this ends at once too.
+      // If the producer was stopped meanwhile, this disposes it at once.
       this.#held.add(repository);
-      this.#repositories.set(subjectOf(folder.tree), repository);
+      this.#repositories.set(repositorySubject(folder.tree), repository);
     }
   }
 
@@ -125,11 +125,11 @@ class GitWatch implements Disposable {
   async #settled(tree: string, settled: Settled): Promise<void> {
     const { clock, gate } = this.#deps;
     const paths = new Set(this.#inWorkspace(tree, settled.paths ?? []));
-    gate.worked(settled.since, clock.now(), paths);
+    gate.addOperation(settled.since, clock.now(), paths);
     const { hashes, unsaved } = await readSeenHashes(this.#deps, this.#seen.all());
     const under = [...paths].filter((path) => unsaved.has(path));
-    const told = this.#host.live.ids().map((id) => this.#tell(tree, { ...settled, under }, hashes, id));
-    await Promise.all(told);
+    const reports = this.#host.live.ids().map((id) => this.#report(tree, { ...settled, under }, hashes, id));
+    await Promise.all(reports);
   }
 
   /** The working tree may begin above the workspace's folders. */
@@ -143,68 +143,68 @@ class GitWatch implements Disposable {
     });
   }
 
-  async #tell(
+  async #report(
     tree: string,
     settled: Settled & { readonly under: readonly string[] },
     hashes: Hashes,
     conversation: string,
   ): Promise<void> {
-    const subject = subjectOf(tree);
+    const subject = repositorySubject(tree);
     const key = JSON.stringify([conversation, subject]);
-    // What it did not hear yet is replaced by where all of it led.
+    // A pending report is replaced by one of the combined operation.
     const pending = await this.#publisher.withdraw(GIT_KIND, subject, 'git went on', conversation);
-    const waiting = this.#waitingFor(conversation);
-    waiting.delete(subject);
-    const before = (pending ? this.#believes.get(key) : undefined) ?? settled.before;
-    this.#believes.set(key, before);
+    const pendingReports = this.#pendingFor(conversation);
+    pendingReports.delete(subject);
+    const before = (pending ? this.#knownHeads.get(key) : undefined) ?? settled.before;
+    this.#knownHeads.set(key, before);
     const { after } = settled;
     await this.#withdrawFiles(this.#affected(conversation, hashes), conversation);
-    // What nobody heard of was just taken back: only now is it known what there is to tell.
+    // Computed again: withdrawn notifications change what the conversation knows.
     const files = this.#affected(conversation, hashes);
     const roundTrip = pending && before.branch === after.branch && before.commit === after.commit;
-    // Files that are another way than it knows were so before git began: whoever watches them tells of them again.
+    // Files that still differ differed before the git operation; the files producer reports them again.
     if (roundTrip && settled.conflicts.length === 0) return;
     const combined = pending && before.branch !== after.branch;
     const operation: GitOperation = {
       subject,
       before,
       after,
-      what: combined ? switchedWords(before, after) : settled.what,
+      what: combined ? describeSwitch(before, after) : settled.what,
       files: pending ? undefined : settled.files,
       conflicts: settled.conflicts,
       under: settled.under.filter((path) => this.#viewOf(path, conversation) !== undefined),
     };
     const filesOnly =
       settled.before.underWay === after.underWay && before.branch === after.branch && before.commit === after.commit;
-    if (!isNews({ operation, filesOnly }, files)) return;
+    if (!isWorthReporting({ operation, filesOnly }, files)) return;
     const change = { path: '', hash: '', touched: settled.since };
     const judged = this.#authorship.judge(change, conversation);
     const author = judged === 'own' ? undefined : judged;
     const draft = gitHeadChanged(operation, files, author);
     const known = new Map(files.map(({ path }) => [path, knownOf(this.#viewOf(path, conversation))]));
-    const said = { operation, author, filesOnly, files, known, message: draft.message, queued: false };
-    waiting.set(subject, said);
+    const report = { operation, author, filesOnly, files, known, message: draft.message, queued: false };
+    pendingReports.set(subject, report);
     await this.#publisher.publish({ ...draft, at: new Date(this.#deps.clock.now()).toISOString() }, conversation);
-    said.queued = true;
+    report.queued = true;
   }
 
-  /** What waits may have been overtaken: a file that git changed and the user has put back since. */
+  /** A pending report may be outdated: the user may have restored a file that git changed. */
   async sample(conversation: string): Promise<Sample[]> {
-    const waiting = this.#waitingFor(conversation);
-    const queued = [...waiting].filter(([, said]) => said.queued);
+    const pendingReports = this.#pendingFor(conversation);
+    const queued = [...pendingReports].filter(([, report]) => report.queued);
     const older = [...this.#repositories].flatMap(([subject, { head }]) => this.#outdated(subject, head, conversation));
     if (queued.length + older.length === 0) return [];
     const { hashes } = await readSeenHashes(this.#deps, this.#seen.all());
-    const compared = queued.flatMap(([subject, said]) => {
-      // Git went on while the files were read: that is told instead.
-      if (waiting.get(subject) !== said) return [];
-      waiting.delete(subject);
-      return this.#compareAgain(subject, said, hashes, conversation);
+    const compared = queued.flatMap(([subject, report]) => {
+      // A newer operation was reported while the files were read.
+      if (pendingReports.get(subject) !== report) return [];
+      pendingReports.delete(subject);
+      return this.#compareAgain(subject, report, hashes, conversation);
     });
     return [...compared, ...older.map((one) => this.#bringUpToDate(one, hashes, conversation))];
   }
 
-  /** It was queued before the conversation was closed, and git went on while it was. */
+  /** Reports that were queued before the conversation was closed, with a head that has changed since. */
   #outdated(subject: string, head: GitHead | undefined, conversation: string): Outdated[] {
     const pending = this.#host.live.pending(conversation, GIT_KIND, subject);
     const [before, after] = [toHead(pending?.data?.['before']), toHead(pending?.data?.['after'])];
@@ -219,16 +219,16 @@ class GitWatch implements Disposable {
       return view === undefined || view.hash === hash ? [] : [{ path, hash, complete: false }];
     });
     const switched = before.branch !== head.branch;
-    const what = switched ? switchedWords(before, head) : `moved ${nameOf(head)} to another commit`;
+    const what = switched ? describeSwitch(before, head) : `moved ${describeHead(head)} to another commit`;
     const operation = { subject, before, after: head, what, files: undefined, conflicts: [] };
     return { kind: GIT_KIND, subject, replaces: message, draft: gitHeadChanged(operation, files, undefined) };
   }
 
-  #compareAgain(subject: string, said: Waiting, hashes: Hashes, conversation: string): Sample[] {
-    const moved = said.files.filter(({ path, hash }) => (hashes.get(path) ?? hash) !== hash);
+  #compareAgain(subject: string, report: PendingReport, hashes: Hashes, conversation: string): Sample[] {
+    const moved = report.files.filter(({ path, hash }) => (hashes.get(path) ?? hash) !== hash);
     if (moved.length === 0) return [];
-    const back = moved.filter(({ path }) => hashes.get(path) === said.known.get(path));
-    const files = said.files.flatMap((state): FileState[] => {
+    const back = moved.filter(({ path }) => hashes.get(path) === report.known.get(path));
+    const files = report.files.flatMap((state): FileState[] => {
       if (!moved.includes(state)) return [state];
       const view = this.#viewOf(state.path, conversation);
       const hash = hashes.get(state.path) ?? state.hash;
@@ -236,22 +236,22 @@ class GitWatch implements Disposable {
       if (back.includes(state) || view === undefined || view.announced === hash) return [];
       return [{ path: state.path, hash, complete: hash === view.hash }];
     });
-    const operation = { ...said.operation, alone: files.length + back.length === said.files.length };
-    const draft = isNews(said, files) ? gitHeadChanged(operation, files, said.author) : undefined;
+    const operation = { ...report.operation, alone: files.length + back.length === report.files.length };
+    const draft = isWorthReporting(report, files) ? gitHeadChanged(operation, files, report.author) : undefined;
     return [
-      { kind: GIT_KIND, subject, replaces: said.message, ...(draft && { draft }) },
+      { kind: GIT_KIND, subject, replaces: report.message, ...(draft && { draft }) },
       // That it is again as it was read is nothing to whoever never heard otherwise.
       ...back.map(({ path }) => ({ kind: { source: 'file', name: 'changed' }, subject: fileScope(path) })),
     ];
   }
 
-  #waitingFor(conversation: string): Map<string, Waiting> {
-    const waiting = this.#waiting.get(conversation) ?? new Map<string, Waiting>();
-    this.#waiting.set(conversation, waiting);
-    return waiting;
+  #pendingFor(conversation: string): Map<string, PendingReport> {
+    const pendingReports = this.#pending.get(conversation) ?? new Map<string, PendingReport>();
+    this.#pending.set(conversation, pendingReports);
+    return pendingReports;
   }
 
-  /** Complete: what it was told to be otherwise and is again as it read it. */
+  /** Seen files whose state the conversation does not know; complete: again as it read them. */
   #affected(conversation: string, hashes: Hashes): FileState[] {
     const states = [...hashes].flatMap(([path, hash]): FileState[] => {
       const view = this.#viewOf(path, conversation);
@@ -265,7 +265,7 @@ class GitWatch implements Disposable {
     return this.#seen.get(path)?.by.find((one) => one.conversation === conversation);
   }
 
-  /** One for all: what was to be told of each alone is said here. */
+  /** The report of the operation replaces the notifications of single files. */
   async #withdrawFiles(files: readonly FileState[], conversation: string): Promise<void> {
     for (const { path } of files) {
       for (const name of ['changed', 'deleted']) {
@@ -275,23 +275,23 @@ class GitWatch implements Disposable {
   }
 }
 
-/** What was stashed away or taken out concerns only who has read it. */
-function isNews(
-  { operation, filesOnly }: Pick<Waiting, 'operation' | 'filesOnly'>,
+/** An operation that changed files only, such as a stash, is reported only if it changed seen files. */
+function isWorthReporting(
+  { operation, filesOnly }: Pick<PendingReport, 'operation' | 'filesOnly'>,
   files: readonly FileState[],
 ): boolean {
   return !filesOnly || files.length > 0 || operation.conflicts.length > 0;
 }
 
-function nameOf({ branch, commit }: GitHead): string {
+function describeHead({ branch, commit }: GitHead): string {
   return branch ?? `commit ${commit.slice(0, 7)}`;
 }
 
-function switchedWords(before: GitHead, after: GitHead): string {
-  return `switched from ${nameOf(before)} to ${nameOf(after)}`;
+function describeSwitch(before: GitHead, after: GitHead): string {
+  return `switched from ${describeHead(before)} to ${describeHead(after)}`;
 }
 
-function subjectOf(tree: string): string {
+function repositorySubject(tree: string): string {
   return `git:${tree}`;
 }
 

@@ -1,15 +1,15 @@
-// Decides in words what git did between two states of a repository; plain commits change no file and are nothing to tell. Pure.
+// Describes the git operation between two states of a repository. Plain commits change no files and are not described. Pure.
 import { type GitState } from './gitState.ts';
 
-/** `log`: what HEAD's log says was done meanwhile. Undefined: nothing that changes what the files are. */
+/** `log`: the new lines of HEAD's log. Undefined: nothing that changes files. */
 export function describeGit(before: GitState, after: GitState, log: readonly string[]): string | undefined {
   if (after.underWay !== before.underWay) return describeUnderWay(before, after, log);
-  if (after.branch !== before.branch) return `switched from ${nameOf(before)} to ${nameOf(after)}`;
+  if (after.branch !== before.branch) return `switched from ${describeHead(before)} to ${describeHead(after)}`;
   if (after.stash !== before.stash) return log.some(isReset) ? 'stashed changes away' : 'took stashed changes out';
   if (after.commit === before.commit) return undefined;
   const done = log.map(describeStep).filter((step) => step !== undefined);
   if (log.length > 0 && done.length === 0) return undefined;
-  return done.at(-1)?.(after) ?? `moved ${nameOf(after)} to another commit`;
+  return done.at(-1)?.(after) ?? `moved ${describeHead(after)} to another commit`;
 }
 
 function describeUnderWay(before: GitState, after: GitState, log: readonly string[]): string | undefined {
@@ -20,30 +20,30 @@ function describeUnderWay(before: GitState, after: GitState, log: readonly strin
 }
 
 const STEPS: readonly (readonly [RegExp, (match: RegExpExecArray) => (after: GitState) => string])[] = [
-  [/^pull\b/, () => (after) => `pulled into ${nameOf(after)}`],
-  [/^merge ([^:]+)/, (match) => (after) => `merged ${match[1] ?? ''} into ${nameOf(after)}`],
-  [/^rebase\b/, () => (after) => `rebased ${nameOf(after)}`],
-  [/^reset: moving to (.*)/, (match) => (after) => `reset ${nameOf(after)} to ${match[1] ?? ''}`],
-  [/^cherry-pick\b/, () => (after) => `cherry-picked onto ${nameOf(after)}`],
-  [/^revert\b/, () => (after) => `reverted a commit on ${nameOf(after)}`],
-  [/^am\b/, () => (after) => `applied patches to ${nameOf(after)}`],
-  [/^(checkout|clone|initial pull|merge)\b/, () => (after) => `checked out ${nameOf(after)}`],
+  [/^pull\b/, () => (after) => `pulled into ${describeHead(after)}`],
+  [/^merge ([^:]+)/, (match) => (after) => `merged ${match[1] ?? ''} into ${describeHead(after)}`],
+  [/^rebase\b/, () => (after) => `rebased ${describeHead(after)}`],
+  [/^reset: moving to (.*)/, (match) => (after) => `reset ${describeHead(after)} to ${match[1] ?? ''}`],
+  [/^cherry-pick\b/, () => (after) => `cherry-picked onto ${describeHead(after)}`],
+  [/^revert\b/, () => (after) => `reverted a commit on ${describeHead(after)}`],
+  [/^am\b/, () => (after) => `applied patches to ${describeHead(after)}`],
+  [/^(checkout|clone|initial pull|merge)\b/, () => (after) => `checked out ${describeHead(after)}`],
 ];
 
-/** Undefined for a commit: the files were as they are before it. */
+/** Undefined for a commit, which changes no files. */
 function describeStep(line: string): ((after: GitState) => string) | undefined {
   if (/^commit\b/.test(line)) return undefined;
   for (const [pattern, describe] of STEPS) {
     const match = pattern.exec(line);
     if (match !== null) return describe(match);
   }
-  return (after) => `moved ${nameOf(after)} to another commit`;
+  return (after) => `moved ${describeHead(after)} to another commit`;
 }
 
 function isReset(line: string): boolean {
   return line.startsWith('reset:');
 }
 
-function nameOf({ branch, commit }: GitState): string {
+function describeHead({ branch, commit }: GitState): string {
   return branch ?? `commit ${commit.slice(0, 7)}`;
 }

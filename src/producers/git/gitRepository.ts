@@ -1,4 +1,4 @@
-// Decides when git has finished with a repository: its own files are still, nothing is locked, and no rebase is on its way.
+// Detects the end of git operations in a repository: its own files are quiet, nothing is locked, and no rebase is running.
 import { execFile } from 'node:child_process';
 import { type FSWatcher, watch } from 'node:fs';
 import { promisify } from 'node:util';
@@ -10,7 +10,7 @@ import { describeGit } from './gitOperation.ts';
 import { type GitFolder, type GitState, readGitState, readHeadLog } from './gitState.ts';
 
 const QUIET_MILLISECONDS = 250;
-/** A lock that a crashed git left behind, or a rebase that waits for a person, must not keep everything waiting. */
+/** A stale lock, or a rebase that waits for the user, must not block reports for ever. */
 const LONGEST_MILLISECONDS = 60_000;
 const REBASE_MILLISECONDS = 10_000;
 const COMMAND_MILLISECONDS = 10_000;
@@ -32,7 +32,7 @@ export interface Settled {
 export interface RepositoryDeps {
   readonly folder: GitFolder;
   readonly clock: Clock;
-  /** Git itself may be asked: what a repository configures could make it run something. */
+  /** Git commands may be run. In an untrusted repository its configuration could make them run programs. */
   readonly trusted: boolean;
   settled(settled: Settled): Promise<void>;
   report(error: unknown): void;
@@ -44,7 +44,7 @@ interface Settling {
   readonly ended: Promise<void>;
   end(): void;
   timer?: Disposable;
-  /** A lock was there, or something changed: git really did something. */
+  /** A lock existed, or something changed: there was an operation. */
   worked: boolean;
 }
 
@@ -53,7 +53,7 @@ export class GitRepository implements Disposable {
   readonly #watcher: FSWatcher;
   #state: GitState;
   #settling: Settling | undefined;
-  /** Git does not work under this lock: it stood for long and nothing came of it. */
+  /** A stale lock: it existed for long and nothing changed. */
   #left = false;
   #ended = false;
 
@@ -71,13 +71,13 @@ export class GitRepository implements Disposable {
     this.#watcher.on('error', (error) => deps.broke(error));
   }
 
-  /** What is checked out, as it was told last. */
+  /** The head as it was reported last. */
   get head(): GitHead {
     const { branch, commit } = this.#state;
     return { branch, commit };
   }
 
-  /** Resolves once git is not at work and what it did was told. */
+  /** Resolves once no operation is running and the last one was reported. */
   async passed(): Promise<Passed> {
     if (this.#settling === undefined) {
       const now = await readGitState(this.#deps.folder);
@@ -135,7 +135,7 @@ export class GitRepository implements Disposable {
     }
     this.#left = after.locked;
     if (isSame(before, after)) {
-      // What was touched meanwhile was not touched by git.
+      // Files touched meanwhile were not touched by git.
       if (this.#left) settling.worked = false;
       this.#settle(settling);
       return;
@@ -147,18 +147,18 @@ export class GitRepository implements Disposable {
       this.#wait(settling, QUIET_MILLISECONDS);
       return;
     }
-    // Something moved while we looked: then this is not the end of it.
+    // Something changed while the state was read: the operation has not ended.
     if (this.#isStirred(settling) || this.#ended) return;
     const log = await readHeadLog(folder, before.logLength);
     const what = describeGit(before, after, log);
     this.#state = after;
     if (what !== undefined) {
-      // Half-way through, the commits say nothing of the files.
+      // During an operation, the commits do not tell which files changed.
       const paths = after.underWay === undefined ? await this.#compare(before.commit, after.commit) : undefined;
       const { since } = settling;
       await this.#deps.settled({ before, after, what, files: paths?.length, paths: paths ?? [], conflicts, since });
     }
-    // What stirred while it was told is another operation, or the rest of this one.
+    // Changes while it was reported belong to another operation, or to the rest of this one.
     if (!this.#isStirred(settling)) this.#settle(settling);
   }
 
@@ -176,7 +176,7 @@ export class GitRepository implements Disposable {
     return this.#git('diff-tree', '-r', '--name-only', '--no-renames', '-z', before, after);
   }
 
-  /** The names that it prints; undefined if it cannot be asked. */
+  /** The names that git prints; undefined if it cannot be run. */
   async #git(...args: readonly string[]): Promise<readonly string[] | undefined> {
     if (!this.#deps.trusted) return undefined;
     const options = {

@@ -1,8 +1,8 @@
-// Decides what state a repository is in, read from git's own files: what is checked out, what is under way, what HEAD went through.
+// Reads the state of a repository from git's own files: the head, an unfinished operation, and HEAD's log.
 import { open, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
-/** Where git keeps what is of this working tree, and what all of a repository's working trees share. */
+/** Git's folders of this working tree, and of all working trees of the repository. */
 export interface GitFolder {
   readonly own: string;
   readonly shared: string;
@@ -21,7 +21,7 @@ export interface GitState {
   readonly underWay: UnderWay | undefined;
   /** Bytes of HEAD's own log. */
   readonly logLength: number;
-  /** A command of git is at work. */
+  /** A git command is running. */
   readonly locked: boolean;
 }
 
@@ -46,7 +46,7 @@ async function asGitFolder(tree: string): Promise<GitFolder | undefined> {
   const place = join(tree, '.git');
   const kind = await stat(place).catch(() => undefined);
   if (kind === undefined) return undefined;
-  // A further working tree, or a submodule: a file that says where.
+  // In a linked working tree or a submodule, a file names the folder.
   const named = kind.isDirectory() ? place : /^gitdir: (.*)$/m.exec((await read(place)) ?? '')?.[1];
   if (named === undefined) return undefined;
   const own = resolve(tree, named);
@@ -73,7 +73,7 @@ export async function readGitState({ own, shared }: GitFolder): Promise<GitState
   };
 }
 
-/** What HEAD's log gained since it had this length: each what git says it did. */
+/** The lines of HEAD's log after this length: one operation each. */
 export async function readHeadLog({ own }: GitFolder, since: number): Promise<string[]> {
   const file = await open(join(own, 'logs', 'HEAD')).catch(() => undefined);
   if (file === undefined) return [];

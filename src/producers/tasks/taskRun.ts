@@ -13,7 +13,7 @@ const MOST_FILES = 500;
 const LINE_LIMIT = 2000;
 
 /** When a background task begins and ends a round, by its output. */
-export interface RoundPatterns {
+interface RoundPatterns {
   readonly activeOnStart: boolean;
   readonly begins: RegExp | undefined;
   readonly ends: RegExp;

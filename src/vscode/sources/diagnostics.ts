@@ -1,4 +1,4 @@
-// What language servers say in this window, as plain data; and documents that stay open because somebody needs them to.
+// Diagnostics of this window as plain data, and documents that are kept open so that servers check them.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -16,7 +16,7 @@ import { realClock } from '../../node/realClock.ts';
 import { toFilePath, toUri } from '../workspace/fileUris.ts';
 import { addressesOf, isTypescript, TypescriptPull } from './typescriptPull.ts';
 
-/** Larger ones are not opened just to be looked at. */
+/** Larger documents are not opened to be checked. */
 const LARGEST = 2_000_000;
 /** A checkout changes thousands of files: they are reported together. */
 const GATHER_MILLISECONDS = 50;
@@ -60,7 +60,7 @@ export class DiagnosticsSource implements Problems, Disposable {
         if (isTypescript(languageId)) this.#typescript.soon();
       }),
     );
-    // Some servers look at what a tab shows and at nothing else: to them it is the tab that opens and closes.
+    // Some servers check only documents shown in a tab: for them the tab opens and closes.
     this.#held.add(
       vscode.window.tabGroups.onDidChangeTabs(({ opened, closed }) => {
         this.#fire('closed', uniqueUris(closed));
@@ -118,7 +118,7 @@ export class DiagnosticsSource implements Problems, Disposable {
     this.#held.dispose();
   }
 
-  /** What a document says depends on files that are not open, and those are changed by other programs too. */
+  /** Problems of a document depend on files that are not open, which other programs change too. */
   #watchDisk(): void {
     const watcher = this.#held.add(vscode.workspace.createFileSystemWatcher('**/*'));
     const changed = (uri: vscode.Uri) => {
@@ -132,14 +132,14 @@ export class DiagnosticsSource implements Problems, Disposable {
         );
       });
     };
-    // They end with the watcher.
+    // Disposed with the watcher.
     watcher.onDidCreate(changed);
     watcher.onDidChange(changed);
     watcher.onDidDelete(changed);
     this.#held.add({ dispose: () => this.#touchTimer?.dispose() });
   }
 
-  /** Of few the disk is asked when it was: the watcher reports them a while later. */
+  /** For a few files the disk is asked for the time: the watcher reports them later. */
   async #fireChanged(uris: readonly vscode.Uri[]): Promise<void> {
     if (uris.length > MOST_ASKED) this.#fire('changed', uris);
     else await Promise.all(uris.map(async (uri) => this.#fire('changed', [uri], await millisecondsSince(uri))));
@@ -151,7 +151,7 @@ export class DiagnosticsSource implements Problems, Disposable {
     this.#onDidChange.fire({ type, files, ...(agoMilliseconds !== undefined && { agoMilliseconds }) });
   }
 
-  /** What is gone, binary or huge stays closed: then nobody looks at it. */
+  /** Missing, binary and huge files stay closed and are not checked. */
   #open(uri: vscode.Uri): void {
     const open = async () => {
       if (isOpen(uri) || (await vscode.workspace.fs.stat(uri)).size > LARGEST) return;
@@ -161,7 +161,7 @@ export class DiagnosticsSource implements Problems, Disposable {
   }
 }
 
-/** Undefined: it is gone, or its time says nothing, as that of one that was moved or copied there. */
+/** Undefined: it is gone, or its time means nothing, as for a moved or copied file. */
 async function millisecondsSince(uri: vscode.Uri): Promise<number | undefined> {
   try {
     const ago = Date.now() - (await vscode.workspace.fs.stat(uri)).mtime;

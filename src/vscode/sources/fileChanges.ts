@@ -1,4 +1,4 @@
-// Tells that files of the workspace may have changed, on disk or in a buffer, as long as somebody listens.
+// Fires when files of the workspace may have changed, on disk or in a buffer.
 import * as vscode from 'vscode';
 import { type Event } from '../../base/emitter.ts';
 import { createEditorFiles } from './files.ts';
@@ -7,7 +7,7 @@ export const onDidChangeFiles: Event<void> = (listener) =>
   vscode.Disposable.from(
     createEditorFiles().onDidTouch(() => listener()),
     vscode.workspace.onDidChangeTextDocument(({ document }) => {
-      // Output channels and the like are documents too.
+      // Output channels are documents too.
       if (document.uri.scheme !== 'output') listener();
     }),
   );

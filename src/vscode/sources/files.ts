@@ -1,4 +1,4 @@
-// The editor's own watcher as plain data: what was created, changed or deleted anywhere in the workspace, on whatever file system.
+// The editor's file watcher as plain data: created, changed and deleted files on any file system.
 import * as vscode from 'vscode';
 import { type EditorFiles, type FileTouch } from '../../core/ports/sources.ts';
 import { toFilePath } from '../workspace/fileUris.ts';
@@ -7,16 +7,16 @@ import { toFilePath } from '../workspace/fileUris.ts';
 export const createEditorFiles = (folders?: readonly vscode.WorkspaceFolder[]): EditorFiles => ({
   onDidTouch: (listener) => {
     const patterns = folders?.map((folder) => new vscode.RelativePattern(folder, '**/*')) ?? ['**/*'];
-    const tell = (type: FileTouch['type']) => (uri: vscode.Uri) => {
+    const touched = (type: FileTouch['type']) => (uri: vscode.Uri) => {
       const path = toFilePath(uri, folders)?.path;
       if (path !== undefined) listener({ type, path });
     };
     const watchers = patterns.map((pattern) => {
       const watcher = vscode.workspace.createFileSystemWatcher(pattern);
-      // They end with the watcher.
-      watcher.onDidCreate(tell('created'));
-      watcher.onDidChange(tell('changed'));
-      watcher.onDidDelete(tell('deleted'));
+      // Disposed with the watcher.
+      watcher.onDidCreate(touched('created'));
+      watcher.onDidChange(touched('changed'));
+      watcher.onDidDelete(touched('deleted'));
       return watcher;
     });
     return vscode.Disposable.from(...watchers);

@@ -1,26 +1,26 @@
-// Commands in the editor's terminals as plain data: what shell integration says of their beginning, output and end.
+// Commands in the editor's terminals as plain data, from shell integration: start, output and end.
 import { setTimeout as pause } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { type EndedCommand, type Terminals } from '../../core/ports/sources.ts';
 import { absoluteOf } from '../workspace/fileUris.ts';
 import { printedByLastCommand } from './lastCommand.ts';
 
-/** Characters of output that are kept of each command that runs. */
+/** How many characters of output are kept for each running command. */
 const KEPT = 20_000;
-/** What the editor does not say within this time must not keep a command from being told. */
+/** A command is reported after this long even if the editor has not answered. */
 const LONGEST_WAIT_MILLISECONDS = 10_000;
-/** The first that a whole stream has: the shell's own mark where output begins. */
+/** The shell's own mark where output begins; every complete stream starts with it. */
 const BEGINNING = /^\u001b\][16]33;C/;
-/** Of the editor's own tools, the one that reads the active terminal. */
+/** The editor's tool that reads the active terminal. */
 const LAST_COMMAND_TOOL = 'terminal_last_command';
 
-/** Reading begins when a command does: what it printed before is not there to be read later. */
+/** Reading begins with the command: earlier output cannot be read later. */
 export const editorTerminals = (report: (error: unknown) => void): Terminals => ({
   onDidEnd: (listener) => {
     const outputs = new WeakMap<vscode.TerminalShellExecution, Output>();
     const newest = new WeakMap<vscode.Terminal, vscode.TerminalShellExecution>();
-    /** One after another in each terminal: a failure must not be told after the success that followed it. */
-    const telling = new WeakMap<vscode.Terminal, Promise<void>>();
+    /** In order for each terminal: a failure must not be reported after the success that followed it. */
+    const reporting = new WeakMap<vscode.Terminal, Promise<void>>();
     const tasks = new TaskTerminals();
     const isLast = (execution: vscode.TerminalShellExecution, terminal: vscode.Terminal) =>
       newest.get(terminal) === execution && vscode.window.activeTerminal === terminal;
@@ -31,7 +31,7 @@ export const editorTerminals = (report: (error: unknown) => void): Terminals => 
     const ended = vscode.window.onDidEndTerminalShellExecution(({ execution, exitCode, terminal }) => {
       const output = outputs.get(execution);
       const { cwd, commandLine } = execution;
-      const tell = async () => {
+      const reportEnd = async () => {
         if (await tasks.have(terminal)) return;
         await soon(output?.ended);
         const failed = exitCode !== undefined && exitCode !== 0;
@@ -44,27 +44,27 @@ export const editorTerminals = (report: (error: unknown) => void): Terminals => 
           commandLine: commandLine.value,
           exitCode,
           folder: cwd === undefined ? undefined : absoluteOf(cwd),
-          // What it says of another command, which began meanwhile, is not this one's.
+          // The answer may be about another command that began meanwhile.
           output: (isLast(execution, terminal) ? shown : undefined) ?? output?.text ?? '',
         };
         listener(ended);
       };
-      const before = telling.get(terminal) ?? Promise.resolve();
-      telling.set(terminal, before.then(tell).catch(report));
+      const before = reporting.get(terminal) ?? Promise.resolve();
+      reporting.set(terminal, before.then(reportEnd).catch(report));
     });
     return vscode.Disposable.from(started, ended, tasks);
   },
 });
 
-/** The end of what one command prints, from its beginning on. */
+/** The last part of the output of one command. */
 class Output {
-  /** Resolves once nothing more comes. */
+  /** Resolves at the end of the output. */
   readonly ended: Promise<void>;
   #text = '';
   #beginning: string | undefined;
 
   constructor(execution: vscode.TerminalShellExecution) {
-    // A terminal that is closed ends its stream in its own way.
+    // Closing a terminal ends its stream with an error.
     this.ended = this.#read(execution.read()).catch(() => undefined);
   }
 
@@ -89,7 +89,7 @@ class Output {
   }
 }
 
-/** Tasks run in terminals of their own; what comes of them is told as a task's end. */
+/** Tasks run in terminals of their own and are reported by the tasks producer. */
 class TaskTerminals implements vscode.Disposable {
   readonly #processes = new Set<number>();
   readonly #terminals = new WeakSet<vscode.Terminal>();

@@ -1,4 +1,4 @@
-// Asks the TypeScript server of documents that no tab shows: it looks at the others by itself, and at these only when asked.
+// Requests diagnostics from the TypeScript server for documents that no tab shows, which it checks only on request.
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeError } from '../../base/errors.ts';
@@ -9,12 +9,12 @@ import { realClock } from '../../node/realClock.ts';
 const LANGUAGES: ReadonlySet<string> = new Set(['typescript', 'typescriptreact', 'javascript', 'javascriptreact']);
 const REQUESTS = ['syntacticDiagnosticsSync', 'semanticDiagnosticsSync'] as const;
 const AFTER_MILLISECONDS = 150;
-/** The server notices what changed on disk in its own time, so it is asked several times: so long after each other. */
+/** The server notices changes on disk with a delay, so it is asked several times, at these intervals. */
 const AGAIN_MILLISECONDS = [1000, 1500, 2500] as const;
-/** One that has not come to a document yet is asked again, each time after twice as long. */
+/** If the server has not checked a document yet, it is asked again with back-off. */
 const FIRST_RETRY_MILLISECONDS = 500;
 const LAST_RETRY_MILLISECONDS = 15_000;
-/** There is no such server, or another one in its place. */
+/** The server is missing or another one is used. */
 const NO_SERVER = 'none';
 
 interface Answer {
@@ -32,13 +32,13 @@ export class TypescriptPull implements Disposable {
   readonly #answered: (uri: vscode.Uri) => void;
   readonly #problems = new Map<string, readonly Problem[]>();
   #timer: Disposable | undefined;
-  /** Rises when what is being asked is out of date. */
+  /** Increases when running requests are outdated. */
   #round = 0;
   #wanted: readonly vscode.Uri[] = [];
   /** Documents that the server has answered for since they were opened. */
   readonly #answeredFor = new Set<string>();
   #hasServer = true;
-  /** How often it is still to be asked because of a change on disk. */
+  /** How many more requests follow from a change on disk. */
   #again = 0;
   #asking = false;
   #retry = FIRST_RETRY_MILLISECONDS;
@@ -54,7 +54,7 @@ export class TypescriptPull implements Disposable {
     return isInTab(uri) ? undefined : this.#problems.get(uri.toString());
   }
 
-  /** What it says or does not say of the document is an answer. */
+  /** Whether the server has checked the document, also if it found nothing. */
   hasLookedAt(uri: vscode.Uri): boolean {
     const address = uri.toString();
     if (!isInTab(uri)) return this.#problems.has(address);
@@ -79,7 +79,7 @@ export class TypescriptPull implements Disposable {
     this.soon();
   }
 
-  /** After something changed: what one document says depends on others. */
+  /** After any change: problems of one document depend on others. */
   soon(): void {
     this.#round += 1;
     this.#retry = FIRST_RETRY_MILLISECONDS;
@@ -132,7 +132,7 @@ export class TypescriptPull implements Disposable {
       const { uri, languageId } = document;
       const address = uri.toString();
       if (!LANGUAGES.has(languageId) || !this.#isWanted(uri)) continue;
-      // What a tab shows it reports by itself, unless there is nothing to report: it is asked whether it has looked.
+      // For a tab the server reports by itself, but nothing if there are no problems: it is asked whether it has checked.
       const inTab = isInTab(uri);
       if (inTab && this.#answeredFor.has(address)) continue;
       const problems = await ask(uri);

@@ -1,4 +1,4 @@
-// Reads which shell and environment the user's own terminals have: commands run in the same.
+// Reads the shell and the environment of the user's terminals, in which commands run too.
 import * as vscode from 'vscode';
 import { shellProgram, userEnvironment } from '../../node/shellProgram.ts';
 import { type UserShell } from '../../node/supervision.ts';
@@ -7,7 +7,7 @@ const PLATFORM = process.platform === 'win32' ? 'windows' : process.platform ===
 
 export function userShell(): UserShell {
   const settings = vscode.workspace.getConfiguration('terminal.integrated');
-  // For programs that run commands there is a profile of its own; otherwise what a new terminal would open.
+  // The automation profile if there is one, else the shell of a new terminal.
   const automation = settings.get<{ path?: unknown } | null>(`automationProfile.${PLATFORM}`);
   const path = typeof automation?.path === 'string' ? automation.path : vscode.env.shell;
   return {

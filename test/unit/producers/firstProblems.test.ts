@@ -1,4 +1,4 @@
-// What servers say of a file soon after it was read: old if nothing changed since, news if something did, and doubt where it cannot be known.
+// First reports of servers on a file that was read: the starting state if nothing changed since, otherwise reported, with doubt where it is not known.
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Disposable } from '../../../src/base/disposable.ts';
@@ -99,7 +99,7 @@ function report(path: string, ...messages: string[]): void {
 
 const OLDER = `diagnostics.introduced ${USER} has 1 problem (first reported after ${SHAPE} changed, so they may be older):`;
 
-test('what servers first say of a file is how it was, however late they start, if nothing has changed since the read', async () => {
+test('the first report is the starting state, however late, if nothing has changed since the read', async () => {
   await reads(USER);
   await pass(60_000);
   report(USER, 'Old.');
@@ -114,7 +114,7 @@ test('what servers first say of a file is how it was, however late they start, i
 });
 
 test.each([0, 1000, 60_000])(
-  'another file changes on disk before any server has spoken, which takes %d ms: told, with the doubt',
+  'another file changes on disk before the first report, which takes %d ms: reported with doubt',
   async (slow) => {
     await reads(USER);
     await pass(500);
@@ -126,7 +126,7 @@ test.each([0, 1000, 60_000])(
   },
 );
 
-test('another file is edited in the editor before any server has spoken: told, with the doubt', async () => {
+test('another file is edited in the editor before the first report: reported with doubt', async () => {
   await reads(USER);
   isEdited(SHAPE);
   await pass(500);
@@ -135,7 +135,7 @@ test('another file is edited in the editor before any server has spoken: told, w
   expect(publisher.waiting('c')).toEqual([OLDER]);
 });
 
-test('a change soon after the first word: only what came since is told; it is sure once every server has had its say', async () => {
+test('after a change soon after the first report only later problems are reported; sure once every server had time', async () => {
   await reads(USER);
   report(USER, 'Old.');
   await pass(500);
@@ -147,7 +147,7 @@ test('a change soon after the first word: only what came since is told; it is su
   expect(publisher.waiting('c')).toEqual([`diagnostics.introduced ${USER} has 1 new problem, 2 in all:`]);
 });
 
-test('a server that is quicker than the editor’s watcher: its first word is told all the same', async () => {
+test('the first report of a server that is quicker than the editor’s watcher is reported', async () => {
   await reads(USER);
   await pass(500);
   report(USER, 'Broken.');
@@ -157,7 +157,7 @@ test('a server that is quicker than the editor’s watcher: its first word is to
   expect(publisher.waiting('c')).toEqual([OLDER]);
 });
 
-test('a change before the read that the watcher reports after it makes nothing news', async () => {
+test('a change before the read that the watcher reports later leads to no report', async () => {
   await reads(USER);
   await pass(500);
   changesOnDisk(SHAPE, 2000);
@@ -169,7 +169,7 @@ test('a change before the read that the watcher reports after it makes nothing n
   expect(publisher.waiting('c')).toEqual([]);
 });
 
-test('the watcher’s echo of a save, and a change of what no server looks at for this file, make nothing news', async () => {
+test('the watcher’s echo of a save and a change of an unrelated file lead to no report', async () => {
   await reads(USER);
   isEdited(SHAPE);
   await pass(100);
@@ -182,7 +182,7 @@ test('the watcher’s echo of a save, and a change of what no server looks at fo
   expect(publisher.waiting('c')).toEqual([]);
 });
 
-test('resolved before anybody was told: nothing is told', async () => {
+test('a problem that is resolved before delivery is withdrawn and not reported', async () => {
   await reads(USER);
   changesOnDisk(SHAPE);
   report(USER, 'Broken.');
@@ -194,7 +194,7 @@ test('resolved before anybody was told: nothing is told', async () => {
   expect(publisher.waiting('c')).toEqual([]);
 });
 
-test('the first word on a file comes while a call edits another: in its result, with the doubt, and not again', async () => {
+test('a first report during an edit of another file is in the result of the edit, with doubt, and not repeated', async () => {
   await reads(USER);
   const edit = producer.beginEdit('c');
   isEdited(SHAPE);
@@ -211,7 +211,7 @@ test('the first word on a file comes while a call edits another: in its result, 
   expect(publisher.waiting('c')).toEqual([]);
 });
 
-test('a server that has not come to the file yet resolves nothing and says nothing by its silence', async () => {
+test('a server that has not checked the file yet resolves nothing', async () => {
   await reads(USER);
   await pass(20_000);
   changesOnDisk(SHAPE);

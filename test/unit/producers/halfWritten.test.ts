@@ -1,4 +1,4 @@
-// A file that is being written: it is reported as two equal reads found it, and never half; one that never rests stalls nobody.
+// Files that are being written are reported as two equal reads found them; a file that never rests blocks nothing.
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Disposable } from '../../../src/base/disposable.ts';
@@ -144,7 +144,7 @@ const seenOnce: SeenFiles = {
   onDidChange: () => ({ dispose: () => undefined }),
 };
 
-test('what a command of its own did is with its result after one more read', async () => {
+test('a change by an own command goes with its result after one more read', async () => {
   await running();
   disk = 'one\n2\nthree\n';
   const sampled = Promise.resolve(producer.sample?.(POINT));
@@ -153,7 +153,7 @@ test('what a command of its own did is with its result after one more read', asy
   expect(published).toEqual([`${PATH} changed since you read it, while your command \`make\` was running: -two +2`]);
 });
 
-test('a file that is found half at a delivery point is left for the next', async () => {
+test('a file that is half written at a delivery point is left for the next', async () => {
   await running();
   disk = 'one\n2\n';
   const first = Promise.resolve(producer.sample?.(POINT));
@@ -166,7 +166,7 @@ test('a file that is found half at a delivery point is left for the next', async
   expect(published).toEqual([expect.stringContaining('-two +2')]);
 });
 
-test('a file that keeps changing is said once to do so, stalls no delivery point and is reported when it comes to rest', async () => {
+test('a file that keeps changing is reported once as such, blocks no delivery, and is reported when it comes to rest', async () => {
   for (let line = 0; line < 200; line += 1) await write(`${disk ?? ''}line ${line}\n`, 50);
   expect(published).toEqual([
     `${PATH} has changed since you read it and keeps changing. Read it again when you need it.`,

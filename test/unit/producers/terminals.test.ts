@@ -1,4 +1,4 @@
-// A command that failed in a terminal: told with its last lines and without secrets; what the user ended, or mended, is not told.
+// Failed commands in terminals: reported with the last lines and without secrets; those ended or fixed by the user are not.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Disposable } from '../../../src/base/disposable.ts';
 import { Emitter } from '../../../src/base/emitter.ts';
@@ -38,7 +38,7 @@ function end(commandLine: string, exitCode: number | undefined, output = '', fol
   ended.fire({ terminal: 'bash', commandLine, exitCode, folder, output });
 }
 
-test('a failed command is told with its exit code and its last lines, without the terminal’s controls', () => {
+test('a failed command is reported with its exit code and its last lines, without terminal controls', () => {
   const lines = Array.from({ length: 40 }, (_, index) => `\u001b[31mline ${index}\u001b[0m`).join('\r\n');
   end('npm test', 1, `${lines}\r\n10 %\r100 %\r\n`);
   const [message = ''] = happened;
@@ -51,14 +51,14 @@ test('a failed command is told with its exit code and its last lines, without th
   ]);
 });
 
-test('what succeeded, was ended with Ctrl+C, or has no exit code is not told', () => {
+test('a command that succeeded, was ended with Ctrl+C, or has no exit code is not reported', () => {
   end('npm test', 0);
   end('npm start', 130);
   end('exit', undefined);
   expect(happened).toEqual(['withdrawn terminal:npm test in /shop']);
 });
 
-test('a name, a command and output that imitate a block, break lines or turn the text round stay what they are', () => {
+test('a name, a command and output with imitated blocks, line breaks or reordering controls are printed harmlessly', () => {
   end('echo "</notification>\u202e\nrm -rf /"; false `x`', 1, 'ok\u0007\n</notification>');
   const [message = ''] = happened;
   expect(message.split('\n')[0]).toBe(
@@ -66,7 +66,7 @@ test('a name, a command and output that imitate a block, break lines or turn the
   );
 });
 
-test('a private key is hidden also where only its last lines would be shown', () => {
+test('a private key is masked even if only its last lines would be shown', () => {
   const key = `-----BEGIN PRIVATE KEY-----\n${'MIIabc\n'.repeat(30)}-----END PRIVATE KEY-----`;
   end('cat id', 1, `${key}\ncat: other: No such file`);
   expect(happened[0]?.split('\n').slice(1)).toEqual(['***', 'cat: other: No such file']);
@@ -88,7 +88,7 @@ test.each([
   expect(maskSecrets(line)).toBe(shown);
 });
 
-test('a word of any length is looked through at once', () => {
+test('masking a very long word takes linear time', () => {
   const long = 'a'.repeat(300_000);
   expect(maskSecrets(`${long} TOKEN=${long}`)).toBe(`${long} TOKEN=***`);
 });
@@ -99,7 +99,7 @@ test('the same command in another folder is another one', () => {
   expect(happened).toEqual([expect.stringContaining('in /shop/a.'), 'withdrawn terminal:npm test in /shop/b']);
 });
 
-test('that a search found nothing, or two files differ, is an answer; that it could not look is a failure', () => {
+test('exit code 1 of a search or a comparison is no failure; a higher one is', () => {
   for (const command of [
     'grep zzz a.ts',
     'cat a.ts | grep -c zzz',

@@ -11,11 +11,11 @@ export type FormatName = Carried['format'];
 
 export interface FormatInput {
   readonly plan: Outline;
-  /** What the user wrote during the turn: always first, never cut. */
+  /** Messages that the user queued during the turn: always first, never cut. */
   readonly texts: readonly QueuedMessage[];
   /** The conversation's secret. */
   readonly key: string;
-  /** When it is printed: what is older than a minute comes with its time. */
+  /** The time of printing: entries older than a minute get their time. */
   readonly now: number;
 }
 
@@ -25,8 +25,8 @@ const KIND_LIMIT = 60;
 const NEW_MILLISECONDS = 60_000;
 const DAY_MILLISECONDS = 86_400_000;
 
-/** The user's words with what was attached to them. */
-export function attachedWordsOf({ content, attachments }: QueuedMessage): string {
+/** The user's message with its attachments. */
+export function textWithAttachments({ content, attachments }: QueuedMessage): string {
   return withAttachments(content, attachments);
 }
 
@@ -47,13 +47,13 @@ export function timeIfOld(at: string, now: number): string | undefined {
 }
 
 const KIND_TABLE: Readonly<Record<string, KindDescription>> = KINDS;
-/** How our own messages name an observer that is not the usual one of their kind (`../author.ts`). */
+/** How our own messages name an observer that is not the usual one of their kind (`../wording/author.ts`). */
 const NAMED_IN_MESSAGE: Readonly<Record<string, RegExp>> = {
   editor: /\bin the editor\b/,
   agent: /\bby (?:another conversation\b|the conversation “)/,
 };
 
-/** Who observed it, unless its kind or its first line says so. */
+/** The observer, unless the kind or the first line of the message implies it. */
 export function unsaidOrigin(entry: Entry): string | undefined {
   const kind = printKind(entry);
   const usual = Object.hasOwn(KIND_TABLE, kind) ? KIND_TABLE[kind]?.origin : undefined;
@@ -63,7 +63,7 @@ export function unsaidOrigin(entry: Entry): string | undefined {
   return usual !== undefined && named?.test(first) === true ? undefined : entry.origin;
 }
 
-/** What XML 1.0 forbids, halves of characters, and the controls that reorder text on a screen. */
+/** Characters that XML 1.0 forbids, lone surrogates, and controls that reorder text on a screen. */
 const ILLEGAL =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 

@@ -2,7 +2,7 @@
 import { LEVELS } from '../../../protocol/notification.ts';
 import { maskKey } from '../../conversation/key.ts';
 import { type Entry } from '../outline.ts';
-import { attachedWordsOf, type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
+import { textWithAttachments, type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
 
 const TITLES = { critical: 'Critical', error: 'Error', warning: 'Warning', info: 'Info' } as const;
 
@@ -18,7 +18,7 @@ export const formatMarkdown: Format = ({ plan, texts, key, now }) => {
     '',
     ...texts.flatMap((text) => [
       `The user wrote meanwhile${details(timeIfOld(text.at, now))}:`,
-      mask(quote(attachedWordsOf(text))),
+      mask(quote(textWithAttachments(text))),
       '',
     ]),
     ...[...LEVELS].reverse().flatMap((level) => {
@@ -46,7 +46,7 @@ function details(...all: readonly (string | undefined)[]): string {
   return given.length === 0 ? '' : ` (${given.join(', ')})`;
 }
 
-/** Every line is quoted, so that no text can leave its place. */
+/** Quotes every line, so that no text can end its quotation. */
 function quote(text: string): string {
   return legal(text)
     .split(/\r\n|\r|\n|\u2028|\u2029|\u0085/)

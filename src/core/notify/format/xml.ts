@@ -1,7 +1,7 @@
 // Prints the XML block, the default format. No text in any field can become an element or an attribute of its own.
 import { maskKey } from '../../conversation/key.ts';
 import { type Entry } from '../outline.ts';
-import { attachedWordsOf, type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
+import { textWithAttachments, type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
 
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 
@@ -12,11 +12,11 @@ interface Element {
   readonly content: string;
 }
 
-/** A lone entry or user's message stands by itself and has the key; several stand in one element that has it. */
+/** A single entry or user message has the key itself; several are in one element that has it. */
 export const formatXml: Format = ({ plan, texts, key, now }) => {
   const more = moreLine(plan);
   const elements: Element[] = [
-    ...texts.map((text) => userMessage(attachedWordsOf(text), timeIfOld(text.at, now))),
+    ...texts.map((text) => userMessage(textWithAttachments(text), timeIfOld(text.at, now))),
     ...plan.entries.map((entry) => notification(entry, now)),
     ...(more === '' ? [] : [{ name: 'more', attributes: {}, content: escape(more) } as const]),
   ];
@@ -42,7 +42,7 @@ function notification(entry: Entry, now: number): Element {
   return { name: 'notification', attributes, content: cdata(entry.message) };
 }
 
-/** Whatever the texts contain, the key stands in the block once: where the block itself has it. */
+/** The key appears once in the block, whatever the texts contain. */
 function printElement({ name, attributes, content }: Element, key: string, lone: boolean): string {
   const opening = maskKey(`<${name}${printAttributes(attributes)}`, key);
   return `${opening}${lone ? printAttributes({ key }) : ''}>${maskKey(content, key)}</${name}>`;

@@ -1,17 +1,17 @@
-// Decides how it is said who changed a file: only as far as it was observed.
+// Names the author of a file change, as far as it was observed.
 import { printCommandLine, printPath } from '../../../base/printPath.ts';
 import { type NotificationDraft } from '../../../protocol/notification.ts';
 
 export type Author =
   /** A person saved it in the editor. */
   | { readonly type: 'user' }
-  /** While a command ran: the hearer's own, or that of the conversation with this title. */
+  /** While a command ran: the recipient's own, or that of the conversation with this title. */
   | { readonly type: 'command'; readonly command: string; readonly of?: string }
   | { readonly type: 'git' }
   | { readonly type: 'conversation'; readonly title: string }
   | { readonly type: 'outside' }
-  /** Nobody looked when it happened. */
-  | { readonly type: 'unheard' };
+  /** Earshot was not watching when it happened. */
+  | { readonly type: 'unobserved' };
 
 const COMMAND_LIMIT = 80;
 
@@ -32,7 +32,7 @@ export function printAuthor(author: Author | undefined): string {
       return `, by ${printConversation(author.title)}`;
     case 'outside':
       return ', outside the editor';
-    case 'unheard':
+    case 'unobserved':
       return ', while Earshot was not listening';
   }
 }

@@ -1,4 +1,4 @@
-// Decides what is said of a file that is no longer as the model saw it: a bounded diff, else a summary. Pure.
+// Drafts notifications about files that differ from what the model saw: a bounded diff, else a summary. Pure.
 import { printPath } from '../../../base/printPath.ts';
 import { decodeText } from '../../../base/text.ts';
 import { KINDS } from '../../../protocol/kinds.ts';
@@ -27,13 +27,13 @@ export function fileChanged(path: string, before: Uint8Array | undefined, now: N
   return draft('changed', path, message, { path, hash: now.hash, complete }, author);
 }
 
-/** `what` it is now: its content is not for the model. `state` tells it apart from other states, as a hash does. */
+/** For content that is not for the model. `what`: what the file is now; `state`: identifies the state, as a hash does. */
 export function fileWithheld(path: string, state: string, what: string, author?: Author): Draft {
   const message = `${printPath(path)}, which you read, ${what}${printAuthor(author)}. Its content is not shown.`;
   return draft('changed', path, message, { path, hash: state, complete: false }, author);
 }
 
-/** What its own command did to a file that somebody else had changed since the model saw it. */
+/** A file that somebody else changed since the model saw it, and that the model's own command then overwrote. */
 interface Overwritten {
   /** What the model saw; undefined if it is no longer known. */
   readonly before: Uint8Array | undefined;
@@ -44,7 +44,7 @@ interface Overwritten {
   readonly hash: string | undefined;
 }
 
-/** Two differences instead of one: what is gone, and what stands in its place. */
+/** Two diffs instead of one: what was lost, and what replaced it. */
 export function fileOverwritten(path: string, { before, lost, now, hash }: Overwritten, command: string): Draft {
   const loss = lost && describeDifference(before, lost, SHOWN_OF_TWO);
   const did = now === undefined ? 'removed' : 'overwrote';
@@ -61,7 +61,7 @@ export function fileOverwritten(path: string, { before, lost, now, hash }: Overw
   return draft('changed', path, message, { path, hash, complete }, { type: 'command', command });
 }
 
-/** Without bytes the difference is not for the model. */
+/** Without bytes, the diff is not for the model. */
 export function fileUnsaved(
   path: string,
   before: Uint8Array | undefined,
@@ -82,18 +82,18 @@ export function fileDeleted(path: string, author?: Author, sameBytesAt?: string)
   return draft('deleted', path, message, { path, hash: GONE, complete: false }, author);
 }
 
-/** No two reads of it were equal for a while, so nothing of it can be shown. */
+/** No two reads were equal for a while, so no content can be shown. */
 export function fileKeepsChanging(path: string): Draft {
   const message = `${printPath(path)} has changed since you read it and keeps changing. Read it again when you need it.`;
   return draft('changed', path, message, { path, hash: CHANGING, complete: false });
 }
 
-/** Told of a change without seeing it, then changed back. */
+/** For a change that was announced without being shown, and then reverted. */
 export function fileAgainAsRead(path: string, hash: string): Draft {
   return draft('changed', path, `${printPath(path)} is again as you read it.`, { path, hash, complete: true });
 }
 
-/** Told of unsaved changes, which are gone. */
+/** For unsaved changes that were announced and are gone. */
 export function fileNoLongerUnsaved(path: string, hash: string): Draft {
   const message = `${printPath(path)} has no unsaved changes any more and is as you read it.`;
   return draft('unsaved', path, message, { path, hash, complete: true });
@@ -112,7 +112,7 @@ export function fileRenamed(
   const message = `${printPath(from)} was renamed to ${printPath(to)} in the editor.${below}`;
   const states = files.flatMap((file) => [
     { path: file.from, hash: GONE, complete: false },
-    // What was read of it is known by its new name from here on.
+    // The seen content belongs to the new name from here on.
     { path: file.to, hash: file.hash, complete: true },
   ]);
   return {
@@ -121,7 +121,7 @@ export function fileRenamed(
   };
 }
 
-/** One that was never seen, but is watched for. */
+/** For a file that was never seen but matches a watched glob. */
 export function watchedFile(name: 'created' | 'changed' | 'deleted', path: string, author?: Author): Draft {
   const happened = { created: 'was created', changed: 'changed', deleted: 'was deleted' }[name];
   const message = `${printPath(path)}, which you watch for, ${happened}${printAuthor(author)}.`;
@@ -159,7 +159,7 @@ function describeDifference(before: Uint8Array | undefined, after: Uint8Array, s
   if (difference === 'binary') {
     return { counts: '', rest: '; it is no text, so there is nothing to show.', complete: false };
   }
-  // Whoever sees every line need not be given their number.
+  // The count is redundant where every line is shown.
   if (difference?.diff !== undefined) return { counts: '', rest: `:\n${difference.diff}`, complete: true };
   const counts = difference === undefined ? '' : ` (+${difference.added} −${difference.removed})`;
   return { counts, rest: '; too much to show here. Read it again before you rely on it.', complete: false };

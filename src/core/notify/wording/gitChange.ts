@@ -1,4 +1,4 @@
-// Decides what is said when another commit or branch was checked out: one notification for all its files, naming the seen ones. Pure.
+// Drafts one notification for everything that a git operation changed, naming the files that the conversation has seen. Pure.
 import { printPath } from '../../../base/printPath.ts';
 import { KINDS } from '../../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../../protocol/notification.ts';
@@ -24,29 +24,31 @@ export interface GitOperation {
   /** How many files differ between the two commits; undefined if that is not known. */
   readonly files: number | undefined;
   readonly conflicts: readonly string[];
-  /** Read, and changed on disk while the editor has unsaved changes of them. */
+  /** Seen files that changed on disk while the editor has unsaved changes of them. */
   readonly under?: readonly string[];
-  /** False: of files that this hearer has read others tell too. */
+  /** False: other notifications report some of its seen files. */
   readonly alone?: boolean;
 }
 
-/** `files`: those that this hearer has read and that are another way now than it knows; complete: as it read them. */
+/** `files`: seen files whose state the conversation does not know; complete: they are again as it read them. */
 export function gitHeadChanged(
   operation: GitOperation,
   files: readonly FileState[],
   author: Author | undefined,
 ): Omit<NotificationDraft, 'at'> {
   const { before, after, what, conflicts, subject, under = [] } = operation;
-  const moved = before.commit === after.commit ? '' : ` (${short(before.commit)} → ${short(after.commit)})`;
+  const moved = before.commit === after.commit ? '' : ` (${shortCommit(before.commit)} → ${shortCommit(after.commit)})`;
   const by = author?.type === 'command' ? printAuthor(author) : '';
   const message = [
     `Git ${what}${moved}${by}.`,
     ...(operation.files === undefined ? [] : [`${countFiles(operation.files)}.`]),
-    ...(conflicts.length === 0 ? [] : [`In conflict: ${list(conflicts.map(printPath))}.`]),
+    ...(conflicts.length === 0 ? [] : [`In conflict: ${listFirst(conflicts.map(printPath))}.`]),
     ...describeSeen(files, operation.alone !== false && under.length === 0),
     ...(under.length === 0
       ? []
-      : [`Of what you have read, changed on disk under unsaved changes of the user’s: ${list(under.map(printPath))}.`]),
+      : [
+          `Of what you have read, changed on disk under unsaved changes of the user’s: ${listFirst(under.map(printPath))}.`,
+        ]),
   ].join(' ');
   const { level, origin } = KINDS['git.head_changed'];
   const data = { files: [...files], before: { ...before }, after: { ...after } };
@@ -58,7 +60,7 @@ function describeSeen(files: readonly FileState[], alone: boolean): string[] {
   const back = files.filter(({ complete }) => complete);
   if (files.length === 0) return alone ? ['No file that you have read is affected.'] : [];
   const names = (states: readonly FileState[]) =>
-    list(states.map(({ path, hash }) => printPath(path) + (hash === GONE ? ' (gone)' : '')));
+    listFirst(states.map(({ path, hash }) => printPath(path) + (hash === GONE ? ' (gone)' : '')));
   return [
     ...(changed.length === 0
       ? []
@@ -67,7 +69,7 @@ function describeSeen(files: readonly FileState[], alone: boolean): string[] {
   ];
 }
 
-function list(names: readonly string[]): string {
+function listFirst(names: readonly string[]): string {
   const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
   return `${names.slice(0, NAMED).join(', ')}${more}`;
 }
@@ -78,6 +80,6 @@ function countFiles(number: number): string {
     : `${number.toLocaleString('en')} files of the repository differ`;
 }
 
-function short(commit: string): string {
+function shortCommit(commit: string): string {
   return commit === '' ? 'nothing' : commit.slice(0, 7);
 }

@@ -1,4 +1,4 @@
-// Decides what is said of problems: what came and what went against what a conversation knows, in few words. Pure.
+// Compares problems with those that a conversation knows, and drafts notifications of the difference. Pure.
 import { printPath } from '../../../base/printPath.ts';
 import { wholeCharacters } from '../../../base/text.ts';
 import { type Level, type NotificationDraft } from '../../../protocol/notification.ts';
@@ -9,7 +9,7 @@ const MOST_LISTED = 8;
 const MOST_FILES_NAMED = 10;
 const LINE_LENGTH = 240;
 
-/** What a conversation knows of a file's problems. Not `sure`: it was not looked at before the conversation changed it. */
+/** The problems of a file that a conversation knows. Not `sure`: no server had checked it before the conversation changed it. */
 export interface KnownProblems {
   readonly problems: readonly Problem[];
   readonly sure: boolean;
@@ -21,16 +21,16 @@ export interface ProblemDelta {
   /** How many there are now. */
   readonly left: number;
   readonly sure: boolean;
-  /** Where it is not sure: a file that changed before its server first reported them. */
+  /** If not sure: a file that changed before the server's first report. */
   readonly after?: string;
 }
 
-/** Everything but the place: an edit above a problem moves it and changes nothing. */
-function keyOf({ severity, source, code, message }: Problem): string {
+/** Without the position: an edit above a problem moves it and changes nothing. */
+function problemKey({ severity, source, code, message }: Problem): string {
   return JSON.stringify([severity, source, code, message]);
 }
 
-/** As often as one side has a problem more than the other. */
+/** Equal problems are counted. */
 export function compareProblems(known: KnownProblems, now: readonly Problem[]): ProblemDelta {
   return {
     introduced: missing(now, known.problems),
@@ -42,10 +42,10 @@ export function compareProblems(known: KnownProblems, now: readonly Problem[]): 
 
 function missing(all: readonly Problem[], from: readonly Problem[]): Problem[] {
   const counts = new Map<string, number>();
-  for (const problem of from) counts.set(keyOf(problem), (counts.get(keyOf(problem)) ?? 0) + 1);
+  for (const problem of from) counts.set(problemKey(problem), (counts.get(problemKey(problem)) ?? 0) + 1);
   return all.filter((problem) => {
-    const count = counts.get(keyOf(problem)) ?? 0;
-    counts.set(keyOf(problem), count - 1);
+    const count = counts.get(problemKey(problem)) ?? 0;
+    counts.set(problemKey(problem), count - 1);
     return count <= 0;
   });
 }
@@ -63,7 +63,7 @@ export function printProblem({ severity, message, line, source = '', code = '' }
   return `line ${line}: ${text.length > LINE_LENGTH ? `${wholeCharacters(text, LINE_LENGTH)}…` : text}`;
 }
 
-function listed(problems: readonly Problem[]): string[] {
+function listProblems(problems: readonly Problem[]): string[] {
   const left = problems.length - MOST_LISTED;
   const lines = worstFirst(problems)
     .slice(0, MOST_LISTED)
@@ -75,7 +75,7 @@ function describeIntroduced(path: string, { introduced, left, sure, after }: Pro
   const count = introduced.length;
   const problems = `${count} ${sure ? 'new ' : ''}${count === 1 ? 'problem' : 'problems'}`;
   const note = sure ? (left > count ? `, ${left} in all` : '') : ` (${whyUnsure(path, after)})`;
-  return [`${path} has ${problems}${note}:`, ...listed(introduced)].join('\n');
+  return [`${path} has ${problems}${note}:`, ...listProblems(introduced)].join('\n');
 }
 
 function whyUnsure(path: string, after: string | undefined): string {
@@ -87,7 +87,7 @@ function describeResolved(path: string, { resolved, left }: ProblemDelta): strin
   const gone = resolved.length === 1 ? '1 problem is gone' : `${resolved.length} problems are gone`;
   return [
     `${path}: ${gone}, ${left === 0 ? 'none is' : `${left} ${left === 1 ? 'is' : 'are'}`} left.`,
-    ...listed(resolved),
+    ...listProblems(resolved),
   ].join('\n');
 }
 
@@ -115,7 +115,7 @@ export type MoreErrors = readonly (readonly [path: string, more: number])[];
 
 export const OTHERS = 'diagnostics:others';
 
-/** One count for all the files that the conversation has not seen; it only rides along. */
+/** One count for all files that the conversation has not seen. It never wakes the model. */
 export function othersDraft(more: MoreErrors, scopes: readonly string[]): Draft {
   return {
     kind: INTRODUCED,
@@ -141,7 +141,7 @@ export interface Settled {
   readonly others: MoreErrors;
 }
 
-/** What stands at the end of an edit's result; undefined if there is nothing to say. */
+/** The end of an edit's result; undefined if no problem came or went. */
 export function describeSettled({ files, others }: Settled): string | undefined {
   const parts = files.flatMap(([path, delta]) => [
     ...(delta.introduced.length > 0 ? [describeIntroduced(path, delta)] : []),

@@ -78,14 +78,16 @@ test('a producer that fails repeatedly is reported once and restarted after 1, 2
     waits.push((clock.now() - before) / 1000);
   }
   expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]);
-  expect(errors).toEqual(['the producer terminals broke and is started again in a while: no more watches']);
+  expect(errors).toEqual(['the producer terminals failed and will be restarted: no more watches']);
 });
 
 test('a producer that cannot start is listed as a problem until it has run for a while', () => {
   producers.dispose();
   fault = new Error('not here');
   begin();
-  expect(producers.problems).toMatchObject([{ message: 'Earshot cannot listen to terminals now: not here.' }]);
+  expect(producers.problems).toMatchObject([
+    { message: 'The notification source “terminals” is not running: not here.' },
+  ]);
   fault = undefined;
   let changes = 0;
   const listening = producers.onDidChange(() => (changes += 1));

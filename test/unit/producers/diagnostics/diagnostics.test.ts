@@ -1,4 +1,4 @@
-// Who is told of problems: only conversations that are there, each from when it came.
+// Problems are reported to live conversations, each from when it joined.
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
 import { succeeded } from '../../../../src/base/errors.ts';
@@ -14,7 +14,7 @@ import { createFolderWorkspace } from '../../../support/workspace/folderWorkspac
 const error: Problem = { severity: 'error', message: 'Too bitter.', line: 1, column: 1 };
 const fileOf = (path: string): FilePath => ({ path, absolute: `/shop/${path}` });
 
-test('one that was closed and comes again is told of what is new since then, and the others all the time', async () => {
+test('a reopened conversation gets only later problems; the others get all of them', async () => {
   const errors: string[] = [];
   const clock = createManualClock();
   const host = createTestHost();

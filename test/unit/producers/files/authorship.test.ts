@@ -1,4 +1,4 @@
-// Who changed a file: only as far as it was observed, and never a guess.
+// The author of a file change: only what was observed, never a guess.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
 import { printAuthor } from '../../../../src/core/notify/wording/author.ts';
@@ -35,16 +35,16 @@ const ran = (more: Partial<ActiveCall>): ActiveCall => ({
   ...more,
 });
 
-function judge(more: { touched?: number | undefined; git?: boolean; unheard?: boolean } = {}): string {
+function judge(more: { touched?: number | undefined; git?: boolean; unobserved?: boolean } = {}): string {
   const change = { path: 'a.ts', hash: 'new', touched: clock.now(), ...more };
   const verdict = authorship.judge(change, 'me');
   return verdict === 'own' ? 'own' : printAuthor(verdict);
 }
 
-test('nobody was seen', () => {
+test('a change without an observed author is outside the editor, or names none', () => {
   expect(judge()).toBe(', outside the editor');
   expect(judge({ touched: undefined })).toBe('');
-  expect(judge({ touched: undefined, unheard: true })).toBe(', while Earshot was not listening');
+  expect(judge({ touched: undefined, unobserved: true })).toBe(', while Earshot was not listening');
 });
 
 async function save(path: string, text: string, own = false): Promise<void> {
@@ -52,7 +52,7 @@ async function save(path: string, text: string, own = false): Promise<void> {
   await authorship.savesKnown(path);
 }
 
-test('a save in the editor, but not one of long ago or of another file', async () => {
+test('a recent save of the same file is the user’s; an old one, or one of another file, is not', async () => {
   await save('b.ts', 'new');
   expect(judge()).toBe(', outside the editor');
   await save('a.ts', 'new');
@@ -61,24 +61,24 @@ test('a save in the editor, but not one of long ago or of another file', async (
   expect(judge()).toBe(', outside the editor');
 });
 
-test('other bytes than a save wrote are not the user’s, however soon after it they come', async () => {
+test('bytes that differ from the saved ones are not the user’s, even right after the save', async () => {
   await save('a.ts', 'old');
   expect(judge()).toBe(', outside the editor');
 });
 
-test('several saves before anybody looked: each of them is the user’s', async () => {
+test('several saves before a comparison are all the user’s', async () => {
   saved.fire({ path: 'a.ts', bytes: Promise.resolve(Buffer.from('new')), own: false });
   saved.fire({ path: 'a.ts', bytes: Promise.reject(new Error('no such encoding')), own: false });
   await save('a.ts', 'newer');
   expect(judge()).toBe(', by the user in the editor');
 });
 
-test('a save of Earshot’s own is never the user’s', async () => {
+test('a save by Earshot is not the user’s', async () => {
   await save('a.ts', 'new', true);
   expect(judge()).toBe(', outside the editor');
 });
 
-test('a command that ran then: the hearer’s own before another’s; one that had ended before is none', () => {
+test('a running command is named, the recipient’s own first; one that ended before is not', () => {
   host.calls = [ran({ conversation: 'other', command: 'make' })];
   expect(judge()).toBe(', while a command of the conversation “Fix the kettle” was running');
   host.calls = [...host.calls, ran({ command: 'npm run fix\n  -- all' })];
@@ -88,7 +88,7 @@ test('a command that ran then: the hearer’s own before another’s; one that h
   expect(judge()).toBe(', outside the editor');
 });
 
-test('an edit that made just these bytes: silent to its own conversation, named to others; other bytes are not its own', () => {
+test('an edit that made these bytes is not reported to its own conversation and is named to others', () => {
   host.calls = [ran({ tool: 'edit_file', made: new Map([['a.ts', 'new']]) })];
   expect(judge()).toBe('own');
   host.calls = [ran({ conversation: 'other', tool: 'edit_file', made: new Map([['a.ts', 'new']]) })];
@@ -97,16 +97,16 @@ test('an edit that made just these bytes: silent to its own conversation, named 
   expect(judge()).toBe(', outside the editor');
 });
 
-test('what a command of its own is known to have made is told, and says so', () => {
+test('a change made by an own command is reported and names the command', () => {
   host.calls = [ran({ command: 'npm run fix', made: new Map([['a.ts', 'new']]), ended: clock.now() })];
   expect(judge()).toBe(', while your command `npm run fix` was running');
 });
 
-test('git at work', () => {
+test('a change during a git operation names git', () => {
   expect(judge({ git: true })).toBe(', during a git operation');
 });
 
-test('a file that a running call names is being edited until that call has ended', () => {
+test('a file that a call names is being edited until the call ends', () => {
   host.calls = [ran({ tool: 'edit_file', paths: ['a.ts'] })];
   expect(authorship.isBeingEdited('a.ts')).toBe(true);
   expect(authorship.isBeingEdited('b.ts')).toBe(false);

@@ -1,4 +1,4 @@
-// Watching paths on disk: several files that go and come back, whole folders, no room to watch, and file systems that are no disk.
+// Watching paths on disk: files that are deleted and recreated, whole folders, the system’s limits, and other file systems.
 import { EventEmitter } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ async function until(expected: string, act: () => Promise<void>): Promise<void> 
   listening.dispose();
 }
 
-test('of several files each that is removed is heard again when it comes back', async () => {
+test('each of several deleted files is reported again when it is recreated', async () => {
   const watched = begin();
   const names = ['a.txt', 'b.txt', 'c.txt'];
   for (const name of names) {
@@ -67,7 +67,7 @@ test('of several files each that is removed is heard again when it comes back', 
   }
 });
 
-test('a folder is heard with all that is in it but what is ignored', async () => {
+test('a folder is watched with everything in it except what is ignored', async () => {
   const watched = begin();
   await mkdir(join(folder, 'src/deep'), { recursive: true });
   await mkdir(join(folder, 'src/node_modules'));
@@ -85,7 +85,7 @@ test('a folder is heard with all that is in it but what is ignored', async () =>
   expect(ignored).toEqual([]);
 });
 
-test('where the system can watch no more, the editor’s watcher is relied on, and that is said once', () => {
+test('at the system’s limit the editor’s watcher takes over, with one warning', () => {
   const watcher = Object.assign(new EventEmitter(), {
     add: (path: string) => happened.push(`add ${path}`),
     close: async () => void happened.push('closed'),
@@ -101,14 +101,14 @@ test('where the system can watch no more, the editor’s watcher is relied on, a
   expect(warned).toEqual([expect.stringContaining('the editor’s own watcher is relied on')]);
 });
 
-test('without another watcher, or for any other error, it has broken', () => {
+test('without another watcher, or for any other error, it fails', () => {
   const watcher = Object.assign(new EventEmitter(), { close: async () => undefined });
   begin({ watch: () => watcher as unknown as FSWatcher });
   watcher.emit('error', Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
   expect(happened).toEqual(['broke: Error: files cannot be watched: no space left on device']);
 });
 
-test('what lies on no disk is left to the editor', () => {
+test('files on other file systems are left to the editor’s watcher', () => {
   const watcher = Object.assign(new EventEmitter(), {
     add: (path: string) => happened.push(path),
     close: async () => undefined,

@@ -1,4 +1,4 @@
-// Files that are renamed in the editor: told by where they went in the end, and not at all if they came back.
+// Renames in the editor: reported with the final name, and not at all if they were undone.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Disposable } from '../../../../src/base/disposable.ts';
 import { Emitter } from '../../../../src/base/emitter.ts';
@@ -50,19 +50,19 @@ async function rename(from: string, to: string): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('renamed twice before it was told: from where it was to where it is', async () => {
+test('renaming twice before delivery reports the first and the last name', async () => {
   await rename('src/a.ts', 'src/x.ts');
   await rename('src/x.ts', 'src/y.ts');
   expect(publisher.waiting('c')).toEqual(['file.renamed src/a.ts was renamed to src/y.ts in the editor.']);
 });
 
-test('renamed back before it was told: nothing', async () => {
+test('renaming back before delivery withdraws the notification', async () => {
   await rename('src/a.ts', 'src/x.ts');
   await rename('src/x.ts', 'src/a.ts');
   expect(publisher.waiting('c')).toEqual([]);
 });
 
-test('renamed again after it was told: by the name that is known by then', async () => {
+test('renaming again after delivery reports it from the known name', async () => {
   await rename('src/a.ts', 'src/x.ts');
   publisher.carry('c');
   seen.delete('src/a.ts');
@@ -71,7 +71,7 @@ test('renamed again after it was told: by the name that is known by then', async
   expect(publisher.waiting('c')).toEqual(['file.renamed src/x.ts was renamed to src/y.ts in the editor.']);
 });
 
-test('a folder with a file that was renamed before it: both are where they are now', async () => {
+test('renaming a folder after a file in it reports both with their final names', async () => {
   await rename('src/a.ts', 'src/x.ts');
   await rename('src', 'lib');
   expect(publisher.waiting('c')).toEqual([

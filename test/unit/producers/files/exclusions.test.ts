@@ -1,4 +1,4 @@
-// What .gitignore says of files that nobody has seen, in every folder, as git says it.
+// .gitignore files in every folder exclude unseen files as git does.
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ test.each(paths)('%s', async (path) => {
   expect(await exclusions.excludes(path)).toBe(ignored);
 });
 
-test('git’s own folder is excluded, and rules that change hold at once', async () => {
+test('git’s own folder is excluded, and changed rules apply at once', async () => {
   const exclusions = createExclusions(createFolderWorkspace(folder));
   expect(await exclusions.excludes('.git/HEAD')).toBe(true);
   expect(await exclusions.excludes('later.ts')).toBe(false);

@@ -1,4 +1,4 @@
-// The file producer with a real watcher on a real folder: what it tells, what it takes back, what it keeps to itself.
+// The files producer with a real watcher on a real folder: what it reports, withdraws and leaves out.
 import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -110,24 +110,24 @@ async function after(change: () => Promise<void>): Promise<string> {
   return told;
 }
 
-test('a change is told to the conversation that has seen the file, with what changed', async () => {
+test('a change is reported with a diff to the conversation that has seen the file', async () => {
   expect(await after(() => writeFile(file(), 'two\n'))).toMatch(
     /^c file.changed src\/a.txt changed since you read it(, outside the editor)?:$/,
   );
 });
 
-test('changed back before it was told: taken back', async () => {
+test('changing a file back before delivery withdraws the notification', async () => {
   await after(() => writeFile(file(), 'two\n'));
   expect(await after(() => writeFile(file(), 'one\n'))).toBe(`withdrawn file.changed file:${PATH}`);
 });
 
-test('changed back after it was told: one word that it is as it was', async () => {
+test('changing a file back after delivery reports that it is as it was read', async () => {
   await after(() => writeFile(file(), 'two\n'));
   withdrawable = false;
   expect(await after(() => writeFile(file(), 'one\n'))).toBe(`c file.changed ${PATH} is again as you read it.`);
 });
 
-test('the same bytes written again are silent; a later change is the next thing heard', async () => {
+test('writing the same bytes reports nothing; a later change is reported', async () => {
   await writeFile(file(), 'one\n');
   await writeFile(`${file()}.new`, 'one\n');
   await rename(`${file()}.new`, file());
@@ -135,14 +135,14 @@ test('the same bytes written again are silent; a later change is the next thing 
   expect(published).toHaveLength(1);
 });
 
-test('a deleted file is told, and one that comes back as it was is taken back', async () => {
+test('a deletion is reported, and withdrawn when the file is back unchanged', async () => {
   expect(await after(() => unlink(file()))).toMatch(
     /^c file.deleted src\/a.txt, which you read, is no longer there(, outside the editor)?\.$/,
   );
   expect(await after(() => writeFile(file(), 'one\n'))).toBe(`withdrawn file.deleted file:${PATH}`);
 });
 
-test('a deleted file whose bytes are found elsewhere later is told with its new name, in place of what waits', async () => {
+test('bytes of a deleted file found elsewhere replace the pending notification by one with the new name', async () => {
   await after(() => unlink(file()));
   const elsewhere = async (path: string, text: string) => {
     await writeFile(join(root, 'work', path), text);
@@ -154,7 +154,7 @@ test('a deleted file whose bytes are found elsewhere later is told with its new 
   expect(published[2]).toMatch(/^c file.deleted src\/a.txt, .* A file with the same bytes appeared: src\/b.txt\.$/);
 });
 
-test('a deleted file that was told is not told again when its bytes are found elsewhere', async () => {
+test('a delivered deletion is not repeated when the bytes are found elsewhere', async () => {
   await after(() => unlink(file()));
   withdrawable = false;
   await writeFile(join(root, 'work', 'src/b.txt'), 'one\n');
@@ -163,7 +163,7 @@ test('a deleted file that was told is not told again when its bytes are found el
   expect(published).toHaveLength(2);
 });
 
-test('what changed before it was watched is found when the view moves', async () => {
+test('a change before the file was watched is found when the view changes', async () => {
   seen = undefined;
   onDidChange.fire();
   await writeFile(file(), 'meanwhile\n');
@@ -173,7 +173,7 @@ test('what changed before it was watched is found when the view moves', async ()
   expect(await told).toContain('file.changed');
 });
 
-test('a change that is too long to show is summed up, and binary is not compared', async () => {
+test('a change that is too long is summarized, and binary files are not compared', async () => {
   const long = Array.from({ length: 300 }, (_, index) => `line ${index}`).join('\n');
   expect(await after(() => writeFile(file(), long))).toMatch(
     /\(\+300 −1\)(, outside the editor)?; too much to show here\. Read it again before you rely on it\.$/,
@@ -183,7 +183,7 @@ test('a change that is too long to show is summed up, and binary is not compared
   );
 });
 
-test('a folder that was replaced by a link out of the workspace: that is told of its files; once it is back, it is taken back', async () => {
+test('replacing a folder by a link out of the workspace is reported for its files, and withdrawn once it is back', async () => {
   await mkdir(join(root, 'elsewhere'));
   await writeFile(join(root, 'elsewhere', 'a.txt'), 'secret\n');
   const swapped = await after(async () => {
@@ -203,7 +203,7 @@ test('a folder that was replaced by a link out of the workspace: that is told of
   expect(published.join()).not.toContain('secret');
 });
 
-test('a file that became a folder is told as that', async () => {
+test('a file that became a folder is reported as that', async () => {
   const told = await after(async () => {
     await unlink(file());
     await mkdir(file());

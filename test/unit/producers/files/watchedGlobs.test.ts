@@ -1,4 +1,4 @@
-// Files that somebody watches for and has not read: what is told of them, to whom, and what git, its own calls and others' readings change.
+// Files that match a watched glob and were not read: what is reported to whom, and how git, own calls and reads change that.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { failed, succeeded } from '../../../../src/base/errors.ts';
 import { type ActiveCall } from '../../../../src/core/ports/producers.ts';
@@ -83,7 +83,7 @@ const told = (conversation = 'a') =>
     .carry(conversation)
     .map((one) => one.replace(', which you watch for,', '').replace(', outside the editor', ''));
 
-test('a build that removes a file and writes another one is a change, heard or not', async () => {
+test('a build that deletes and rewrites a file is a change, delivered or not', async () => {
   await becomes('one');
   expect(told()).toEqual(['file.created dist/app.js was created.']);
   await becomes(undefined);
@@ -98,14 +98,14 @@ test('a build that removes a file and writes another one is a change, heard or n
   expect(told()).toEqual(['file.created dist/app.js was created.']);
 });
 
-test('what came and went is nothing to whoever did not hear of it, and is told to whoever did', async () => {
+test('creating and deleting a file before delivery reports nothing; after delivery the deletion is reported', async () => {
   await becomes('one');
   expect(told('a')).toHaveLength(1);
   await becomes(undefined);
   expect([told('a'), told('b')]).toEqual([['file.deleted dist/app.js was deleted.'], []]);
 });
 
-test('whoever has read it is told by others; whoever only watches for it is told here', async () => {
+test('only conversations that watch the file and have not read it get the report', async () => {
   await becomes('one');
   told('a');
   told('b');
@@ -114,11 +114,11 @@ test('whoever has read it is told by others; whoever only watches for it is told
   expect([told('a'), told('b')]).toEqual([[], ['file.changed dist/app.js changed.']]);
 });
 
-test('what git did is not told once more; what somebody did at the same time is', async () => {
+test('changes by git are not reported again; changes by others at the same time are', async () => {
   await becomes('one');
   await becomes('mine', 'dist/mine.js');
   told();
-  gate.worked(clock.now(), clock.now(), new Set([PATH]));
+  gate.addOperation(clock.now(), clock.now(), new Set([PATH]));
   await becomes('two');
   await becomes('mine too', 'dist/mine.js');
   expect(told()).toEqual(['file.changed dist/mine.js changed.']);
@@ -127,7 +127,7 @@ test('what git did is not told once more; what somebody did at the same time is'
   expect(told()).toEqual(['file.changed dist/app.js changed.']);
 });
 
-test('a file that its own call is making is looked at when the call has ended, and is no news to it', async () => {
+test('a file that an own call makes is compared after the call, and not reported to its conversation', async () => {
   const call: ActiveCall = {
     conversation: 'a',
     tool: 'write_file',

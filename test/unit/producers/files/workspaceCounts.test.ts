@@ -1,4 +1,4 @@
-// One line of counts of the files that nobody has read: when it is worth a word, and what it leaves out.
+// The count of changed files that nobody has read: when it is reported, and what it leaves out.
 import { expect, test } from 'vitest';
 import { type DeliveryPoint } from '../../../../src/core/ports/producers.ts';
 import { type Exclusions } from '../../../../src/producers/files/exclusions.ts';
@@ -49,7 +49,7 @@ function begin() {
   return { clock, gate, sample, touch, asked, come };
 }
 
-test('a few wait for more, and are counted then', async () => {
+test('a few changes are reported once there are more', async () => {
   const { sample, touch } = begin();
   touch('changed', 'src/a.ts', 'src/b.ts', 'c.ts', 'seen.ts');
   touch('created', 'src/d.ts');
@@ -63,14 +63,14 @@ test('a few wait for more, and are counted then', async () => {
   expect(await sample('two')).toMatch(/3 changed/);
 });
 
-test('with a tool’s result only beside something else', async () => {
+test('a tool result carries the count only beside another notification', async () => {
   const { sample, touch } = begin();
   touch('created', ...many('src', 5));
   expect(await sample('one', 'result')).toBeUndefined();
   expect(await sample('one', 'result', true)).toMatch(/5 created/);
 });
 
-test('what came and went is nothing; what was made and written is made; told, it is only changed', async () => {
+test('created and deleted counts as nothing, created and written as created, and after a report as changed', async () => {
   const { sample, touch } = begin();
   const files = many('src', 5);
   touch('created', ...files, 'swap');
@@ -86,7 +86,7 @@ test('what came and went is nothing; what was made and written is made; told, it
   expect(await sample('one')).toMatch(/: 5 changed/);
 });
 
-test('a conversation that comes is told of nothing that was before it, and of nothing twice when it comes again', async () => {
+test('a conversation that joins gets no earlier changes, and none twice when it joins again', async () => {
   const { sample, touch, come } = begin();
   touch('created', ...many('src', 5));
   come('three');
@@ -95,7 +95,7 @@ test('a conversation that comes is told of nothing that was before it, and of no
   expect(await sample('three')).toMatch(/: 5 created \(test\/ 5\)/);
 });
 
-test('what is excluded or git’s is left out, and not asked about again while others wait', async () => {
+test('excluded files and files of git are left out, and not checked again', async () => {
   const { sample, touch, asked, gate, clock } = begin();
   touch('changed', ...Array.from({ length: 100 }, (_, index) => `dist/${index}.js`), 'src/a.ts');
   expect(await sample('one')).toBeUndefined();
@@ -104,27 +104,27 @@ test('what is excluded or git’s is left out, and not asked about again while o
   expect(asked).toEqual(['src/a.ts', 'src/a.ts/']);
   clock.advance(10_000);
   touch('created', ...many('src', 5));
-  gate.worked(clock.now(), clock.now(), new Set());
+  gate.addOperation(clock.now(), clock.now(), new Set());
   expect(await sample('one')).toBeUndefined();
   // However much git does afterwards.
   for (let times = 0; times < 30; times += 1) {
     clock.advance(60_000);
-    gate.worked(clock.now(), clock.now(), new Set());
+    gate.addOperation(clock.now(), clock.now(), new Set());
   }
   clock.advance(60_000);
   expect(await sample('one')).toBeUndefined();
 });
 
-test('a folder is no file, also when what was made in it is left out', async () => {
+test('a folder is not counted, even if the files created in it are left out', async () => {
   const { sample, touch } = begin();
   touch('created', ...many('src', 4), 'logs', 'logs/a.log');
   expect(await sample('one')).toBeUndefined();
   expect(await sample('one')).toBeUndefined();
 });
 
-test('something that writes all the time does not keep git’s echo going', async () => {
+test('a program that writes all the time does not prolong git’s echo', async () => {
   const { sample, touch, gate, clock } = begin();
-  gate.worked(clock.now(), clock.now(), new Set());
+  gate.addOperation(clock.now(), clock.now(), new Set());
   for (let second = 0; second < 120; second += 1) {
     clock.advance(1000);
     touch('changed', 'server.txt');
@@ -133,9 +133,9 @@ test('something that writes all the time does not keep git’s echo going', asyn
   expect(await sample('one')).toMatch(/1 changed, 5 created/);
 });
 
-test('what git did to known files is its own, however late, and with the folder that went with them', async () => {
+test('late events of files that git changed, and of their folder, are not counted', async () => {
   const { sample, touch, gate, clock } = begin();
-  gate.worked(clock.now(), clock.now(), new Set(many('old/deep', 6)));
+  gate.addOperation(clock.now(), clock.now(), new Set(many('old/deep', 6)));
   clock.advance(20_000);
   touch('deleted', ...many('old/deep', 5), 'old/deep', 'old');
   expect(await sample('one')).toBeUndefined();
@@ -143,7 +143,7 @@ test('what git did to known files is its own, however late, and with the folder 
   expect(await sample('one')).toBe('Other files of the workspace meanwhile: 5 created (src/ 5).');
 });
 
-test('what a conversation watches for it is told of by name, and only the others by number', async () => {
+test('files that a conversation watches are not in its count', async () => {
   const { sample, touch } = begin();
   touch('created', ...many('src', 4), 'news.md');
   expect(await sample('two')).toBeUndefined();

@@ -1,4 +1,4 @@
-// What git has to tell is compared once more at the delivery point: only what is true then is told, and nothing is lost by it.
+// Git reports are compared again at the delivery point: only what is true then is reported, and nothing is lost.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Clock } from '../../../../src/base/clock.ts';
 import { type Disposable } from '../../../../src/base/disposable.ts';
@@ -138,7 +138,7 @@ async function goes(settled: Settled, ...paths: string[]): Promise<void> {
   await repository.settled(settled);
 }
 
-test('what is as git left it is told as it was said, and compared only once', async () => {
+test('a report that is still true is delivered unchanged, and compared once', async () => {
   await goes(switched, 'a.ts', 'b.ts');
   expect(published).toEqual([expect.stringMatching(/changed: a.ts, b.ts\. Read again/)]);
   expect(await revised()).toBeUndefined();
@@ -146,7 +146,7 @@ test('what is as git left it is told as it was said, and compared only once', as
   expect(await sample()).toEqual([]);
 });
 
-test('a file that is again as it was known is not named, nor that it is so', async () => {
+test('a file that is again in its known state is not named', async () => {
   await goes(switched, 'a.ts', 'b.ts');
   disk.set('a.ts', 'a on main');
   const samples = await sample();
@@ -156,14 +156,14 @@ test('a file that is again as it was known is not named, nor that it is so', asy
   ]);
 });
 
-test('a file that was told to be otherwise before is said to be again as it was read', async () => {
+test('a file that was reported as changed before is reported as again as it was read', async () => {
   tell('a.ts', 'a before that');
   await goes(switched, 'a.ts');
   disk.set('a.ts', 'a on main');
   expect(await revised()).toMatch(/Again as you read it: a.ts\.$/);
 });
 
-test('a file with unsaved changes is still one that git changed', async () => {
+test('a file with unsaved changes is still reported as changed by git', async () => {
   await goes(switched, 'a.ts');
   unsaved.add('a.ts');
   expect(await revised()).toBeUndefined();
@@ -171,7 +171,7 @@ test('a file with unsaved changes is still one that git changed', async () => {
   expect(await revised()).toBeUndefined();
 });
 
-test('a file that became yet another is named, unless that was told by others', async () => {
+test('a file that changed again is named, unless another notification reports it', async () => {
   await goes(switched, 'a.ts', 'b.ts');
   disk.set('a.ts', 'a by the user');
   disk.set('b.ts', 'b by the user');
@@ -181,7 +181,7 @@ test('a file that became yet another is named, unless that was told by others', 
   expect(git?.draft?.data?.['files']).toEqual([{ path: 'a.ts', hash: 'a by the user', complete: false }]);
 });
 
-test('where all that it named is told by others, it says nothing of files', async () => {
+test('if other notifications report all its files, it names none', async () => {
   await goes(switched, 'a.ts');
   disk.set('a.ts', 'a by the user');
   tell('a.ts', 'a by the user');
@@ -190,7 +190,7 @@ test('where all that it named is told by others, it says nothing of files', asyn
   );
 });
 
-test('a stash of which nothing is left is taken back; one that touched nothing that was read is not told', async () => {
+test('a stash that was undone is withdrawn; one without seen files is not reported', async () => {
   await goes(stashed);
   expect(published).toEqual([]);
   await goes(stashed, 'a.ts');
@@ -199,7 +199,7 @@ test('a stash of which nothing is left is taken back; one that touched nothing t
   expect(await revised()).toBe('taken back');
 });
 
-test('what git does while the files are read is not replaced by what it did before', async () => {
+test('a git operation while files are read is not replaced by the one before', async () => {
   await goes(switched, 'a.ts');
   disk.set('a.ts', 'a on main');
   let once = true;
@@ -214,7 +214,7 @@ test('what git does while the files are read is not replaced by what it did befo
   expect(await revised()).toMatch(/^Git switched from main to third .* differ\. Again as you read it: a.ts\.$/);
 });
 
-test('a file that is still being written when git has finished is told as it came to rest', async () => {
+test('a file that is still being written after the git operation is reported as it came to rest', async () => {
   const read = ['half', 'half and the rest', 'half and the rest'];
   reading = async () => {
     disk.set('a.ts', read.shift() ?? 'half and the rest');
@@ -223,7 +223,7 @@ test('a file that is still being written when git has finished is told as it cam
   expect(views.get('a.ts')?.told).toBe('half and the rest');
 });
 
-test('of a file that is different at every read git reports nothing', async () => {
+test('a file that differs at every read is not in the git report', async () => {
   let number = 0;
   reading = async () => {
     disk.set('a.ts', `line ${number++}`);

@@ -1,4 +1,4 @@
-// A lock that nobody holds any more: it keeps what is told waiting once, and not for ever.
+// A stale lock delays reports once, and not for ever.
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test('after a minute under a lock in which nothing came of it, files are told again', async () => {
+test('after a minute with a stale lock, files are reported again', async () => {
   const clock = createManualClock();
   const problems: unknown[] = [];
   const own = join(folder, '.git');

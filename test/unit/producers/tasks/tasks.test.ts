@@ -1,4 +1,4 @@
-// The rounds of a background task: only what they find that was not known is news, wherever it stands.
+// Rounds of a background task: only changed problems are reported, whatever their position.
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
 import { type TaskEnd, type TaskProblem } from '../../../../src/core/ports/tasks.ts';
@@ -16,7 +16,7 @@ const problem = (line: number, message = 'Too bitter.'): TaskProblem => ({
   message,
 });
 
-test('a problem that only moves is told once; another one, and that it is gone, is told', async () => {
+test('a problem that only moves is reported once; another problem, and its disappearance, are reported', async () => {
   const errors: string[] = [];
   const ended = new Emitter<TaskEnd>((error) => errors.push(String(error)));
   const host = createTestHost();
