@@ -78,7 +78,7 @@ export async function* siftInSlices(
   for (const some of slices(paths, AT_ONCE)) {
     signal.throwIfAborted();
     const fits: Candidate[] = [];
-    for (const { path, stat, readable } of await lookAt(folder, some)) {
+    for (const { path, stat, readable } of await statFiles(folder, some)) {
       const size = stat.isFile() ? stat.size : 0;
       if (!readable || size > largest || bytes + size > MOST_BYTES) {
         leftOut.push(path);
@@ -133,17 +133,17 @@ export async function siftIgnored(
   return (await sift(folder, paths.slice(0, MOST_IGNORED), signal, LARGEST_IGNORED)).fits;
 }
 
-interface Looked extends Candidate {
+interface FoundFile extends Candidate {
   readonly readable: boolean;
 }
 
 /** The files and links among them, in the same order. Uses callbacks, which create less garbage than promises. */
-function lookAt(folder: string, paths: readonly string[]): Promise<readonly Looked[]> {
+function statFiles(folder: string, paths: readonly string[]): Promise<readonly FoundFile[]> {
   return new Promise((resolve) => {
-    const found = new Array<Looked | undefined>(paths.length);
+    const found = new Array<FoundFile | undefined>(paths.length);
     let open = paths.length;
-    const end = (index: number, looked?: Looked) => {
-      found[index] = looked;
+    const end = (index: number, file?: FoundFile) => {
+      found[index] = file;
       open -= 1;
       if (open === 0) resolve(found.filter((one) => one !== undefined));
     };

@@ -28,7 +28,7 @@ const SLICE = 1000;
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 /** Git commands that read the working tree. */
-const LOOKING = new Set(['ls-files', 'update-index']);
+const TREE_COMMANDS = new Set(['ls-files', 'update-index']);
 
 export interface GitFolderDeps {
   /** Storage of all checkpoints. */
@@ -332,7 +332,7 @@ class GitFolder implements CheckpointFolder {
     const objects = borrow ? await readFile(join(place, 'borrowed'), 'utf8').catch(() => undefined) : undefined;
     const env = { ...this.#env(index), ...(objects !== undefined && alternates(objects)) };
     // Captured files stay readable when the folder is gone.
-    const folder = LOOKING.has(args[0] ?? '') ? root : place;
+    const folder = TREE_COMMANDS.has(args[0] ?? '') ? root : place;
     return runGit(args, { folder, env, input, signal: AbortSignal.any([signal, this.#closing.signal]) });
   }
 }

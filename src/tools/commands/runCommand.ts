@@ -68,7 +68,7 @@ function describeStart(handle: Handle, name: string, earlier: Handle | undefined
   const before = earlier === undefined ? '' : `\n(The earlier handle of this name ${describeState(earlier)}.)`;
   const content = handle.hasEnded
     ? `The handle “${name}” ${describeState(handle)}.`
-    : `Started as the handle “${name}”. You are told when it ends or seems to wait for input; handle fetch shows its output.`;
+    : `Started as the handle “${name}”. You are notified when it ends or seems to wait for input; handle fetch shows its output.`;
   return { ...answer(content + before), handles: [handle.shown(name)] };
 }
 

@@ -116,7 +116,10 @@ function outcomeOf(waited: Waited, running: RunningTask, task: TaskInfo, seconds
     case 'cancelled':
       return outcome(true, 'Cancelled by the user.');
     case 'too_long':
-      return outcome(false, `(“${name}” still runs after ${seconds} s and goes on; you will be told when it ends.)`);
+      return outcome(
+        false,
+        `(“${name}” still runs after ${seconds} s and continues; you will be notified when it ends.)`,
+      );
     case 'finished': {
       const { end } = waited;
       if (end === undefined)
