@@ -192,7 +192,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'what left the group is not ended with a command',
     file: 'src/node/processTree.ts',
-    find: 'if (started !== undefined) this.#told.set(pid, started);',
+    find: 'if (started !== undefined) this.#signalled.set(pid, started);',
     replace: '',
     tests: ['test/unit/node/supervision.test.ts'],
   },
