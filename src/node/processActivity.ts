@@ -33,7 +33,7 @@ class ProcessActivity {
   readonly #threads = new Map<number, ReadonlyMap<string, string>>();
   readonly #spans: Span[] = [];
   /** Time of the last sample. */
-  #looked = 0;
+  #sampledAt = 0;
   /** The counters are unreadable or too many. */
   #blind = !hasCounters();
   #timer: NodeJS.Timeout | undefined;
@@ -42,15 +42,15 @@ class ProcessActivity {
   add(root: Root): void {
     this.#roots.push(root);
     // What it did before the first sample is unknown.
-    this.#look(root.since);
+    this.#sample(root.since);
   }
 
   async settled(at: number): Promise<void> {
     // Does not wait for times far in the future.
     const until = Math.min(at, Date.now()) + SLACK_MILLISECONDS;
-    while (!this.#blind && !this.#disposed && this.#looked <= until) {
+    while (!this.#blind && !this.#disposed && this.#sampledAt <= until) {
       await setTimeout(Math.max(1, until + 1 - Date.now()));
-      this.#look();
+      this.#sample();
     }
   }
 
@@ -60,7 +60,7 @@ class ProcessActivity {
       ({ since, ended }) => since <= to && (ended() ?? Number.POSITIVE_INFINITY) >= from,
     );
     if (living.length === 0) return false;
-    if (this.#blind || this.#looked <= to) return true;
+    if (this.#blind || this.#sampledAt <= to) return true;
     return this.#spans.some((span) => span[0] <= to && span[1] >= from);
   }
 
@@ -82,11 +82,11 @@ class ProcessActivity {
   }
 
   /** `since`: processes may have run since then, whatever the counters say. */
-  #look(since?: number): void {
+  #sample(since?: number): void {
     if (this.#blind || this.#disposed) return;
     clearTimeout(this.#timer);
     const began = Date.now();
-    const before = this.#looked;
+    const before = this.#sampledAt;
     try {
       const ran = this.#compare();
       if (ran || since !== undefined) this.#find();
@@ -95,9 +95,9 @@ class ProcessActivity {
       this.#blind = true;
       return;
     }
-    this.#looked = began;
+    this.#sampledAt = began;
     const took = Date.now() - began;
-    this.#timer = startTimer(() => this.#look(), Math.max(PERIOD_MILLISECONDS, took * SHARE)).unref();
+    this.#timer = startTimer(() => this.#sample(), Math.max(PERIOD_MILLISECONDS, took * SHARE)).unref();
   }
 
   /** Whether any of them has run since the last sample. */

@@ -60,7 +60,7 @@ export class ProcessTree {
   readonly #mark: string;
   readonly #started: number;
   /** Processes that were asked to end, with their start times, since process ids are reused. */
-  readonly #told = new Map<number, string>();
+  readonly #signalled = new Map<number, string>();
 
   /** `mark`: the command's value of COMMAND_MARK. */
   constructor(pid: number, mark: string) {
@@ -78,7 +78,7 @@ export class ProcessTree {
     const marked = away ? this.#marked().map(({ pid }) => pid) : [];
     for (const pid of new Set([...(await descendantsOf(this.#pid)), ...marked])) {
       const started = startTimeOf(pid);
-      if (started !== undefined) this.#told.set(pid, started);
+      if (started !== undefined) this.#signalled.set(pid, started);
     }
     const signal = force ? 'SIGKILL' : 'SIGTERM';
     send(-this.#pid, signal);
@@ -109,7 +109,7 @@ export class ProcessTree {
   }
 
   #descendants(): number[] {
-    return [...this.#told].filter(([pid, started]) => startTimeOf(pid) === started).map(([pid]) => pid);
+    return [...this.#signalled].filter(([pid, started]) => startTimeOf(pid) === started).map(([pid]) => pid);
   }
 }
 

@@ -1,4 +1,4 @@
-// Decides what nobody needs any more: old snapshots that no log names, and what a crash left half removed or half written.
+// Removes unreferenced old snapshots and leftovers of crashes.
 import { join } from 'node:path';
 import { type Clock } from '../base/clock.ts';
 import { type Logger } from '../core/ports/ports.ts';
@@ -14,18 +14,18 @@ export interface CleanUpDeps {
   readonly logger: Logger;
 }
 
-/** Another window may have written bytes a moment ago that its log will name: only what is older than this goes. */
+/** Younger snapshots are kept, since another window's log may be about to name them. */
 const OLD = 7 * 24 * 60 * 60 * 1000;
 const NAMED = /"(?:hash|before|after)":"([0-9a-f]{64})"/g;
 const NAMED_CHECKPOINT = /"checkpoint":"([0-9a-f]{40})"/g;
 
-/** Of this window's own storage only. Returns how many snapshots were removed. Throws what the file system throws. */
+/** Cleans this window's storage only. Returns the number of removed snapshots. Throws errors of the file system. */
 export async function cleanUp(deps: CleanUpDeps): Promise<number> {
   const { files, folder, logger } = deps;
   await removeLeftovers(deps);
   const old = await oldSnapshots(deps);
   if (old.length === 0) return 0;
-  // After the old ones were found: what is named from now on was touched when it was put, and is not old.
+  // Read after the old ones were found: a snapshot that is named later was touched when it was stored, so it is not old.
   const named = await namedInLogs(deps, NAMED);
   for (const hash of await namedInWalks(deps)) named.add(hash);
   let removed = 0;
@@ -55,7 +55,7 @@ async function isOld({ files, clock }: CleanUpDeps, path: string): Promise<boole
   return stat !== undefined && clock.now() - stat.modified > OLD;
 }
 
-/** In every log of every storage, also damaged lines: a conversation may name bytes that another window's storage has. */
+/** Searches all logs of all storages, including damaged lines: a conversation may name bytes in another storage. */
 async function namedInLogs({ files, places }: CleanUpDeps, pattern: RegExp): Promise<Set<string>> {
   const named = new Set<string>();
   for (const storage of await places.allStorages()) {
@@ -69,7 +69,7 @@ async function namedInLogs({ files, places }: CleanUpDeps, pattern: RegExp): Pro
   return named;
 }
 
-/** Where there is no git, a checkpoint's files are snapshots too. */
+/** Without git, the files of checkpoints are snapshots too. */
 async function namedInWalks({ files, places }: CleanUpDeps): Promise<readonly string[]> {
   const named: string[] = [];
   for (const storage of await places.allStorages()) {
@@ -86,7 +86,7 @@ function matchesIn(bytes: Uint8Array, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].flatMap(([, name]) => name ?? []);
 }
 
-/** The checkpoints that any log names. */
+/** Checkpoints that any log refers to. */
 export function namedCheckpoints(deps: CleanUpDeps): Promise<ReadonlySet<string>> {
   return namedInLogs(deps, NAMED_CHECKPOINT);
 }

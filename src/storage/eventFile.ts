@@ -1,4 +1,4 @@
-// Decides how a log is kept on disk: one append-only file, syncs shared by all who wait, a torn end cut off and kept.
+// The log on disk: an append-only file with group commit; a torn end is cut off and kept in another file.
 import { basename, dirname, join } from 'node:path';
 import { type Failure, FailureError } from '../base/errors.ts';
 import { type StorageCode } from '../base/failureCodes.ts';
@@ -20,14 +20,14 @@ export interface EventFileDeps {
   readonly logger: Logger;
 }
 
-/** Reads the log, mends its end, and opens it for appending. For the owner only. Throws what the file system throws. */
+/** Reads the log, repairs its end and opens it for appending. For the owner only. Throws errors of the file system. */
 export async function openEventFile(deps: EventFileDeps): Promise<OpenedLog> {
   const { files, path, logger } = deps;
   const bytes = (await files.read(path)) ?? new Uint8Array();
   const read = readEvents(bytes);
   const { damage } = read;
   const torn = bytes.subarray(read.length);
-  // Only half a line was surely never acknowledged; whole ones may have been, so people are told.
+  // A partial line was never acknowledged; whole lines may have been, so their loss is reported.
   const hasWholeLines = torn.includes(NEWLINE);
   const endLost = hasWholeLines || hasLineEnd(torn);
   const file = await files.openForAppend(path);
@@ -54,7 +54,7 @@ export async function openEventFile(deps: EventFileDeps): Promise<OpenedLog> {
   };
 }
 
-/** Beside the log, under a name that nothing had before. */
+/** Stores the torn bytes beside the log, under an unused name. */
 async function keepTorn(files: FileSystem, path: string, torn: Uint8Array): Promise<string> {
   const prefix = `${basename(path)}.torn-`;
   const numbers = (await files.list(dirname(path)))
@@ -75,7 +75,7 @@ function tornLines(everything: boolean, kept: string): Failure<StorageCode> {
   };
 }
 
-/** Lines that are written and synced together; whoever appended one of them waits for the same promise. */
+/** Lines that are written and synced together; their appends share one promise. */
 class Group {
   readonly lines: LineBuffer;
   readonly #settled = Promise.withResolvers<void>();
@@ -103,12 +103,12 @@ class GroupCommitFile implements EventFile {
   readonly #title: TitleFile;
   #file: AppendFile;
   #waiting: Group | undefined;
-  /** Of groups that are done; two are in use at most, the one that is written and the one that waits. */
+  /** Buffers of finished groups. At most two are in use: one being written and one waiting. */
   readonly #spare: LineBuffer[] = [];
   #committing: Promise<void> | undefined;
-  #mending: Promise<ReadLog> | undefined;
+  #repairing: Promise<ReadLog> | undefined;
   #durableLength: number;
-  /** What was tried to be written last. */
+  /** The bytes of the last write attempt. */
   #attempt: Uint8Array = new Uint8Array();
   #broken: FailureError | undefined;
   #closed = false;
@@ -132,10 +132,10 @@ class GroupCommitFile implements EventFile {
   async repair(): Promise<ReadLog> {
     await this.#committing;
     if (this.#closed) throw closedError();
-    const mending = this.#takeBack();
-    this.#mending = mending;
+    const repairing = this.#removePartialWrite();
+    this.#repairing = repairing;
     try {
-      return await mending;
+      return await repairing;
     } catch (error) {
       this.#broken = storageError(error);
       throw this.#broken;
@@ -150,13 +150,13 @@ class GroupCommitFile implements EventFile {
     if (this.#closed) return;
     this.#closed = true;
     await this.#committing;
-    await this.#mending?.catch(() => undefined);
+    await this.#repairing?.catch(() => undefined);
     await this.#file.close();
     await this.#title.settled();
   }
 
   async #commit(): Promise<void> {
-    // Whoever appends in the same breath is in the first group already.
+    // Appends of the same tick join the first group.
     await Promise.resolve();
     while (this.#waiting !== undefined) {
       const group = this.#waiting;
@@ -172,7 +172,7 @@ class GroupCommitFile implements EventFile {
         this.#spare.push(group.lines);
         group.resolve();
       } catch (error) {
-        // Nothing more is written until it is mended: later events may depend on the lost ones.
+        // Nothing more is written until the file is repaired: later events may depend on the lost ones.
         this.#broken = storageError(error);
         group.reject(this.#broken);
         this.#rejectWaiting(this.#broken);
@@ -182,8 +182,8 @@ class GroupCommitFile implements EventFile {
   }
 
   /**
-   * Before anything is acknowledged: the file has our bytes behind those that we know, and nothing else. Of two writers
-   * that do not know of each other, whoever was first finds this true; the other's lines are never acknowledged.
+   * Checks before acknowledging that the file contains exactly the known bytes and ours. Of two writers that are unaware
+   * of each other, only the first passes; the other's lines are never acknowledged.
    */
   #checkAlone(added: number): void {
     const { files, path } = this.#deps;
@@ -196,11 +196,11 @@ class GroupCommitFile implements EventFile {
   }
 
   /**
-   * Half-written bytes must go before anything else is written: they would stand in front of it, and what was refused
-   * would come back at the next opening. Only our own go: what another program wrote may have been acknowledged there. A
-   * new handle, since a failed one may not be of use any more.
+   * Partial bytes must be removed before anything else is written: otherwise rejected events would reappear at the next
+   * opening. Only our own bytes are removed: those of another program may have been acknowledged there. Uses a new handle,
+   * since the failed one may be unusable.
    */
-  async #takeBack(): Promise<ReadLog> {
+  async #removePartialWrite(): Promise<ReadLog> {
     const { files, path } = this.#deps;
     const file = await files.openForAppend(path);
     try {
@@ -208,7 +208,7 @@ class GroupCommitFile implements EventFile {
       const isOwn = startsWith(this.#attempt, bytes.subarray(this.#durableLength));
       const length = isOwn ? Math.min(bytes.length, this.#durableLength) : bytes.length;
       if (length < bytes.length) await file.truncate(length);
-      // Half a line of another program: what follows must not become part of it.
+      // Ends a partial line of another program, so that our next line does not become part of it.
       const half = length > 0 && bytes[length - 1] !== NEWLINE;
       if (half) await file.append(Uint8Array.of(NEWLINE));
       await file.sync();

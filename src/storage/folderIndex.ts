@@ -1,4 +1,4 @@
-// The index of conversations by folder, and whether a window has any: looked at by the shell, so that it loads nothing else.
+// The index of storages by workspace folder, and whether a window may have conversations. Loaded at activation, so it imports little.
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,8 +25,8 @@ export interface WindowStorage {
 }
 
 /**
- * Says yes when in doubt: a log that cannot be listed, or a storage that a workspace folder had before. The newest
- * conversation is live from the start, whether something is pending in it or not: it is notified of what happens.
+ * True in doubt: if a folder cannot be listed, or a workspace folder had another storage before. The newest conversation
+ * is live from the start, since it gets notifications.
  */
 export async function mayHaveConversations({
   folder,

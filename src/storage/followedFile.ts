@@ -1,4 +1,4 @@
-// Decides how a log that another window writes is followed: only what is new is read, and everything again if bytes were taken back.
+// Follows a log that another window writes: reads only new lines, and everything again if bytes were removed.
 import { dirname } from 'node:path';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
@@ -8,8 +8,8 @@ import { type FollowedLog, type ReadLog } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { type ReadEvents, readEvents } from './readEvents.ts';
 
-/** A watcher may miss a change, on a network disk every one. */
-const LOOK_EVERY = 2000;
+/** A watcher may miss changes, on a network disk all of them. */
+const POLL_MILLISECONDS = 2000;
 
 export interface FollowDeps {
   readonly files: FileSystem;
@@ -29,12 +29,12 @@ class FollowedFile {
   readonly #held = new DisposableStore();
   readonly #onDidGrow: Emitter<ReadLog & { whole: boolean }>;
   #nextSeq = 1;
-  /** Bytes up to the end of the last whole line that was read, and that line itself. */
+  /** Length up to the end of the last complete line read, and that line. */
   #length = 0;
   #lines = 0;
   #last: Uint8Array = new Uint8Array();
-  #looking: Promise<void> | undefined;
-  #lookAgain = false;
+  #checking: Promise<void> | undefined;
+  #checkAgain = false;
   #timer: Disposable | undefined;
   #closed = false;
 
@@ -51,8 +51,8 @@ class FollowedFile {
   async start(): Promise<ReadLog> {
     const { files, path } = this.#deps;
     try {
-      // Watched before it is read, so that nothing is missed in between.
-      this.#held.add(files.watch(dirname(path), () => this.#look()));
+      // Watches before reading, so that no change is missed.
+      this.#held.add(files.watch(dirname(path), () => this.#check()));
       const bytes = (await files.read(path)) ?? new Uint8Array();
       const read = readEvents(bytes);
       this.#remember(bytes, read, 0);
@@ -68,27 +68,27 @@ class FollowedFile {
   async close(): Promise<void> {
     this.#closed = true;
     this.#held.dispose();
-    await this.#looking;
+    await this.#checking;
   }
 
   #wait(): void {
     this.#timer?.dispose();
-    this.#timer = this.#closed ? undefined : this.#deps.clock.after(LOOK_EVERY, () => this.#look());
+    this.#timer = this.#closed ? undefined : this.#deps.clock.after(POLL_MILLISECONDS, () => this.#check());
   }
 
-  #look(): void {
-    this.#lookAgain = true;
-    this.#looking ??= this.#lookNow().finally(() => {
-      this.#looking = undefined;
-      // A change between the last look and this moment.
-      if (this.#lookAgain && !this.#closed) this.#look();
+  #check(): void {
+    this.#checkAgain = true;
+    this.#checking ??= this.#checkNow().finally(() => {
+      this.#checking = undefined;
+      // Catches a change since the last read.
+      if (this.#checkAgain && !this.#closed) this.#check();
       else this.#wait();
     });
   }
 
-  async #lookNow(): Promise<void> {
-    while (this.#lookAgain && !this.#closed) {
-      this.#lookAgain = false;
+  async #checkNow(): Promise<void> {
+    while (this.#checkAgain && !this.#closed) {
+      this.#checkAgain = false;
       try {
         await this.#readNew();
       } catch (error) {
@@ -97,7 +97,7 @@ class FollowedFile {
     }
   }
 
-  /** The last line that was read is read again: if it is still the same, so is everything before it. */
+  /** Compares the last line read: if it is unchanged, so is everything before it. */
   async #readNew(): Promise<void> {
     const { files, path } = this.#deps;
     const start = this.#length - this.#last.length;
@@ -109,7 +109,7 @@ class FollowedFile {
     const added = bytes.subarray(this.#last.length);
     if (added.length === 0) return;
     const read = readEvents(added, { seq: this.#nextSeq - 1, lines: this.#lines });
-    // Damage in what is new may be bytes that were taken back in between: only the whole tells.
+    // Damage in new lines may be bytes that were removed meanwhile: only a full read tells.
     if (read.damage.length > 0) return this.#readAll();
     if (read.length === 0) return;
     this.#remember(added, read, this.#length);

@@ -1,4 +1,4 @@
-// Decides how one event stands in the file: one line of JSON whose last field is the checksum of all before it.
+// Encodes an event as one line of JSON whose last field is the checksum of everything before it.
 import { crc32 } from 'node:zlib';
 import { type ParsedEvent, readWritten } from '../protocol/event.ts';
 
@@ -10,7 +10,7 @@ const CLOSING = 0x7d;
 const COMMA = 0x2c;
 const BRACE = Buffer.of(CLOSING);
 
-/** What stands in place of the closing brace of an event's JSON: its checksum, the brace again, the line's end. */
+/** Replaces the closing brace of an event's JSON: checksum, brace and line end. */
 export function endOfLine(json: string): string {
   return `${NAME}${printChecksum(crc32(json))}"}\n`;
 }
@@ -19,13 +19,13 @@ export type CheckedLine =
   | { readonly kind: 'whole'; readonly seq: number }
   | { readonly kind: 'invalid'; readonly reason: string };
 
-/** How every line of ours begins, whatever else is in it. */
+/** The beginning of every line. */
 const HEAD = /^\{"v":[1-9]\d{0,8},"seq":([1-9]\d{0,14}),/;
 const HEAD_LENGTH = 48;
 
 /**
- * `line` without its line end. The checksum says that these bytes were written by an append, which validates: whether
- * they are an event is looked at only when they are parsed.
+ * `line` without its line end. A right checksum means that an append wrote and validated these bytes; whether they are an
+ * event is checked when they are parsed.
  */
 export function checkLine(line: Buffer): CheckedLine {
   const end = line.length - TAIL;
@@ -41,13 +41,13 @@ export function checkLine(line: Buffer): CheckedLine {
   return { kind: 'invalid', reason: 'it has no version and number where they belong' };
 }
 
-/** Whether a checksum ends these bytes, of which the newline itself may be what was damaged. */
+/** Whether these bytes end with a checksum, even if the newline is damaged. */
 export function hasLineEnd(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.subarray(-(TAIL + 1))).toString('latin1');
   return text.includes(NAME) && text.includes('"}');
 }
 
-/** Of a line that was checked. A checksum can fit by chance, or by somebody's will. */
+/** Parses a checked line. A checksum can be right by chance or forged. */
 export function parseLine(line: Buffer): ParsedEvent {
   try {
     return readWritten(JSON.parse(bodyOf(line)));
@@ -56,7 +56,7 @@ export function parseLine(line: Buffer): ParsedEvent {
   }
 }
 
-/** The brace that the checksum took the place of is put back for a moment: joining texts would copy every line once more. */
+/** Temporarily restores the brace that the checksum replaced, which avoids copying the line. */
 function bodyOf(line: Buffer): string {
   const end = line.length - TAIL;
   line[end] = CLOSING;
@@ -67,7 +67,7 @@ function bodyOf(line: Buffer): string {
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Each byte from a table: a number's own printing takes as long as the checksum itself. */
+/** Uses a table, since `toString(16)` takes as long as the checksum itself. */
 function printChecksum(value: number): string {
   const byte = (shift: number) => HEX[(value >>> shift) & 0xff] ?? '';
   return byte(24) + byte(16) + byte(8) + byte(0);

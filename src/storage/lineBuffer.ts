@@ -1,11 +1,11 @@
-// Lines on their way to the file, as the bytes that are written: one buffer that is used again and again, since a storm of events would otherwise leave a heap of texts behind.
+// A reusable buffer of encoded lines, which avoids garbage when many events are appended.
 import { type LogEvent } from '../protocol/event.ts';
 import { endOfLine } from './line.ts';
 
 const FIRST_BYTES = 64 * 1024;
-/** One that had to grow beyond this is not kept. */
+/** Larger buffers are not reused. */
 const MOST_KEPT_BYTES = 1024 * 1024;
-/** UTF-8 takes at most so many bytes for one UTF-16 unit. */
+/** Most UTF-8 bytes for one UTF-16 unit. */
 const MOST_BYTES_A_UNIT = 3;
 const MOST_END_BYTES = 32;
 
@@ -16,7 +16,7 @@ export class LineBuffer {
   add(event: LogEvent): void {
     const text = JSON.stringify(event);
     this.#reserve(text.length * MOST_BYTES_A_UNIT + MOST_END_BYTES);
-    // The end stands in place of the closing brace.
+    // The line end replaces the closing brace.
     const brace = this.#length + this.#bytes.write(text, this.#length, 'utf8') - 1;
     this.#length = brace + this.#bytes.write(endOfLine(text), brace, 'latin1');
   }

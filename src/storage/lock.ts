@@ -1,4 +1,4 @@
-// Keeps one owner for each conversation: whoever has the kernel's lock; how others see who that is, and how they ask for it.
+// Ownership of a conversation by the kernel's lock; side files name the owner and request the release.
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type Clock } from '../base/clock.ts';
@@ -17,19 +17,19 @@ export interface LockDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly tryLock: TryLock;
-  /** Who we are, for other windows' eyes. */
+  /** This window's name for other windows. */
   readonly self: { readonly pid: number; readonly window: string };
   ulid(): string;
   isAlive(pid: number): boolean;
-  /** Tells a process from a later one with the same number; undefined if there is none. */
+  /** Distinguishes a process from a later one with the same id; undefined if there is none. */
   startTimeOf(pid: number): string | undefined;
 }
 
 const LOCK = 'lock.db';
 const OWNER = 'owner.json';
 const REQUEST = 'request-';
-/** A watcher may miss a change, and a lock that its dead owner lost changes no file at all. */
-const LOOK_EVERY = 500;
+/** A watcher may miss changes, and the death of an owner changes no file. */
+const POLL_MILLISECONDS = 500;
 
 const ownerSchema = z.object({
   pid: z.int(),
@@ -47,9 +47,9 @@ export function createLock(deps: LockDeps): Lock {
   const writeOwner = async (folder: string, since: string, released: boolean) => {
     startTime ??= deps.startTimeOf(self.pid);
     const owner = { ...self, since, released, ...(startTime !== undefined && { start_time: startTime }) };
-    await files.writeWhole(join(folder, OWNER), print(owner));
+    await files.writeWhole(join(folder, OWNER), encodeJson(owner));
   };
-  /** The kernel's lock is on a file, and somebody may have removed that file: its owner lives all the same. */
+  /** The lock file may have been removed although its owner still lives. */
   const ownerLives = (owner: z.infer<typeof ownerSchema> | undefined) =>
     owner !== undefined &&
     !owner.released &&
@@ -68,7 +68,7 @@ export function createLock(deps: LockDeps): Lock {
         return undefined;
       }
       await writeOwner(folder, since, false);
-      // It is answered; as owner we would take it for another's.
+      // Removes our own request, which we would otherwise take for another window's.
       if (request !== undefined) await files.remove(request);
       const mark = (released: boolean) => writeOwner(folder, since, released);
       const identity = await identityOf(files, join(folder, LOCK));
@@ -95,11 +95,11 @@ export function createLock(deps: LockDeps): Lock {
     request: async (conversation, signal) => {
       const folder = await places.folderOf(conversation);
       const request = join(folder, `${REQUEST}${deps.ulid()}.json`);
-      await files.writeWhole(request, print({ pid: self.pid }));
+      await files.writeWhole(request, encodeJson({ pid: self.pid }));
       try {
         for (;;) {
           signal.throwIfAborted();
-          // Watched before it is tried, so that a release in between is seen.
+          // Watches before trying, so that no release is missed.
           const change = nextChange(deps, folder, signal);
           try {
             const held = await tryFolder(folder, request);
@@ -119,12 +119,12 @@ export function createLock(deps: LockDeps): Lock {
 interface Holding {
   readonly folder: string;
   readonly kernel: KernelLock;
-  /** Of the lock's file. */
+  /** Identity of the lock file. */
   readonly identity: string | undefined;
   readonly handedOver: boolean;
-  /** Says in the side file who has it. */
+  /** Names the owner in the side file. */
   mark(released: boolean): Promise<void>;
-  /** The side file names another living owner. */
+  /** Whether the side file names another living owner. */
   isTaken(): Promise<boolean>;
 }
 
@@ -132,7 +132,7 @@ class Held implements HeldLock {
   readonly handedOver: boolean;
   readonly #deps: LockDeps;
   readonly #folder: string;
-  /** The one that counts last; those before are on files that were removed. */
+  /** The last one is in force; earlier ones are on removed files. */
   readonly #kernels: KernelLock[];
   readonly #mark: Holding['mark'];
   readonly #isTaken: Holding['isTaken'];
@@ -141,8 +141,8 @@ class Held implements HeldLock {
   readonly #lost: Emitter<void>;
   #identity: string | undefined;
   #timer: Disposable | undefined;
-  #looking: Promise<void> | undefined;
-  #lookAgain = false;
+  #checking: Promise<void> | undefined;
+  #checkAgain = false;
   #requested = false;
   #isLost = false;
   #released = false;
@@ -158,8 +158,8 @@ class Held implements HeldLock {
     this.#emitter = this.#held.add(new Emitter((error) => deps.logger.error('handing over failed', error)));
     this.#lost = this.#held.add(new Emitter((error) => deps.logger.error('a lost lock was not noticed', error)));
     this.#held.add(toDisposable(() => this.#timer?.dispose()));
-    this.#held.add(deps.files.watch(folder, () => this.#look()));
-    this.#look();
+    this.#held.add(deps.files.watch(folder, () => this.#check()));
+    this.#check();
   }
 
   readonly onDidRequest: HeldLock['onDidRequest'] = (listener) => {
@@ -178,43 +178,43 @@ class Held implements HeldLock {
     if (this.#released) return;
     this.#released = true;
     this.#held.dispose();
-    await this.#looking;
+    await this.#checking;
     try {
-      // What stands there now is the other window's.
+      // The side file belongs to the other window now.
       if (!this.#isLost) await this.#markReleased();
     } finally {
       for (const kernel of this.#kernels) kernel.release();
     }
-    // Whoever waits watches the folder: freeing the lock itself changes no file.
+    // Waiting windows watch the folder, and releasing the lock itself changes no file.
     await this.#deps.files.touch(join(this.#folder, OWNER)).catch(() => undefined);
   }
 
-  /** As long as we live, nobody takes what we did not say to have released. */
+  /** While this process lives, others take the lock only after the side file is removed. */
   async #markReleased(): Promise<void> {
     try {
       await this.#mark(true);
     } catch (error) {
-      // The folder may be gone, or the disk refuses: removing needs no room.
+      // The folder may be gone, or the disk may fail: removing needs no space.
       this.#deps.logger.warn(`the owner's file could not be written: ${describeError(error)}`);
       await this.#deps.files.remove(join(this.#folder, OWNER)).catch(() => undefined);
     }
   }
 
-  #look(): void {
+  #check(): void {
     if (this.#released || this.#isLost) return;
     this.#timer?.dispose();
-    this.#timer = this.#deps.clock.after(4 * LOOK_EVERY, () => this.#look());
-    this.#lookAgain = true;
-    this.#looking ??= this.#lookNow().finally(() => {
-      this.#looking = undefined;
-      // A change between the last look and this moment.
-      if (this.#lookAgain) this.#look();
+    this.#timer = this.#deps.clock.after(4 * POLL_MILLISECONDS, () => this.#check());
+    this.#checkAgain = true;
+    this.#checking ??= this.#checkNow().finally(() => {
+      this.#checking = undefined;
+      // Catches a change since the last check.
+      if (this.#checkAgain) this.#check();
     });
   }
 
-  async #lookNow(): Promise<void> {
-    while (this.#lookAgain && !this.#released) {
-      this.#lookAgain = false;
+  async #checkNow(): Promise<void> {
+    while (this.#checkAgain && !this.#released) {
+      this.#checkAgain = false;
       try {
         await this.#checkFile();
         if (!this.#requested) await this.#findRequest();
@@ -224,7 +224,7 @@ class Held implements HeldLock {
     }
   }
 
-  /** A lock on a file that was removed or replaced keeps nobody out: the file that is there now is locked as well. */
+  /** A lock on a removed or replaced file excludes nobody, so the present file is locked too. */
   async #checkFile(): Promise<void> {
     const { files, tryLock, logger } = this.#deps;
     const path = join(this.#folder, LOCK);
@@ -235,7 +235,7 @@ class Held implements HeldLock {
       this.#lost.fire();
       return;
     }
-    // Somebody who tries it has it for a moment, and sees that we live; who takes it says so. Until then we look again.
+    // A window that tries the lock holds it briefly, sees that we live and releases it; one that takes it says so. Retry until then.
     const kernel = tryLock(path);
     if (kernel === undefined) return;
     logger.warn(`the lock ${path} was removed by another program and is made again`);
@@ -244,7 +244,7 @@ class Held implements HeldLock {
     await this.#mark(false);
   }
 
-  /** A request whose window has died is nobody's. */
+  /** Ignores requests of windows that have died. */
   async #findRequest(): Promise<void> {
     const { files } = this.#deps;
     for (const name of await files.list(this.#folder)) {
@@ -266,7 +266,7 @@ async function identityOf(files: FileSystem, path: string): Promise<string | und
   return (await files.stat(path))?.identity;
 }
 
-/** Resolves after something in the folder changed, or a while has passed. */
+/** Resolves after a change in the folder, or after a while. */
 function nextChange(deps: LockDeps, folder: string, signal: AbortSignal): Disposable & { promise: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const held = new DisposableStore();
@@ -275,7 +275,7 @@ function nextChange(deps: LockDeps, folder: string, signal: AbortSignal): Dispos
     resolve();
   };
   held.add(deps.files.watch(folder, done));
-  held.add(deps.clock.after(LOOK_EVERY, done));
+  held.add(deps.clock.after(POLL_MILLISECONDS, done));
   signal.addEventListener('abort', done, { once: true });
   held.add(toDisposable(() => signal.removeEventListener('abort', done)));
   return { promise, dispose: done };
@@ -289,6 +289,6 @@ function parse<T>(schema: z.ZodType<T>, bytes: Uint8Array | undefined): T | unde
   }
 }
 
-function print(value: object): Uint8Array {
+function encodeJson(value: object): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }

@@ -1,4 +1,4 @@
-// Decides how what a person allowed once and for all is kept: one small file beside the conversations, out of the agent's reach.
+// Stores permanent approvals in a small file beside the conversations, out of the agent's reach.
 import { join } from 'node:path';
 import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
@@ -8,7 +8,7 @@ import { storageError } from './storageError.ts';
 
 const fileSchema = z.strictObject({ v: z.literal(1), rules: z.array(z.string()) });
 
-/** Until the file is read, and if it cannot be, nothing is allowed: a person is asked. */
+/** Nothing is allowed until the file was read, or if it is unreadable: the user is asked. */
 export function createPermissions(deps: { files: FileSystem; folder: string; logger: Logger }): Permissions & {
   readonly ready: Promise<void>;
 } {
@@ -40,7 +40,7 @@ export function createPermissions(deps: { files: FileSystem; folder: string; log
     has: (rule) => rules.has(rule),
     add: (rule) => {
       rules.add(rule);
-      // One after another: two at once must both be in the file.
+      // Serialized, so that concurrent additions are all stored.
       const written = writing.then(write);
       writing = written.catch(() => undefined);
       return written;

@@ -1,4 +1,4 @@
-// Decides where a workspace's conversations are: under its own storage, and under every storage its folders had before.
+// Locates a workspace's conversations: in its own storage and in storages that its folders had before.
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type Logger } from '../core/ports/ports.ts';
@@ -7,9 +7,9 @@ import { folderKey, indexFile, indexRoot } from './folderIndex.ts';
 
 export interface PlacesDeps {
   readonly files: FileSystem;
-  /** This window's own storage. New conversations are made here. */
+  /** This window's storage. New conversations are created here. */
   readonly folder: string;
-  /** The editor gives a workspace another storage as soon as a folder is added: the index outlives that. */
+  /** The editor gives a workspace another storage when a folder is added; the index survives that. */
   readonly index?: { readonly folder: string; workspaceFolders(): readonly string[] };
   readonly logger: Logger;
 }
@@ -19,7 +19,7 @@ export interface Places {
   storages(): Promise<readonly string[]>;
   /** Every storage that any window ever had. */
   allStorages(): Promise<readonly string[]>;
-  /** The folder of a conversation: where it is, or where it would be made. */
+  /** The folder of a conversation, existing or to be created. */
   folderOf(conversation: string): Promise<string>;
 }
 
@@ -30,7 +30,7 @@ export function createPlaces(deps: PlacesDeps): Places {
   const index = deps.index && { ...deps.index, root: indexRoot(deps.index.folder) };
   const known = new Map<string, string>();
 
-  /** One small file for each pair, so that no window overwrites what another wrote. */
+  /** One small file for each pair, so that windows do not overwrite each other. */
   const register = async (root: string, workspaceFolder: string) => {
     const place = join(root, folderKey(workspaceFolder), indexFile(folder));
     if ((await files.stat(place)) !== undefined) return;
@@ -43,7 +43,7 @@ export function createPlaces(deps: PlacesDeps): Places {
     const entries = await Promise.all(names.map(async (name) => readEntry(await files.read(join(place, name)))));
     return entries.flatMap((entry) => entry?.storage ?? []);
   };
-  /** Without the index everything of this storage is still there, so its faults are only told. */
+  /** Without the index this storage is still complete, so failures are only logged. */
   const indexed = async (look: (root: string) => Promise<string[]>): Promise<readonly string[]> => {
     if (index === undefined) return [folder];
     try {

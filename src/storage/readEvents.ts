@@ -1,24 +1,24 @@
-// Reads what a log's bytes say: whole lines become events, damage is stepped over and told, a torn end is found. Pure.
+// Reads events from a log's bytes: skips and reports damaged lines, finds a torn end. Pure.
 import { type Failure } from '../base/errors.ts';
 import { type StorageCode } from '../base/failureCodes.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { checkLine, parseLine } from './line.ts';
 
 const NEWLINE = 0x0a;
-/** A log that is broken everywhere is told in a few sentences, not in a thousand. */
-const MOST_TOLD = 5;
+/** Limits the reports for a log with many damaged lines. */
+const MOST_REPORTED = 5;
 
 export interface ReadEvents {
-  /** Parsed when they are reached. */
+  /** Parsed lazily. */
   readonly events: Iterable<LogEvent>;
   readonly nextSeq: number;
-  /** What is no event, although its checksum fits, is added when it is reached. */
+  /** Lines with a right checksum that are not events are added when they are reached. */
   readonly damage: Failure<StorageCode>[];
   /** Bytes up to the end of the last good line. */
   readonly length: number;
-  /** Where that line begins. */
+  /** Offset of that line. */
   readonly lastLine: number;
-  /** How many lines there are up to its end. */
+  /** Number of lines up to its end. */
   readonly lines: number;
 }
 
@@ -28,11 +28,11 @@ interface Fault {
   readonly end: number;
 }
 
-/** `before` is where an earlier reading ended, for what was added since. */
+/** `before`: where an earlier read ended, to read what was added since. */
 export function readEvents(input: Uint8Array, before = { seq: 0, lines: 0 }): ReadEvents {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.length);
   const faults: Fault[] = [];
-  /** Where each line that counts begins and ends, and its number. */
+  /** Start, end and number of each valid line. */
   const places: number[] = [];
   let { seq: lastSeq, lines: number } = before;
   let [start, good, lastLine, lines, brokenSince] = [0, 0, 0, 0, false];
@@ -45,21 +45,21 @@ export function readEvents(input: Uint8Array, before = { seq: 0, lines: 0 }): Re
     } else {
       const odd = oddSequence(lastSeq, line.seq, brokenSince);
       if (odd !== undefined) faults.push({ line: number, reason: odd, end: end + 1 });
-      // A number that does not rise is another program's: taken in, it would move what counts as told.
+      // A sequence number that does not rise comes from another program; it would change what counts as delivered.
       if (line.seq > lastSeq) places.push(start, end, line.seq);
       lastSeq = Math.max(lastSeq, line.seq);
       [good, lastLine, lines, brokenSince] = [end + 1, start, number - before.lines, false];
     }
     start = end + 1;
   }
-  const damage = tell(faults, good);
+  const damage = reportFaults(faults, good);
   const found = new Set<number>();
   const leaveOut = (at: number, reason: string) => {
     if (found.has(at)) return;
     found.add(at);
     const line = before.lines + lineNumber(bytes, at);
-    if (found.size <= MOST_TOLD) damage.push(tellFault({ line, reason }));
-    else if (found.size === MOST_TOLD + 1) damage.push(tellMore('More'));
+    if (found.size <= MOST_REPORTED) damage.push(describeFault({ line, reason }));
+    else if (found.size === MOST_REPORTED + 1) damage.push(describeFurtherFaults('More'));
   };
   const events = { [Symbol.iterator]: () => parseLines(bytes, places, leaveOut) };
   return { events, nextSeq: lastSeq + 1, damage, length: good, lastLine, lines };
@@ -92,15 +92,15 @@ function oddSequence(last: number, seq: number, afterBroken: boolean): string | 
   return undefined;
 }
 
-/** What is broken behind the last good line was torn by a crash; it is cut off and told by whoever does so. */
-function tell(faults: readonly Fault[], good: number): Failure<StorageCode>[] {
+/** Damage after the last good line was torn by a crash; whoever cuts it off reports it. */
+function reportFaults(faults: readonly Fault[], good: number): Failure<StorageCode>[] {
   const within = faults.filter((fault) => fault.end <= good);
-  const told = within.slice(0, MOST_TOLD).map(tellFault);
-  const left = within.length - told.length;
-  return left === 0 ? told : [...told, tellMore(`${left} more`)];
+  const reported = within.slice(0, MOST_REPORTED).map(describeFault);
+  const left = within.length - reported.length;
+  return left === 0 ? reported : [...reported, describeFurtherFaults(`${left} more`)];
 }
 
-function tellFault({ line, reason }: Omit<Fault, 'end'>): Failure<StorageCode> {
+function describeFault({ line, reason }: Omit<Fault, 'end'>): Failure<StorageCode> {
   const missing = reason.startsWith('before it');
   return {
     code: 'log_damaged',
@@ -113,7 +113,7 @@ function tellFault({ line, reason }: Omit<Fault, 'end'>): Failure<StorageCode> {
   };
 }
 
-function tellMore(howMany: string): Failure<StorageCode> {
+function describeFurtherFaults(howMany: string): Failure<StorageCode> {
   return {
     code: 'log_damaged',
     message: `${howMany} lines of this conversation’s log are damaged and were left out.`,

@@ -1,4 +1,4 @@
-// Decides how the bytes that a model was shown are kept: by their SHA-256, once, written before they are named.
+// Stores the bytes that the model was shown, once each, by SHA-256, before an event names them.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Snapshots } from '../core/ports/storage.ts';
@@ -8,18 +8,18 @@ import { storageError } from './storageError.ts';
 export interface SnapshotsDeps {
   readonly files: FileSystem;
   readonly folder: string;
-  /** Other storages that this workspace's conversations may have named bytes of. */
+  /** Other storages with bytes that this workspace's conversations may name. */
   elsewhere?(): Promise<readonly string[]>;
 }
 
 export function createSnapshots(deps: SnapshotsDeps): Snapshots {
   const { files } = deps;
-  /** Those that are being written; what was kept once may be cleaned up later, so each is looked for anew. */
+  /** Writes in progress. Stored snapshots may be cleaned up later, so each put checks the disk again. */
   const writes = new Map<string, Promise<void>>();
   const write = async (hash: string, bytes: Uint8Array) => {
     const place = snapshotPlace(deps.folder, hash);
     if (isWhole(hash, await files.read(place))) {
-      // About to be named anew: the clean-up takes it for new.
+      // About to be named again: the clean-up must treat it as new.
       await files.touch(place);
       return;
     }
@@ -55,7 +55,7 @@ function snapshotPlace(storage: string, hash: string): string {
   return join(storage, 'snapshots', hash.slice(0, 2), hash);
 }
 
-/** What the disk spoilt is as good as not there: it would be a difference that nobody made. */
+/** A corrupted snapshot counts as missing; otherwise it would show as a change that nobody made. */
 function isWhole(hash: string, bytes: Uint8Array | undefined): boolean {
   return bytes !== undefined && hashBytes(bytes) === hash;
 }

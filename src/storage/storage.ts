@@ -1,4 +1,4 @@
-// Decides how the parts of storage are joined: places, store, lock, snapshots and their clean-up, over one file system.
+// Composes storage: places, store, lock, snapshots, checkpoints and clean-up over one file system.
 import { type Clock } from '../base/clock.ts';
 import { type Ids, type Logger } from '../core/ports/ports.ts';
 import { type Lock, type Snapshots, type Store } from '../core/ports/storage.ts';
@@ -17,9 +17,9 @@ export interface StorageDeps extends PlacesDeps {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly files: FileSystem;
-  /** What other windows call this one. */
+  /** This window's name for other windows. */
   readonly window: string;
-  /** The kernel's, unless a test has another. */
+  /** Default: the kernel's lock. */
   readonly tryLock?: TryLock;
 }
 
@@ -28,9 +28,9 @@ export interface Storage {
   readonly lock: Lock;
   readonly snapshots: Snapshots;
   readonly checkpoints: StoredCheckpoints;
-  /** Where a conversation is kept, with whatever belongs to it. */
+  /** The folder of a conversation. */
   folderOf(conversation: string): Promise<string>;
-  /** Removes what nobody needs. Returns how many snapshots that were. */
+  /** Removes unreferenced data. Returns the number of removed snapshots. */
   cleanUp(): Promise<number>;
 }
 
@@ -50,7 +50,7 @@ export function createStorage(deps: StorageDeps): Storage {
       self: { pid: process.pid, window: deps.window },
       ulid: () => ids.ulid(),
       isAlive,
-      // There no file that somebody holds can be removed, and asking takes long.
+      // On Windows open files cannot be removed, and the check is slow.
       startTimeOf: process.platform === 'win32' ? () => undefined : startTimeOf,
     }),
     snapshots,
@@ -58,7 +58,7 @@ export function createStorage(deps: StorageDeps): Storage {
     cleanUp: async () => {
       const parts = { files, folder, places, clock, logger };
       const named = await namedCheckpoints(parts);
-      // First, since snapshots may be named by a checkpoint that goes.
+      // First, since removed checkpoints may name snapshots.
       await checkpoints.cleanUp((name) => named.has(name));
       return cleanUp(parts);
     },

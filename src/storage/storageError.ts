@@ -1,13 +1,13 @@
-// Decides what a person reads when the disk refuses, and what they can do about it.
+// Describes disk errors for the user, with a next step.
 import { describeError, FailureError } from '../base/errors.ts';
 
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   ENOSPC: 'Free disk space, then send again.',
   EDQUOT: 'Free disk space or raise the quota, then send again.',
   EROFS: 'The disk is read-only: make it writable, then send again.',
-  EACCES: 'Mend the rights of the folder, then send again.',
-  EPERM: 'Mend the rights of the folder, then send again.',
-  EIO: 'The disk reports a fault: look after it, then send again.',
+  EACCES: 'Fix the permissions of the folder, then send again.',
+  EPERM: 'Fix the permissions of the folder, then send again.',
+  EIO: 'The disk reports an error: check it, then send again.',
 };
 
 export function storageError(error: unknown): FailureError {
@@ -16,6 +16,6 @@ export function storageError(error: unknown): FailureError {
   return new FailureError({
     code: 'storage',
     message: `The conversation’s log cannot be written: ${describeError(error)}.`,
-    nextStep: `${NEXT_STEPS[code] ?? 'Mend the disk or the folder, then send again.'} Nothing that is on disk is lost.`,
+    nextStep: `${NEXT_STEPS[code] ?? 'Fix the disk or the folder, then send again.'} Nothing that is on disk is lost.`,
   });
 }

@@ -1,4 +1,4 @@
-// Decides how a workspace's conversations are opened, followed, listed, made and removed.
+// Opens, follows, lists, creates and removes a workspace's conversations.
 import { dirname, join } from 'node:path';
 import { type Clock } from '../base/clock.ts';
 import { describeError, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
@@ -22,14 +22,14 @@ export interface StoreDeps {
   readonly logger: Logger;
 }
 
-/** Marks what is being removed; whatever has it after a crash is removed later. */
+/** Prefix of folders being removed; after a crash they are removed later. */
 export const REMOVED = '.removed-';
 
 export function createStore(deps: StoreDeps): Store {
   const { files, places, clock, logger } = deps;
   const pathOf = async (id: string) => join(await places.folderOf(id), 'events.jsonl');
   const read = async (id: string) => readEvents((await files.read(await pathOf(id))) ?? new Uint8Array());
-  /** Everything that a person or a caller gave as an id is looked at before it becomes a path. */
+  /** Ids from outside are validated before they become paths. */
   const guard = async <T>(id: string, action: () => Promise<T>): Promise<Result<T>> => {
     if (!ULID_PATTERN.test(id)) return failed('bad_id', `“${id}” is no conversation’s id.`);
     return attempt(action);
@@ -79,7 +79,7 @@ async function listIn(deps: StoreDeps, folder: string): Promise<ConversationSumm
       try {
         return await summaryOf(deps, join(folder, id), id);
       } catch (error) {
-        // One that cannot be read must not hide the others.
+        // An unreadable conversation must not hide the others.
         deps.logger.error(`the conversation ${id} cannot be read`, error);
         return { id, title: '', lastActivity: 0, problem: `It cannot be read: ${describeError(error)}.` };
       }
@@ -88,7 +88,7 @@ async function listIn(deps: StoreDeps, folder: string): Promise<ConversationSumm
   return summaries.filter((summary) => summary !== undefined);
 }
 
-/** The title is kept beside the log, so that a list needs not read every log; without that file, it does. */
+/** Reads the title file or, if it is missing, the whole log. */
 async function summaryOf(deps: StoreDeps, folder: string, id: string): Promise<ConversationSummary | undefined> {
   const { files } = deps;
   const stat = await files.stat(join(folder, 'events.jsonl'));

@@ -1,9 +1,9 @@
-// Where the user's own instructions and prompts for every workspace are: files in one folder of theirs.
+// Files of the user's folder with instructions and prompts for all workspaces.
 import { join } from 'node:path';
 import { type UserFiles } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 
-/** What cannot be read is as good as not there. */
+/** Unreadable files count as missing. */
 export function createUserFiles({ files, folder }: { files: FileSystem; folder: string }): UserFiles {
   return {
     read: async (name) => {

@@ -11,19 +11,19 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   /** Written for a model. */
   description: string;
   effect: Effect;
-  /** It only asks the user. */
+  /** The tool only asks the user. */
   inquires?: true;
-  /** All that it changes are files, and those only by `Workspace.apply`. */
+  /** The tool only changes files, and only through `Workspace.apply`. */
   previewed?: true;
-  /** Where calls differ; `effect` is then the most that any does. */
+  /** For tools whose calls differ; `effect` is then the strongest of them. */
   effectFor?(args: z.infer<z.ZodObject<Shape>>): Effect;
   /** What core must know of it besides how to run it. */
   traits?: ToolTraits;
   emits?: readonly string[];
   arguments: Shape;
-  /** What a call would touch; approvals look at it. */
+  /** What a call would touch; used for approvals. */
   touches?(args: z.infer<z.ZodObject<Shape>>): Touched;
-  /** Why a call cannot succeed, before anybody is asked for it. */
+  /** Why a call cannot succeed; checked before approval is requested. */
   whyNot?(
     args: z.infer<z.ZodObject<Shape>>,
     context: Pick<ToolContext, 'handles'>,
@@ -44,7 +44,7 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
       if (parsed.success) return succeeded(parsed.data);
       return failed('bad_arguments', `${describeIssue(parsed.error)}.`, 'Call it again with this corrected.');
     },
-    // What parse let through is what effectFor, touches and run take.
+    // The casts are safe: only parsed arguments get here.
     ...(tool.effectFor !== undefined && {
       effectFor: (args: unknown) => tool.effectFor?.(args as z.infer<z.ZodObject<Shape>>) ?? tool.effect,
     }),

@@ -57,7 +57,7 @@ function isOfKind({ kind }: NotificationRecord['notification'], wanted: string |
   return wanted === undefined || kind.source === wanted || printKind(kind) === wanted;
 }
 
-/** A time of day is the last such time before the newest one. */
+/** A time of day means its last occurrence before the newest notification. */
 function momentOf(since: string, newest = ''): number {
   if (!TIME_OF_DAY.test(since)) return Date.parse(since);
   const sameDay = Date.parse(`${newest.slice(0, 10)}T${since}Z`);
@@ -69,7 +69,7 @@ function printPage(wanted: readonly NotificationRecord[]): string {
   const page: string[] = [];
   let length = 0;
   for (const record of wanted) {
-    const printed = print(record);
+    const printed = printNotification(record);
     if (page.length === MOST_AT_ONCE || (page.length > 0 && length + printed.length > CHARACTERS_AT_ONCE)) break;
     page.push(printed);
     length += printed.length + 2;
@@ -79,8 +79,8 @@ function printPage(wanted: readonly NotificationRecord[]): string {
   return [...page, ...(left === 0 ? [] : [`(${left} more: before ${last}.)`])].join('\n\n');
 }
 
-/** Messages are quoted: what they say cannot look like the next entry. */
-function print({ notification, state }: NotificationRecord): string {
+/** Messages are quoted, so that they cannot imitate the next entry. */
+function printNotification({ notification, state }: NotificationRecord): string {
   const { id, kind, level, at, origin, subject, message } = notification;
   const about = subject === undefined ? '' : `, ${subject.replace(/[\s\u0085]+/g, ' ')}`;
   const name = printKind(kind).replace(/[\s\u0085]+/g, ' ');

@@ -4,7 +4,7 @@ import { applyWatch } from '../core/conversation/projections/watches.ts';
 import { GLOB_LIMIT, whyUnusable } from '../core/files/globs.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
-/** More would make every change of the workspace costly. */
+/** More would make every change in the workspace costly. */
 const MOST_WATCHES = 100;
 const globs = z.array(z.string().min(1).max(GLOB_LIMIT)).max(MOST_WATCHES);
 

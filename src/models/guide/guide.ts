@@ -51,26 +51,26 @@ function respond({ messages, tools }: ModelRequest): Response {
   const results = messages.slice(asked + 1).filter((message) => message.role === 'tool');
   const number = messages.filter((message) => message.role === 'tool').length + 1;
   if (request?.role !== 'user') return { text: introduce(), number };
-  const heard = describeBlock(request.block?.text);
+  const notified = describeBlock(request.block?.text);
   const wanted = isSystemRequest(request.content) ? [] : parseRequest(request.content);
   // Queued messages delivered with an automatic request are the user's too.
   const goals = wanted ?? [];
   const queued = userTextsIn(request.block?.text).map(goalFor).flat();
-  if (wanted === undefined && queued.length === 0) return { text: join(heard, notUnderstood()), number };
+  if (wanted === undefined && queued.length === 0) return { text: join(notified, notUnderstood()), number };
   const names = new Set(tools.map(({ name }) => name));
-  return { ...follow([...goals, ...queued], results, heard, names), number };
+  return { ...follow([...goals, ...queued], results, notified, names), number };
 }
 
 /** Takes the goals one by one; the number of results tells how far they are. */
 function follow(
   goals: readonly Goal[],
   results: readonly ToolMessage[],
-  heard: string,
+  requestBlock: string,
   tools: ReadonlySet<string>,
 ): Omit<Response, 'number'> {
   const left = [...results];
   const waiting = [...goals];
-  let [reports, told] = [[] as string[], heard];
+  let [reports, notified] = [[] as string[], requestBlock];
   for (let goal = waiting.shift(); goal !== undefined; goal = waiting.shift()) {
     const taken: Taken[] = [];
     for (let decision = goal(taken); ; decision = goal(taken)) {
@@ -79,17 +79,17 @@ function follow(
       const { step, say } = decision;
       const result = left.shift();
       if (result === undefined) {
-        if (tools.size > 0 && !tools.has(step.tool)) return { text: join(...reports, told, withoutTool(step)) };
-        return { text: join(...reports, told, say), step };
+        if (tools.size > 0 && !tools.has(step.tool)) return { text: join(...reports, notified, withoutTool(step)) };
+        return { text: join(...reports, notified, say), step };
       }
       // Text before this result was already shown.
-      [reports, told] = [[], describeBlock(result.block?.text)];
-      if (wasRefused(result.content)) return { text: join(stopping(reasonIn(result.content)), told) };
+      [reports, notified] = [[], describeBlock(result.block?.text)];
+      if (wasRefused(result.content)) return { text: join(stopping(reasonIn(result.content)), notified) };
       taken.push({ step, result: result.content, failed: result.failed === true });
       waiting.push(...userTextsIn(result.block?.text).flatMap(goalFor));
     }
   }
-  return { text: join(...reports, told) || 'Nothing is left to do.' };
+  return { text: join(...reports, notified) || 'Nothing is left to do.' };
 }
 
 /** Messages that the user wrote meanwhile come after the present goal. */

@@ -104,22 +104,22 @@ function nextIn(state: State, file: string, last: Taken | undefined, report: str
 }
 
 function conclude(state: State, last: Taken | undefined, report: string): Decision {
-  const looked =
+  const checked =
     last?.step.tool === 'diagnostics' && last.step.arguments['path'] === undefined && state.applied.length > 0;
-  if (state.applied.length > 0 && !looked) {
+  if (state.applied.length > 0 && !checked) {
     return call({ tool: 'diagnostics', arguments: { severity: 'error' } }, 'I look whether anything is left.', report);
   }
   const applied = state.applied.map(({ file, fix }) => `- \`${file}\`, line ${fix.line}: ${fix.title}`);
-  const left = looked
+  const left = checked
     ? countProblems(last.result)
     : [...state.left.values()].filter((text) => /^line \d+:/m.test(text)).length;
-  const words = [
+  const parts = [
     applied.length === 0
       ? 'I applied no fix.'
       : `I applied ${applied.length} ${applied.length === 1 ? 'fix' : 'fixes'} of the editor:\n\n${applied.join('\n')}`,
-    left === 0 ? 'No error is reported now.' : leftover(state, looked ? last.result : undefined),
+    left === 0 ? 'No error is reported now.' : leftover(state, checked ? last.result : undefined),
   ];
-  return { type: 'done', report: words.join('\n\n') };
+  return { type: 'done', report: parts.join('\n\n') };
 }
 
 function leftover(state: State, result: string | undefined): string {

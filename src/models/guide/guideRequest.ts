@@ -138,7 +138,7 @@ function runInBackground(command: string, given: string | undefined): Goal {
   const name = given ?? nameFor(command);
   const step = { tool: 'run_command', arguments: { command, background: true, handle: name } };
   return single(step, `I would like to run \`${command}\` in the background, as \`${name}\`.`, (result) =>
-    [result, `Say \`output of ${name}\`, \`wait for ${name}\` or \`stop ${name}\`. When it ends, I am told.`].join(
+    [result, `Send \`output of ${name}\`, \`wait for ${name}\` or \`stop ${name}\`. I am notified when it ends.`].join(
       '\n\n',
     ),
   );
@@ -158,11 +158,11 @@ function watch(args: Readonly<Record<string, unknown>>, say: string): Goal {
   return single(
     { tool: 'watch', arguments: args },
     say,
-    (result) => `${result} I am told when such files appear or change.`,
+    (result) => `${result} I am notified when such files are created or changed.`,
   );
 }
 
-/** A folder stands for everything in it. */
+/** A folder means everything in it. */
 function asGlob(path: string): string {
   return /[*?{[]/.test(path) || /\.\w+$/.test(path) ? path : `${withoutTrailing(path, '/')}/**`;
 }

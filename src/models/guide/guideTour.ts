@@ -24,7 +24,7 @@ export const tour: Goal = (taken) => {
       type: 'call',
       step: { tool: 'read_file', arguments: { path: file } },
       report: `That is what is here: ${filesIn(listed.result).length} files.`,
-      say: `**2 of 3.** I read \`${file}\`. From now on I am told when it changes, whoever changes it.`,
+      say: `**2 of 3.** I read \`${file}\`. From now on I am notified when anybody changes it.`,
     };
   }
   if (asked === undefined) return askForChange(file);
@@ -47,12 +47,12 @@ function askForChange(file: string): Decision {
 
 /** The notification is delivered with the answer, so the caller describes it. */
 function conclude(file: string, { result }: Taken): Decision {
-  const heard = result.includes(CHANGED)
+  const explained = result.includes(CHANGED)
     ? `If you changed \`${file}\`, the card above has a chip: that is the notification, word for word as a model would read it. It is delivered once, with the result of whatever was running.`
     : 'Skipped. You can change a file I have read at any time: the next result delivers the notification.';
   const next = SUGGESTIONS.slice(1, 6).map(([text]) => `- \`${text}\``);
   return {
     type: 'done',
-    report: `${heard}\n\nThat was the tour. Go on with one of these, or choose a real model with *Earshot: Choose Model*:\n\n${next.join('\n')}`,
+    report: `${explained}\n\nThat was the tour. Go on with one of these, or choose a real model with *Earshot: Choose Model*:\n\n${next.join('\n')}`,
   };
 }

@@ -1,4 +1,4 @@
-// What a checkpoint needs of one folder, however its files are kept; and what is too much to be kept.
+// The interface for capturing one folder, and the selection of files that are captured.
 import { createHash } from 'node:crypto';
 import { access, constants, lstat, type Stats } from 'node:fs';
 import { join } from 'node:path';
@@ -6,42 +6,42 @@ import { type CheckpointBytes } from '../../core/ports/storage.ts';
 import { diskPath } from '../../node/rawNames.ts';
 
 export interface TakenFolder {
-  /** Names the state of all its files. */
+  /** Identifies the state of all files. */
   readonly tree: string;
-  /** Folders in it that are repositories of their own, relative. */
+  /** Nested repositories, relative to the folder. */
   readonly nested: readonly string[];
   /** Relative. */
   readonly leftOut: readonly string[];
 }
 
 export interface FolderDifference {
-  /** Relative, `/` between the parts. */
+  /** Relative, with `/` as separator. */
   readonly path: string;
   readonly before?: CheckpointBytes;
   readonly after?: CheckpointBytes;
 }
 
-/** Throws on faults of the disk or of git, and when the signal is aborted. */
+/** Throws if the disk or git fails, and when the signal is aborted. */
 export interface CheckpointFolder {
   readonly kind: 'git' | 'walk';
   /** `also` are relative. */
   take(also: readonly string[], signal: AbortSignal): Promise<TakenFolder>;
-  /** From now on the state is not removed before `forget`. */
+  /** Keeps the state until `forget`. */
   keep(name: string, tree: string, signal: AbortSignal): Promise<void>;
-  /** Without `after`: nothing is left of the folder. */
+  /** Without `after`: the folder is gone. */
   compare(before: string, after: string | undefined, signal: AbortSignal): Promise<readonly FolderDifference[]>;
   read(keys: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
-  /** Removes the states that are kept under names that `needed` does not want. */
+  /** Removes the states whose names `needed` rejects. */
   forget(needed: (name: string) => boolean, signal: AbortSignal): Promise<number>;
   close(): Promise<void>;
 }
 
-/** A larger file is left out. */
+/** Larger files are left out. */
 const LARGEST = 100 * 1024 * 1024;
-/** Of what is ignored, files as small as this are taken all the same if their folder is not ignored: `.env` and the like. */
+/** Ignored files up to this size are captured if their folder is not ignored: `.env` and the like. */
 const LARGEST_IGNORED = 1024 * 1024;
 const MOST_IGNORED = 500;
-/** More new bytes than these are not taken at once. */
+/** Limit of new bytes in one capture. */
 const MOST_BYTES = 1024 * 1024 * 1024;
 const AT_ONCE = 64;
 
@@ -50,7 +50,7 @@ export interface Candidate {
   readonly stat: Stats;
 }
 
-/** Those of the files that can and should be captured; what is gone by now is in neither list. */
+/** Selects the files that can and should be captured; files that are gone are in neither list. */
 export async function sift(
   folder: string,
   paths: Iterable<string>,
@@ -64,8 +64,8 @@ export async function sift(
 }
 
 /**
- * The same for any number of files, without holding more than a few at a time: what survives a hundred thousand of them
- * makes the heap grow by 100 MB, which the process never gives back.
+ * The same for any number of files, holding only a few at a time: objects that survive for a hundred thousand files grow
+ * the heap by 100 MB, which the process never releases.
  */
 export async function* siftInSlices(
   folder: string,
@@ -78,7 +78,7 @@ export async function* siftInSlices(
   for (const some of slices(paths, AT_ONCE)) {
     signal.throwIfAborted();
     const fits: Candidate[] = [];
-    for (const { path, stat, readable } of await lookAt(folder, some)) {
+    for (const { path, stat, readable } of await statFiles(folder, some)) {
       const size = stat.isFile() ? stat.size : 0;
       if (!readable || size > largest || bytes + size > MOST_BYTES) {
         leftOut.push(path);
@@ -107,7 +107,7 @@ export function* joined(first: Iterable<string>, second: Iterable<string>): Gene
   yield* second;
 }
 
-/** The paths of all the slices and then of what comes last. */
+/** The paths of all slices and then the last ones. */
 export async function* inBatches(
   slices: AsyncIterable<readonly Candidate[]>,
   last: readonly Candidate[],
@@ -124,7 +124,7 @@ export async function* inBatches(
   if (batch.length > 0) yield batch;
 }
 
-/** Those of the ignored files that are worth keeping. */
+/** Selects the ignored files that are worth capturing. */
 export async function siftIgnored(
   folder: string,
   paths: readonly string[],
@@ -133,17 +133,17 @@ export async function siftIgnored(
   return (await sift(folder, paths.slice(0, MOST_IGNORED), signal, LARGEST_IGNORED)).fits;
 }
 
-interface Looked extends Candidate {
+interface FoundFile extends Candidate {
   readonly readable: boolean;
 }
 
-/** The files and links among them, in the same order. By callbacks, which leave less garbage than promises. */
-function lookAt(folder: string, paths: readonly string[]): Promise<readonly Looked[]> {
+/** The files and links among them, in the same order. Uses callbacks, which create less garbage than promises. */
+function statFiles(folder: string, paths: readonly string[]): Promise<readonly FoundFile[]> {
   return new Promise((resolve) => {
-    const found = new Array<Looked | undefined>(paths.length);
+    const found = new Array<FoundFile | undefined>(paths.length);
     let open = paths.length;
-    const end = (index: number, looked?: Looked) => {
-      found[index] = looked;
+    const end = (index: number, file?: FoundFile) => {
+      found[index] = file;
       open -= 1;
       if (open === 0) resolve(found.filter((one) => one !== undefined));
     };
@@ -162,12 +162,12 @@ function lookAt(folder: string, paths: readonly string[]): Promise<readonly Look
 
 const user = process.getuid?.();
 
-/** By its own rights; where they do not say it, the system is asked. Git is told of one that cannot be read after all. */
+/** Decided by the file mode; if that is not enough, the system is asked. Git handles files that are unreadable after all. */
 function isPlainlyReadable({ mode, uid }: Stats): boolean {
   return user !== undefined && (user === uid ? (mode & 0o400) !== 0 : (mode & 0o004) !== 0);
 }
 
-/** What the place for a folder's files is called. */
+/** Name of the storage folder for a workspace folder. */
 export function folderName(absolute: string): string {
   return createHash('sha256').update(absolute).digest('hex').slice(0, 24);
 }

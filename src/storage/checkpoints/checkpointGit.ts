@@ -1,11 +1,10 @@
-// Decides how a folder's files are captured with git: an index and objects of our own, never the user's.
+// Captures a folder's files with git, in an index and objects of its own, never the user's.
 import { randomUUID } from 'node:crypto';
-import { copyFile, mkdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { delimiter, join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { encodeName, splitNames } from '../../node/rawNames.ts';
 import { runGit } from '../../node/runGit.ts';
-import { type EntryKind } from '../../protocol/event.ts';
 import {
   type CheckpointFolder,
   type FolderDifference,
@@ -16,27 +15,27 @@ import {
   siftInSlices,
   type TakenFolder,
 } from './checkpointFolder.ts';
-import { entriesOf, noting } from './checkpointListing.ts';
-import { findRepository, preparePlace } from './checkpointPlace.ts';
+import { type Blob, blobOf, entriesOf, insideOf, noting } from './checkpointListing.ts';
+import { copyIndex, findRepository, preparePlace } from './checkpointPlace.ts';
 
-/** Paths given to git at once. */
+/** Paths passed to git in one call. */
 const BATCH = 4000;
 
-/** Of ten thousand files as many are gone through at once: meanwhile nobody else has a turn. */
+/** Files processed before yielding to the event loop. */
 const SLICE = 1000;
 
-/** Git knows it without having it. */
+/** Known to git without being stored. */
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
-/** Those that need the files themselves. */
-const LOOKING = new Set(['ls-files', 'update-index']);
+/** Git commands that read the working tree. */
+const TREE_COMMANDS = new Set(['ls-files', 'update-index']);
 
 export interface GitFolderDeps {
-  /** Where all checkpoints are kept. */
+  /** Storage of all checkpoints. */
   readonly storage: string;
   readonly folder: string;
   readonly signal: AbortSignal;
-  /** What goes wrong where nobody waits. */
+  /** Reports failures of background work. */
   report(error: unknown): void;
 }
 
@@ -93,10 +92,10 @@ class GitFolder implements CheckpointFolder {
     const adding = inBatches(sifted, small, BATCH);
     const first = await adding.next();
     const unreadable: string[] = [];
-    // With nothing to add everything is looked at by now, so that what is left out is known.
+    // With nothing to add, all files were checked, so what is left out is known.
     const isNews = first.done !== true || gone.length > 0 || present.size < known.size;
     if (isNews || this.#tree === undefined) {
-      // An earlier state of what is left out now, or of what a folder stands in the place of, would be taken for the present one.
+      // Otherwise an earlier state of what is left out now, or was replaced by a folder, would count as present.
       const remove = () => [...new Set([...gone, ...[...known].filter((path) => !present.has(path))])];
       unreadable.push(...(await this.#update(first.done === true ? [] : first.value, adding, remove, signal)));
       for (const path of more) this.#also.add(path);
@@ -106,7 +105,7 @@ class GitFolder implements CheckpointFolder {
     return { tree, nested: inside(nested), leftOut: inside([...leftOut, ...unreadable]) };
   }
 
-  /** What is not as the index has it. */
+  /** Files that differ from the index. */
   async #look(
     signal: AbortSignal,
   ): Promise<{ changed: () => Iterable<string>; known: ReadonlySet<string>; gone: string[]; nested: string[] }> {
@@ -121,7 +120,7 @@ class GitFolder implements CheckpointFolder {
       if (tag === 'R') gone.add(path);
       else if (path.endsWith('/')) nested.push(path.slice(0, -1));
     }
-    // Read from what git said whenever it is wanted, and never held as a whole: the first time it is every file.
+    // Parsed from git's output on demand and never held as a whole: the first time it lists every file.
     const changed = function* () {
       for (const { path, tag } of entriesOf(listed)) {
         if (tag !== 'R' && !path.endsWith('/') && !gone.has(path)) yield path;
@@ -130,7 +129,7 @@ class GitFolder implements CheckpointFolder {
     return { changed, known, gone: [...gone], nested };
   }
 
-  /** Files that are not in the index and lie in folders that are not ignored themselves. */
+  /** Ignored files outside the index whose folders are not ignored. */
   async #lookAtIgnored(signal: AbortSignal): Promise<readonly string[]> {
     const { prefix } = this.#deps;
     const limits = prefix === '' ? [] : ['--', prefix];
@@ -139,7 +138,7 @@ class GitFolder implements CheckpointFolder {
     return Array.from(entriesOf(listed), ({ path }) => path).filter((path) => !path.endsWith('/'));
   }
 
-  /** On a copy that replaces the index once it is whole: two windows may do this at once. Returns what could not be read. */
+  /** Works on a copy that replaces the index when complete, since two windows may do this at once. Returns unreadable files. */
   async #update(
     first: readonly string[],
     more: AsyncIterable<readonly string[]>,
@@ -168,7 +167,7 @@ class GitFolder implements CheckpointFolder {
     return unreadable;
   }
 
-  /** A file that cannot be read after all must not keep the others out. */
+  /** An unreadable file must not prevent the capture of the others. */
   async #add(
     paths: readonly string[],
     index: string,
@@ -176,7 +175,7 @@ class GitFolder implements CheckpointFolder {
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     try {
-      // Only the first time the repository's objects stand in for ours: until then nothing of theirs is relied on.
+      // Only the first capture borrows the repository's objects.
       const args = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
       await this.#git(args, signal, index, paths, borrow);
       return [];
@@ -197,7 +196,7 @@ class GitFolder implements CheckpointFolder {
     });
   }
 
-  /** Another window may name the same state at this very moment. */
+  /** Another window may name the same state at the same time. */
   async #name(ref: string, tree: string, signal: AbortSignal, attempts = 5): Promise<void> {
     try {
       await this.#git(['update-ref', ref, tree], signal);
@@ -284,13 +283,13 @@ class GitFolder implements CheckpointFolder {
     const old = refs.filter((ref) => !needed(ref.slice('refs/checkpoints/'.length)));
     if (old.length === 0) return 0;
     await this.#gitWith(['update-ref', '--stdin'], signal, old.map((ref) => `delete ${ref}\n`).join(''));
-    // What another window captures just now is not named yet, and a day old at the least before it goes.
+    // Another window's new capture is not named yet; nothing younger than a day is removed.
     await this.#git(['repack', '-A', '-d', '-q', '--unpack-unreachable=1.day.ago'], signal);
     await this.#git(['prune', '--expire=1.day.ago'], signal);
     return old.length;
   }
 
-  /** Once: takes over what was borrowed, so that a checkpoint outlives the repository itself. */
+  /** Runs once: copies borrowed objects, so that checkpoints outlive the repository. */
   async #pack(): Promise<void> {
     const { place } = this.#deps;
     const borrowed = join(place, 'borrowed');
@@ -332,8 +331,8 @@ class GitFolder implements CheckpointFolder {
     const { place, root } = this.#deps;
     const objects = borrow ? await readFile(join(place, 'borrowed'), 'utf8').catch(() => undefined) : undefined;
     const env = { ...this.#env(index), ...(objects !== undefined && alternates(objects)) };
-    // What was captured can be read also when the folder is gone.
-    const folder = LOOKING.has(args[0] ?? '') ? root : place;
+    // Captured files stay readable when the folder is gone.
+    const folder = TREE_COMMANDS.has(args[0] ?? '') ? root : place;
     return runGit(args, { folder, env, input, signal: AbortSignal.any([signal, this.#closing.signal]) });
   }
 }
@@ -341,39 +340,4 @@ class GitFolder implements CheckpointFolder {
 function alternates(objects: string): Record<string, string> {
   const quoted = objects.includes(delimiter) || objects.startsWith('"') ? JSON.stringify(objects) : objects;
   return { GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted };
-}
-
-/**
- * Git takes a file that is as old as the index itself for possibly changed. The copy is dated back, so that it looks again
- * at more files than it must, never at fewer. False: there was none.
- */
-async function copyIndex(from: string, to: string): Promise<boolean> {
-  try {
-    const { mtimeMs } = await stat(from);
-    await copyFile(from, to);
-    const dated = new Date(mtimeMs - 2000);
-    await utimes(to, dated, dated);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
-    throw error;
-  }
-}
-
-interface Blob {
-  readonly oid: string;
-  readonly kind?: EntryKind;
-}
-
-/** Undefined for what is no file: nothing at all, or a repository of its own. */
-function blobOf(mode: string, oid: string): Blob | undefined {
-  if (mode === '120000') return { oid, kind: 'link' };
-  if (!mode.startsWith('100')) return undefined;
-  return { oid, ...(mode === '100755' && { kind: 'executable' as const }) };
-}
-
-/** What git lists lies in the folder; only of a path that does not is it worth the trouble to find out where it is. */
-function insideOf(prefix: string, path: string): string {
-  if (prefix === '') return path;
-  return path.startsWith(`${prefix}/`) ? path.slice(prefix.length + 1) : relative(prefix, path).split(sep).join('/');
 }

@@ -1,8 +1,10 @@
-// What git lists of a folder, read one by one: a hundred thousand names at once would stay on the heap.
+// Parses git's file listings one entry at a time: a hundred thousand names at once would stay on the heap.
+import { relative, sep } from 'node:path';
 import { decodeName } from '../../node/rawNames.ts';
+import { type EntryKind } from '../../protocol/event.ts';
 import { type Candidate } from './checkpointFolder.ts';
 
-/** Puts those of the candidates that are among `wanted` into `found` on their way. */
+/** Passes the candidates on and adds those in `wanted` to `found`. */
 export async function* noting(
   all: AsyncIterable<readonly Candidate[]>,
   wanted: ReadonlySet<string>,
@@ -14,7 +16,7 @@ export async function* noting(
   }
 }
 
-/** What `ls-files -z -t` says: a letter, a space, a path and a zero byte for each. One by one: see `siftInSlices`. */
+/** Entries of `ls-files -z -t`: a letter, a space, a path and a zero byte each. One by one: see `siftInSlices`. */
 export function* entriesOf(listed: Buffer): Generator<{ readonly tag: string; readonly path: string }> {
   let start = 0;
   for (let end = listed.indexOf(0); end !== -1; end = listed.indexOf(0, start)) {
@@ -23,4 +25,22 @@ export function* entriesOf(listed: Buffer): Generator<{ readonly tag: string; re
     if (path !== '') yield { tag, path };
     start = end + 1;
   }
+}
+
+export interface Blob {
+  readonly oid: string;
+  readonly kind?: EntryKind;
+}
+
+/** Undefined if it is missing or a nested repository. */
+export function blobOf(mode: string, oid: string): Blob | undefined {
+  if (mode === '120000') return { oid, kind: 'link' };
+  if (!mode.startsWith('100')) return undefined;
+  return { oid, ...(mode === '100755' && { kind: 'executable' as const }) };
+}
+
+/** Paths that git lists are inside the folder; others are resolved at extra cost. */
+export function insideOf(prefix: string, path: string): string {
+  if (prefix === '') return path;
+  return path.startsWith(`${prefix}/`) ? path.slice(prefix.length + 1) : relative(prefix, path).split(sep).join('/');
 }

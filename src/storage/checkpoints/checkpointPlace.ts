@@ -1,14 +1,14 @@
-// Decides where a folder's captured files are kept: a git repository of our own, made whole or not at all.
-import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+// Creates the git repository that stores a folder's captured files, completely or not at all, and copies its index.
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { runGit } from '../../node/runGit.ts';
 
-/** Bytes are bytes: no attribute of the repository may change them on the way in. */
+/** Disables all attributes of the repository that would convert bytes. */
 const ATTRIBUTES = '* -text -eol -ident -crlf !filter !working-tree-encoding\n';
-/** Where there is no repository, nobody says what is not worth keeping. */
+/** Default ignore rules for folders outside a repository. */
 const USUALLY_IGNORED = 'node_modules/\n.venv/\n__pycache__/\n.DS_Store\n';
 
-/** The user's own, if the folder is in one. */
+/** The user's repository that contains the folder. */
 interface Repository {
   readonly root: string;
   readonly objects: string;
@@ -19,7 +19,7 @@ export async function findRepository(folder: string, signal: AbortSignal): Promi
   const asked = ['--show-toplevel', '--git-path', 'objects', '--git-path', 'info/exclude', '--show-object-format'];
   const said = await runGit(['rev-parse', ...asked], { folder, signal }).catch(() => undefined);
   const [root, objects, exclude, format] = said?.toString().split('\n') ?? [];
-  // Its objects cannot stand in for ours if they are named in another way.
+  // Its objects can be borrowed only if they use the same hash.
   if (root === undefined || objects === undefined || exclude === undefined || format !== 'sha1') return undefined;
   return { root: resolve(root), objects: resolve(folder, objects), exclude: resolve(folder, exclude) };
 }
@@ -39,7 +39,7 @@ export async function preparePlace(
   await writeFile(join(place, 'info', 'exclude'), exclude ?? USUALLY_IGNORED);
 }
 
-/** Elsewhere first: two windows may do this at once, and either may be ended half-way. */
+/** Created elsewhere and then moved, since two windows may do this at once and either may crash. */
 async function make(
   place: string,
   root: string,
@@ -62,8 +62,25 @@ async function make(
   }
 }
 
-/** The other window was first. */
+/** Another window was first. */
 function isNotEmpty(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : '';
   return code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'EPERM';
+}
+
+/**
+ * Git rechecks files that are as old as the index. The copy gets an earlier time, so that git rechecks more files than
+ * necessary, never fewer. False if there was no index.
+ */
+export async function copyIndex(from: string, to: string): Promise<boolean> {
+  try {
+    const { mtimeMs } = await stat(from);
+    await copyFile(from, to);
+    const dated = new Date(mtimeMs - 2000);
+    await utimes(to, dated, dated);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
+  }
 }

@@ -1,4 +1,4 @@
-// Finds when files were changed last, where the machine's own clock says so.
+// Finds when files were last changed, on file systems that use this machine's clock.
 import { lstat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type FilePath } from '../../core/ports/workspace.ts';
@@ -6,7 +6,7 @@ import { diskPath } from '../../node/rawNames.ts';
 
 const AT_ONCE = 64;
 
-/** Linux file systems whose times come from the clock of this machine; others may have those of a server. */
+/** Linux file systems whose times come from this machine's clock; others may use a server's. */
 const LOCAL = new Set([
   0xef53, // ext2, ext3, ext4
   0x58465342, // xfs
@@ -18,7 +18,7 @@ const LOCAL = new Set([
   0x794c7630, // overlay
 ]);
 
-/** Of a file that is gone, when the folder that it was in was changed last. */
+/** For a deleted file, the last change of its folder. */
 export async function changedAt(files: readonly FilePath[]): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
   const local = new Map<string, Promise<boolean>>();
@@ -36,7 +36,7 @@ export async function changedAt(files: readonly FilePath[]): Promise<ReadonlyMap
   return found;
 }
 
-/** The nearest folder that is still there. */
+/** The nearest existing folder. */
 async function folderTime(folder: string): Promise<{ milliseconds: number; folder: string } | undefined> {
   const stat = await lstat(diskPath(folder)).catch(() => undefined);
   if (stat !== undefined) return { milliseconds: stat.mtimeMs, folder };

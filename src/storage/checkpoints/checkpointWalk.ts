@@ -1,4 +1,4 @@
-// Decides how a folder's files are captured where there is no git: walked within bounds, kept as snapshots.
+// Captures a folder's files without git: walks it within limits and stores the files as snapshots.
 import { createHash } from 'node:crypto';
 import { type Dirent } from 'node:fs';
 import { mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
@@ -9,14 +9,14 @@ import { type Snapshots } from '../../core/ports/storage.ts';
 import { decodeName, diskPath } from '../../node/rawNames.ts';
 import { type Candidate, type CheckpointFolder, type FolderDifference, sift, siftIgnored } from './checkpointFolder.ts';
 
-/** A part of a folder is worse than nothing: what is missing in one state and not in the next would seem new. */
+/** With more files nothing is captured: in a partial state, missing files would later seem new. */
 const MOST_FILES = 20_000;
-/** Times of files are coarse: one that was changed this shortly before is read again. */
+/** File times are coarse: files changed this recently are read again. */
 const COARSE_MILLISECONDS = 2000;
 const NEVER = new Set(['.git', '.hg', '.svn', 'node_modules', '.venv', '__pycache__']);
 
 export interface WalkFolderDeps {
-  /** Where all checkpoints are kept. */
+  /** Storage of all checkpoints. */
   readonly storage: string;
   readonly folder: string;
   readonly snapshots: Snapshots;
@@ -27,7 +27,7 @@ const treeSchema = z.array(
     path: z.string(),
     hash: z.string(),
     size: z.int(),
-    /** Absent in what earlier versions kept. */
+    /** Absent in data of earlier versions. */
     kind: z.enum(['plain', 'link', 'executable']).optional(),
   }),
 );
@@ -35,7 +35,7 @@ type Tree = z.infer<typeof treeSchema>;
 
 export function openWalkFolder(deps: WalkFolderDeps): CheckpointFolder {
   const place = join(deps.storage, 'walk');
-  /** What each file was when it was read last, to read only what changed since. */
+  /** State of each file at its last read, so that only changed files are read. */
   const known = new Map<string, { stamp: string; at: number; hash: string }>();
 
   const capture = async ({ path, stat }: Candidate): Promise<Tree[number] | undefined> => {
@@ -117,7 +117,7 @@ export function openWalkFolder(deps: WalkFolderDeps): CheckpointFolder {
   };
 }
 
-/** Removes the states that no checkpoint names. */
+/** Removes states that no checkpoint refers to. */
 export async function cleanWalks(storage: string, trees: ReadonlySet<string>): Promise<void> {
   const place = join(storage, 'walk');
   for (const name of await readdir(place).catch(() => [])) {

@@ -1,4 +1,4 @@
-// Decides what a checkpoint of the workspace is: one state for each folder, under one name; and how long it is kept.
+// Checkpoints of the workspace: one state for each folder under one name, and their retention.
 import { createHash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,11 +15,11 @@ import { type CheckpointFolder, folderName } from './checkpointFolder.ts';
 import { changedAt } from './checkpointTimes.ts';
 
 const MOST_NESTED = 20;
-/** Files that are gone through at once. */
+/** Files processed before yielding to the event loop. */
 const SLICE = 1000;
-/** A conversation names its checkpoints for ever; after this long only what its own tools changed can be undone. */
+/** Older checkpoints are removed; after that only changes of the agent's own tools can be undone. */
 const OLD = 30 * 24 * 60 * 60 * 1000;
-/** Another window may have made it a moment ago and not named it yet. */
+/** Younger ones are kept, since another window may not have named them yet. */
 const NEW = 24 * 60 * 60 * 1000;
 
 export interface CheckpointsDeps {
@@ -29,22 +29,22 @@ export interface CheckpointsDeps {
   readonly snapshots: Snapshots;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Without git, as on a machine that has none. */
+  /** Do not use git, as on a machine without it. */
   readonly withoutGit?: boolean;
 }
 
 export interface StoredCheckpoints extends Checkpoints {
-  /** Removes what is old, and what nobody names any more. */
+  /** Removes old and unreferenced checkpoints. */
   cleanUp(isNamed: (name: string) => boolean): Promise<number>;
-  /** Resolves once nothing runs any more. */
+  /** Resolves once all background work has ended. */
   close(): Promise<void>;
 }
 
-/** Clocks of disks lag behind by this much. */
+/** Lag of file times. */
 const COARSE_MILLISECONDS = 20;
 
 const manifestSchema = z.strictObject({
-  /** When it was begun, milliseconds since 1970. Equal states have equal names all the same. */
+  /** Start in milliseconds since 1970. Equal states have equal names nevertheless. */
   at: z.number(),
   folders: z.array(
     z.strictObject({ path: z.string(), absolute: z.string(), kind: z.enum(['git', 'walk']), tree: z.string() }),
@@ -57,7 +57,7 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
   const { files, clock, logger } = deps;
   const root = join(deps.folder, 'checkpoints');
   const folders = new Map<string, Promise<CheckpointFolder>>();
-  /** Those of this window's life; those that are not kept are nowhere else. */
+  /** Checkpoints of this window; those not stored exist only here. */
   const manifests = new Map<string, Manifest>();
 
   const openFolder = async (absolute: string): Promise<CheckpointFolder> => {
@@ -130,7 +130,7 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
           const same = now.folders.find((folder) => folder.absolute === absolute);
           if (same === undefined && (await files.stat(absolute)) !== undefined) continue;
           for (const { path: inner, ...bytes } of await (await folderAt(absolute)).compare(tree, same?.tree, signal)) {
-            // A checkout may have changed ten thousand: in between others have their turn.
+            // A checkout may change ten thousand files: yields to the event loop in between.
             if (differences.length % SLICE === 0) await setImmediate();
             const file = { path: path === '' ? inner : `${path}/${inner}`, absolute: join(absolute, inner) };
             if (leftOut.has(file.path)) continue;
@@ -191,7 +191,7 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
   };
 }
 
-/** What goes wrong is data; being called off is not. */
+/** Failures become data; cancellation is rethrown. */
 async function attempt<T>(signal: AbortSignal, what: string, action: () => Promise<Result<T>>): Promise<Result<T>> {
   try {
     return await action();
@@ -201,7 +201,7 @@ async function attempt<T>(signal: AbortSignal, what: string, action: () => Promi
   }
 }
 
-/** It was there before, and only ignored or not looked at: nobody made it. */
+/** Existed before the checkpoint and was only ignored or left out: nobody created it. */
 async function isOlder(absolute: string, at: number): Promise<boolean> {
   const stat = await lstat(diskPath(absolute)).catch(() => undefined);
   return stat !== undefined && stat.ctimeMs < at - COARSE_MILLISECONDS;
@@ -211,7 +211,7 @@ function isVirtual(absolute: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(absolute);
 }
 
-/** Relative to the folder; undefined for what is not in it. */
+/** Relative to the folder; undefined if it is outside. */
 function innerPath(folder: string, absolute: string): string | undefined {
   const base = folder.replace(/[\\/]$/, '');
   const inside = absolute.startsWith(`${base}/`) || absolute.startsWith(`${base}\\`);

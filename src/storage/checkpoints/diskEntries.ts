@@ -1,4 +1,4 @@
-// What lies at a path of the workspace itself: links as links, whether a file can be executed, names that are no text.
+// Reads and writes directory entries without following links: links, executable files, names that are not UTF-8.
 import { randomUUID } from 'node:crypto';
 import {
   chmod,
@@ -22,7 +22,7 @@ const EXECUTABLE = 0o111;
 
 /** `folders` as in Workspace: with several, each has its name as its path. */
 export function createDiskEntries(folders: () => readonly FilePath[]): DiskEntries {
-  /** Undefined where a link on the way leads out of the workspace. */
+  /** Undefined if a link on the path leads out of the workspace. */
   const placeOf = async (path: string): Promise<string | undefined> => {
     const all = folders();
     const home = all.find((folder) => folder.path !== '' && path.startsWith(`${folder.path}/`)) ?? all[0];
@@ -79,7 +79,7 @@ async function put(absolute: string, present: DiskEntry | undefined, to: DiskEnt
   }
   await mkdir(diskPath(dirname(absolute)), { recursive: true });
   const mode = present === undefined || present.kind === 'link' ? undefined : (await lstat(place)).mode;
-  // Beside it and then in its place: nobody finds half of it.
+  // Written beside it and then renamed, so that nobody reads a partial file.
   const beside = diskPath(join(dirname(absolute), `.${randomUUID()}.earshot`));
   try {
     if (to.kind === 'link') await symlink(Buffer.from(to.bytes), beside);
@@ -94,7 +94,7 @@ async function put(absolute: string, present: DiskEntry | undefined, to: DiskEnt
   }
 }
 
-/** Whoever may read it may execute it, or nobody may. */
+/** Grants execution to whoever may read it, or to nobody. */
 function modeOf(mode: number, kind: DiskEntry['kind']): number {
   const plain = mode & 0o777 & ~EXECUTABLE;
   return kind === 'executable' ? plain | ((plain & 0o444) >> 2) : plain;
@@ -105,7 +105,7 @@ function isSame(one: DiskEntry | 'other' | undefined, other: DiskEntry | undefin
   return (one.kind === 'link') === (other.kind === 'link') && Buffer.compare(one.bytes, other.bytes) === 0;
 }
 
-/** The real path of the nearest folder that is there, with what is not. */
+/** The real path of the nearest existing folder, plus the missing rest. */
 async function existing(folder: string): Promise<string> {
   try {
     return isOddName(folder) ? (await realpath(diskPath(folder), 'buffer')).toString() : await realpath(folder);

@@ -1,11 +1,11 @@
-// Decides an edit of one file: every text to replace must be there, and be the only one where the file is not as the model saw it.
+// Applies the edits of one file: each text must occur, and only once where the file differs from what the model has seen.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { replaceTexts } from '../../core/files/replacements.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { judgeEdit, otherChanges, partAfter } from '../../core/tools/staleGuard.ts';
 import { refuse } from '../defineTool.ts';
-import { refuseUnseen, takeUpExisting, untilItHolds } from './opened.ts';
+import { openExisting, refuseUnseen, retryWhileStale } from './opened.ts';
 import { editOutcome } from './result.ts';
 
 interface TextEdit {
@@ -15,11 +15,11 @@ interface TextEdit {
 }
 
 export function editFile(path: string, edits: readonly TextEdit[], context: ToolContext): Promise<ToolOutcome> {
-  return untilItHolds(() => attempt(path, edits, context));
+  return retryWhileStale(() => attempt(path, edits, context));
 }
 
 async function attempt(path: string, edits: readonly TextEdit[], context: ToolContext): Promise<Result<ToolOutcome>> {
-  const opened = await takeUpExisting(path, context);
+  const opened = await openExisting(path, context);
   if (!opened.ok) return succeeded(refuse(describeFailure(opened.failure)));
   const { file, bytes, text, seen } = opened.value;
   if (text === undefined)
@@ -40,13 +40,16 @@ async function attempt(path: string, edits: readonly TextEdit[], context: ToolCo
   const applied = await context.workspace.apply([{ type: 'write', file, from: bytes, to }]);
   if (!applied.ok) return applied;
   const part = partAfter(seen, news?.shown ?? true);
-  const said = [describe(printPath(file.path), fit.value.lines), ...(news === undefined ? [] : [news.note])].join('\n');
+  const said = [
+    describeReplacements(printPath(file.path), fit.value.lines),
+    ...(news === undefined ? [] : [news.note]),
+  ].join('\n');
   return succeeded(await editOutcome(context.workspace, applied.value, [{ file, said, text: fit.value.text, part }]));
 }
 
 const SEVERAL_UNSEEN = 'A text to replace is there more than once in a file that you have not seen as it is now.';
 
-function describe(path: string, lines: readonly (readonly number[])[]): string {
+function describeReplacements(path: string, lines: readonly (readonly number[])[]): string {
   const all = lines.flat();
   const shown = all.slice(0, 10).join(', ');
   const what =

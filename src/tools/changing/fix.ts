@@ -1,4 +1,4 @@
-// Decides how the texts that a quick fix makes are put into files: only those it may touch, all or none, and shown as they changed.
+// Applies the texts of a quick fix to files that may be changed, all or none, and shows the differences.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { differenceOf } from '../../core/files/difference.ts';
 import { type FixedText } from '../../core/ports/fixes.ts';
@@ -6,7 +6,7 @@ import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type FileEdit, STALE } from '../../core/ports/workspace.ts';
 import { otherChanges, partAfter } from '../../core/tools/staleGuard.ts';
 import { refuse } from '../defineTool.ts';
-import { takeUpExisting } from './opened.ts';
+import { openExisting } from './opened.ts';
 import { editOutcome, type Intended } from './result.ts';
 
 const SHOWN = { lines: 120, characters: 6000 };
@@ -19,12 +19,12 @@ export async function applyFix(
   const edits: FileEdit[] = [];
   const intended: Intended[] = [];
   for (const { absolute, before, after } of texts) {
-    const opened = await takeUpExisting(absolute, context);
+    const opened = await openExisting(absolute, context);
     if (!opened.ok) return succeeded(refuse(`Nothing was changed. ${describeFailure(opened.failure)}`));
     const { file, bytes, text, seen } = opened.value;
     if (context.hides(file.path))
       return succeeded(refuse(`Nothing was changed: the fix also changes ${file.path}, which is hidden.`));
-    // What the language server looked at must be what is there.
+    // The text must be what the language server has seen.
     if (text !== before) return failed(STALE, `${file.path} was changed meanwhile. Nothing was changed.`);
     const to = await context.workspace.encode(file, after, bytes);
     if (to === undefined) return failed('encoding', `${file.path} cannot hold the fix in its encoding.`);

@@ -1,4 +1,4 @@
-// Decides how a tool takes up a file that it may change: what is there, as text, and what the model has seen of it.
+// Opens a file for a change: its present text, and what the model has seen of it.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
@@ -12,15 +12,15 @@ export interface OpenedFile {
   readonly there: true;
   readonly file: FilePath;
   readonly bytes: Uint8Array;
-  /** Undefined: it is no text. */
+  /** Undefined if it is not text. */
   readonly text: string | undefined;
   readonly seen: SeenOf | undefined;
 }
 
-/** `there: false`: nothing has this name. */
+/** `there: false`: the path is free. */
 export type Taken = OpenedFile | { readonly there: false; readonly file: FilePath; readonly seen: SeenOf | undefined };
 
-export async function takeUp(path: string, { workspace, seen }: Files): Promise<Result<Taken>> {
+export async function openForChange(path: string, { workspace, seen }: Files): Promise<Result<Taken>> {
   const resolved = await workspace.resolve(path);
   if (!resolved.ok) return resolved;
   const file = resolved.value;
@@ -42,8 +42,8 @@ export async function takeUp(path: string, { workspace, seen }: Files): Promise<
   return succeeded({ there: true, file, bytes, text: await workspace.decode(file, bytes), seen: known });
 }
 
-export async function takeUpExisting(path: string, files: Files): Promise<Result<OpenedFile>> {
-  const taken = await takeUp(path, files);
+export async function openExisting(path: string, files: Files): Promise<Result<OpenedFile>> {
+  const taken = await openForChange(path, files);
   if (!taken.ok) return taken;
   if (taken.value.there) return succeeded(taken.value);
   const { file, seen } = taken.value;
@@ -51,7 +51,7 @@ export async function takeUpExisting(path: string, files: Files): Promise<Result
   return failed(NOT_FOUND, `${printPath(file.path)} ${since}.`, 'list_files shows what is there.');
 }
 
-/** A refusal that shows all that is new is a view of what is there now: the model can go on from it. */
+/** A refusal that shows all new content counts as a read, so that the model can continue from it. */
 export function refuseUnseen(verdict: Extract<Verdict, { allowed: false }>, taken: Taken): ToolOutcome {
   if (!verdict.shown) return refuse(verdict.reason);
   const part = taken.there ? partAfter(taken.seen, true) : undefined;
@@ -59,8 +59,8 @@ export function refuseUnseen(verdict: Extract<Verdict, { allowed: false }>, take
   return { ...refuse(verdict.reason), seen: [shown] };
 }
 
-/** Others change files too: what was looked at may be another thing a moment later, and is looked at again. */
-export async function untilItHolds(attempt: () => Promise<Result<ToolOutcome>>): Promise<ToolOutcome> {
+/** Retries if a file changes between reading and writing it. */
+export async function retryWhileStale(attempt: () => Promise<Result<ToolOutcome>>): Promise<ToolOutcome> {
   for (let times = 1; ; times += 1) {
     const result = await attempt();
     if (result.ok) return result.value;

@@ -1,4 +1,4 @@
-// Decides a patch of several files: each is judged as by its own tool before any is changed.
+// Applies a patch of several files: each change is checked as by its own tool before any is made.
 import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type FilePatch, parsePatch } from '../../core/files/patch.ts';
@@ -8,14 +8,14 @@ import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type FileEdit } from '../../core/ports/workspace.ts';
 import { judgeEdit, judgeNew, judgeRemoval, otherChanges, partAfter } from '../../core/tools/staleGuard.ts';
 import { refuse } from '../defineTool.ts';
-import { type OpenedFile, refuseUnseen, takeUp, takeUpExisting, untilItHolds } from './opened.ts';
+import { type OpenedFile, openExisting, openForChange, refuseUnseen, retryWhileStale } from './opened.ts';
 import { editOutcome, type Intended } from './result.ts';
 
-/** What one file's part of the patch comes to. */
+/** The planned changes of one file. */
 interface Planned {
   readonly edits: readonly FileEdit[];
   readonly intended: readonly Intended[];
-  /** Old names of files that move. */
+  /** Old paths of moved files. */
   readonly gone: readonly ShownFile[];
 }
 
@@ -29,7 +29,7 @@ export async function applyPatch(input: string, context: ToolContext): Promise<T
   const twice = paths.find((path, index) => paths.indexOf(path) !== index);
   if (twice !== undefined)
     return refuse(`input: the patch names ${twice} twice. Nothing was changed. Put its hunks together.`);
-  return untilItHolds(() => attempt(parsed.value, context));
+  return retryWhileStale(() => attempt(parsed.value, context));
 }
 
 async function attempt(patches: readonly FilePatch[], context: ToolContext): Promise<Result<ToolOutcome>> {
@@ -52,7 +52,7 @@ async function attempt(patches: readonly FilePatch[], context: ToolContext): Pro
 
 async function planFile(patch: FilePatch, context: ToolContext): Promise<Planned | ToolOutcome> {
   if (patch.type === 'add') return planAdd(patch, context);
-  const opened = await takeUpExisting(patch.path, context);
+  const opened = await openExisting(patch.path, context);
   if (!opened.ok) return refuse(describeFailure(opened.failure));
   if (patch.type === 'update') return planUpdate(patch, opened.value, context);
   const { file, bytes, text, seen } = opened.value;
@@ -69,7 +69,7 @@ async function planAdd(
   patch: Extract<FilePatch, { type: 'add' }>,
   context: ToolContext,
 ): Promise<Planned | ToolOutcome> {
-  const taken = await takeUp(patch.path, context);
+  const taken = await openForChange(patch.path, context);
   if (!taken.ok) return refuse(describeFailure(taken.failure));
   const { file, seen, there } = taken.value;
   if (there) return refuse('it exists already. Nothing was changed. Use “*** Update File: ”.');

@@ -1,22 +1,22 @@
-// Decides whether a file is moved or deleted: not if it has changed since the model saw it.
+// Moves and deletes files, unless they have changed since the model read them.
 import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { judgeRemoval, partAfter } from '../../core/tools/staleGuard.ts';
 import { answer, refuse } from '../defineTool.ts';
-import { refuseUnseen, takeUpExisting, untilItHolds } from './opened.ts';
+import { openExisting, refuseUnseen, retryWhileStale } from './opened.ts';
 import { editOutcome } from './result.ts';
 
 export function moveFile(path: string, to: string, context: ToolContext): Promise<ToolOutcome> {
-  return untilItHolds(() => attemptMove(path, to, context));
+  return retryWhileStale(() => attemptMove(path, to, context));
 }
 
 export function deleteFile(path: string, context: ToolContext): Promise<ToolOutcome> {
-  return untilItHolds(() => attemptDelete(path, context));
+  return retryWhileStale(() => attemptDelete(path, context));
 }
 
 async function attemptMove(path: string, to: string, context: ToolContext): Promise<Result<ToolOutcome>> {
-  const opened = await takeUpExisting(path, context);
+  const opened = await openExisting(path, context);
   if (!opened.ok) return succeeded(refuse(describeFailure(opened.failure)));
   const target = await context.workspace.resolve(to);
   if (!target.ok) return succeeded(refuse(describeFailure(target.failure)));
@@ -38,7 +38,7 @@ async function attemptMove(path: string, to: string, context: ToolContext): Prom
 }
 
 async function attemptDelete(path: string, context: ToolContext): Promise<Result<ToolOutcome>> {
-  const opened = await takeUpExisting(path, context);
+  const opened = await openExisting(path, context);
   if (!opened.ok) return succeeded(refuse(describeFailure(opened.failure)));
   const { file, bytes, text, seen } = opened.value;
   const verdict = judgeRemoval(printPath(file.path), seen, text);

@@ -1,4 +1,4 @@
-// Decides what a tool says after it has changed files: what became of each, what the editor did beyond it, what is seen now.
+// The result of a tool that has changed files: each change, what the editor changed on save, and what is seen now.
 import { printPath } from '../../base/printPath.ts';
 import { differenceOf } from '../../core/files/difference.ts';
 import { SHOWN_IN_PART } from '../../core/files/seenPart.ts';
@@ -10,14 +10,14 @@ import { answer } from '../defineTool.ts';
 
 const SHOWN = { lines: 80, characters: 4000 };
 
-/** What was meant for one file. */
+/** The intended change of one file. */
 export interface Intended {
   readonly file: FilePath;
-  /** What happened, for the model: `Replaced 1 text in src/a.ts, line 10.` */
+  /** The change for the model: `Replaced 1 text in src/a.ts, line 10.` */
   readonly said: string;
-  /** Absent: it is no text, or gone. */
+  /** Absent if it is not text, or deleted. */
   readonly text?: string | undefined;
-  /** What the model knows of the file, once it knows this; absent: all of it. */
+  /** The lines that the model has seen after this change; absent: all. */
   readonly part?: SeenPart | undefined;
 }
 
@@ -45,7 +45,7 @@ export async function editOutcome(
   return { ...answer(notes.join('\n')), seen, changes };
 }
 
-/** What formatters and the like did while saving. */
+/** What formatters and other save actions changed. */
 async function beyondEdit(
   workspace: ToolContext['workspace'],
   file: FilePath,
@@ -66,7 +66,7 @@ async function beyondEdit(
   };
 }
 
-/** A file that was written and then moved is one change of the old name and one of the new. */
+/** A file that was written and then moved is one change of the old path and one of the new path. */
 function netChanges(applied: readonly AppliedEdit[]): readonly ChangedFile[] {
   const net = new Map<string, ChangedFile>();
   for (const { file, before, after } of applied) {

@@ -1,19 +1,19 @@
-// Decides a whole file's content: only over what the model has read, all of it, as it is now.
+// Writes a whole file; replaces a file only if the model has read all of its present content.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { endingOf } from '../../core/files/difference.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { judgeNew, judgeWrite } from '../../core/tools/staleGuard.ts';
 import { answer, refuse } from '../defineTool.ts';
-import { refuseUnseen, takeUp, untilItHolds } from './opened.ts';
+import { openForChange, refuseUnseen, retryWhileStale } from './opened.ts';
 import { editOutcome } from './result.ts';
 
 export function writeFile(path: string, content: string, context: ToolContext): Promise<ToolOutcome> {
-  return untilItHolds(() => attempt(path, content, context));
+  return retryWhileStale(() => attempt(path, content, context));
 }
 
 async function attempt(path: string, content: string, context: ToolContext): Promise<Result<ToolOutcome>> {
-  const taken = await takeUp(path, context);
+  const taken = await openForChange(path, context);
   if (!taken.ok) return succeeded(refuse(describeFailure(taken.failure)));
   const present = taken.value;
   const { file, seen } = present;
@@ -22,7 +22,7 @@ async function attempt(path: string, content: string, context: ToolContext): Pro
     : judgeNew(printPath(file.path), seen);
   if (!verdict.allowed) return succeeded(refuseUnseen(verdict, present));
   const before = present.there ? present : undefined;
-  // Whoever writes line feeds means the file's own line endings.
+  // Line feeds are converted to the file's own line endings.
   const crlf = before?.text !== undefined && endingOf(before.text) === 'CRLF' && endingOf(content) === 'LF';
   const text = crlf ? content.replaceAll('\n', '\r\n') : content;
   const to = await context.workspace.encode(file, text, before?.text === undefined ? undefined : before.bytes);

@@ -49,7 +49,7 @@ async function wait(handles: ConversationHandles, wanted: Wait, context: ToolCon
     wanted.names.map(async (name) => {
       const handle = await handles.awaitStart(name, signal);
       await handle?.until((now) => now.hasEnded || now.state === 'waiting', signal);
-      // One that asks something ends the wait for all: nobody else would answer it.
+      // A handle that waits for input ends the wait, since only the model can answer it.
       if (!wanted.all || handle === undefined || handle.state === 'waiting') done.abort();
       return { name, handle };
     }),

@@ -1,25 +1,25 @@
-// Decides how much of a command's output a result shows: all of it, or its beginning and its end with a pointer to the rest.
+// Selects the part of a command's output for a result: all of it, or its beginning and end.
 import { completeLength, decodePiece, plainText } from '../../base/terminalText.ts';
 import { type Handle } from '../../core/ports/handles.ts';
 
-/** In characters; the whole result must stay under what run.ts lets through. */
+/** In characters; the result must stay below the limit of run.ts. */
 const TAIL = 20_000;
-/** Escape sequences take bytes that are not shown, so more is read than is shown. */
+/** Escape sequences are not shown, so more is read than is shown. */
 const BYTES_FOR_ONE = 4;
 const PAGE_BYTES = 24_000;
 
 export interface OutputPart {
   readonly text: string;
-  /** Bytes that it covers, from where to where. */
+  /** Range of bytes that it covers. */
   readonly from: number;
   readonly through: number;
-  /** Something in between was left out. */
+  /** Something in the middle was left out. */
   readonly cut: boolean;
-  /** What the text shows in one piece each, in whole lines. */
+  /** The contiguous pieces of the text, in whole lines. */
   readonly pieces: readonly string[];
 }
 
-/** Everything from this byte on, as far as it fits: the end is kept. */
+/** Everything from this byte on; if it is too long, the middle is left out. */
 export async function newOutput({ process }: Handle, since: number, head = 0): Promise<OutputPart> {
   const { size: printed, kept } = process.status;
   const from = Math.max(since, kept);
@@ -33,12 +33,12 @@ export async function newOutput({ process }: Handle, since: number, head = 0): P
   const end = lastLines(await textOf(process, Math.max(from, size - TAIL * BYTES_FOR_ONE), size), TAIL);
   const gap = '… (left out here) …\n';
   const text = begin === '' ? end : `${begin}\n${gap}${end}`;
-  // The last line of the beginning may be cut.
+  // The last line of the beginning may be incomplete.
   const pieces = [begin.slice(0, begin.lastIndexOf('\n') + 1), end];
   return { text, from: since, through: size, cut: true, pieces };
 }
 
-/** A page of it, for whoever wants what was left out. */
+/** One page of the output. */
 export async function outputPage({ process }: Handle, from: number): Promise<OutputPart> {
   const read = await process.read(from, PAGE_BYTES);
   const length = read.from + read.bytes.length < process.status.size ? pageLength(read.bytes) : read.bytes.length;
@@ -46,13 +46,13 @@ export async function outputPage({ process }: Handle, from: number): Promise<Out
   return { text, from: read.from, through: read.from + length, cut: read.from > from, pieces: [text] };
 }
 
-/** Whole lines where there are any, so that no escape sequence is cut in two. */
+/** Cuts at a line end if possible, so that no escape sequence is split. */
 function pageLength(bytes: Uint8Array): number {
   const line = bytes.lastIndexOf(0x0a);
   return line > 0 ? line + 1 : completeLength(bytes);
 }
 
-/** What comes in pieces is shown in whole ones, unless nothing more can come. */
+/** Drops an incomplete character at the end, unless the output is complete. */
 async function completeEnd(process: Handle['process'], from: number, to: number): Promise<number> {
   const { status } = process;
   if (status.end !== undefined || status.lost === true) return to;

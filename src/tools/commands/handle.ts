@@ -1,4 +1,4 @@
-// The tool handle: looks at background commands, fetches what is new of their output, types into them, ends them.
+// The tool handle: lists background commands, fetches their output, writes to their input and ends them.
 import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
 import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
@@ -7,7 +7,7 @@ import { describeHandleState } from '../../core/tools/handleTexts.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
 import { newOutput, type OutputPart, outputPage } from './commandOutput.ts';
 
-/** What it prints in answer is worth waiting for, but not long. */
+/** How long to wait for output after input was written. */
 const REACTION_MILLISECONDS = 1500;
 const LAST_LINES = 900;
 
@@ -17,7 +17,7 @@ export const handleTool = defineTool({
     'Manages background commands (handles). list: all handles and their states. fetch: the state and the output since the last fetch, or with from a page of output. apply: writes text and a line break to its input; needs the user’s approval. abort: ends it and everything it started. To wait for a handle use await.',
   effect: 'execute',
   traits: { restOf: ['tool'] },
-  // Whatever is typed into a shell is run.
+  // Input to a shell is executed.
   effectFor: ({ action }) => (action === 'apply' ? 'execute' : 'read'),
   arguments: {
     action: z.enum(['list', 'fetch', 'apply', 'abort']),
@@ -38,7 +38,7 @@ export const handleTool = defineTool({
   },
   run: async ({ action, name = '', from, text = '', no_newline: bare, end_input: last }, { handles, signal }) => {
     if (handles === undefined) return refuse('Commands cannot be run here, so there are no handles.');
-    if (action === 'list') return list(handles);
+    if (action === 'list') return listHandles(handles);
     const handle = handles.get(name);
     if (handle === undefined) return refuse(`name: there is no handle “${name}”. ${namesOf(handles)}`);
     switch (action) {
@@ -46,7 +46,7 @@ export const handleTool = defineTool({
         return from === undefined ? fetchNew(handle, name, handles) : fetchPage(handle, name, from);
       case 'apply': {
         const typed = bare === true || text.endsWith('\n') ? text : `${text}\n`;
-        return apply({ handle, name, handles, signal }, last === true && text === '' ? '' : typed, last === true);
+        return writeInput({ handle, name, handles, signal }, last === true && text === '' ? '' : typed, last === true);
       }
       case 'abort':
         return abort(handle, name);
@@ -59,7 +59,7 @@ function namesOf(handles: ConversationHandles): string {
   return names.length === 0 ? 'There are none.' : `There are: ${names.join(', ')}.`;
 }
 
-function list(handles: ConversationHandles): ToolOutcome {
+function listHandles(handles: ConversationHandles): ToolOutcome {
   const lines = handles.all.map(
     (handle) => `${handle.name ?? ''}: ${describeHandleState(handle)}. ${handle.process.command}`,
   );
@@ -68,7 +68,7 @@ function list(handles: ConversationHandles): ToolOutcome {
 }
 
 async function fetchNew(handle: Handle, name: string, handles: ConversationHandles): Promise<ToolOutcome> {
-  // Before the output is read: what is printed after that is new the next time.
+  // Read before the output, so that later output is new the next time.
   const since = handles.shownThrough(name);
   const part = await newOutput(handle, since);
   const rest = part.cut ? `\n(More was printed since byte ${since}: fetch with from ${since} shows it in pages.)` : '';
@@ -89,7 +89,7 @@ async function fetchPage(handle: Handle, name: string, from: number): Promise<To
   return { ...answer(content), handles: [handle.shown(name)] };
 }
 
-async function apply(
+async function writeInput(
   to: { handle: Handle; name: string; handles: ConversationHandles; signal: AbortSignal },
   text: string,
   last: boolean,

@@ -12,7 +12,7 @@ import { shownByCommand } from './shownByCommand.ts';
 
 const DEFAULT_SECONDS = 120;
 const HEAD = 4000;
-/** More of it is not shown live: whoever prints faster than anybody can read is not read. */
+/** Limit of output that is shown live at once. */
 const LIVE_BYTES = 64 * 1024;
 
 export const runCommandTool = defineTool({
@@ -62,16 +62,16 @@ export const runCommandTool = defineTool({
     const started = await handles.start({ ...request, ...(background === true && { name }) });
     if (!started.ok) return refuse(describeFailure(started.failure));
     context.observe(started.value.observed);
-    if (background === true && name !== undefined) return begun(started.value, name, earlier);
+    if (background === true && name !== undefined) return describeStart(started.value, name, earlier);
     return runInForeground(started.value, handles, { command, seconds }, context);
   },
 });
 
-function begun(handle: Handle, name: string, earlier: Handle | undefined): ToolOutcome {
+function describeStart(handle: Handle, name: string, earlier: Handle | undefined): ToolOutcome {
   const before = earlier === undefined ? '' : `\n(The earlier handle of this name ${describeHandleState(earlier)}.)`;
   const content = handle.hasEnded
     ? `The handle “${name}” ${describeHandleState(handle)}.`
-    : `Started as the handle “${name}”. You are told when it ends or seems to wait for input; handle fetch shows its output.`;
+    : `Started as the handle “${name}”. You are notified when it ends or seems to wait for input; handle fetch shows its output.`;
   return { ...answer(content + before), handles: [handle.shown(name)] };
 }
 
@@ -84,7 +84,7 @@ async function runInForeground(
   const { signal, progress } = context;
   const stopShowing = showLive(handle, progress);
   const limit = AbortSignal.timeout(seconds * 1000);
-  // One that asks something is handed to the model, who can answer it.
+  // A command that waits for input becomes a handle, so that the model can answer it.
   const leaves = (one: Handle) => one.hasEnded || one.isMoved || one.state === 'waiting';
   await handle.until(leaves, AbortSignal.any([signal, limit]));
   stopShowing();
@@ -93,7 +93,7 @@ async function runInForeground(
   }
   if (signal.aborted) await handle.stop('cancelled by the user');
   else if (!handle.hasEnded) await handle.stop(`it ran longer than ${seconds} s`);
-  const { pieces, ...outcome } = await ended(handle, handles, signal.aborted);
+  const { pieces, ...outcome } = await foregroundResult(handle, handles, signal.aborted);
   const seen = await shownByCommand(command, pieces, context);
   return seen.length === 0 ? outcome : { ...outcome, seen };
 }
@@ -105,7 +105,7 @@ async function handedOver(handle: Handle, name: string): Promise<ToolOutcome> {
   return { ...answer(join(text, how)), handles: [handle.shown(name, through)] };
 }
 
-async function ended(
+async function foregroundResult(
   handle: Handle,
   handles: ConversationHandles,
   cancelled: boolean,
@@ -152,7 +152,7 @@ function plainEnd(end: NonNullable<Handle['process']['status']['end']>): string 
   }
 }
 
-/** Shows what is printed on the card; returns how to end that. */
+/** Streams the output to the card; the returned function stops it. */
 function showLive(handle: Handle, progress: (text: string) => void): () => void {
   const decoder = new StringDecoder('utf8');
   const plain = new PlainTextStream();
@@ -171,7 +171,7 @@ function showLive(handle: Handle, progress: (text: string) => void): () => void 
     }
   };
   const look = () => {
-    // It only draws; a read that fails fails again where its result matters.
+    // Only for display: a failing read fails again where its result matters.
     reading ??= show()
       .catch(() => undefined)
       .finally(() => {

@@ -37,11 +37,11 @@ export function createRunTaskTool({ tasks, clock }: { readonly tasks: Tasks; rea
     },
     touches: ({ name }) => ({ task: name }),
     whyNot: async (wanted) => {
-      const found = await find(tasks, wanted);
+      const found = await findTask(tasks, wanted);
       return typeof found === 'string' ? found : undefined;
     },
     run: async (wanted, { conversation, signal, progress }) => {
-      const task = await find(tasks, wanted);
+      const task = await findTask(tasks, wanted);
       if (typeof task === 'string') return refuse(task);
       const started = await tasks.run(task, { conversation, onOutput: progress });
       if (!started.ok) return refuse(describeFailure(started.failure));
@@ -51,28 +51,28 @@ export function createRunTaskTool({ tasks, clock }: { readonly tasks: Tasks; rea
   });
 }
 
-/** The task, or why it cannot be said which one is meant. */
-async function find(tasks: Tasks, { name, folder }: Wanted): Promise<TaskInfo | string> {
+/** The task, or why the name is not unique or unknown. */
+async function findTask(tasks: Tasks, { name, folder }: Wanted): Promise<TaskInfo | string> {
   const listed = await tasks.list();
   if (!listed.ok) return describeFailure(listed.failure);
   const there = listed.value.filter((task) => folder === undefined || task.folder === folder);
   const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
-  // What is exactly that, or printed so; else what differs only in case or in who provides it.
+  // An exact match, also of the printed name; else a match that ignores case and provider.
   const exact = there.filter((task) => task.name === name || printPath(task.name) === name);
   const found = exact.length > 0 ? exact : there.filter((task) => same(task.name, name) || same(bareName(task), name));
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
   if (only !== undefined)
-    return `name: “${printPath(name)}” may be any of these. Call it again with the whole name.\n${print(found)}`;
+    return `name: “${printPath(name)}” may be any of these. Call it again with the whole name.\n${printTasks(found)}`;
   if (listed.value.length === 0) return `name: there is no task “${printPath(name)}”, and no other task either.`;
-  return `name: there is no task “${printPath(name)}”. These are there:\n${print(listed.value)}`;
+  return `name: there is no task “${printPath(name)}”. These are there:\n${printTasks(listed.value)}`;
 }
 
 function bareName({ name }: TaskInfo): string {
   return name.slice(name.indexOf(': ') + 1).trim();
 }
 
-function print(tasks: readonly TaskInfo[]): string {
+function printTasks(tasks: readonly TaskInfo[]): string {
   const lines = tasks.slice(0, MOST_LISTED).map(({ name, folder, detail, background }) => {
     const more = [folder && `folder ${folder}`, background && 'background', detail].filter((one) => one);
     const printed = [printPath(name), ...(more.length === 0 ? [] : [`(${oneLine(more.join('; '))})`])];
@@ -119,7 +119,10 @@ function outcomeOf(waited: Waited, running: RunningTask, task: TaskInfo, seconds
     case 'cancelled':
       return outcome(true, 'Cancelled by the user.');
     case 'too_long':
-      return outcome(false, `(“${name}” still runs after ${seconds} s and goes on; you will be told when it ends.)`);
+      return outcome(
+        false,
+        `(“${name}” still runs after ${seconds} s and continues; you will be notified when it ends.)`,
+      );
     case 'finished': {
       const { end } = waited;
       if (end === undefined)

@@ -1,4 +1,4 @@
-// Finds which files of the workspace a command's output shows, whole or in part: those that its command line names, by comparing texts.
+// Finds which files named in a command line its output shows, whole or in part, by comparing texts.
 import { isAbsolute } from 'node:path';
 import { pathsIn } from '../../core/consent/commandLine.ts';
 import { linesShownIn } from '../../core/files/shownLines.ts';
@@ -11,7 +11,7 @@ const LARGEST_BYTES = 1_000_000;
 
 type Context = Pick<ToolContext, 'workspace' | 'hides'>;
 
-/** `pieces`: what the model is shown of the output; what was left out is between them. */
+/** `pieces`: the contiguous parts of the output that the model is shown. */
 export async function shownByCommand(
   command: string,
   pieces: readonly string[],
@@ -30,7 +30,7 @@ export async function shownByCommand(
   return [...shown.values()];
 }
 
-/** Words that may be paths; behind a `cd` those in its folder, and of `HEAD:src/a.ts` what git shows. */
+/** Words that may be paths; after `cd` relative to that folder; for `HEAD:src/a.ts` the path in git. */
 function candidatesIn(command: string): readonly string[] {
   const words = pathsIn(command, 'bash').paths.flatMap((word) => {
     const revision = /^[\w./~^@{}-]+:(?!\/)(.+)$/.exec(word)?.[1];
@@ -42,7 +42,7 @@ function candidatesIn(command: string): readonly string[] {
   return [...new Set([...inFolder, ...words])].slice(0, MOST_FILES);
 }
 
-/** The one place where files are read for this. Undefined: there is none, or it is not to be shown or compared. */
+/** Undefined if the file is missing or must not be shown. */
 async function readCandidate(
   path: string,
   { workspace, hides }: Context,
@@ -50,11 +50,11 @@ async function readCandidate(
   const resolved = await workspace.resolve(path);
   if (!resolved.ok) return undefined;
   const { path: name, real = name } = resolved.value;
-  // What lies outside the workspace is not watched.
+  // Files outside the workspace are not watched.
   if (isAbsolute(name)) return undefined;
   if (hides(name) || hides(real)) return undefined;
   const content = await workspace.read(resolved.value, { atMost: LARGEST_BYTES });
-  // A command shows what is on disk.
+  // A command reads from disk, not from buffers.
   if (!content.ok || content.value.unsaved) return undefined;
   const text = await workspace.decode(resolved.value, content.value.bytes);
   return text === undefined ? undefined : { file: resolved.value, bytes: content.value.bytes, text };

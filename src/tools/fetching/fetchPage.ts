@@ -1,4 +1,4 @@
-// Decides what may be fetched and what comes back: every address is looked at, redirects too; bounded in size, time and words.
+// Fetches a page: checks every address, also of redirects, and limits size, time and text.
 import { describeError } from '../../base/errors.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { isLocalAddress, isLocalHost } from '../../core/consent/addresses.ts';
@@ -11,7 +11,7 @@ const MOST_REDIRECTS = 5;
 const LONGEST_MILLISECONDS = 30_000;
 
 export interface FetchDeps {
-  /** Every address that a name stands for. */
+  /** All addresses of a host name. */
   lookup(hostname: string): Promise<readonly { readonly address: string; readonly family: number }[]>;
 }
 
@@ -44,7 +44,7 @@ interface Got extends Received {
   readonly url: URL;
 }
 
-/** What was received in the end, or why nothing was. */
+/** The final response, or why there is none. */
 async function follow(
   deps: FetchDeps,
   start: string,
@@ -53,7 +53,7 @@ async function follow(
 ): Promise<Got | string> {
   let url = parse(start);
   if (typeof url === 'string') return url;
-  // Such a host was named in the call, so a person has allowed this very one; a redirect nobody has seen.
+  // A host named in the call was approved by the user; the target of a redirect was not.
   const allowed = isLocalHost(url.hostname) ? url.host : undefined;
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
     const address = await choose(deps, url, allowed === url.host);
@@ -86,7 +86,7 @@ interface Address {
   readonly family: number;
 }
 
-/** The address that is connected to is the one that was looked at: a name cannot turn into another in between. */
+/** Connects to the address that was checked, so that the name cannot resolve to another one meanwhile. */
 async function choose(deps: FetchDeps, url: URL, allowed: boolean): Promise<Address | string> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (!allowed && isLocalHost(url.hostname)) return barred(url, 'is');
@@ -117,7 +117,7 @@ function show({ url, status, headers, body, cut }: Got, start: number, most: num
   return status >= 400 ? refuse(notes.join('\n')) : answer(notes.join('\n'));
 }
 
-/** Undefined for what is no text. */
+/** Undefined if it is not text. */
 function textOf(type: string, body: Uint8Array): string | undefined {
   const isHtml = /html/i.test(type) || (type === '' && /^\s*<(!doctype|html)/i.test(latin(body.subarray(0, 200))));
   const known = isHtml || type === '' || /^text\/|json|xml|javascript|ecmascript|yaml|toml|x-sh|x-www-form/i.test(type);

@@ -1,7 +1,7 @@
-// Decides what of a page is for reading: its words, headings, lists, links and code, without what only a browser needs. Pure.
+// Converts HTML to readable text with headings, lists, links and code. Pure, in linear time.
 import { withoutTrailing } from '../../base/text.ts';
 
-/** Their content is for the browser. */
+/** Elements whose content is not for reading. */
 const SKIPPED = new Set([
   'script',
   'style',
@@ -49,9 +49,9 @@ interface Tag {
   readonly end: number;
 }
 
-/** Of a tag longer than this nobody wants the attributes. */
+/** Attributes of longer tags are ignored. */
 const LONGEST_TAG = 5000;
-/** How far into the head its title is looked for. */
+/** How far into the head the title is searched. */
 const LONGEST_HEAD = 20_000;
 
 export function htmlToText(html: string): string {
@@ -63,7 +63,7 @@ export function htmlToText(html: string): string {
     if (skipping !== '') {
       if (closing && name === skipping) skipping = '';
     } else if (SKIPPED.has(name) && !closing && !attributes.endsWith('/')) {
-      // A page's title is the one thing of its head that is for reading.
+      // The title is the only readable part of the head.
       const title = name === 'head' && !titled ? titleIn(html.slice(end, end + LONGEST_HEAD)) : undefined;
       if (title !== undefined) writer.block(`# ${decodeEntities(title).trim()}`);
       titled ||= name === 'head';
@@ -80,7 +80,7 @@ function titleIn(head: string): string | undefined {
   return open === -1 ? undefined : head.slice(open + 1).split('<', 1)[0];
 }
 
-/** Comments and declarations have no name. Looks at each character a fixed number of times, whatever the page is made to do. */
+/** Comments and declarations have no name. Examines each character a bounded number of times. */
 function* tagsOf(html: string): Generator<Tag> {
   for (let start = html.indexOf('<'); start !== -1; ) {
     if (html.startsWith('<!--', start)) {
@@ -91,13 +91,13 @@ function* tagsOf(html: string): Generator<Tag> {
       continue;
     }
     const head = /^<(\/?)([a-z][a-z0-9-]*)/i.exec(html.slice(start, start + 60));
-    // The end is looked for only where a tag begins: a page of nothing but `<` would be searched to its end from each.
+    // Searches the end only where a tag begins: otherwise a page of `<` only would take quadratic time.
     if (head === null && html[start + 1] !== '!') {
       start = html.indexOf('<', start + 1);
       continue;
     }
     const end = endOfTag(html, start);
-    // From here on there is no tag any more.
+    // No further tags.
     if (end === -1) return;
     const attributes = html.slice(start + (head?.[0].length ?? 0), Math.min(end - 1, start + LONGEST_TAG));
     yield { name: (head?.[2] ?? '').toLowerCase(), closing: head?.[1] === '/', attributes, start, end };
@@ -105,7 +105,7 @@ function* tagsOf(html: string): Generator<Tag> {
   }
 }
 
-/** A quoted value may hold a `>`. */
+/** A quoted value may contain `>`. */
 function endOfTag(html: string, start: number): number {
   let close = html.indexOf('>', start);
   for (let tries = 0; tries < 3 && close !== -1 && close - start < LONGEST_TAG; tries += 1) {
@@ -115,10 +115,10 @@ function endOfTag(html: string, start: number): number {
   return close === -1 ? -1 : close + 1;
 }
 
-/** Pieces are joined at the end: a page may have no line break at all. */
+/** Pieces are joined at the end, since a page may have no line breaks. */
 class Writer {
   readonly #done: string[] = [];
-  /** How many line breaks stand at the end of what is done. */
+  /** Number of line breaks at the end of the output. */
   #breaks = 2;
   #line: string[] = [];
   #last = '';
@@ -178,7 +178,7 @@ class Writer {
       this.#put(` (${link.href})`);
   }
 
-  /** At least so many line breaks follow. */
+  /** Ensures at least this many line breaks. */
   #break(wanted: number): void {
     const line = this.#line
       .join('')
@@ -187,7 +187,7 @@ class Writer {
       .join('\n');
     this.#line = [];
     this.#last = '';
-    // A bullet or a heading without words is none.
+    // Drops an empty bullet or heading.
     if (!/^(-|#+)?$/.test(line)) {
       this.#done.push(line);
       this.#breaks = 0;
@@ -196,7 +196,7 @@ class Writer {
   }
 }
 
-/** The attributes are read from left to right, each once; a quote that is not closed reaches to their end. */
+/** Reads the attributes once from left to right; an unclosed quote extends to their end. */
 function attributeOf(attributes: string, wanted: string): string | undefined {
   const next = /[\s/]*([^\s=/]+)(\s*=\s*)?/y;
   for (let found = next.exec(attributes); found !== null; found = next.exec(attributes)) {
@@ -208,7 +208,7 @@ function attributeOf(attributes: string, wanted: string): string | undefined {
   return undefined;
 }
 
-/** As it stands there, with its quotes. */
+/** Verbatim, with its quotes. */
 function valueAt(attributes: string, start: number): string {
   const quote = attributes[start];
   if (quote !== '"' && quote !== "'") return attributes.slice(start).split(/\s/, 1)[0] ?? '';

@@ -1,4 +1,4 @@
-// Decides one request: to the address that was chosen, without cookies or credentials, unpacked, and never more than it may bring.
+// Sends one request to a given address without cookies or credentials, and decodes the body up to a limit.
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { type Readable } from 'node:stream';
@@ -15,7 +15,7 @@ export interface Received {
   readonly cut: boolean;
 }
 
-/** The connection broke after the answer had begun. */
+/** The connection broke during the response. */
 export class BrokenAnswerError extends Error {
   constructor(bytes: number, cause: unknown) {
     super(`the connection broke after ${bytes.toLocaleString('en')} bytes of the answer (${describeError(cause)})`);
@@ -23,7 +23,7 @@ export class BrokenAnswerError extends Error {
   }
 }
 
-/** Rejects with what the network says. */
+/** Rejects with the network's error. */
 export function request(
   url: URL,
   { address, family }: { readonly address: string; readonly family: number },
@@ -35,7 +35,7 @@ export function request(
       url,
       {
         signal,
-        // Its own connection, to this very address, whatever the name would stand for by now.
+        // A new connection to this address, whatever the name resolves to now.
         agent: false,
         lookup: (_name, options, found) =>
           options.all === true ? found(null, [{ address, family }]) : found(null, address, family),
@@ -65,7 +65,7 @@ async function read(response: IncomingMessage): Promise<{ body: Uint8Array; cut:
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       length += chunk.length;
-      // A small answer may unpack to a huge one.
+      // A small response may decompress to a huge one.
       if (length >= MOST_BYTES) break;
     }
   } catch (error) {

@@ -35,7 +35,7 @@ export const listFilesTool = defineTool({
 
 type Found = { ok: true; names: string[]; passedOver: string[]; more: boolean } | { ok: false; reason: string };
 
-/** Breadth first, so that what is near is there even when the list is cut. */
+/** Breadth first, so that near entries are listed even if the list is cut. */
 async function walk(workspace: Workspace, roots: readonly FilePath[], signal: AbortSignal): Promise<Found> {
   const names: string[] = [];
   const passedOver: string[] = [];
@@ -62,11 +62,11 @@ async function walk(workspace: Workspace, roots: readonly FilePath[], signal: Ab
 
 function printEntry(path: string, kind: FolderEntry['kind']): string {
   if (kind === 'folder') return printName(`${path}/`);
-  // Links are named, not followed: one may lead round in a circle.
+  // Links are listed but not followed, since they may form a cycle.
   return kind === 'link' ? `${printName(path)} (link)` : printName(path);
 }
 
-/** A line break in a name must not look like two names. */
+/** A name with a line break must not look like two names. */
 function printName(path: string): string {
   return /^["\s]|\s$|\p{Cc}|[\u2028\u2029]/u.test(path) ? JSON.stringify(path) : path;
 }

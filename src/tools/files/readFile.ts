@@ -40,7 +40,7 @@ export const readFileTool = defineTool({
       ...(part.cut === undefined ? [] : [`(Line ${part.cut} is too long to show whole: search can look into it.)`]),
       ...(part.next === undefined ? [] : [`(It goes on: first_line ${part.next}.)`]),
     ];
-    // Any later change of the file is told, also of what was not shown; to replace the whole, the whole must be seen.
+    // Later changes are reported even for lines that were not shown; replacing a file requires that all of it was seen.
     const shown = part.whole ? {} : { part: { ranges: part.range, of: part.of } };
     return { ...answer(notes.join('\n')), seen: [{ file: file.value, bytes, ...shown }] };
   },
@@ -48,16 +48,16 @@ export const readFileTool = defineTool({
 
 interface Part {
   readonly text: string;
-  /** The lines that are whole in it; none if the only one is not. */
+  /** The complete lines; none if the only line is cut. */
   readonly range: [number, number][];
   readonly of: number;
   readonly whole: boolean;
-  /** The line that is cut. */
+  /** Number of the cut line. */
   readonly cut?: number;
   readonly next?: number;
 }
 
-/** Only the wanted lines are ever taken apart: a file may be very long. */
+/** Splits only the wanted lines, since a file may be very long. */
 function cutLines(text: string, first: number, last: number | undefined): Part | undefined {
   const of = countLines(text);
   if (first > of) return undefined;
@@ -82,7 +82,7 @@ function cutLines(text: string, first: number, last: number | undefined): Part |
   };
 }
 
-/** What follows the last line break counts as a line, also if it is empty. */
+/** Text after the last line break counts as a line, even if it is empty. */
 function countLines(text: string): number {
   let count = 1;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;

@@ -43,8 +43,8 @@ export function createDiagnosticsTool({ problems, telling }: DiagnosticsToolDeps
       )
         .filter(({ file }) => isFile || !hides(file.path))
         .map((one) => ({ ...one, problems: one.problems.filter((problem) => isBad(problem, severity)) }));
-      const { text, whole } = print(found, place?.value);
-      // Milder ones were not shown.
+      const { text, whole } = printProblems(found, place?.value);
+      // With a higher severity not all problems were shown.
       if (severity === 'info') await telling.shown(conversation, whole);
       return answer(text);
     },
@@ -59,7 +59,10 @@ function isBad(problem: Problem, severity: Problem['severity']): boolean {
   return SEVERITIES.indexOf(problem.severity) <= SEVERITIES.indexOf(severity);
 }
 
-function print(found: readonly FileProblems[], place: FilePath | undefined): { text: string; whole: FilePath[] } {
+function printProblems(
+  found: readonly FileProblems[],
+  place: FilePath | undefined,
+): { text: string; whole: FilePath[] } {
   const files = found.filter(({ problems }) => problems.length > 0);
   const all = files.flatMap(({ problems }) => problems);
   if (all.length === 0) {

@@ -31,20 +31,20 @@ export function createQuickFixTool(fixes: QuickFixes): Tool {
       const found = await fixes.of(file.value, { line, signal: context.signal });
       if (!found.ok) return refuse(describeFailure(found.failure));
       const where = line === undefined ? file.value.path : `line ${line} of ${file.value.path}`;
-      if (title === undefined) return answer(list(where, found.value));
-      const { untilItHolds } = await import('../changing/opened.ts');
-      return untilItHolds(() => apply(found.value, title, where, context));
+      if (title === undefined) return answer(listFixes(where, found.value));
+      const { retryWhileStale } = await import('../changing/opened.ts');
+      return retryWhileStale(() => applyFix(found.value, title, where, context));
     },
   });
 }
 
-function list(where: string, problems: readonly FixableProblem[]): string {
+function listFixes(where: string, problems: readonly FixableProblem[]): string {
   if (problems.length === 0) return `No problem is reported in ${where}.`;
-  const lines = problems.flatMap((problem) => [print(problem), ...fixesOf(problem)]);
+  const lines = problems.flatMap((problem) => [printFixableProblem(problem), ...fixesOf(problem)]);
   return [`What the editor offers for ${where}:`, ...lines].join('\n');
 }
 
-function print({ line, severity, message, source }: FixableProblem): string {
+function printFixableProblem({ line, severity, message, source }: FixableProblem): string {
   const text = `${severity}${source === undefined ? '' : ` ${source}`}: ${message}`;
   return `line ${line}: ${text.replace(/\s+/g, ' ')}`;
 }
@@ -54,7 +54,7 @@ function fixesOf({ fixes }: FixableProblem): string[] {
   return fixes.slice(0, MOST_FIXES).map(({ title, preferred }) => `  - ${title}${preferred ? ' (preferred)' : ''}`);
 }
 
-async function apply(
+async function applyFix(
   problems: readonly FixableProblem[],
   title: string,
   where: string,
@@ -68,7 +68,7 @@ async function apply(
   }
   const fix = problem?.fixes.find((one) => one.title === title);
   if (problem === undefined || fix === undefined) {
-    return succeeded(refuse(`title: “${title}” is not offered. Nothing was changed.\n${list(where, problems)}`));
+    return succeeded(refuse(`title: “${title}” is not offered. Nothing was changed.\n${listFixes(where, problems)}`));
   }
   const texts = await fix.texts();
   if (!texts.ok) return succeeded(refuse(describeFailure(texts.failure)));

@@ -1,4 +1,4 @@
-// Decides what each question about symbols needs, where in the text the symbol is, and how what comes back is shown.
+// Answers symbol queries: checks arguments, finds the symbol's position and prints the results.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { printWholePath } from '../../base/printPath.ts';
 import { wholeCharacters } from '../../base/text.ts';
@@ -11,7 +11,7 @@ import { renameSymbol } from './symbolRename.ts';
 const MOST_PLACES = 100;
 const MOST_SYMBOLS = 300;
 const LINE_LENGTH = 200;
-/** Of a name that stands in many places, this many are tried: it may be a comment. */
+/** Occurrences of a name that are tried, since some may be in comments. */
 const MOST_TRIED = 8;
 
 export interface SymbolsArguments {
@@ -28,7 +28,8 @@ export async function askSymbols(
   context: ToolContext,
 ): Promise<ToolOutcome> {
   const { action, path, symbol, line, new_name: name } = args;
-  if (action === 'find') return symbol === undefined ? missing('symbol', action) : find(languages, symbol, context);
+  if (action === 'find')
+    return symbol === undefined ? missing('symbol', action) : findSymbols(languages, symbol, context);
   if (path === undefined) return missing('path', action);
   const file = await context.workspace.resolve(path);
   if (!file.ok) return refuse(describeFailure(file.failure));
@@ -53,7 +54,7 @@ function missing(field: string, action: string): ToolOutcome {
   return refuse(`${field}: ${action} needs it. Call it again with it.`);
 }
 
-/** Whole names only: `a` is not in `bar`. */
+/** Matches whole names only: `a` is not in `bar`. */
 async function positionsOf(
   file: FilePath,
   symbol: string,
@@ -104,7 +105,7 @@ async function showPlaces(
   return answer([`${head}:`, ...parts, ...(left > 0 ? [`(${left} more are not shown.)`] : [])].join('\n'));
 }
 
-/** Of a library outside the workspace only the place is told. */
+/** For files outside the workspace only the location is shown. */
 async function linesOf(file: FilePath | undefined, { workspace }: ToolContext): Promise<string[]> {
   const content = file && (await workspace.read(file));
   if (file === undefined || content?.ok !== true) return [];
@@ -119,7 +120,7 @@ async function outline(languages: Languages, file: FilePath, { signal }: ToolCon
   return answer(bounded(lines));
 }
 
-async function find(languages: Languages, query: string, { signal, hides }: ToolContext): Promise<ToolOutcome> {
+async function findSymbols(languages: Languages, query: string, { signal, hides }: ToolContext): Promise<ToolOutcome> {
   const found = await languages.find(query, signal);
   if (!found.ok) return refuse(describeFailure(found.failure));
   const shown = found.value.filter(({ path }) => !hides(path));

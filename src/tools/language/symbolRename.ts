@@ -1,4 +1,4 @@
-// Decides a rename: what the language server would change, through the same door as every edit, all of it or nothing.
+// Renames a symbol with the language server's edits, through the guarded workspace, all or none.
 import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
 import { printWholePath } from '../../base/printPath.ts';
 import { whyProtected } from '../../core/consent/protectedFiles.ts';
@@ -11,7 +11,7 @@ import {
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type FileEdit } from '../../core/ports/workspace.ts';
 import { otherChanges, partAfter } from '../../core/tools/staleGuard.ts';
-import { takeUpExisting, untilItHolds } from '../changing/opened.ts';
+import { openExisting, retryWhileStale } from '../changing/opened.ts';
 import { editOutcome, type Intended } from '../changing/result.ts';
 import { refuse } from '../defineTool.ts';
 
@@ -24,7 +24,7 @@ export function renameSymbol(
   name: string,
   context: ToolContext,
 ): Promise<ToolOutcome> {
-  return untilItHolds(async () => {
+  return retryWhileStale(async () => {
     const found = await languages.rename(at, name, context.signal);
     if (!found.ok) return succeeded(refuse(`${describeFailure(found.failure)} Nothing was changed.`));
     const files = found.value.filter(({ replacements }) => replacements.length > 0);
@@ -34,16 +34,16 @@ export function renameSymbol(
       const why = `it also stands in ${printWholePath(barred.path)}, which may not be changed without asking`;
       return succeeded(refuse(`${symbol} was not renamed: ${why}. Nothing was changed.`));
     }
-    return apply(files, symbol, name, context);
+    return applyRename(files, symbol, name, context);
   });
 }
 
-/** The person was asked for the file that was named, and for no other. */
+/** The user approved only the named file. */
 function isBarred({ path, file }: FileReplacements, context: ToolContext): boolean {
   return file === undefined || context.hides(path) || whyProtected(path, false) !== undefined;
 }
 
-async function apply(
+async function applyRename(
   files: readonly FileReplacements[],
   symbol: string,
   name: string,
@@ -52,7 +52,7 @@ async function apply(
   const edits: FileEdit[] = [];
   const intended: Intended[] = [];
   for (const { path, replacements } of files) {
-    const opened = await takeUpExisting(path, context);
+    const opened = await openExisting(path, context);
     if (!opened.ok) return opened;
     const { file, bytes, text, seen } = opened.value;
     const changed = text === undefined ? undefined : replaceAll(text, replacements);
@@ -66,7 +66,7 @@ async function apply(
     edits.push({ type: 'write', file, from: bytes, to });
     intended.push({
       file,
-      said: [describe(path, changed, replacements), ...(news === undefined ? [] : [news.note])].join('\n'),
+      said: [describeRename(path, changed, replacements), ...(news === undefined ? [] : [news.note])].join('\n'),
       text: changed,
       part: partAfter(seen, news?.shown ?? true),
     });
@@ -91,7 +91,7 @@ function replaceAll(text: string, replacements: readonly TextReplacement[]): str
   return [...pieces, text.slice(at)].join('');
 }
 
-function describe(path: string, text: string, replacements: readonly TextReplacement[]): string {
+function describeRename(path: string, text: string, replacements: readonly TextReplacement[]): string {
   const lines = text.split(/\r\n|\r|\n/);
   const numbers = [...new Set(replacements.map(({ from }) => from.line))].sort((a, b) => a - b);
   const shown = numbers

@@ -1,4 +1,4 @@
-// Decides how ripgrep is asked and read: no shell, no settings of the user's, line by line, ended with the search.
+// Runs ripgrep without a shell or user configuration, and parses its output line by line.
 import { type ChildProcess } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 import { describeError } from '../../base/errors.ts';
@@ -10,18 +10,18 @@ export interface RipgrepCall {
   readonly query: SearchQuery;
   /** Globs are relative to it. */
   readonly folder: string;
-  /** Relative to the folder; or the text itself, of a buffer that is not saved. */
+  /** Relative to the folder, or the text of an unsaved buffer. */
   readonly target: { readonly path: string } | { readonly text: string };
 }
 
-/** Longer ones, as of a file without line breaks, are passed over. */
+/** Longer lines, as of files without line breaks, are skipped. */
 const LONGEST_MESSAGE = 4_000_000;
 const STDERR_KEPT = 2000;
 const MOST_IN_ONE_FILE = 100;
 
 type Taken = (path: string, line: FoundLine) => boolean;
 
-/** Resolves once the program has ended, by itself or by force. */
+/** Resolves once the program has ended or was killed. */
 export function runRipgrep(call: RipgrepCall, take: Taken, signal: AbortSignal): Promise<SearchEnd> {
   return new Promise((resolve) => {
     const child = spawnProgram(call.program, argumentsFor(call), call.folder, 'text' in call.target);
@@ -44,7 +44,7 @@ export function runRipgrep(call: RipgrepCall, take: Taken, signal: AbortSignal):
     if (signal.aborted) stop();
     child.once('error', (error) => finish({ type: 'refused', reason: `ripgrep: ${describeError(error)}` }));
     child.once('close', (code) => {
-      // 1: nothing found. 2: something could not be searched; without a complaint it was a file that may not be read.
+      // 1: nothing found. 2: an error; without a message it was an unreadable file.
       const refused = code !== 0 && code !== 1 && !full && complaint.trim() !== '';
       if (refused) finish({ type: 'refused', reason: complaint.replace(/^rg: /, '').trim().slice(0, STDERR_KEPT) });
       else finish({ type: full ? 'full' : 'ended' });
@@ -67,13 +67,13 @@ function argumentsFor({ query, target }: RipgrepCall): string[] {
     '--glob=!.git',
     `--regexp=${query.text}`,
     '--',
-    // From a dash on it is a name all the same.
+    // A leading dash belongs to the name.
     'path' in target ? `./${target.path}` : '-',
   ];
 }
 
 function feed(child: ChildProcess, text: string): void {
-  // It may have seen enough before it has read all.
+  // It may exit before it has read all input.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(text);
 }
@@ -94,7 +94,7 @@ function readLines(child: ChildProcess, take: (line: string) => void): void {
 
 interface Bytes {
   readonly text?: string;
-  /** Base64, where it is no UTF-8. */
+  /** Base64 if it is not UTF-8. */
   readonly bytes?: string;
 }
 
@@ -108,7 +108,7 @@ interface Message {
   };
 }
 
-/** Undefined for what is neither a match nor a line around one. */
+/** Undefined if it is neither a match nor a context line. */
 function readMessage(line: string): { path: string; line: FoundLine } | undefined {
   if (!line.startsWith('{"type":"match"') && !line.startsWith('{"type":"context"')) return undefined;
   const { type, data } = JSON.parse(line) as Message;
@@ -118,7 +118,7 @@ function readMessage(line: string): { path: string; line: FoundLine } | undefine
     .replaceAll('\\', process.platform === 'win32' ? '/' : '\\');
   const number = data.line_number ?? 1;
   if (type !== 'match') return { path, line: { number, text } };
-  // Offsets count bytes.
+  // Offsets are in bytes.
   const at = Buffer.from(text)
     .subarray(0, data.submatches?.[0]?.start ?? 0)
     .toString('utf8').length;

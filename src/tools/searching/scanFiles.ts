@@ -1,4 +1,4 @@
-// Decides how files are searched where ripgrep is not there or cannot reach them: a bounded walk, matched in a thread that can be ended.
+// Searches files without ripgrep: a bounded walk, with matching in a thread that can be terminated.
 import { Worker } from 'node:worker_threads';
 import { describeError } from '../../base/errors.ts';
 import { type FilePath, type FolderEntry, type Workspace } from '../../core/ports/workspace.ts';
@@ -23,7 +23,7 @@ export interface Scan {
   hides(path: string): boolean;
 }
 
-/** As ripgrep does it, but for `.gitignore`, which it does not read: it passes over what is never wanted instead. */
+/** Like ripgrep, but does not read `.gitignore`; skips a fixed list of folders instead. */
 export async function scanFiles(scan: Scan, take: TakeLine, signal: AbortSignal): Promise<SearchEnd> {
   const matcher = createMatcher(scan.query);
   const wanted = wantsPath(scan.query);
@@ -33,7 +33,7 @@ export async function scanFiles(scan: Scan, take: TakeLine, signal: AbortSignal)
     for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
       if (signal.aborted) return { type: 'cancelled' };
       const entries = await scan.workspace.list(next);
-      // What is no folder is a file.
+      // Not a folder, so it is a file.
       const inside: readonly FolderEntry[] = entries.ok ? entries.value : [{ name: '', kind: 'file' }];
       for (const entry of [...inside].sort((a, b) => (a.name < b.name ? 1 : -1))) {
         const file = entry.name === '' ? next : below(next, entry.name);
@@ -72,12 +72,12 @@ async function searchFile(
 }
 
 interface Matcher {
-  /** The matching lines with those around them, or why it cannot be matched. */
+  /** The matching lines with context, or why the pattern cannot be used. */
   match(text: string): Promise<readonly FoundLine[] | string>;
   end(): Promise<unknown>;
 }
 
-/** A pattern can take for ever on a line made for it: the thread is ended then, and the editor goes on. */
+/** A pattern can take forever on certain lines; the thread is terminated then. */
 function createMatcher(query: SearchQuery): Matcher {
   const worker = new Worker(MATCH, {
     eval: true,
@@ -105,7 +105,7 @@ function createMatcher(query: SearchQuery): Matcher {
   };
 }
 
-/** Runs in the thread; text, because what is bundled into one file has no file of its own for it. */
+/** Source of the thread, as text, since the bundle has no separate file for it. */
 const MATCH = `
 const { parentPort, workerData: { source, flags, around } } = require('node:worker_threads');
 let pattern;

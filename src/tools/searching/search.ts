@@ -13,7 +13,7 @@ const LONGEST_MILLISECONDS = 60_000;
 const globs = z.array(z.string().min(1).max(1000)).max(50);
 
 export interface SearchDeps {
-  /** Where ripgrep is; undefined if it is nowhere. */
+  /** Path of ripgrep; undefined if it is not installed. */
   ripgrep(): Promise<string | undefined>;
 }
 
@@ -52,7 +52,7 @@ export function createSearchTool(deps: SearchDeps): Tool {
       const found = new FoundLines(context.progress);
       const places = new Map<string, string>();
       const end = await search({ deps, context, query, start: start?.value, places }, found.take);
-      // ripgrep opens files by itself: what it found through a link, or in a place that was not allowed, is dropped.
+      // ripgrep opens files itself: matches behind links or in places that are not allowed are dropped.
       await found.keepOnly(async (path) => {
         const absolute = places.get(path);
         return absolute === undefined || context.workspace.mayShow({ path, absolute });
@@ -67,13 +67,13 @@ interface Search {
   readonly context: ToolContext;
   readonly query: SearchQuery;
   readonly start: FilePath | undefined;
-  /** Filled with the files that ripgrep read, by their paths, as the machine says them. */
+  /** Filled with the absolute paths of files that ripgrep read. */
   readonly places: Map<string, string>;
 }
 
 async function search({ deps, context, query, start, places }: Search, take: TakeLine): Promise<SearchEnd> {
   const { workspace, signal } = context;
-  // Whoever was let into a hidden place by name may see what is there.
+  // A hidden place that the user allowed by name may be shown.
   const hides = (path: string) => context.hides(path) && !(start !== undefined && context.hides(start.path));
   const roots = start === undefined ? workspace.folders : [start];
   const timeout = AbortSignal.timeout(LONGEST_MILLISECONDS);
@@ -94,7 +94,7 @@ interface Place {
   hides(path: string): boolean;
 }
 
-/** Buffers first: they are few, and what they say holds instead of what is on disk. */
+/** Buffers first: they are few, and their content replaces the disk's. */
 async function searchRoots(program: string, place: Place, take: TakeLine, signal: AbortSignal): Promise<SearchEnd> {
   const { query, roots, hides, workspace, places } = place;
   const unsaved = new Map(workspace.unsaved().map((file) => [file.path, file]));

@@ -1,4 +1,4 @@
-// Decides what a search is and what is kept of what it finds: bounded, line by line, whoever looks for it.
+// A search query and its bounded collection of found lines, shared by ripgrep and the scanner.
 import { printWholePath } from '../../base/printPath.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { compileGlob } from '../../core/files/globs.ts';
@@ -6,35 +6,35 @@ import { compileGlob } from '../../core/files/globs.ts';
 export interface SearchQuery {
   readonly text: string;
   readonly regex: boolean;
-  /** Undefined: only if the text has a capital letter. */
+  /** Undefined: case-sensitive only if the text has a capital letter. */
   readonly caseSensitive?: boolean | undefined;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly contextLines: number;
-  /** Also in what .gitignore leaves out. */
+  /** Also search files ignored by .gitignore. */
   readonly ignored: boolean;
 }
 
 export interface FoundLine {
   readonly number: number;
   readonly text: string;
-  /** Where in the text the match begins; absent for a line around one. */
+  /** Start of the match in the text; absent for context lines. */
   readonly at?: number;
 }
 
-/** How looking ended, apart from what was found. `full`: enough was found. */
+/** How a search ended. `full`: the limit of matches was reached. */
 export type SearchEnd =
   | { readonly type: 'ended' | 'full' | 'cancelled' | 'timed_out' }
-  /** It looked only at some of the files. */
+  /** Only some of the files were searched. */
   | { readonly type: 'limited'; readonly files: number }
   | { readonly type: 'refused'; readonly reason: string };
 
-/** Takes one line; false: no more are wanted. `path` as in FilePath. */
+/** Takes one line; returns false if no more are wanted. `path` as in FilePath. */
 export type TakeLine = (path: string, line: FoundLine) => boolean;
 
 const MOST_MATCHES = 200;
 const MOST_CHARACTERS = 24_000;
-/** Of a line this much is shown, around the match. */
+/** Shown length of a line, around the match. */
 const LINE_LENGTH = 300;
 const BEFORE_MATCH = 80;
 
@@ -69,7 +69,7 @@ export class FoundLines {
     return !this.isFull;
   };
 
-  /** Drops what was found in the other files. */
+  /** Drops matches in other files. */
   async keepOnly(isWanted: (path: string) => Promise<boolean>): Promise<void> {
     for (const path of [...this.#files.keys()]) {
       if (await isWanted(path)) continue;
@@ -86,7 +86,7 @@ export class FoundLines {
     return this.#matches;
   }
 
-  /** By path, so that the same search gives the same answer whoever was faster. */
+  /** Sorted by path, so that the result does not depend on timing. */
   print(): string {
     const files = [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1));
     const where = `${files.length} ${files.length === 1 ? 'file' : 'files'}`;
@@ -108,7 +108,7 @@ export function isCaseSensitive({ caseSensitive, text }: SearchQuery): boolean {
   return caseSensitive ?? /\p{Lu}/u.test(text);
 }
 
-/** The same globs as ripgrep takes: one without a slash holds at any depth. */
+/** ripgrep's globs: one without a slash matches at any depth. */
 export function wantsPath({ include, exclude }: SearchQuery): (path: string) => boolean {
   const compile = (globs: readonly string[]) =>
     globs.map((glob) => {

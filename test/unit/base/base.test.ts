@@ -1,4 +1,4 @@
-// The helpers that everything stands on: disposables, emitters, ids, text.
+// Basic helpers: disposables, emitters, ids, text.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DisposableStore, toDisposable } from '../../../src/base/disposable.ts';
@@ -6,7 +6,7 @@ import { Emitter } from '../../../src/base/emitter.ts';
 import { decodeText } from '../../../src/base/text.ts';
 import { createUlids, ULID_PATTERN } from '../../../src/base/ulid.ts';
 
-test('a store releases in reverse order, each once, and what comes too late at once', () => {
+test('a store disposes once each in reverse order, and late additions at once', () => {
   const released: string[] = [];
   const store = new DisposableStore();
   for (const name of ['a', 'b', 'c']) store.add(toDisposable(() => released.push(name)));
@@ -16,7 +16,7 @@ test('a store releases in reverse order, each once, and what comes too late at o
   expect(released).toEqual(['c', 'b', 'a', 'late']);
 });
 
-test('one that throws does not keep the others from being released, and is not swallowed', () => {
+test('a disposable that throws does not prevent the others, and its error is rethrown', () => {
   const released: string[] = [];
   const store = new DisposableStore();
   store.add(toDisposable(() => released.push('a')));
@@ -29,7 +29,7 @@ test('one that throws does not keep the others from being released, and is not s
   expect(released).toEqual(['a']);
 });
 
-test('a listener that throws is reported, and the others still hear', () => {
+test('a listener that throws is reported, and the other listeners are called', () => {
   const heard: number[] = [];
   const reported: unknown[] = [];
   const emitter = new Emitter<number>((error) => reported.push(error));
@@ -45,7 +45,7 @@ test('a listener that throws is reported, and the others still hear', () => {
   expect(reported).toHaveLength(2);
 });
 
-test('ids are ULIDs and rise, also within a millisecond, when the clock stands or goes back', () => {
+test('ids are ULIDs and increase within a millisecond and when the clock stops or goes back', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 2, maxLength: 50 }),
@@ -68,7 +68,7 @@ test('ids are ULIDs and rise, also within a millisecond, when the clock stands o
   );
 });
 
-test('text is told from other bytes; a byte-order mark is dropped', () => {
+test('text is distinguished from binary data, and a byte-order mark is dropped', () => {
   expect(decodeText(Buffer.from('grüß 🦊'))).toBe('grüß 🦊');
   expect(decodeText(Buffer.from('\ufeffmark'))).toBe('mark');
   expect(decodeText(Uint8Array.of(0x61, 0, 0x62))).toBeUndefined();

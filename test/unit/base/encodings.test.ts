@@ -1,4 +1,4 @@
-// Encodings told by bytes alone: what comes out goes in again, byte for byte, and what is no text is not taken for one.
+// Detection of encodings: texts are encoded to the same bytes again, and binary data is not taken for text.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeBytes, type Encoding, encodeText } from '../../../src/base/encodings.ts';
@@ -11,12 +11,12 @@ test.each<[Encoding, string]>([
   ['utf16le', `${TEXT} 𝒳`],
   ['utf16be', `${TEXT} 𝒳`],
   ['windows1252', TEXT],
-])('%s is told by its bytes and written again as it was', (encoding, text) => {
+])('%s is detected from the bytes and encoded to the same bytes', (encoding, text) => {
   const bytes = encodeText(text, encoding);
   expect(bytes && decodeBytes(bytes)).toEqual({ text, encoding });
 });
 
-test('any bytes that are taken for text come out again as they were', () => {
+test('any bytes that are decoded as text are encoded to the same bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
       const decoded = decodeBytes(bytes);
@@ -26,13 +26,13 @@ test('any bytes that are taken for text come out again as they were', () => {
   );
 });
 
-test('what is no text is not taken for one', () => {
+test('binary data is not decoded', () => {
   expect(decodeBytes(Uint8Array.of(1, 0, 2))).toBeUndefined();
   expect(decodeBytes(Uint8Array.of(0xff, 0xd8, 0xff, 0xe0, 0x10, 0x4a))).toBeUndefined();
   expect(decodeBytes(Uint8Array.of(0xff, 0xfe, 0x41))).toBeUndefined();
 });
 
-test('a character that the encoding lacks is not replaced by another', () => {
+test('a character that the encoding lacks makes encoding fail', () => {
   expect(encodeText('ж', 'windows1252')).toBeUndefined();
   expect(encodeText('half \ud83d', 'utf8')).toBeUndefined();
 });

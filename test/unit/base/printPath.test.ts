@@ -1,4 +1,4 @@
-// Names that somebody else chose, in a sentence and on a chip: on one line, never reordered, never taken for a block.
+// Names chosen by others, in sentences and on chips: one line, not reordered, not confused with a block.
 import { expect, test } from 'vitest';
 import { printPath } from '../../../src/base/printPath.ts';
 import { formatXml } from '../../../src/core/notify/format/xml.ts';
@@ -20,7 +20,7 @@ test.each([
   ['a"\u202eb\\', '"a\\"\\u202eb\\\\"'],
   ['a\ufffdb', '"a\\ufffdb"'],
   ['x'.repeat(400), `${'x'.repeat(150)}…${'x'.repeat(150)}`],
-])('%j is written as %j', (path, written) => {
+])('%j is printed as %j', (path, written) => {
   expect(printPath(path)).toBe(written);
 });
 
@@ -56,7 +56,7 @@ test.each(AWKWARD)('%j stays inside its block, on one line', (path) => {
   }
 });
 
-test.each(AWKWARD)('%j on the chip of a card', (path) => {
+test.each(AWKWARD)('%j is safe on the chip of a card', (path) => {
   const draft = fileDeleted(path);
   const notification = { ...draft, id: 'n', at: '2026-01-01T00:00:00.000Z' };
   const state = folded(numbered(started, turnStarted, call('c'), queued(notification), result('c', 4, ['n'])));

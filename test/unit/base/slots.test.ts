@@ -1,10 +1,10 @@
-// Work waits for room in the order in which it came, and leaves the line when it is called off.
+// Tasks wait for a slot in order of arrival, and leave the queue when aborted.
 import { expect, test } from 'vitest';
 import { Slots } from '../../../src/base/slots.ts';
 
 const never = new AbortController().signal;
 
-test('the next one gets the room, also after a failure; one that was called off does not', async () => {
+test('the next task gets the slot, also after a failure; an aborted task does not', async () => {
   const slots = new Slots(1);
   const order: string[] = [];
   const first = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-// What is left of a terminal's output as text, whole and in pieces.
+// Terminal output as plain text, whole and streamed.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { completeLength, decodePiece, PlainTextStream, plainText } from '../../../src/base/terminalText.ts';
@@ -18,7 +18,7 @@ test.each([
   expect(plainText(raw)).toBe(text);
 });
 
-test('pieces give the same as the whole, wherever it is cut', () => {
+test('streamed pieces give the same text as the whole, wherever it is cut', () => {
   const raw = 'a\u001b[1;31mred\u001b[0m b\u001b]0;title\u0007 c\u001b]8;;x\u001b\\link\u001b]8;;\u001b\\ end\n';
   for (let at = 0; at <= raw.length; at++) {
     const stream = new PlainTextStream();
@@ -26,7 +26,7 @@ test('pieces give the same as the whole, wherever it is cut', () => {
   }
 });
 
-test('no character and no escape is cut in two, whatever the text', () => {
+test('no character or escape sequence is split, whatever the text', () => {
   // Other controls act on what stands before them, which a cut hides.
   const words = fc.string({ unit: 'grapheme' }).map((text) => text.replace(/\p{Cc}/gu, ''));
   const part = fc.oneof(words, fc.constantFrom('\u001b[31m', '\u001b]0;t\u0007', '\n'));

@@ -1,4 +1,4 @@
-// Endpoints that never stop sending: each body is read up to its bound, cancelled, reported as what it is and not asked for again.
+// Endpoints that never stop sending: each body is read up to its limit, cancelled, reported and not requested again.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -67,7 +67,7 @@ async function ask(port: number): Promise<ModelPart[]> {
   return parts;
 }
 
-describe.each([false, true])('a body that never ends, packed: %s', (packed) => {
+describe.each([false, true])('an endless body, compressed: %s', (packed) => {
   /** What the kernel and both ends may hold of a body beside what was read of it; the little that is held unpacks to much. */
   const ON_THE_WAY = (packed ? 96 : 24) * MIB;
 
@@ -88,7 +88,7 @@ describe.each([false, true])('a body that never ends, packed: %s', (packed) => {
     expect(server.sent).toBeLessThan(16 * MIB + ON_THE_WAY);
   });
 
-  test.each([400, 401, 503])('of an error with status %i is cut; the status says what it means', async (status) => {
+  test.each([400, 401, 503])('of an error with status %i is cut, and the status is explained', async (status) => {
     const server = await flood({
       status,
       type: 'application/json',
@@ -105,7 +105,7 @@ describe.each([false, true])('a body that never ends, packed: %s', (packed) => {
     expect(server.sent).toBeLessThan(ON_THE_WAY);
   });
 
-  test('of a page of HTML is not read', async () => {
+  test('of an HTML page is not read', async () => {
     const server = await flood({ type: 'text/html', piece: '<br>', packed });
     expect(await ask(server.port)).toMatchObject([{ type: 'failed', failure: { code: 'no_stream' } }]);
     expect(server.sent).toBeLessThan(ON_THE_WAY);
@@ -120,7 +120,7 @@ describe.each([false, true])('a body that never ends, packed: %s', (packed) => {
     expect(server.sent).toBeLessThan(8 * MIB + ON_THE_WAY);
   });
 
-  test('of a refused list of models is not read', async () => {
+  test('of a rejected list of models is not read', async () => {
     const server = await flood({ status: 401, type: 'application/json', piece: ' ', packed });
     expect(await listModels(`http://127.0.0.1:${server.port}/v1`, undefined)).toMatchObject({
       failure: { code: 'key_missing' },
@@ -128,19 +128,19 @@ describe.each([false, true])('a body that never ends, packed: %s', (packed) => {
     expect(server.sent).toBeLessThan(ON_THE_WAY);
   });
 
-  test('of a server on this machine is no endpoint', async () => {
+  test('of a local server is not an endpoint', async () => {
     const server = await flood({ type: 'application/json', piece: ' ', packed });
     expect(await findLocalEndpoints([server.port])).toEqual([]);
     expect(server.sent).toBeLessThan(8 * MIB + ON_THE_WAY);
   });
 });
 
-test('an answer of many events that never ends is bounded as a whole, whatever the events say', async () => {
+test('an endless answer of many events is limited as a whole', async () => {
   const server = await flood({ type: 'text/event-stream', piece: `: ${'alive '.repeat(200)}\n\n` });
   expect(await ask(server.port)).toMatchObject([{ failure: { code: 'answer_too_large' } }]);
 });
 
-test('calls without end and ids without end are too large', () => {
+test('endless calls and endless ids are too large', () => {
   const feed = (call: (index: number) => object) => {
     const accumulator = new StreamAccumulator();
     for (let index = 0; index < 100_000; index += 1)
@@ -151,7 +151,7 @@ test('calls without end and ids without end are too large', () => {
   expect(() => feed(() => ({ function: { name: 'x'.repeat(20_000) } }))).toThrow(/id or name/);
 });
 
-test('an event of just under 16 MiB is read, in whatever lines and pieces it comes', () => {
+test('an event of just under 16 MiB is read, however it is divided into lines and chunks', () => {
   for (const length of [6, 200_000]) {
     const reader = new SseReader();
     const line = `data: ${'x'.repeat(length)}\n`;

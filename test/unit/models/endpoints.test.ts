@@ -1,4 +1,4 @@
-// What can be found out of an endpoint without asking a model, and what is said when it cannot.
+// Queries to an endpoint without a model call, and their failures.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ const json =
 
 const html: RequestListener = (_request, response) => response.end('<html>');
 
-test('models are listed by name, with their windows where the endpoint says them', async () => {
+test('models are listed by name, with context windows if the endpoint reports them', async () => {
   const keys: (string | undefined)[] = [];
   const models = [
     { id: 'b', context_length: 200_000 },
@@ -55,7 +55,7 @@ test.each([
   [json(500, {}), 'k', 'refused', 'later'],
   [json(200, { models: [] }), 'k', 'no_list', '/v1'],
   [html, 'k', 'no_list', '/v1'],
-])('a failure says what to do', async (listener, key, code, step) => {
+])('a failure has a next step', async (listener, key, code, step) => {
   const port = await serve(listener);
   expect(await listModels(`http://127.0.0.1:${port}/v1`, key)).toMatchObject({
     ok: false,
@@ -63,14 +63,14 @@ test.each([
   });
 });
 
-test('an address where nobody is says so', async () => {
+test('an address without a server fails as unreachable', async () => {
   expect(await listModels('http://127.0.0.1:1/v1', undefined)).toMatchObject({
     ok: false,
     failure: { code: 'unreachable' },
   });
 });
 
-test('local endpoints are found where they answer with models, and only there', async () => {
+test('local endpoints are found only where they answer with models', async () => {
   const there = await serve(json(200, { data: [{ id: 'm' }] }));
   const empty = await serve(json(200, { data: [] }));
   const other = await serve(json(404, {}));

@@ -1,4 +1,4 @@
-// What each kind of endpoint is sent, whole body by whole body, and how an unknown one's ways are learnt from its refusals.
+// Complete request bodies for each kind of endpoint, and what is learnt from rejections.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,13 +96,13 @@ const { first, looked, joined, bridge, stop, halves, again, done, last } = commo
 const fullMessages = [developer, first, looked, apart, stop, halves, again, done, last];
 
 describe('the whole body', () => {
-  test('for an endpoint that takes everything', async () => {
+  test('for an endpoint that accepts everything', async () => {
     server.script({ text: ['ok'] });
     await heard(knowing(FULL));
     expect(bodies()).toEqual([{ ...rest, messages: fullMessages }]);
   });
 
-  test('for one that takes the least', async () => {
+  test('for the most careful profile', async () => {
     server.script({ text: ['ok'] });
     await heard(knowing(CAREFUL));
     expect(bodies()).toEqual([
@@ -181,7 +181,7 @@ const SERVERS: readonly [string, Rule, Partial<EndpointProfile>, readonly object
 ];
 
 describe('an endpoint that', () => {
-  test.each(SERVERS)('%s is understood after one refusal and remembered', async (_name, rule, learnt, messages) => {
+  test.each(SERVERS)('%s is learnt after one rejection and remembered', async (_name, rule, learnt, messages) => {
     server.refuseIf((body) => rule(body as unknown as Body));
     server.script({ text: ['ok'] }, { text: ['ok'] });
     const memory = knowing(FULL);
@@ -193,7 +193,7 @@ describe('an endpoint that', () => {
     expect(memory.get(server.baseUrl, 'm').profile).toEqual(expected);
   });
 
-  test('refuses without a hint is tried once with what every endpoint takes', async () => {
+  test('rejects without a hint is tried once with the careful profile', async () => {
     server.refuseIf((body) => (JSON.stringify(body).includes('developer') ? refusal('Bad Request') : undefined));
     server.script({ text: ['ok'] });
     const memory = knowing(FULL);
@@ -202,7 +202,7 @@ describe('an endpoint that', () => {
     expect(memory.get(server.baseUrl, 'm').profile).toEqual(CAREFUL);
   });
 
-  test('refuses everything is told in its own first words, and nothing is learnt', async () => {
+  test('rejects everything is reported with its first message, and nothing is learnt', async () => {
     let count = 0;
     server.refuseIf(() => refusal(`refusal ${++count}`));
     const memory = knowing(FULL);
@@ -218,7 +218,7 @@ describe('an endpoint that', () => {
     expect(memory.get(server.baseUrl, 'm').profile).toEqual(FULL);
   });
 
-  test('does not take a parameter is asked without it from then on', async () => {
+  test('rejects a parameter is called without it from then on', async () => {
     server.refuseIf((body) =>
       'response_format' in body ? refusal('response_format json_schema is not supported') : undefined,
     );
@@ -231,7 +231,7 @@ describe('an endpoint that', () => {
   });
 });
 
-describe('what was learnt', () => {
+describe('a learnt profile', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'earshot-endpoints-'));

@@ -1,4 +1,4 @@
-// What is made of a stream, however its pieces fall and whatever a server leaves out or gets wrong.
+// Assembling a stream, however it is divided and whatever servers omit or get wrong.
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ModelPart } from '../../../src/core/ports/ports.ts';
@@ -34,12 +34,12 @@ const expected = calls.map((call) => ({ ...call, type: 'tool_call', arguments: J
 const usage = { input_tokens: 100, output_tokens: 10 };
 
 describe('tool calls', () => {
-  test.each(['missing', 'all_zero', 'from_one'] as const)('whose indexes are %s are told apart', async (indexes) => {
+  test.each(['missing', 'all_zero', 'from_one'] as const)('with indexes %s are distinguished', async (indexes) => {
     server.script({ calls, indexes });
     expect(await heard()).toEqual([...expected, { type: 'finished', usage }]);
   });
 
-  test('are drawn while they are written, each for itself, and never anything else of them', async () => {
+  test('are shown while they are written, each separately, and nothing else of them', async () => {
     server.script({ calls, indexes: 'from_one' });
     const written = (await all()).filter((part) => part.type === 'writing_call');
     const names = ['0 read_file', '0 read_file', '1 read_file', '1 read_file'];
@@ -53,17 +53,17 @@ describe('tool calls', () => {
     expect(texts).toEqual(calls.map((call) => JSON.stringify(call.arguments)));
   });
 
-  test('several in one delta, with `stop` as the reason', async () => {
+  test('several in one delta with the finish reason `stop` are read', async () => {
     server.script({ calls, finish: 'stop' });
     expect(await heard()).toEqual([...expected, { type: 'finished', usage }]);
   });
 
-  test('from a server that does not stream', async () => {
+  test('from a server that does not stream are read', async () => {
     server.script({ text: ['Both.'], calls, unstreamed: true });
     expect(await heard()).toEqual([{ type: 'text', text: 'Both.' }, ...expected, { type: 'finished', usage }]);
   });
 
-  test('with arguments that are an object already, an id that comes late, and none at all', () => {
+  test('with object arguments, a late id, or no id are read', () => {
     const accumulator = new StreamAccumulator();
     const delta = (...tool_calls: object[]) => accumulator.take({ choices: [{ delta: { tool_calls } }] });
     delta({ index: 0, function: { name: 'one', arguments: { deep: [1] } } });
@@ -76,7 +76,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  test('cut by the limit are half and so none', async () => {
+  test('cut by the token limit are dropped', async () => {
     server.script({
       text: ['Now'],
       calls: [{ id: 'a', name: 'read_file', arguments: '{"path": "on' }],
@@ -90,7 +90,7 @@ describe('tool calls', () => {
 });
 
 describe('a stream', () => {
-  test('keeps reasoning apart', async () => {
+  test('keeps reasoning separate', async () => {
     server.script({ reasoning: ['Hm', '.'], text: ['Yes.'] });
     expect(await heard()).toEqual([
       { type: 'reasoning', text: 'Hm' },
@@ -100,19 +100,19 @@ describe('a stream', () => {
     ]);
   });
 
-  test('without usage is whole all the same', async () => {
+  test('without usage is complete', async () => {
     server.script({ text: ['Yes.'], usage: null });
     expect(await heard()).toEqual([{ type: 'text', text: 'Yes.' }, { type: 'finished' }]);
   });
 
-  test('with nonsense for usage has none', async () => {
+  test('with invalid usage has no usage', async () => {
     const raw =
       'data: {"choices":[{"delta":{"content":"Yes."},"finish_reason":"stop"}],"usage":{"prompt_tokens":-1}}\n\n';
     server.script({ raw, usage: null });
     expect(await heard()).toEqual([{ type: 'text', text: 'Yes.' }, { type: 'finished' }]);
   });
 
-  test('that is a page of HTML says that the address is wrong', async () => {
+  test('that is an HTML page is reported as a wrong address', async () => {
     const model = createOpenAiModel({
       baseUrl: server.baseUrl,
       model: 'm',
@@ -130,7 +130,7 @@ describe('a stream', () => {
     }
   });
 
-  test('that was aborted ends with nothing', async () => {
+  test('that was aborted ends without a failure', async () => {
     server.script({ text: ['Half'], hang: true });
     const abort = new AbortController();
     const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
@@ -143,7 +143,7 @@ describe('a stream', () => {
   });
 });
 
-test('server-sent events are the same however their bytes are cut', () => {
+test('server-sent events do not depend on how their bytes are divided', () => {
   const event = fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => text.replace(/[\r\n]/g, ''));
   fc.assert(
     fc.property(fc.array(event), fc.constantFrom('\n', '\r\n'), fc.integer({ min: 1, max: 9 }), (events, end, size) => {
@@ -157,7 +157,7 @@ test('server-sent events are the same however their bytes are cut', () => {
   );
 });
 
-test('two whole calls under one id are two calls', () => {
+test('two complete calls with the same id are two calls', () => {
   const accumulator = new StreamAccumulator();
   const whole = (index: number | undefined) => ({ index, id: 'a', function: { name: 'look', arguments: '{}' } });
   for (const index of [0, 1, undefined]) accumulator.take({ choices: [{ delta: { tool_calls: [whole(index)] } }] });

@@ -1,4 +1,4 @@
-// The real disk's promises, as far as a running machine can show them: what power loss would take is tried on a disk in memory.
+// Guarantees of the real disk, as far as they can be tested; power loss is tested on a disk in memory.
 import { constants } from 'node:fs';
 import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test('appends stand one behind the other, also behind a cut', async () => {
+test('appends follow one another, also after a truncation', async () => {
   const path = join(folder, 'log');
   const file = await realFileSystem.openForAppend(path);
   await file.append(Buffer.from('one\n'));
@@ -25,7 +25,7 @@ test('appends stand one behind the other, also behind a cut', async () => {
   expect(await readFile(path, 'utf8')).toBe('one\ntwo\n');
 });
 
-test.runIf(process.platform === 'linux')('a write of the log returns once the disk has it', async () => {
+test.runIf(process.platform === 'linux')('a write of the log returns once it is on disk', async () => {
   const path = join(folder, 'log');
   const file = await realFileSystem.openForAppend(path);
   const flags = await flagsOf(path);

@@ -1,4 +1,4 @@
-// A disk that is full when a command ends: its true end is told, now and after a restart.
+// A disk that is full when a command ends: the real end is reported, now and after a restart.
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,7 +96,7 @@ function until(one: Supervised, holds: (one: Supervised) => boolean): Promise<vo
   });
 }
 
-test('the end of a command is written to the reserved bytes, and is found there after a restart', async () => {
+test('the end of a command is written to the reserved bytes and found there after a restart', async () => {
   const command = await start(fillable, 'read line; exit 3');
   full = true;
   await command.write('go\n');
@@ -116,7 +116,7 @@ test('a reason of any length fits into the reserved bytes', async () => {
   expect((await startAgain()).status).toMatchObject({ end: { cause: 'stopped' } });
 });
 
-test('an end that fits nowhere is told by the supervisor, which stays until it is written', async () => {
+test('an end that cannot be written is reported by the supervisor, which stays until it is written', async () => {
   const command = await start(hopeless, 'read line; exit 3');
   full = true;
   await command.write('go\n');
@@ -132,7 +132,7 @@ test('an end that fits nowhere is told by the supervisor, which stays until it i
   expect(await readFile(state, 'utf8')).toContain('"code":3');
 });
 
-test('a command is not started if there is no room to tell its end', async () => {
+test('a command is not started if there is no space to record its end', async () => {
   full = true;
   const files: Disk = fillable;
   const made = join(folder, 'made');

@@ -1,4 +1,4 @@
-// One holder at a time, over processes, and the kernel frees what a killed one held.
+// One owner at a time across processes; the kernel releases the locks of killed processes.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -38,7 +38,7 @@ async function holdElsewhere(name: string, path: string): Promise<string> {
 test.each([
   ['tryKernelLock', tryKernelLock],
   ['tryPidFile', tryPidFile],
-])('%s: held by one, refused to others, free after its end or its death', async (name, tryLock) => {
+])('%s: held by one process, denied to others, free after its release or death', async (name, tryLock) => {
   const path = join(folder, 'lock.db');
   const first = tryLock(path);
   expect(first).toBeDefined();
@@ -57,13 +57,13 @@ test.each([
   after?.release();
 });
 
-test('a lock that the disk refuses is an error, not a lock that another has', () => {
+test('a lock that fails on disk is an error, not a held lock', () => {
   expect(() => tryKernelLock(join(folder, 'missing', 'lock.db'))).toThrow();
 });
 
 const garbage = 'this is no database, and longer than its head of a hundred bytes: '.repeat(20);
 
-test('a lock file with anything in it can be locked, by one at a time', async () => {
+test('a lock file with any content can be locked by one process at a time', async () => {
   const path = join(folder, 'lock.db');
   await writeFile(path, garbage);
   const first = tryKernelLock(path);
@@ -73,7 +73,7 @@ test('a lock file with anything in it can be locked, by one at a time', async ()
   first?.release();
 });
 
-test('a lock file that is overwritten while it is held stays held', async () => {
+test('a lock file that is overwritten while held stays locked', async () => {
   const path = join(folder, 'lock.db');
   expect(await holdElsewhere('tryKernelLock', path)).toBe('held');
   await writeFile(path, garbage);

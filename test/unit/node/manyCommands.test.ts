@@ -1,4 +1,4 @@
-// One command started again and again: nothing is left of it, neither processes nor open files nor sockets.
+// Repeated starts of a command leave no processes, open files or sockets.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { launchProcess } from '../../support/tools/supervision.ts';
 const STARTS = Number(process.env['EARSHOT_STARTS'] ?? 40);
 const AT_ONCE = 4;
 
-test(`a command that is started ${STARTS} times leaves nothing behind`, async () => {
+test(`a command started ${STARTS} times leaves no processes, files or sockets`, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-many-'));
   const supervision = createSupervision({
     launch: launchProcess,

@@ -1,4 +1,4 @@
-// A change is held to the place that it was judged for: links that appear between the look and the change are found.
+// Changes happen only at the judged location: links that appear between check and change are detected.
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,23 +30,26 @@ async function swapFolder(to: string): Promise<void> {
   await symlink(to, join(root, 'work/src'));
 }
 
-describe.each([true, false])('changed itself: %s', (itself) => {
-  test.each(['src/a.ts', 'src/new.ts', 'src/deep/new.ts'])('%s in a folder that becomes a link', async (path) => {
-    const file = await resolved(path);
-    const pinned = await pinPlace(folders(), file, { itself });
-    expect(pinned.ok && (await pinned.value.whyMoved())).toBeUndefined();
-    await swapFolder(join(root, 'outside'));
-    expect(pinned.ok && (await pinned.value.whyMoved())?.code).toBe(MOVED);
-    expect(await pinPlace(folders(), file, { itself })).toMatchObject({ ok: false, failure: { code: MOVED } });
-  });
+describe.each([true, false])('the link itself is changed: %s', (itself) => {
+  test.each(['src/a.ts', 'src/new.ts', 'src/deep/new.ts'])(
+    '%s in a folder that becomes a link is refused',
+    async (path) => {
+      const file = await resolved(path);
+      const pinned = await pinPlace(folders(), file, { itself });
+      expect(pinned.ok && (await pinned.value.whyMoved())).toBeUndefined();
+      await swapFolder(join(root, 'outside'));
+      expect(pinned.ok && (await pinned.value.whyMoved())?.code).toBe(MOVED);
+      expect(await pinPlace(folders(), file, { itself })).toMatchObject({ ok: false, failure: { code: MOVED } });
+    },
+  );
 
-  test('a folder that becomes a link to another place inside the workspace', async () => {
+  test('a folder that becomes a link to another place inside the workspace is detected', async () => {
     const file = await resolved('src/new.ts');
     await swapFolder('.git/hooks');
     expect(await pinPlace(folders(), file, { itself })).toMatchObject({ ok: false, failure: { code: MOVED } });
   });
 
-  test('a place outside that a person let in is held to where it was', async () => {
+  test('an allowed place outside the workspace is pinned to its location', async () => {
     await symlink(join(root, 'outside'), join(root, 'door'));
     const file = await resolved('../door/a.ts', true);
     const pinned = await pinPlace(folders(), file, { itself });
@@ -55,7 +58,7 @@ describe.each([true, false])('changed itself: %s', (itself) => {
     expect(pinned.ok && (await pinned.value.whyMoved())?.code).toBe(MOVED);
   });
 
-  test('a workspace that was opened through a link, and a link inside it', async () => {
+  test('a workspace opened through a link, and a link inside it, can be changed', async () => {
     await symlink(join(root, 'work'), join(root, 'opened'));
     await symlink('src', join(root, 'work/source'));
     const open = [{ path: '', absolute: join(root, 'opened') }];
@@ -67,7 +70,7 @@ describe.each([true, false])('changed itself: %s', (itself) => {
   });
 });
 
-test('a file that becomes a link is written no more, but can be deleted', async () => {
+test('a file that becomes a link cannot be written, but can be deleted', async () => {
   const file = await resolved('src/a.ts');
   await rm(file.absolute);
   await symlink(join(root, 'outside/a.ts'), file.absolute);
@@ -75,7 +78,7 @@ test('a file that becomes a link is written no more, but can be deleted', async 
   expect(await pinPlace(folders(), file, { itself: true })).toMatchObject({ ok: true });
 });
 
-test('a link that leads nowhere is not written through', async () => {
+test('a dangling link is not written through', async () => {
   await symlink(join(root, 'outside/new.ts'), join(root, 'work/dangling.ts'));
   const file = { path: 'dangling.ts', absolute: join(root, 'work/dangling.ts') };
   expect(await pinPlace(folders(), file, { itself: false })).toMatchObject({ failure: { code: 'dangling' } });

@@ -1,9 +1,9 @@
-// Names of files as text and back, whatever their bytes are.
+// File names as text and back, for any bytes.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeName, diskPath, encodeName, isOddName, splitNames } from '../../../src/node/rawNames.ts';
 
-test('every name is its bytes again, and only what is no UTF-8 is odd', () => {
+test('every name is encoded to the same bytes, and only names that are not UTF-8 are odd', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
       expect(new Uint8Array(encodeName(decodeName(bytes)))).toEqual(bytes);
@@ -29,7 +29,7 @@ test('every name is its bytes again, and only what is no UTF-8 is odd', () => {
   }
 });
 
-test('a name outlives JSON, and a list is split as git printed it', () => {
+test('a name survives JSON, and a list is split as git printed it', () => {
   const odd = decodeName(Buffer.from('d\xe4/\xff', 'latin1'));
   expect(JSON.parse(JSON.stringify(odd))).toBe(odd);
   const listed = Buffer.concat([Buffer.from('ä\0'), Buffer.from('\xe4\0', 'latin1'), Buffer.from('b\0')]);

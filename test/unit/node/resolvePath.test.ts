@@ -1,4 +1,4 @@
-// What counts as inside the workspace: as written, and as the disk resolves it.
+// Which paths are inside the workspace, as written and as the disk resolves them.
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const both = () => [
   { path: 'two', absolute: join(root, 'two') },
 ];
 
-test('a path is said relative to the folder, whatever way it was given', async () => {
+test('a path is made relative to the folder, however it was given', async () => {
   for (const given of ['src/a.ts', './src/a.ts', 'src/../src/a.ts', join(root, 'one', 'src', 'a.ts')]) {
     expect(await resolveInside(one(), given)).toEqual({
       ok: true,
@@ -39,7 +39,7 @@ test('a path is said relative to the folder, whatever way it was given', async (
   }
 });
 
-test('names with several dots, spaces, quotes and newlines are names', async () => {
+test('names with several dots, spaces, quotes and newlines are valid', async () => {
   for (const name of ['..hidden', 'a b.ts', `q"'.ts`, 'line\nbreak.ts', '…🦊.ts']) {
     expect(await resolveInside(one(), name)).toMatchObject({ ok: true, value: { path: name } });
   }
@@ -60,11 +60,11 @@ test.each([
   'src/relative-chain',
   'src/dangling-folder',
   'src/dangling-folder/a.ts',
-])('%s lies outside', async (path) => {
+])('%s is outside', async (path) => {
   expect(await resolveInside(one(), path)).toMatchObject({ ok: false, failure: { code: 'outside' } });
 });
 
-test('with several folders the first part names the folder, and a link from one into the other is inside', async () => {
+test('with several folders the first part names the folder, and a link between them is inside', async () => {
   expect(await resolveInside(both(), 'two/a.ts')).toMatchObject({
     ok: true,
     value: { path: 'two/a.ts', absolute: join(root, 'two', 'a.ts') },
@@ -72,7 +72,7 @@ test('with several folders the first part names the folder, and a link from one 
   expect(await resolveInside(both(), 'one/sibling/a.ts')).toMatchObject({ ok: true });
 });
 
-test('another spelling that the disk takes for the same file is said as the disk says it; a link is a link', async () => {
+test('another spelling of the same file gets the spelling of the disk; a link stays a link', async () => {
   await symlink(join(root, 'one', 'src'), join(root, 'one', 'SRC'));
   await writeFile(join(root, 'one', 'src', 'a.ts'), '');
   await symlink(join(root, 'one', 'src', 'a.ts'), join(root, 'one', 'src', 'A.ts'));
@@ -86,12 +86,12 @@ test('another spelling that the disk takes for the same file is said as the disk
   });
 });
 
-test('no folder, and a NUL', async () => {
+test('a workspace without folders and a path with NUL are refused', async () => {
   expect(await resolveInside([], 'a')).toMatchObject({ ok: false, failure: { code: 'no_folder' } });
   expect(await resolveInside(one(), 'a\0b')).toMatchObject({ ok: false, failure: { code: 'bad_path' } });
 });
 
-test('a link to a file that is not there leads to where it would be made', async () => {
+test('a dangling link resolves to where the file would be created', async () => {
   const inside = await resolveInside(one(), 'dangling-inside');
   expect(inside).toMatchObject({ ok: true, value: { path: 'dangling-inside', real: 'src/new.ts' } });
   expect(await resolveInside(one(), 'src/chain')).toMatchObject({ ok: true, value: { real: 'src/dangling' } });

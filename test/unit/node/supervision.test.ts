@@ -1,4 +1,4 @@
-// Commands under the real supervisor, with every kind of program that gives trouble. Real processes, nothing is made up.
+// Commands under the real supervisor, with all kinds of difficult programs. Real processes, no fakes.
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,14 +84,14 @@ const pidFrom = async (name: string) => Number((await readFile(join(folder, name
 const onlyRun = async () => (await readdir(join(folder, 'c', 'handles')))[0] ?? '';
 const lives = (pid: number) => startTimeOf(pid) !== undefined;
 
-test('a command ends with its exit code, and what it printed is on disk', async () => {
+test('a command ends with its exit code, and its output is on disk', async () => {
   const one = await start('echo out; echo err >&2; exit 3');
   await until(one, hasEnded);
   expect(one.status.end).toMatchObject({ cause: 'exited', code: 3, signal: null });
   expect((await textOf(one)).split('\n').sort()).toEqual(['', 'err', 'out']);
 });
 
-test('a signal and a shell that is not there are told as what they are', async () => {
+test('a signal and a missing shell are reported as such', async () => {
   const killed = await start('kill -9 $$');
   await until(killed, hasEnded);
   expect(killed.status.end).toMatchObject({ cause: 'exited', code: null, signal: 'SIGKILL' });
@@ -100,7 +100,7 @@ test('a signal and a shell that is not there are told as what they are', async (
   expect(none.status.end).toMatchObject({ cause: 'not_started', reason: expect.stringContaining('ENOENT') as string });
 });
 
-test('a program that asks gets what is typed, line by line, until its input is closed', async () => {
+test('a program that reads gets the input line by line until it is closed', async () => {
   const one = await start('printf "Name? "; read name; echo "Hello $name"; cat; echo over');
   await untilPrinted(one, 'Name? ');
   expect(await one.write('Ada\n')).toMatchObject({ ok: true });
@@ -111,14 +111,14 @@ test('a program that asks gets what is typed, line by line, until its input is c
   expect(await one.write('too late\n')).toMatchObject({ ok: false });
 });
 
-test('without input a program reads nothing at once, and typing is refused', async () => {
+test('without input a program reads the end of file at once, and writing is refused', async () => {
   const one = await start('cat; echo over; sleep 1000', {}, false);
   await untilPrinted(one, 'over');
   expect(one.status.inputOpen).toBe(false);
   expect(await one.write('x')).toMatchObject({ ok: false, failure: { message: 'Its input is closed.' } });
 });
 
-test('one that ignores SIGTERM is ended all the same, with its grandchildren, also those that left its group', async () => {
+test('a command that ignores SIGTERM is killed with its descendants, including those outside its group', async () => {
   const one = await start(
     `trap '' TERM; (trap '' TERM; sleep 1000 & echo $! > inner; wait) & echo $! > outer; setsid sleep 1000 & echo $! > away; echo up; wait; sleep 1000`,
   );
@@ -132,7 +132,7 @@ test('one that ignores SIGTERM is ended all the same, with its grandchildren, al
   expect(pids.filter(lives)).toEqual([]);
 });
 
-test('one that closes its output and lives on still runs, and is ended by stop', async () => {
+test('a command that closes its output keeps running and is ended by stop', async () => {
   const one = await start('echo $$ > pid; exec >&- 2>&-; sleep 1000');
   await expect.poll(() => pidFrom('pid')).toBeGreaterThan(0);
   const pid = await pidFrom('pid');
@@ -142,7 +142,7 @@ test('one that closes its output and lives on still runs, and is ended by stop',
   expect(lives(pid)).toBe(false);
 });
 
-test('what is left running in the background ends with the command and is said; a true daemon is left alone and named', async () => {
+test('background processes end with the command and are reported; a daemon survives and is named', async () => {
   const one = await start('sleep 1000 & echo $! > left; (setsid sleep 1000 & echo $! > daemon); echo done');
   await until(one, hasEnded);
   expect(one.status.end).toMatchObject({ cause: 'exited', code: 0, left: true });
@@ -153,7 +153,7 @@ test('what is left running in the background ends with the command and is said; 
   process.kill(daemon, 'SIGKILL');
 });
 
-test('a daemon whose parents are gone is ended with a command that is stopped', async () => {
+test('a daemon without parents is ended with a stopped command', async () => {
   const daemon = `sh -c 'echo $$ > daemon; exec sleep 1000' > /dev/null 2>&1 < /dev/null &`;
   const one = await start(`setsid sh -c 'setsid ${daemon.replaceAll("'", `'"'"'`)}' & wait $!; echo up; sleep 1000`);
   await untilPrinted(one, 'up');
@@ -187,7 +187,7 @@ test('a command cannot read the token of its supervisor from its mark', async ()
   expect(await textOf(one)).not.toContain(spec.token);
 });
 
-test('100 MB of output cost neither memory nor a byte of it', async () => {
+test('100 MB of output are stored completely without using memory', async () => {
   const one = await start('head -c 104857600 /dev/zero | tr "\\0" "x"; echo; echo the end');
   let most = 0;
   const listening = one.onDidChange(() => {
@@ -202,7 +202,7 @@ test('100 MB of output cost neither memory nor a byte of it', async () => {
   expect(most).toBeLessThan(200 * 1024 * 1024);
 });
 
-test('a window that comes back finds it running, with everything it printed, and can go on with it', async () => {
+test('a window that reattaches finds the command running with all its output', async () => {
   const run = `r${runs}`;
   const one = await start('echo first; read line; echo "got $line"');
   await untilPrinted(one, 'first');
@@ -217,7 +217,7 @@ test('a window that comes back finds it running, with everything it printed, and
   expect(await textOf(again)).toBe('first\ngot this\n');
 });
 
-test('what ended while no window was there is known with its exit code', async () => {
+test('a command that ended without a window is known with its exit code', async () => {
   const run = `r${runs}`;
   const one = await start('read line; exit 7');
   const { pid } = one;
@@ -229,7 +229,7 @@ test('what ended while no window was there is known with its exit code', async (
   again?.dispose();
 });
 
-test('without an owner everything is ended after a while, and that is written down', async () => {
+test('without an owner the command is ended after a while, and that is recorded', async () => {
   const run = `r${runs}`;
   const one = await start('sleep 1000 & echo $! > child; wait', { unownedMilliseconds: () => 400 });
   await expect.poll(() => pidFrom('child')).toBeGreaterThan(0);
@@ -242,7 +242,7 @@ test('without an owner everything is ended after a while, and that is written do
   again?.dispose();
 });
 
-test('when the supervisor is killed the command is lost, and what it had started is ended', async () => {
+test('when the supervisor is killed the command is lost, and its processes are ended', async () => {
   const one = await start('sleep 1000 & echo $! > child; echo up; wait');
   await untilPrinted(one, 'up');
   const child = await pidFrom('child');
@@ -253,7 +253,7 @@ test('when the supervisor is killed the command is lost, and what it had started
   expect(await textOf(one)).toBe('up\n');
 });
 
-test('whoever does not know the token is not let in', async () => {
+test('a connection without the token is rejected', async () => {
   const run = `r${runs}`;
   const one = await start('sleep 1000');
   const place = join(folder, 'c', 'handles', `run-${Buffer.from(run).toString('hex')}`, 'spec.json');
@@ -271,7 +271,7 @@ test('whoever does not know the token is not let in', async () => {
   expect(hasEnded(one)).toBe(false);
 });
 
-test('it has the user’s environment without the editor’s own, and the folder it was given', async () => {
+test('a command has the user’s environment without the editor’s variables, and the given folder', async () => {
   await writeFile(join(folder, 'here'), '');
   const env = {
     ...process.env,

@@ -1,4 +1,4 @@
-// What is acknowledged is on disk and stays there; what failed is gone; what is damaged is told.
+// Acknowledged events stay on disk, failed ones are removed, damage is reported.
 import { expect, test } from 'vitest';
 import { FailureError } from '../../../src/base/errors.ts';
 import { enqueue } from '../../../src/core/notify/queue.ts';
@@ -54,7 +54,7 @@ test('an empty file and a missing one are an empty log', async () => {
   expect(await openWith('')).toMatchObject({ seqs: [], nextSeq: 1, damage: [] });
 });
 
-test('half a last line is cut off and kept beside the log, under a name that nothing had before', async () => {
+test('a partial last line is cut off and kept beside the log under an unused name', async () => {
   const half = line(3).slice(0, 30);
   const { window, seqs, damage, rest } = await openWith(line(1) + line(2) + half);
   expect({ seqs, damage, torn: torn(window) }).toEqual({ seqs: [1, 2], damage: [], torn: [half] });
@@ -71,7 +71,7 @@ test('zeros at the end, as a power loss leaves them, are cut off', async () => {
   expect(await openWith(bytes)).toMatchObject({ seqs: [1], nextSeq: 2, damage: [] });
 });
 
-test('a damaged line in the middle stays where it is, is told, and the rest opens', async () => {
+test('a damaged line in the middle stays, is reported, and the rest opens', async () => {
   const spoilt = line(2).replace('title 2', 'title X');
   const { seqs, nextSeq, damage, rest } = await openWith(line(1) + spoilt + line(3));
   expect({ seqs, nextSeq }).toEqual({ seqs: [1, 3], nextSeq: 4 });
@@ -81,28 +81,28 @@ test('a damaged line in the middle stays where it is, is told, and the rest open
   expect(rest.startsWith(line(1) + spoilt + line(3))).toBe(true);
 });
 
-test('whole damaged lines at the end may have been acknowledged: they are kept, cut off and told', async () => {
+test('complete damaged lines at the end are cut off, kept and reported', async () => {
   const spoilt = line(2).replace('title 2', 'title X');
   const { window, seqs, damage } = await openWith(line(1) + spoilt);
   expect({ seqs, torn: torn(window) }).toEqual({ seqs: [1], torn: [spoilt] });
   expect(damage).toEqual(['The end of this conversation’s log is damaged and was cut off; the rest is here.']);
 });
 
-test('a log whose every line is broken begins anew, and its bytes are kept', async () => {
+test('a log with only damaged lines starts empty, and its bytes are kept', async () => {
   const bytes = 'one\ntwo\n{"v":1}\n';
   const { window, seqs, nextSeq, damage } = await openWith(bytes);
   expect({ seqs, nextSeq, torn: torn(window) }).toEqual({ seqs: [], nextSeq: 1, torn: [bytes] });
   expect(damage).toEqual(['Nothing in this conversation’s log can be read any more, so it begins anew.']);
 });
 
-test('an unknown type and a newer version are preserved and ignored, and their numbers are not used again', async () => {
+test('events of unknown types and newer versions are preserved and ignored, and their numbers are not reused', async () => {
   const newer = line(2, { type: 'of_tomorrow', what: 1 }) + line(3, { v: 7, type: 'title_set', title: 1 });
   const { seqs, nextSeq, damage, rest } = await openWith(line(1) + newer);
   expect({ seqs, nextSeq, damage }).toEqual({ seqs: [1], nextSeq: 4, damage: [] });
   expect(rest.startsWith(line(1) + newer)).toBe(true);
 });
 
-test('a number that does not rise is left out and told; a gap is told', async () => {
+test('an event whose number does not rise is skipped and reported; a gap is reported', async () => {
   const { seqs, nextSeq, damage } = await openWith(line(1) + line(2) + line(2) + line(1) + line(5));
   expect({ seqs, nextSeq }).toEqual({ seqs: [1, 2, 5], nextSeq: 6 });
   expect(damage).toEqual([
@@ -112,13 +112,13 @@ test('a number that does not rise is left out and told; a gap is told', async ()
   ]);
 });
 
-test('a thousand damaged lines are told in a few sentences', async () => {
+test('a thousand damaged lines are reported in a few sentences', async () => {
   const { damage } = await openWith(line(1) + 'x\n'.repeat(1000) + line(2));
   expect(damage).toHaveLength(6);
   expect(damage.at(-1)).toBe('995 more lines of this conversation’s log are damaged and were left out.');
 });
 
-test('an event that nobody could read is not written, and changes nothing', async () => {
+test('an invalid event is not written and changes nothing', async () => {
   const window = memoryWindow();
   const log = await openLog(window, ID);
   await expect(log.append({ type: 'title_set', title: 5 as unknown as string })).rejects.toThrow(/title_set: title/);

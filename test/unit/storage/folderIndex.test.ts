@@ -1,4 +1,4 @@
-// What a window looks at before it loads anything: whether there is a conversation that must be recovered.
+// Whether a window may have conversations, checked before anything else is loaded.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ test('a window without storage has none', async () => {
   expect(await mayHaveConversations(window('a'))).toBe(false);
 });
 
-test('a window that was used without a conversation has none', async () => {
+test('a window used without a conversation has none', async () => {
   await list(window('a', '/tea'));
   expect(await mayHaveConversations(window('a', '/tea'))).toBe(false);
 });
@@ -45,13 +45,13 @@ test('a conversation in its own storage counts', async () => {
   expect(await mayHaveConversations(window('b', '/tea'))).toBe(false);
 });
 
-test('so does a storage that one of its folders had before, and not that of another folder', async () => {
+test('a former storage of one of its folders counts, that of another folder does not', async () => {
   await list(window('a', '/tea'));
   expect(await mayHaveConversations(window('b', '/tea', '/coffee'))).toBe(true);
   expect(await mayHaveConversations(window('b', '/coffee'))).toBe(false);
 });
 
-test('what cannot be listed counts: whoever looks closer says what is wrong', async () => {
+test('a folder that cannot be listed counts', async () => {
   await mkdir(join(root, 'a'));
   await writeFile(join(root, 'a', 'conversations'), 'no folder');
   expect(await mayHaveConversations(window('a'))).toBe(true);

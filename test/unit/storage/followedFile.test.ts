@@ -1,4 +1,4 @@
-// Another window's log is followed as it grows, and read anew when its owner took bytes back.
+// Another window's log is followed as it grows, and read again when its owner removed bytes.
 import { afterEach, expect, test } from 'vitest';
 import { ConversationLog } from '../../../src/core/conversation/log.ts';
 import { enqueue } from '../../../src/core/notify/queue.ts';
@@ -35,7 +35,7 @@ const idle = async () => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-test('what the owner writes is announced here, in order, and only what is new is read', async () => {
+test('the owner’s events are announced in order, and only new bytes are read', async () => {
   const { window, log, follower } = await start();
   const heard: string[] = [];
   const listening = follower.onDidAppend(({ event }) => heard.push(`${event.seq} ${event.type}`));
@@ -49,14 +49,14 @@ test('what the owner writes is announced here, in order, and only what is new is
   listening.dispose();
 });
 
-test('a follower cannot write, and is told what to do', async () => {
+test('a follower’s write fails with a next step', async () => {
   const { follower } = await start();
   await expect(follower.append({ type: 'title_set', title: 'mine' })).rejects.toMatchObject({
     failure: { code: 'not_owner', nextStep: expect.stringContaining('Continue here') as unknown },
   });
 });
 
-test('half a line is waited for', async () => {
+test('a partial line is not read until it is complete', async () => {
   const { window, log, follower } = await start();
   await enqueue(log, window.ids, draftOf('a'));
   await idle();
@@ -67,7 +67,7 @@ test('half a line is waited for', async () => {
   expect(follower.damage).toEqual([]);
 });
 
-test('bytes that were taken back and written anew are read anew', async () => {
+test('bytes that were removed and rewritten are read again', async () => {
   const { window, log, follower } = await start();
   let resets = 0;
   const listening = follower.onDidReset(() => {

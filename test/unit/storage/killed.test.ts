@@ -1,4 +1,4 @@
-// A window under load is killed again and again: nothing acknowledged is lost, nothing carried twice, the log always opens.
+// A window under load is killed repeatedly: nothing acknowledged is lost, nothing is delivered twice, the log always opens.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Whatever an event says, its line is read back as it was, however the buffer had to grow and was used before.
+// Lines of any events are read back unchanged, however the buffer grew and was reused.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../../src/protocol/event.ts';
@@ -18,7 +18,7 @@ const text = fc.oneof(
   fc.integer({ min: 0, max: 60_000 }).map((length) => 'ü€😀'.repeat(length / 3)),
 );
 
-test('lines are read back as they were added, also in a buffer that is used again', () => {
+test('lines are read back as added, also from a reused buffer', () => {
   const lines = new LineBuffer();
   fc.assert(
     fc.property(fc.array(text, { minLength: 1, maxLength: 6 }), (titles) => {

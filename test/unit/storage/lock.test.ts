@@ -1,4 +1,4 @@
-// Who owns a conversation, who asked for it, and how it changes hands.
+// Ownership of a conversation, requests for it, and its handover.
 import { expect, test } from 'vitest';
 import { FaultyFileSystem } from '../../support/log/faultyFileSystem.ts';
 import { countingIds, memoryLocks, memoryWindow, pathOf } from '../../support/log/memoryStorage.ts';
@@ -15,7 +15,7 @@ function twoWindows() {
   return { files, clock: shared.clock, one: window('one'), two: window('two') };
 }
 
-test('one window has it, the other is told which', async () => {
+test('one window owns it, and the other sees which', async () => {
   const { one, two, clock } = twoWindows();
   const held = await one.acquire(ID);
   expect(held?.handedOver).toBe(false);
@@ -29,7 +29,7 @@ test('one window has it, the other is told which', async () => {
   await next?.release();
 });
 
-test('who asks gets it once the owner gives it up', async () => {
+test('a window that requests it gets it once the owner releases it', async () => {
   const { files, one, two } = twoWindows();
   const held = await one.acquire(ID);
   const asked = Promise.withResolvers<void>();
@@ -49,7 +49,7 @@ test('who asks gets it once the owner gives it up', async () => {
   await taken.release();
 });
 
-test('a request that came before anybody listened is heard', async () => {
+test('a request made before a listener was added is reported', async () => {
   const { one, two } = twoWindows();
   const held = await one.acquire(ID);
   const requested = two.request(ID, never);
@@ -62,7 +62,7 @@ test('a request that came before anybody listened is heard', async () => {
   await (await requested).release();
 });
 
-test('a request is taken back when it is given up', async () => {
+test('a cancelled request is withdrawn', async () => {
   const { files, one, two } = twoWindows();
   const held = await one.acquire(ID);
   const abort = new AbortController();
@@ -73,7 +73,7 @@ test('a request is taken back when it is given up', async () => {
   await held?.release();
 });
 
-test('a request whose window has died, or that cannot be read, is nobody’s', async () => {
+test('an unreadable request, or one of a dead window, is ignored', async () => {
   const { files, one, clock } = twoWindows();
   const held = await one.acquire(ID);
   let asked = 0;
@@ -90,7 +90,7 @@ test('a request whose window has died, or that cannot be read, is nobody’s', a
   await held?.release();
 });
 
-test('an owner that died is replaced although no file changes', async () => {
+test('a dead owner is replaced although no file changes', async () => {
   const files = new FaultyFileSystem();
   const clock = createManualClock();
   let dead = false;

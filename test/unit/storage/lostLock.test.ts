@@ -1,4 +1,4 @@
-// The lock's files are removed or spoilt under a living owner: there is still one owner, and nothing acknowledged is lost.
+// Lock files that are removed or damaged under a living owner: there is still one owner, and nothing acknowledged is lost.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -72,7 +72,7 @@ async function nextLine(process: ChildProcess): Promise<string> {
   return chunk.toString().trim();
 }
 
-test('a removed lock file gives no second owner while the first lives, and is made again', async () => {
+test('a removed lock file allows no second owner while the first lives, and is created again', async () => {
   const owner = await ownElsewhere();
   await rm(place('lock.db'));
   expect(await windowHere().lock.acquire(ID)).toBeUndefined();
@@ -91,7 +91,7 @@ test('a removed lock file gives no second owner while the first lives, and is ma
   await held?.release();
 });
 
-test('an owner whose files another window took in the same moment gives up', async () => {
+test('an owner whose files another window took at the same time releases the lock', async () => {
   const owner = await ownElsewhere();
   owner.kill('SIGSTOP');
   await rm(place('lock.db'));
@@ -105,7 +105,7 @@ test('an owner whose files another window took in the same moment gives up', asy
   await held?.release();
 });
 
-test('a garbage lock file does no harm', async () => {
+test('a lock file with garbage still works', async () => {
   const { lock } = windowHere();
   const first = await lock.acquire(ID);
   await first?.release();
@@ -118,7 +118,7 @@ test('a garbage lock file does no harm', async () => {
 
 const title = (text: string): EventDraft => ({ type: 'title_set', title: text });
 
-test('two owners who do not know of each other: what either acknowledged is read again, in every order', async () => {
+test('two owners unaware of each other: what either acknowledged is read, in every order', async () => {
   const window = memoryWindow();
   const first = await openLog(window, ID);
   await first.append({ type: 'conversation_started', key: 'key-of-a-conversation' });
@@ -186,7 +186,7 @@ test('a window that lost its lock writes nothing more and follows', async () => 
   await headless.end();
 });
 
-test('opening with a lock that cannot be made is told', async () => {
+test('opening with a lock that cannot be created fails with a message', async () => {
   await writeFile(join(folder, 'conversations'), 'a file where the folder should be');
   const { store, lock } = windowHere();
   expect(await openOrFollow({ store, lock }, ID)).toMatchObject({ ok: false, failure: { code: 'storage' } });

@@ -1,4 +1,4 @@
-// The power is lost at every named point of a whole scenario: nothing acknowledged is lost, and the log always opens.
+// Power loss at every point of a scenario: nothing acknowledged is lost, and the log always opens.
 import { beforeEach, expect, test } from 'vitest';
 import { setDisposableTracker } from '../../../src/base/disposable.ts';
 import { collect } from '../../../src/core/agent/delivery.ts';

@@ -1,4 +1,4 @@
-// What a checkpoint holds in memory of each file that it captures.
+// Memory that a checkpoint holds for the files it captures.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

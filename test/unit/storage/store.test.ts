@@ -1,4 +1,4 @@
-// Conversations are listed with title and last activity, found again when the workspace's storage changes, and removed whole.
+// Conversations are listed with title and last activity, found when the workspace's storage changes, and removed completely.
 import { expect, test } from 'vitest';
 import { type EventDraft } from '../../../src/protocol/event.ts';
 import { createStorage } from '../../../src/storage/storage.ts';
@@ -30,7 +30,7 @@ async function listed(window: Pick<MemoryWindow, 'storage'>): Promise<unknown> {
   return list.ok ? list.value.map(({ id, title, lastActivity }) => [id, title, lastActivity]) : list.failure;
 }
 
-test('the one written to last comes first, with its given title or the user’s first words', async () => {
+test('the conversation written to last is listed first, with its title or the user’s first words', async () => {
   const window = memoryWindow();
   window.files.now = 1000;
   await write(window, A, started, request('Fix the\n build, please.'));
@@ -48,7 +48,7 @@ test('the one written to last comes first, with its given title or the user’s 
   ]);
 });
 
-test('a title’s file that is missing, damaged or old does no harm', async () => {
+test('a missing, damaged or old title file is replaced by the log’s title', async () => {
   const window = memoryWindow();
   await write(window, A, started, request('First words'), { type: 'title_set', title: 'Given' });
   window.files.poke(pathOf(A, 'title.json'), Buffer.from('{'));
@@ -58,7 +58,7 @@ test('a title’s file that is missing, damaged or old does no harm', async () =
   expect(await listed(window)).toEqual([[A, 'Given', 0]]);
 });
 
-test('a list needs not read the logs', async () => {
+test('listing does not read the logs', async () => {
   const window = memoryWindow();
   await write(window, A, started, request('Hello'));
   window.files.points.length = 0;
@@ -74,7 +74,7 @@ test('an id from outside never becomes a path', async () => {
   }
 });
 
-test('a removed conversation is gone with everything beside it, also if the power is lost half-way', async () => {
+test('a removed conversation is gone completely, even after a power loss in between', async () => {
   const window = memoryWindow();
   await write(window, A, started);
   await write(window, B, started);
@@ -87,7 +87,7 @@ test('a removed conversation is gone with everything beside it, also if the powe
   expect(after.files.paths.filter((path) => path.includes(A))).toEqual([]);
 });
 
-test('what is unreadable is a failure with a next step', async () => {
+test('an unreadable conversation is a failure with a next step', async () => {
   const window = memoryWindow();
   window.files.faults.at = () => 'EIO';
   expect(await window.storage.store.list()).toMatchObject({
@@ -127,7 +127,7 @@ test('adding a folder to the workspace, which moves its storage, loses no conver
   expect(await listed(windowOn(files, '/storage/three', ['/src/other']))).toEqual([]);
 });
 
-test('a damaged index is told and harms nothing else', async () => {
+test('a damaged index is logged and affects nothing else', async () => {
   const files = new FaultyFileSystem();
   const window = windowOn(files, '/storage/one', ['/src/app']);
   await write(window, A, started);
@@ -137,7 +137,7 @@ test('a damaged index is told and harms nothing else', async () => {
 
 const WEEK = 7 * 24 * 3600 * 1000;
 
-test('snapshots that no log names go once they are old; named, new and just touched ones stay', async () => {
+test('old unreferenced snapshots are removed; referenced, new and touched ones stay', async () => {
   const clock = createManualClock(0);
   const window = memoryWindow(new FaultyFileSystem(), countingIds(), { clock });
   const { files, storage } = window;
@@ -161,7 +161,7 @@ test('snapshots that no log names go once they are old; named, new and just touc
   expect(left).toEqual(['named', undefined, 'touched', 'fresh']);
 });
 
-test('a snapshot that the disk spoilt is not there, and is written anew', async () => {
+test('a corrupted snapshot counts as missing and is written again', async () => {
   const { files, storage } = memoryWindow();
   const bytes = Buffer.from('as it was');
   const hash = await storage.snapshots.put(bytes);
@@ -171,7 +171,7 @@ test('a snapshot that the disk spoilt is not there, and is written anew', async 
   expect(await storage.snapshots.get(hash)).toEqual(bytes);
 });
 
-test('a fork is written whole or not at all', async () => {
+test('a fork is written completely or not at all', async () => {
   const window = memoryWindow();
   await window.storage.store.create(A, numbered(started, request('Hello')));
   const log = await openLog(window, A);

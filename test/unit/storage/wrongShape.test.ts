@@ -1,4 +1,4 @@
-// A line whose checksum fits and that is no event is left out like a damaged one; the rest opens, and so does the list.
+// Lines with a right checksum that are not events are skipped like damaged ones; the log and the list still open.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openOrFollow } from '../../../src/core/conversation/opening.ts';
@@ -74,7 +74,7 @@ function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown
 
 const odd = fc.constantFrom<unknown>(undefined, null, 7, -1.5, 'text', true, [], [null], {}, { length: 3 }, [['x']]);
 
-test('for any wrong value at any place of any event: the log opens, and what is no event is named', async () => {
+test('with any wrong value anywhere in any event, the log opens and invalid lines are reported', async () => {
   const places = events.flatMap((event, index) =>
     placesIn(event)
       .filter((path) => path.length > 0 && path[0] !== 'v' && path[0] !== 'seq')
@@ -98,7 +98,7 @@ test('for any wrong value at any place of any event: the log opens, and what is 
   );
 });
 
-test('a line with a fitting checksum and a wrong shape is left out, named, and opening goes on', async () => {
+test('a line with a right checksum and a wrong shape is skipped and reported, and opening continues', async () => {
   const window = memoryWindow();
   const bad = [
     { v: 1, seq: 3, event_id: 'x', timestamp: '2026-01-02T03:04:05.000Z', type: 'notification_queued' },
@@ -119,7 +119,7 @@ test('a line with a fitting checksum and a wrong shape is left out, named, and o
   await log.close();
 });
 
-test('a line with two numbers, or data deeper than a stack, is left out', () => {
+test('a line with two numbers, or with data too deep for the stack, is skipped', () => {
   const [first, second] = events;
   const twice = JSON.stringify({ ...second, end: 1 }).replace('"end":1', '"seq":1');
   const deep = JSON.stringify({ ...numbered(started, turnStarted, call('a'))[2] }).replace(
@@ -134,13 +134,13 @@ test('a line with two numbers, or data deeper than a stack, is left out', () => 
   expect(read.damage).toHaveLength(2);
 });
 
-test('fields of a later version are no damage', () => {
+test('fields of a later version are accepted', () => {
   const read = readEvents(logOf([{ ...events[0], later: { any: 'thing' } }]));
   expect([...read.events]).toHaveLength(1);
   expect(read.damage).toEqual([]);
 });
 
-test('a conversation that cannot be read is shown as that, and the others are listed', async () => {
+test('an unreadable conversation is listed as such, with the others', async () => {
   const window = memoryWindow();
   await window.storage.store.create(A, numbered(started, request('Hello')));
   await window.storage.store.create(B, numbered(started, request('Bad')));

@@ -1,4 +1,4 @@
-// The tools that change files, on a real folder with a real log: what is refused, what is told, what is seen afterwards.
+// Tools that change files, on a real folder with a real log: refusals, results, and what is seen afterwards.
 import { mkdir, mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const disk = (name: string) => readFile(join(root, 'work', name), 'utf8');
 const edit = (path: string, old_text: string, new_text: string, more = {}) =>
   bench.call('edit_file', { path, edits: [{ old_text, new_text, ...more }] });
 
-test('edit_file changes what it was told to, names its lines, and keeps the bytes before and after', async () => {
+test('edit_file replaces the text, names its lines, and keeps the bytes before and after', async () => {
   await put('a.txt', 'one\ntwo\nthree\n');
   await bench.call('read_file', { path: 'a.txt' });
   const response = await edit('a.txt', 'two', '2');
@@ -43,7 +43,7 @@ test('edit_file changes what it was told to, names its lines, and keeps the byte
   expect(bench.log.state.seen.get('a.txt')?.part).toBeUndefined();
 });
 
-test('a file that changed since is edited where the text still fits, and what else is new is shown', async () => {
+test('a changed file is edited where the text still matches, and other changes are shown', async () => {
   await put('a.txt', 'one\ntwo\nthree\n');
   await bench.call('read_file', { path: 'a.txt' });
   await put('a.txt', 'ONE\ntwo\nthree\n');
@@ -55,7 +55,7 @@ test('a file that changed since is edited where the text still fits, and what el
   expect(await bench.seen('a.txt')).toBe('ONE\ntwo\n3\n');
 });
 
-test('where it no longer fits it is refused with the difference, which counts as seen', async () => {
+test('an edit that no longer matches is refused with the difference, which counts as seen', async () => {
   await put('a.txt', 'one\ntwo\nthree\n');
   await bench.call('read_file', { path: 'a.txt' });
   await put('a.txt', 'one\nzwei\nthree\n');
@@ -69,7 +69,7 @@ test('where it no longer fits it is refused with the difference, which counts as
   expect(await edit('a.txt', 'zwei', '2')).toMatchObject({ is_error: false });
 });
 
-test('replace_all is for files that are as they were seen', async () => {
+test('replace_all is refused until the present content was read', async () => {
   await put('a.txt', 'x x\n');
   expect(await edit('a.txt', 'x', 'y', { replace_all: true })).toMatchObject({ is_error: true });
   await bench.call('read_file', { path: 'a.txt' });
@@ -77,7 +77,7 @@ test('replace_all is for files that are as they were seen', async () => {
   expect(await disk('a.txt')).toBe('y y\n');
 });
 
-test('write_file makes files, and replaces only what was read, whole, as it is', async () => {
+test('write_file creates files, and replaces only files whose whole present content was read', async () => {
   expect(await bench.call('write_file', { path: 'dir/new.txt', content: 'a\nb\n' })).toMatchObject({
     is_error: false,
     content: 'Made dir/new.txt (2 lines).',
@@ -96,7 +96,7 @@ test('write_file makes files, and replaces only what was read, whole, as it is',
   expect(await bench.call('write_file', { path: 'a.txt', content: 'x' })).toMatchObject({ is_error: false });
 });
 
-test('a file that was read in part is not replaced whole until all of it was read', async () => {
+test('a partly read file is not replaced until all of it was read', async () => {
   const lines = Array.from({ length: 1500 }, (_, index) => `line ${index + 1}`).join('\n');
   await put('long.txt', lines);
   await bench.call('read_file', { path: 'long.txt' });
@@ -111,7 +111,7 @@ test('a file that was read in part is not replaced whole until all of it was rea
   expect(await bench.call('write_file', { path: 'long.txt', content: 'x' })).toMatchObject({ is_error: false });
 });
 
-test('what a compaction took away must be read again before it is replaced whole', async () => {
+test('a file read before a compaction must be read again before it is replaced', async () => {
   await put('a.txt', 'one\n');
   await bench.call('read_file', { path: 'a.txt' });
   await bench.log.append({ type: 'compaction', summary: 's', through: bench.log.state.pending.through });
@@ -122,7 +122,7 @@ test('what a compaction took away must be read again before it is replaced whole
   expect(await bench.call('write_file', { path: 'a.txt', content: 'x' })).toMatchObject({ is_error: true });
 });
 
-test('a file that was deleted since is made again only on purpose', async () => {
+test('a file deleted since it was read is created again only on a second call', async () => {
   await put('a.txt', 'one\n');
   await bench.call('read_file', { path: 'a.txt' });
   await unlink(join(root, 'work', 'a.txt'));
@@ -133,7 +133,7 @@ test('a file that was deleted since is made again only on purpose', async () => 
   expect(await bench.call('write_file', { path: 'a.txt', content: 'x' })).toMatchObject({ is_error: false });
 });
 
-test('move_file and delete_file leave alone what changed since', async () => {
+test('move_file and delete_file refuse files that changed since they were read', async () => {
   await put('a.txt', 'one\n');
   await bench.call('read_file', { path: 'a.txt' });
   await put('a.txt', 'two\n');
@@ -188,7 +188,7 @@ test('apply_patch changes several files or none', async () => {
   });
 });
 
-test('a formatter’s work is shown and counts as seen', async () => {
+test('changes by a formatter are shown and count as seen', async () => {
   await put('a.txt', 'one\n');
   await bench.call('read_file', { path: 'a.txt' });
   workspace.onSave = (text) => `${text.trimEnd()}\n// formatted\n`;
@@ -199,7 +199,7 @@ test('a formatter’s work is shown and counts as seen', async () => {
   expect(await bench.seen('a.txt')).toBe('two\n// formatted\n');
 });
 
-test('edits of one file side by side all count, and each is the other’s own doing', async () => {
+test('parallel edits of one file all succeed, and none is reported as somebody else’s', async () => {
   await put('a.txt', 'one\ntwo\nthree\n');
   await bench.call('read_file', { path: 'a.txt' });
   const responses = await Promise.all([
@@ -214,7 +214,7 @@ test('edits of one file side by side all count, and each is the other’s own do
   expect(await bench.seen('a.txt')).toBe('1\n2\n3\n');
 });
 
-test('encodings and line endings stay', async () => {
+test('encodings and line endings are kept', async () => {
   const utf16 = Buffer.concat([Buffer.of(0xff, 0xfe), Buffer.from('eins\r\nzwei\r\n', 'utf16le')]);
   await put('utf16.txt', utf16);
   expect(await bench.call('read_file', { path: 'utf16.txt' })).toMatchObject({ content: 'eins\r\nzwei\r\n' });
@@ -234,7 +234,7 @@ test('encodings and line endings stay', async () => {
   expect(await disk('crlf.txt')).toBe('x\r\ny\r\n');
 });
 
-test('a file whose line endings alone changed says so', async () => {
+test('a change of line endings only is reported as such', async () => {
   await put('a.txt', 'a\nb\n');
   await bench.call('read_file', { path: 'a.txt' });
   await put('a.txt', 'a\r\nb\r\n');
@@ -244,13 +244,13 @@ test('a file whose line endings alone changed says so', async () => {
   });
 });
 
-test('an untrusted workspace stays as it is', async () => {
+test('an untrusted workspace is not changed', async () => {
   workspace.trusted = false;
   expect(await bench.call('write_file', { path: 'a.txt', content: 'x' })).toMatchObject({ is_error: true });
   await expect(disk('a.txt')).rejects.toThrow();
 });
 
-test('a line too long to show whole is said to be, and the rest can be read', async () => {
+test('a line too long to show is reported, and the rest can be read', async () => {
   await put('long.txt', `${'x'.repeat(50_000)}\nshort\n`);
   const response = await bench.call('read_file', { path: 'long.txt' });
   expect(response.content).toContain(

@@ -1,4 +1,4 @@
-// fetch_url against real servers: what it refuses, what it follows, how much it brings, and how a page reads.
+// fetch_url against real servers: refusals, redirects, limits, and pages as text.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -47,7 +47,7 @@ const send = (type: string, body: string | Buffer, headers: object = {}) => {
   };
 };
 
-test('text, JSON and a page; packed ones are unpacked, other charsets read', async () => {
+test('text, JSON and pages are read, also compressed and in other charsets', async () => {
   send('application/json', '{"tea": 1}');
   expect(await fetched(`${base}/a`)).toEqual({
     content: `${base}/a (200, application/json):\n{"tea": 1}`,
@@ -61,7 +61,7 @@ test('text, JSON and a page; packed ones are unpacked, other charsets read', asy
   expect((await fetched(`${base}/`)).content).toContain('té');
 });
 
-test('a long text comes in parts; what is too long to fetch is cut and says so; what is no text is refused', async () => {
+test('a long text comes in parts; one too long to fetch is cut with a note; binary data is refused', async () => {
   const text = Array.from({ length: 30_000 }, (_, index) => String.fromCharCode(97 + (index % 26))).join('');
   send('text/plain', text);
   const first = await fetched(base);
@@ -74,7 +74,7 @@ test('a long text comes in parts; what is too long to fetch is cut and says so; 
   expect(await fetched(base)).toEqual({ content: `${base}/ is no text (image/png, 2 bytes).`, isError: true });
 });
 
-test('an answer that breaks off says so, and not that the address cannot be reached', async () => {
+test('a broken response is reported as such, not as unreachable', async () => {
   handle = (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/plain', 'content-length': '100' });
     response.write('half of it', () => response.destroy());
@@ -84,7 +84,7 @@ test('an answer that breaks off says so, and not that the address cannot be reac
   expect(content).toMatch(/was not fetched: the connection broke after 10 bytes of the answer \(.+\)\. Try again\.$/);
 });
 
-test('redirects are followed a few times, looked at each time, and lead to no other local place', async () => {
+test('redirects are followed a few times, checked each time, and not to another local address', async () => {
   handle = (request, response) => {
     const number = Number(request.url?.slice(1) ?? 0);
     response.writeHead(number < 3 ? 302 : 200, { 'content-type': 'text/plain', location: `/${number + 1}` });
@@ -118,7 +118,7 @@ test('redirects are followed a few times, looked at each time, and lead to no ot
   expect((await fetched(base)).content).toContain('led on more than 5 times');
 });
 
-test('a name that stands for a local address is refused; the address itself is asked for in every mode', async () => {
+test('a name that resolves to a local address is refused; the address itself needs approval in every mode', async () => {
   names = { 'rebound.example': '127.0.0.1', 'mapped.example': '::ffff:10.1.2.3' };
   for (const name of Object.keys(names))
     expect((await fetched(`http://${name}/`)).content).toContain('stands for an address');
@@ -143,7 +143,7 @@ test('a name that stands for a local address is refused; the address itself is a
   });
 });
 
-test('what is no address, has a password, fails or hangs says so; cancelling ends it', async () => {
+test('invalid URLs, passwords, failures and timeouts are reported; cancelling ends the request', async () => {
   expect((await fetched('tea')).content).toBe('url: tea is no address. Begin it with https://.');
   expect((await fetched('ftp://example.com')).content).toBe('url: only http and https can be fetched, not ftp:');
   expect((await fetched('https://me:word@example.com')).content).toContain('a name or a password');
@@ -159,16 +159,17 @@ test('what is no address, has a password, fails or hangs says so; cancelling end
   expect((await fetched(base, {}, stop.signal)).content).toBe('Cancelled by the user.');
 });
 
-describe('which addresses are local', () => {
+describe('local addresses', () => {
   const local =
     '127.0.0.1 10.1.1.1 172.16.0.1 172.31.9.9 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 ::1 :: fe80::1 fc00::1 ::ffff:127.0.0.1 ::ffff:7f00:1 64:ff9b::a00:1 2002:7f00:1:: 2001:db8::1 nonsense::x';
   const open = '8.8.8.8 172.32.0.1 100.128.0.1 193.168.1.1 2606:4700::1111 ::ffff:8.8.8.8 2001:4860:4860::8888';
-  test.each(local.split(' '))('%s is', (address) => expect(isLocalAddress(address)).toBe(true));
-  test.each(open.split(' '))('%s is not', (address) => expect(isLocalAddress(address)).toBe(false));
-  test.each(['localhost', 'LOCALHOST.', 'a.localhost', 'printer', 'nas.local', '[::1]', '127.1.2.3'])('%s is', (host) =>
-    expect(isLocalHost(host)).toBe(true),
+  test.each(local.split(' '))('%s is local', (address) => expect(isLocalAddress(address)).toBe(true));
+  test.each(open.split(' '))('%s is not local', (address) => expect(isLocalAddress(address)).toBe(false));
+  test.each(['localhost', 'LOCALHOST.', 'a.localhost', 'printer', 'nas.local', '[::1]', '127.1.2.3'])(
+    '%s is local',
+    (host) => expect(isLocalHost(host)).toBe(true),
   );
-  test('other spellings of 127.0.0.1 are one to whoever parses the URL', () => {
+  test('URL parsing normalizes other spellings of 127.0.0.1', () => {
     for (const host of ['2130706433', '0x7f.1', '0177.0.0.1', '127.1']) {
       expect([host, isLocalHost(new URL(`http://${host}/`).hostname)]).toEqual([host, true]);
     }
@@ -177,7 +178,7 @@ describe('which addresses are local', () => {
 });
 
 describe('a page as text', () => {
-  test('headings, lists, links, code, tables and entities', () => {
+  test('headings, lists, links, code, tables and entities are converted', () => {
     const page = `<!doctype html><html><head><title>Tea &amp; more</title><style>p{}</style></head><body>
       <nav><a href="/local">Home</a></nav><!-- <p>hidden</p> --><h2>Kinds</h2><p>Green   and
       <a href="https://example.com/b?x=1&amp;y=2">black</a>.<br>Hot&nbsp;&#8364;&#x41;&bogus;</p>
@@ -188,7 +189,7 @@ describe('a page as text', () => {
     );
   });
 
-  test('what is broken, or made to be slow, is read in a moment all the same', () => {
+  test('broken and malicious pages are read quickly', () => {
     for (const evil of [
       '<'.repeat(300_000),
       '<a "'.repeat(60_000),

@@ -1,4 +1,4 @@
-// read_notifications: following the pages gives every notification exactly once, in full, and no text looks like an entry.
+// read_notifications: its pages give every notification exactly once, in full, and no text looks like an entry.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { failed, succeeded } from '../../../src/base/errors.ts';
@@ -19,7 +19,7 @@ async function read(records: readonly NotificationRecord[], args: object = {}): 
 
 const ENTRY = /^(id\d{5}) .* \(pending\):$/;
 
-test('following the pages gives each exactly once, newest first and word for word', async () => {
+test('the pages give each notification exactly once, newest first and verbatim', async () => {
   await fc.assert(
     fc.asyncProperty(pending(120), async (queue) => {
       const records = queue.map((notification) => ({
@@ -73,7 +73,7 @@ test.each([
   expect(page.split('\n').flatMap((line) => (line.startsWith('> ') ? [line.slice(2)] : []))).toEqual(expected);
 });
 
-test('a bad time and an unreadable log are told with what is wrong', async () => {
+test('an invalid time and an unreadable log are refused with the reason', async () => {
   expect(await read([], { since: '25:00:00' })).toMatch(/^since: /);
   const context: Pick<ToolContext, 'notifications'> = {
     notifications: async () => failed('storage', 'The log cannot be read.', 'Try again.'),
@@ -84,7 +84,7 @@ test('a bad time and an unreadable log are told with what is wrong', async () =>
   });
 });
 
-test('what became of each is what the log says', () => {
+test('the state of each notification is that of the log', () => {
   let seq = 0;
   const event = (draft: EventDraft): LogEvent => {
     seq += 1;

@@ -1,4 +1,4 @@
-// The first tools on a real folder.
+// read_file, list_files and argument errors on a real folder.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ function run(tool: Tool, args: unknown, more: Partial<ToolContext> = {}): Promis
   return tool.run(parsed.value, context as ToolContext);
 }
 
-test('read_file shows the text and says which bytes were seen', async () => {
+test('read_file shows the text and records which bytes were seen', async () => {
   await writeFile(join(folder, 'a.txt'), 'one\ntwo\n');
   const outcome = await run(readFileTool, { path: 'a.txt' });
   expect(outcome.content).toBe('one\ntwo\n');
@@ -36,7 +36,7 @@ test('read_file shows the text and says which bytes were seen', async () => {
   ]);
 });
 
-test('read_file gives a long file in parts that fit together', async () => {
+test('read_file returns a long file in contiguous parts', async () => {
   const lines = Array.from({ length: 2500 }, (_, index) => `line ${index + 1}`);
   await writeFile(join(folder, 'long.txt'), lines.join('\n'));
   const parts: string[] = [];
@@ -50,7 +50,7 @@ test('read_file gives a long file in parts that fit together', async () => {
   expect(parts.join('\n').split('\n')).toEqual(lines);
 });
 
-test('read_file refuses what is no text, missing or outside, and says so', async () => {
+test('read_file refuses binary, missing and outside files with the reason', async () => {
   await writeFile(join(folder, 'binary'), Uint8Array.of(1, 0, 2));
   expect(await run(readFileTool, { path: 'binary' })).toMatchObject({
     isError: true,
@@ -63,7 +63,7 @@ test('read_file refuses what is no text, missing or outside, and says so', async
   });
 });
 
-test('bad arguments are named by their field', () => {
+test('invalid arguments are reported by their field', () => {
   expect(readFileTool.parse({ path: 7 })).toMatchObject({
     ok: false,
     failure: { message: expect.stringMatching(/^path: /) as string },
@@ -72,7 +72,7 @@ test('bad arguments are named by their field', () => {
   expect(readFileTool.description.parameters).toMatchObject({ type: 'object', required: ['path'] });
 });
 
-test('list_files goes level by level and does not look into node_modules', async () => {
+test('list_files lists level by level and skips node_modules', async () => {
   await mkdir(join(folder, 'src', 'deep'), { recursive: true });
   await mkdir(join(folder, 'node_modules', 'x'), { recursive: true });
   await writeFile(join(folder, 'src', 'deep', 'a.ts'), '');

@@ -269,11 +269,11 @@ test('read_notifications returns them in full, filtered, in pages, and marks not
   );
   if (typeof seventh !== 'object') throw new Error('it was queued');
   expect(await lastResult(3)).toBe(
-    `${seventh.id} file.changed [info] ${seventh.at}, by host, file:src/7.ts (told, as part of a newer one):\n> src/7.ts\n> ${'x'.repeat(900)}`,
+    `${seventh.id} file.changed [info] ${seventh.at}, by host, file:src/7.ts (delivered as part of a newer one):\n> src/7.ts\n> ${'x'.repeat(900)}`,
   );
   const page = await lastResult(4);
   expect(page.length).toBeLessThan(21_000);
-  expect(page).toMatch(/^\S+ file\.changed .*file:src\/59\.ts \(told\):\n/);
+  expect(page).toMatch(/^\S+ file\.changed .*file:src\/59\.ts \(delivered\):\n/);
   const last = /\((\d+) more: before (\S+)\.\)$/.exec(page);
   expect(Number(last?.[1])).toBeGreaterThan(30);
   server.script(call('read_notifications', { before: last?.[2] }), end);

@@ -1,4 +1,4 @@
-// Ignore rules say of every path what git says of it.
+// Ignore rules agree with git on every path.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -67,7 +67,7 @@ const piece = fc.constantFrom(
 );
 const rule = fc.array(piece, { maxLength: 7 }).map((pieces) => pieces.join(''));
 
-test.each([false, true])('any rules over any paths, with case ignored: %s', (ignoreCase) => {
+test.each([false, true])('any rules on any paths agree with git, case ignored: %s', (ignoreCase) => {
   fc.assert(
     fc.property(
       fc.array(rule, { minLength: 1, maxLength: 4 }),
@@ -86,7 +86,7 @@ test.each([
   ['a rule of 66,000 characters', `${'x'.repeat(66_000)}\n*.log`],
   ['a rule of 20,000 brackets', `${'('.repeat(20_000)}\n*.log`],
   ['more stars than can be tried', `${'*a'.repeat(2000)}*b\n*.log`],
-])('%s takes nothing from the rules after it', (_what, rules) => {
+])('%s does not affect the rules after it', (_what, rules) => {
   const walk = parseIgnoreRules(rules).start();
   expect([walk.step('a'.repeat(200), true), walk.step('x.log', false)]).toEqual([undefined, 'ignored']);
 });

@@ -1,4 +1,4 @@
-// What is hidden of command lines and their output, and what must stay readable.
+// What is masked in command lines and their output, and what must stay readable.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { maskSecrets } from '../../../../src/base/secrets/maskSecrets.ts';
@@ -10,7 +10,7 @@ const GITHUB = ['ghp', '0123456789abcdefghij'].join('_');
 const SLACK = ['xoxb', '123456789012', 'abcdefghij'].join('-');
 const OPENAI = ['sk', 'proj-0123456789abcdef'].join('-');
 
-describe('hidden', () => {
+describe('masked', () => {
   test.each([
     ['PASS=hunter2 make', 'PASS=*** make'],
     ['export DB_PWD=hunter2', 'export DB_PWD=***'],
@@ -60,7 +60,7 @@ describe('hidden', () => {
   });
 });
 
-describe('left as it is', () => {
+describe('unchanged', () => {
   test.each([
     'PASSED=3 FAILED=0',
     'tests: 12, pass: 12, fail: 0',
@@ -96,7 +96,7 @@ describe('left as it is', () => {
   });
 });
 
-test('a value is hidden whatever it holds, and nothing else of the line is lost', () => {
+test('any value is masked, and the rest of the line is kept', () => {
   const value = fc.string({ unit: fc.constantFrom('a', 'B', '1', '/', ':', '@', '.', '-', '=', '%'), minLength: 6 });
   fc.assert(
     fc.property(value, fc.constantFrom('DB_PASSWORD', 'apiToken', 'client-secret'), (one, name) => {
@@ -107,7 +107,7 @@ test('a value is hidden whatever it holds, and nothing else of the line is lost'
   );
 });
 
-test('what has been hidden stays as it is', () => {
+test('masking a masked text changes nothing', () => {
   const text = fc.string({
     unit: fc.constantFrom(
       'a',

@@ -1,4 +1,4 @@
-// The Guide: what it understands, what it calls, how it goes on by what came of it, and how it reports what it was told.
+// The Guide: which requests it understands, which tools it calls, how it uses results and reports notifications.
 import { describe, expect, test } from 'vitest';
 import { SYSTEM_REQUEST } from '../../../../src/core/conversation/projections/messages.ts';
 import { type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
@@ -103,7 +103,7 @@ describe('requests', () => {
     expect((await answer(after(request))).calls).toEqual([[tool, args]]);
   });
 
-  test.each(SUGGESTIONS.map(([text]) => text))('it understands what it suggests: %s', async (text) => {
+  test.each(SUGGESTIONS.map(([text]) => text))('the suggestion is understood: %s', async (text) => {
     expect((await answer(after(text))).calls).toHaveLength(1);
   });
 
@@ -119,7 +119,7 @@ describe('requests', () => {
 });
 
 describe('a plan', () => {
-  test('takes one step after the other, with calls that differ in their ids', async () => {
+  test('takes its steps in order, with unique call ids', async () => {
     const first = await answer(after('read a.ts then run npm test'));
     const second = await answer(after('read a.ts then run npm test', 'text'));
     expect([first.calls[0]?.[0], second.calls[0]?.[0]]).toEqual(['read_file', 'run_command']);
@@ -130,7 +130,7 @@ describe('a plan', () => {
     expect(last.text).toContain('Failed with exit code 2');
   });
 
-  test('ends where the user says no', async () => {
+  test('ends when the user rejects a call', async () => {
     const { text, calls } = await answer(after('run a then run b', 'The user rejected this call: no reason given.'));
     expect(calls).toEqual([]);
     expect(text).toBe('You did not want that, so I stop here.');
@@ -138,13 +138,13 @@ describe('a plan', () => {
     expect(why.text).toBe('You did not want that (“not today”), so I stop here.');
   });
 
-  test('does not call what is not there', async () => {
+  test('does not call missing tools', async () => {
     const { text, calls } = await answer(after('run npm test'), ['read_file']);
     expect(calls).toEqual([]);
     expect(text).toContain('`run_command`, which is not there');
   });
 
-  test('goes on with what the user wrote meanwhile', async () => {
+  test('continues with what the user wrote meanwhile', async () => {
     const wrote =
       '<notifications key="k">\n<user_message at="12:00:00"><![CDATA[\nread b.ts\n]]></user_message>\n</notifications>';
     const { text, calls } = await answer(after('read a.ts', { content: 'text', block: wrote }));
@@ -187,7 +187,7 @@ describe('fixing', () => {
     };
   }
 
-  test('applies what the editor prefers, else what it offers first, until nothing is left, then the next goal', async () => {
+  test('applies preferred fixes, else the first ones, until none is left, then continues with the next goal', async () => {
     const walk = await follow(
       'fix the problems then run task check',
       editor({
@@ -216,7 +216,7 @@ describe('fixing', () => {
     expect(walk.text).toContain('Passed: the task `check`');
   });
 
-  test('says what is left, tries nothing twice, and ends', async () => {
+  test('reports what is left, tries nothing twice, and ends', async () => {
     const walk = await follow(
       'fix the problems',
       editor({
@@ -231,7 +231,7 @@ describe('fixing', () => {
     expect(walk.text).toContain('line 2: error');
   });
 
-  test('tries a fix once more that could not be saved, and the next one after that', async () => {
+  test('retries a fix that could not be saved once, and then tries the next one', async () => {
     const offers = editor({
       'a.ts': [
         { line: 1, fixes: ['useless'] },
@@ -251,7 +251,7 @@ describe('fixing', () => {
     expect(walk.all).toContain('That did not work:');
   });
 
-  test('looks at the files of code where nothing is reported yet', async () => {
+  test('checks all code files if no problem is reported yet', async () => {
     const offers = editor({ 'a.ts': [{ line: 1, fixes: ['Go'] }] });
     let silent = true;
     const walk = await follow('fix everything', (tool, args) => {
@@ -269,7 +269,7 @@ describe('fixing', () => {
   });
 });
 
-test('the tour reads a file, asks for a change, and tells that it was heard', async () => {
+test('the tour reads a file, asks for a change, and shows the notification', async () => {
   const results: Record<string, string> = {
     list_files: 'README.md\nsrc/\nsrc/a.ts',
     read_file: '# Tea',
@@ -281,7 +281,7 @@ test('the tour reads a file, asks for a change, and tells that it was heard', as
   expect(walk.text).toContain('That was the tour.');
 });
 
-describe('what it was told', () => {
+describe('a notification', () => {
   const changed = [
     '<notifications shown="1" total="3" key="k">',
     '<notification source="file" name="changed" level="warning" origin="filesystem" at="12:00:00"><![CDATA[',
@@ -293,7 +293,7 @@ describe('what it was told', () => {
     '</notifications>',
   ].join('\n');
 
-  test('is reported with the result that carried it, also when it contains the end of a section and fences', async () => {
+  test('is reported with the result that carried it, even if it contains the end of a section and fences', async () => {
     const { text } = await answer(after('run npm test', { content: 'ok\n(exit code 0)', block: changed }));
     expect(text).toContain('I was notified meanwhile:');
     expect(text).toContain('`file.changed`: a.ts changed on disk');
@@ -301,14 +301,14 @@ describe('what it was told', () => {
     expect(text).toContain('And 2 task.ended');
   });
 
-  test('is reported when it is woken by it, without an introduction', async () => {
+  test('is reported without an introduction when it wakes the Guide', async () => {
     const { text, calls } = await answer([{ role: 'user', content: SYSTEM_REQUEST, block: block(changed) }]);
     expect(text).toMatch(/^\*\*I was notified meanwhile:/);
     expect(text).not.toContain('no AI');
     expect(calls).toEqual([]);
   });
 
-  test('in another format is shown as it is', async () => {
+  test('in another format is shown verbatim', async () => {
     const { text } = await answer([
       { role: 'user', content: 'read a.ts', block: { format: 'markdown', text: '**Warning:** x' } },
     ]);
@@ -316,7 +316,7 @@ describe('what it was told', () => {
   });
 });
 
-test('it stops when it is told to', async () => {
+test('an abort stops it', async () => {
   const abort = new AbortController();
   const parts: ModelPart[] = [];
   for await (const part of guide.stream({ system: '', messages: after('help'), tools: [] }, abort.signal)) {

@@ -1,4 +1,4 @@
-// How the Guide puts what it was told: lines as people count them, differences as such and nothing else as one.
+// Texts of the Guide: line counts, and which notifications are shown as a diff.
 import { expect, test } from 'vitest';
 import { describeBlock, reportRead } from '../../../../src/models/guide/guideSpeech.ts';
 

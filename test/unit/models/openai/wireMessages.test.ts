@@ -1,4 +1,4 @@
-// Where a block stands for endpoints that take parts, developer messages or neither.
+// Placement of a block for endpoints that accept parts, developer messages or neither.
 import { expect, test } from 'vitest';
 import { type Block, type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
 import { toWireMessages } from '../../../../src/models/openai/openaiWire.ts';
@@ -21,7 +21,7 @@ const called = {
   tool_calls: [{ id: 'c', type: 'function', function: { name: 'list_files', arguments: '{}' } }],
 };
 
-test('xml is a part of its own where the endpoint takes parts', () => {
+test('an xml block is a separate part if the endpoint accepts parts', () => {
   expect(wire({ format: 'xml', text: 'block' }, openAi)).toEqual([
     { role: 'user', content: 'block\n\nwords' },
     called,
@@ -36,7 +36,7 @@ test('xml is a part of its own where the endpoint takes parts', () => {
   ]);
 });
 
-test('developer has the role that the endpoint knows', () => {
+test('a developer block has the role that the endpoint knows', () => {
   expect(wire({ format: 'developer', text: 'block' }, openAi)).toEqual([
     { role: 'developer', content: 'block' },
     { role: 'user', content: 'words' },
@@ -46,13 +46,13 @@ test('developer has the role that the endpoint knows', () => {
   ]);
 });
 
-test('an endpoint that takes no late system message gets the block as the user’s, and it is not lost', () => {
+test('an endpoint that rejects late system messages gets the block as a user message', () => {
   const sent = wire({ format: 'developer', text: 'block' }, CAREFUL);
   expect(sent.filter((message) => (message as { role: string }).role === 'system')).toEqual([]);
   expect(JSON.stringify(sent).split('block')).toHaveLength(3);
 });
 
-test('a made-up call has the carrier’s id on both sides', () => {
+test('a synthetic call and its result have the carrier’s id', () => {
   const sent = wire({ format: 'synthetic-tool', text: 'block', id: 'e1' }, openAi);
   expect(sent.slice(0, 3)).toEqual([
     {

@@ -1,4 +1,4 @@
-// Checkpoints of whole folders: every byte can be brought back, the user's repository is never touched, nothing blocks them.
+// Checkpoints of whole folders: every byte can be restored, the user's repository is never changed, nothing blocks them.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -102,7 +102,7 @@ describe.each(['a repository', 'no repository', 'no git'])('in %s', (kind) => {
     if (kind === 'no git') checkpoints = open(true);
   });
 
-  test('what changed, appeared or went between two is found, with its bytes', async () => {
+  test('changed, created and deleted files between two checkpoints are found with their bytes', async () => {
     await put('changed.txt', 'one\r\n');
     await put('gone.bin', Buffer.from([0, 255, 10, 13]));
     await put('same.txt', 'same');
@@ -124,7 +124,7 @@ describe.each(['a repository', 'no repository', 'no git'])('in %s', (kind) => {
     expect(await take()).toMatchObject({ name: after.name, leftOut: [] });
   });
 
-  test('a change of the same length in the same moment is found, however often', async () => {
+  test('repeated changes of the same length at the same time are found', async () => {
     await put('tick.txt', '0');
     let before = await take();
     for (let count = 1; count < 5; count++) {
@@ -135,7 +135,7 @@ describe.each(['a repository', 'no repository', 'no git'])('in %s', (kind) => {
     }
   });
 
-  test('ignored folders and large ignored files are left alone, unless they are asked for', async () => {
+  test('ignored folders and large ignored files are left out unless requested', async () => {
     await put('.gitignore', 'hidden/\n*.log\n.env\n');
     await put('hidden/a.txt', 'mine');
     await put('hidden/seen.txt', 'mine');
@@ -156,7 +156,7 @@ describe.each(['a repository', 'no repository', 'no git'])('in %s', (kind) => {
     ]);
   });
 
-  test('what cannot be read or is too large is named, and never taken for new or gone', async () => {
+  test('unreadable and too large files are counted, and never taken for created or deleted', async () => {
     await put('huge.bin', '');
     await truncate(join(folder, 'huge.bin'), 101 * 1024 * 1024);
     await put('grows.bin', 'small');
@@ -169,7 +169,7 @@ describe.each(['a repository', 'no repository', 'no git'])('in %s', (kind) => {
     expect(await compare(before.name, after.name)).toEqual([]);
   });
 
-  test('it can be read in another window’s life, and is gone a month later', async () => {
+  test('a checkpoint can be read by another window, and is removed after a month', async () => {
     await put('a.txt', 'one');
     const before = await take();
     await put('a.txt', 'two');
@@ -189,7 +189,7 @@ describe.each(['a repository', 'no repository', 'no git'])('in %s', (kind) => {
     expect(!lost.ok && lost.failure.message).toBe('The checkpoint is no longer there.');
   });
 
-  test('it can be called off', async () => {
+  test('a capture can be aborted', async () => {
     await put('a.txt', 'one');
     const abort = new AbortController();
     abort.abort(new Error('called off'));
@@ -199,7 +199,7 @@ describe.each(['a repository', 'no repository', 'no git'])('in %s', (kind) => {
   });
 });
 
-test('the user’s repository is as it was: index, refs, objects, with hooks, filters and line endings at work', async () => {
+test('the user’s index, refs and objects are unchanged, even with hooks, filters and line-ending conversion', async () => {
   git('init', '-q');
   await put('.gitattributes', '* text=auto\n*.txt filter=shout\n*.u16 working-tree-encoding=UTF-16LE eol=crlf\n');
   git('config', 'filter.shout.clean', 'tr a-z A-Z');
@@ -228,7 +228,7 @@ test('the user’s repository is as it was: index, refs, objects, with hooks, fi
   expect(readdirSync(folder)).not.toContain('hook-ran');
 });
 
-test('it outlives the repository itself: everything, with .git, was removed by a command', async () => {
+test('a checkpoint survives the removal of the folder and its .git', async () => {
   git('init', '-q');
   await put('src/a.txt', 'committed');
   git('add', '-A');
@@ -243,7 +243,7 @@ test('it outlives the repository itself: everything, with .git, was removed by a
   expect(await compare(before.name, after.name)).toEqual(['src/a.txt: "committed" → –']);
 });
 
-test('a repository in the folder, and a folder in a repository, are captured with their own rules', async () => {
+test('a nested repository, and a folder inside a repository, are captured with their own rules', async () => {
   git('init', '-q');
   await put('.gitignore', 'tmp/\n');
   await put('package/a.txt', 'a');
@@ -263,7 +263,7 @@ test('a repository in the folder, and a folder in a repository, are captured wit
   expect(await compare(between.name, after.name)).toEqual(['inner/b.txt: "B" → –']);
 });
 
-test('links, pipes and files without rights keep nothing from being captured', async () => {
+test('links, pipes and unreadable files do not prevent the capture', async () => {
   await put('a.txt', 'a');
   await put('b.txt', 'b');
   await put('secret.txt', 's');
@@ -279,7 +279,7 @@ test('links, pipes and files without rights keep nothing from being captured', a
   expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('a');
 });
 
-test('two windows on the same folder do not get in each other’s way', async () => {
+test('two windows can capture the same folder at once', async () => {
   for (let count = 0; count < 20; count++) await put(`f${count}.txt`, 'old');
   await utimes(join(folder, 'f0.txt'), new Date(0), new Date(0));
   const other = open();

@@ -1,4 +1,4 @@
-// What run_task says of tasks that are stopped, take too long or fail to start, and what the producer tells of each end.
+// run_task with tasks that are stopped, take too long or fail to start, and the notifications of their ends.
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
 import { failed, succeeded } from '../../../../src/base/errors.ts';
@@ -65,7 +65,7 @@ const end = (more: Partial<TaskEnd>): TaskEnd => ({
   ...more,
 });
 
-test('what takes longer than its limit goes on, and nobody waits for it any more', async () => {
+test('a task that exceeds its limit continues without the call', async () => {
   const { walk, clock, acts, started } = begin([call({ name: 'slow', timeout_secs: 7 }), done]);
   const walked = await walk;
   await walked.headless.earshot.send(walked.id, 'Go on.');
@@ -75,10 +75,12 @@ test('what takes longer than its limit goes on, and nobody waits for it any more
   expect(acts).toEqual([walked.id, 'leave']);
   const [response] = await eventsOf(walked, 'tool_call_response');
   expect(response).toMatchObject({ is_error: false });
-  expect(response?.content).toBe('so far\n(“slow” still runs after 7 s and goes on; you will be told when it ends.)');
+  expect(response?.content).toBe(
+    'so far\n(“slow” still runs after 7 s and continues; you will be notified when it ends.)',
+  );
 });
 
-test('stop ends it', async () => {
+test('stopping the turn ends the task', async () => {
   const { walk, acts, started } = begin([call({ name: 'slow' }), done]);
   const walked = await walk;
   await walked.headless.earshot.send(walked.id, 'Go on.');
@@ -88,14 +90,14 @@ test('stop ends it', async () => {
   expect((await eventsOf(walked, 'tool_call_response'))[0]?.content).toContain('Cancelled by the user.');
 });
 
-test('a name without its provider is understood, and one that runs already is refused', async () => {
+test('a name without its provider is accepted, and a running task is refused', async () => {
   const { walk } = begin([call({ name: 'Watch' }), done]);
   const walked = await walk;
   await walked.go();
   expect((await eventsOf(walked, 'tool_call_response'))[0]?.content).toBe('The task “npm: watch” is running already.');
 });
 
-test('set to its own, it hears only of what it has run, under any of its names', async () => {
+test('restricted to its own tasks, a conversation is notified only of those it ran, under any of their names', async () => {
   const { walk, ended } = begin([call({ name: 'watch' }), done], { 'notifications.tasks': 'own' });
   const walked = await walk;
   ended.fire(end({ exitCode: 0 }));
@@ -132,7 +134,7 @@ async function told(walked: Walked): Promise<(readonly [string, string | undefin
   return queued.map(({ notification: { level, message } }) => [level, message.split('\n').at(-1)]);
 }
 
-test('a background task is news when its problems change, not at each round', async () => {
+test('a background task is reported when its problems change, not after each round', async () => {
   const { walk, ended, clock } = begin([done]);
   const walked = await walk;
   let queued = nextQueued(walked);
@@ -152,7 +154,7 @@ test('a background task is news when its problems change, not at each round', as
   ]);
 });
 
-test('what a background task found and finds no more before anybody heard of it is taken back', async () => {
+test('problems of a background task that vanish before delivery withdraw the notification', async () => {
   const { walk, ended, clock } = begin([]);
   const walked = await walk;
   const withdrawn = new Promise<void>((resolve) => {
@@ -174,7 +176,7 @@ test('what a background task found and finds no more before anybody heard of it 
   expect(await told(walked)).toHaveLength(1);
 });
 
-test('a background task that is stopped is missed by who ran it and by who heard of it', async () => {
+test('a stopped background task is reported to who ran it and to who was notified of it', async () => {
   const { walk, ended, clock } = begin([done]);
   const walked = await walk;
   const next = async (one: TaskEnd) => {

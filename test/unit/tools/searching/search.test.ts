@@ -1,4 +1,4 @@
-// The tool search on real files with the real ripgrep, and without one: what is found, bounded, hidden, unsaved, cancelled.
+// The tool search on real files, with the real ripgrep and without: matches, limits, hidden and unsaved files, cancelling.
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
     return tool.run(parsed.value, context as ToolContext);
   };
 
-  test('plain text by default, with line numbers, by path; the same is shown while it looks', async () => {
+  test('plain text is found by default, with line numbers, sorted by path, and shown while searching', async () => {
     await write('src/b.ts', 'one\nfoo(1) or foo(2)\n');
     await write('src/a.ts', 'const x = foo(1);\r\nlast');
     await write('c.txt', 'nothing');
@@ -57,7 +57,7 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
     expect(progress.sort().join('')).toBe('src/a.ts\n  1: const x = foo(1);\nsrc/b.ts\n  2: foo(1) or foo(2)\n');
   });
 
-  test('a regular expression, case, globs, a folder, lines around', async () => {
+  test('regular expressions, case, globs, a folder and context lines are respected', async () => {
     await write('src/a.ts', 'zero\nOne\ntwo\nthree\nfour\nfive\nONE');
     await write('src/a.css', 'one');
     await write('lib/a.ts', 'one');
@@ -77,7 +77,7 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
     );
   });
 
-  test('a buffer that is not saved is searched instead of its file', async () => {
+  test('an unsaved buffer is searched instead of its file', async () => {
     await write('open.ts', 'saved word\n');
     await write('other.ts', 'saved word\n');
     const workspace = createFolderWorkspace(folder);
@@ -95,7 +95,7 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
     expect((await search({ query: 'saved', include: ['open.*'] }, { workspace })).content).toBe('Nothing was found.');
   });
 
-  test('what is hidden is neither shown nor counted, unless somebody let it be searched by name', async () => {
+  test('hidden files are neither shown nor counted unless the user allowed them by name', async () => {
     await write('.env', 'TOKEN=1');
     await write('private/a.txt', 'TOKEN=2');
     await write('a.txt', 'TOKEN=3');
@@ -108,7 +108,7 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
     expect((await search({ query: 'TOKEN', path: '.env' }, letIn)).content).toContain('TOKEN=1');
   });
 
-  test('names with spaces, quotes, dashes, line ends, and characters beyond the first plane', async () => {
+  test('names with spaces, quotes, dashes, line ends and astral characters are found', async () => {
     const names = ['-x.ts', 'a b.ts', 'it\'s "so".ts', 'line\nend.ts', 'tea🫖.ts', '!not.ts', '[a].ts'];
     for (const one of names) await write(one, 'needle');
     const { content } = await search({ query: 'needle' });
@@ -122,7 +122,7 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
     expect((await search({ query: 'needle', path: '-x.ts' })).content).toContain('1 matching line');
   });
 
-  test('long lines are cut around the match, many matches are bounded and it says so', async () => {
+  test('long lines are cut around the match, and the limit of matches is reported', async () => {
     await write('long.txt', `${'a'.repeat(5000)}needle${'b'.repeat(5000)}`);
     const line = (await search({ query: 'needle' })).content.split('\n')[2] ?? '';
     expect(line).toMatch(/^ {2}1: …a{80}needleb+…$/);
@@ -134,7 +134,7 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
     expect(many.content).toMatch(/\(There is more: narrow it with path, include or a longer query\.\)$/);
   });
 
-  test('nothing found, a pattern that is none, a folder that is not there: each says what to do', async () => {
+  test('no matches, an invalid pattern and a missing folder each give a next step', async () => {
     await write('a.txt', 'text');
     expect((await search({ query: 'a|b' })).content).toBe(
       'Nothing was found.\n(It was looked for as plain text; regex makes it a regular expression.)',
@@ -146,7 +146,7 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
     expect(outside).toEqual({ content: '.. is outside the workspace.', isError: true });
   });
 
-  test('cancelled: it ends at once, and nothing of it is left', async () => {
+  test('cancelling ends it at once and leaves no process', async () => {
     for (let file = 0; file < 400; file++) await write(`d${file % 20}/${file}.txt`, 'word\n'.repeat(3000));
     const stop = new AbortController();
     const first = Promise.withResolvers<void>();
@@ -166,7 +166,7 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
   });
 });
 
-test('a pattern that would take for ever is given up, and the editor goes on', async () => {
+test('an endless pattern is terminated without blocking the editor', async () => {
   await write('evil.txt', `${'a'.repeat(40)}!`);
   const tool = createSearchTool({ ripgrep: async () => undefined });
   const parsed = tool.parse({ query: '^(a+)+$', regex: true });
@@ -180,7 +180,7 @@ test('a pattern that would take for ever is given up, and the editor goes on', a
   expect(outcome.content).toContain('The pattern took longer than 2 s for one file. Simplify it.');
 });
 
-test('what .gitignore leaves out is found only when asked for', async () => {
+test('files ignored by .gitignore are found only on request', async () => {
   await mkdir(join(folder, '.git'));
   await write('.gitignore', 'dist\n');
   await write('dist/out.js', 'needle');
