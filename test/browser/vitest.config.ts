@@ -1,4 +1,23 @@
+import { basename } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** These use a window that is new. */
+const first = ['startup'];
+/** After these the window that files share is closed, so they come when nobody needs it any more. */
+const last = ['guide', 'models', 'killedBrowser', 'untrusted'];
+
+class SharedWindowSequencer extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const name = basename(moduleId, '.browser.test.ts');
+      if (first.includes(name)) return -1;
+      return last.indexOf(name) + 1;
+    };
+    const byName = files.toSorted((one, other) => one.moduleId.localeCompare(other.moduleId));
+    return byName.sort((one, other) => place(one) - place(other));
+  }
+}
 
 export default defineConfig({
   cacheDir: '.build/vite-browser',
@@ -10,7 +29,10 @@ export default defineConfig({
     // A loaded machine is slow, not wrong.
     expect: { poll: { timeout: 60_000, interval: 100 } },
     pool: 'forks',
-    // Each file has a VS Code and a browser of its own; two cores carry one of them well.
+    // Files share a window, which is the state of a module.
+    isolate: false,
+    // Each worker has a VS Code and a browser of its own; two cores carry one of them well.
     maxWorkers: 1,
+    sequence: { sequencer: SharedWindowSequencer },
   },
 });
