@@ -6,7 +6,7 @@ import { runToExit } from './lifetime.mjs';
 import { createReporter } from './report.mjs';
 import { repository } from './setup.mjs';
 import { countLine, failedToRun, oneFailed, type StepResult } from './stepResult.ts';
-import { readTestSelection, type Step } from './testSelection.mjs';
+import { readTestSelection, type Step, testEnvironment } from './testSelection.mjs';
 import { testSteps } from './testSteps.ts';
 
 const report = createReporter();
@@ -20,7 +20,9 @@ const needBuild: readonly Step[] = editors.flat().filter((step) => step !== 'ins
 await runToExit(test, { stoppedMessage: 'The tests were stopped.' });
 
 async function test(): Promise<number> {
-  const steps = readTestSelection(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  const steps = readTestSelection(args);
+  Object.assign(process.env, testEnvironment(args));
   await mkdir(join(repository, '.build', 'test'), { recursive: true });
   const build = steps.includes('build') ? runStep('build', true) : undefined;
   const lanes = [...editors, computed].map((lane) =>

@@ -6,6 +6,7 @@ import { type LogEvent } from '../../src/protocol/event.ts';
 import { eachMoment } from '../support/moments.ts';
 import { type ScriptedAnswer } from '../support/scriptedServer.ts';
 import { beginWalk, type Walked } from '../support/walking.ts';
+import { runs } from '../support/runs.ts';
 
 const SCRIPT: readonly ScriptedAnswer[] = [
   { refuse: { status: 503, message: 'loading' } },
@@ -20,7 +21,7 @@ const SCRIPT: readonly ScriptedAnswer[] = [
   { text: ['And'], calls: [{ id: '', name: 'list_files', arguments: {} }] },
   { text: ['That', ' is', ' all.'] },
 ];
-const RUNS = 200;
+const RUNS = runs(50, 200);
 
 interface WireMessage {
   readonly role: string;

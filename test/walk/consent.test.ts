@@ -16,6 +16,7 @@ import {
   run,
 } from '../support/delivering.ts';
 import { beginWalk, type Walked } from '../support/walking.ts';
+import { runs } from '../support/runs.ts';
 
 const golden = (name: string) => `./delivery/${name}.golden.txt`;
 
@@ -71,7 +72,7 @@ const sayings = {
   anything: (walk: Walked) =>
     fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), (text) => attempt(walk, text)),
-      { numRuns: 30 },
+      { numRuns: runs(10, 30) },
     ),
 };
 

@@ -7,8 +7,9 @@ import { headChanged } from '../support/delivering.ts';
 import { eachMoment } from '../support/moments.ts';
 import { type ScriptedAnswer } from '../support/scriptedServer.ts';
 import { beginWalk, type Walked } from '../support/walking.ts';
+import { runs } from '../support/runs.ts';
 
-const RUNS = 40;
+const RUNS = runs(15, 40);
 const MOMENTS = 30;
 
 /** Whatever is asked is answered from here, again and again. */

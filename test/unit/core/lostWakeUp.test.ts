@@ -14,8 +14,9 @@ import { createManualClock, type ManualClock } from '../../support/manualClock.t
 import { countingIds } from '../../support/memoryStorage.ts';
 import { recordingLog } from '../../support/recordingLog.ts';
 import { TestFrontend } from '../../support/testFrontend.ts';
+import { runs } from '../../support/runs.ts';
 
-const RUNS = 10_000;
+const RUNS = runs(1500, 10_000);
 /** Simulated milliseconds in which everything is said; the last answer may end later. */
 const SPAN = 8;
 const LONG = 700_000;

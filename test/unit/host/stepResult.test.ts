@@ -7,7 +7,7 @@ import {
   readVitestReport,
   requireTests,
 } from '../../host/stepResult.ts';
-import { readTestSelection } from '../../host/testSelection.mjs';
+import { readTestSelection, testEnvironment } from '../../host/testSelection.mjs';
 
 const assertion = (fullName: string, status: string, failureMessages: string[] = []) => ({
   fullName,
@@ -67,6 +67,8 @@ test('which steps run', () => {
   expect(readTestSelection([])).toEqual([...checks, 'unit', 'vscode', 'browser', 'installed']);
   expect(readTestSelection(['browser', 'unit'])).toEqual(['build', 'unit', 'browser']);
   expect(readTestSelection(['installed'])).toEqual(['installed']);
+  expect(readTestSelection(['full'])).toEqual(readTestSelection([]));
+  expect([testEnvironment(['full']), testEnvironment([])]).toEqual([{ EARSHOT_TEST_FULL: '1' }, {}]);
   expect(readTestSelection(['electron'])).toEqual(['build', 'electron']);
   expect(() => readTestSelection(['constructor'])).toThrow('There is no test suite “constructor”.');
 });

@@ -7,6 +7,7 @@ import { endOfLine } from '../../../src/storage/line.ts';
 import { readEvents } from '../../../src/storage/readEvents.ts';
 import { call, numbered, queued, request, result, started, succeededCall, turnStarted } from '../../support/events.ts';
 import { memoryWindow, notificationOf, openLog, pathOf } from '../../support/memoryStorage.ts';
+import { runs } from '../../support/runs.ts';
 
 const A = '01J0000000000000000000000A';
 const B = '01J0000000000000000000000B';
@@ -85,7 +86,7 @@ test('for any wrong value at any place of any event: the log opens, and what is 
       await log.append({ type: 'title_set', title: 'It goes on' });
       await log.close();
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(400, 1500) },
   );
 });
 

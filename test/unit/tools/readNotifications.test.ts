@@ -8,6 +8,7 @@ import { OUTPUT_LIMIT } from '../../../src/core/tools/run.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../src/protocol/event.ts';
 import { readNotificationsTool } from '../../../src/tools/readNotifications.ts';
 import { pending } from '../../support/arbitraryNotifications.ts';
+import { runs } from '../../support/runs.ts';
 
 async function read(records: readonly NotificationRecord[], args: object = {}): Promise<string> {
   const parsed = readNotificationsTool.parse(args);
@@ -43,7 +44,7 @@ test('following the pages gives each exactly once, newest first and word for wor
         [...queue].reverse().map(({ id, message }) => ({ id, lines: message.split(/\r\n|[\n\r\u2028\u2029\u0085]/) })),
       );
     }),
-    { numRuns: 150 },
+    { numRuns: runs(50, 150) },
   );
 });
 

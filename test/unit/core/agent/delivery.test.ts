@@ -12,6 +12,7 @@ import { type NotificationDraft } from '../../../../src/protocol/notification.ts
 import { type Settings } from '../../../../src/protocol/settings.ts';
 import { defaultSettings, pending, settings, text } from '../../../support/arbitraryNotifications.ts';
 import { createMemoryLog } from '../../../support/memoryLog.ts';
+import { runs } from '../../../support/runs.ts';
 
 const held: ConversationLog[] = [];
 
@@ -72,7 +73,7 @@ test('for any queue, withdrawals and settings: each id ends once over all carrie
         expect(new Set(ended).size).toBe(ended.length);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(100, 300) },
   );
 });
 

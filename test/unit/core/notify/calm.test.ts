@@ -10,6 +10,7 @@ import {
 } from '../../../../src/core/notify/calm.ts';
 import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
+import { runs } from '../../../support/runs.ts';
 
 interface Delivered {
   readonly at: number;
@@ -111,7 +112,7 @@ test('for any schedule: delivered, replaced by a newer one of its subject, or co
         expect(within.length).toBeLessThanOrEqual(MOST_A_MINUTE);
       }
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(400, 1500) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Addressed, Dispatcher, type Subscription } from '../../../../src/core/notify/dispatcher.ts';
 import { compileGlob, keyOf } from '../../../../src/core/notify/globs.ts';
+import { runs } from '../../../support/runs.ts';
 
 const listener = fc.constantFrom('a', 'b', 'c', 'd');
 const segment = fc.constantFrom('src', 'lib', 'a.ts', 'b.test.ts', 'c.js', '.env', 'x y', 'ä.ts', 'ab', '.');
@@ -82,7 +83,7 @@ test('hears what a matcher without an index hears, before and after some subscri
         compare([]);
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: runs(800, 3000) },
   );
 });
 

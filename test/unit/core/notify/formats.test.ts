@@ -15,6 +15,7 @@ import {
   text,
 } from '../../../support/arbitraryNotifications.ts';
 import { readXml } from '../../../support/elements.ts';
+import { runs } from '../../../support/runs.ts';
 
 const FORBIDDEN = /[\p{Cc}\p{Cs}\ufffe\uffff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
@@ -118,7 +119,7 @@ describe('xml', () => {
           expect(block.split(key)).toHaveLength(2);
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(800, 3000) },
     );
   });
 
@@ -223,7 +224,7 @@ describe('markdown', () => {
         const said = [...texts.map(({ content }) => content), ...byLevel.map(({ message }) => message)];
         expect(quotes).toEqual(said.map((one) => allowed(one).split(LINE_ENDS)));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(600, 2000) },
     );
   });
 
@@ -234,7 +235,7 @@ describe('markdown', () => {
         const tokens = new Lexer().lex(`${block}\n\nThe result.`).filter(({ type }) => type !== 'space');
         expect(tokens.map(({ type }) => type)).toEqual(['hr', 'paragraph', 'paragraph', 'list', 'hr', 'paragraph']);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(200, 500) },
     );
   });
 });
