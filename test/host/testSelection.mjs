@@ -12,10 +12,22 @@ export const testHelp = `npm test [-- WHICH]: checks and tests Earshot; the last
   installed   packages Earshot, installs the package in that VS Code and uses it
   electron    the vscode suites in a desktop VS Code: downloaded, or the one that EARSHOT_VSCODE names`;
 
-/** @typedef {'types' | 'lint' | 'format' | 'unused' | 'build' | 'unit' | 'vscode' | 'browser' | 'installed' | 'electron'} Step */
+/** @typedef {'types' | 'lint' | 'format' | 'unused' | 'build' | 'unit' | 'vscode' | 'browser' | 'alone' | 'installed' | 'electron'} Step */
 
 /** @type {readonly Step[]} */
-const order = ['types', 'lint', 'format', 'unused', 'build', 'unit', 'vscode', 'browser', 'installed', 'electron'];
+const order = [
+  'types',
+  'lint',
+  'format',
+  'unused',
+  'build',
+  'unit',
+  'vscode',
+  'browser',
+  'alone',
+  'installed',
+  'electron',
+];
 
 /** @type {Record<string, readonly Step[]>} */
 const selections = {
@@ -23,7 +35,7 @@ const selections = {
   checks: ['types', 'lint', 'format', 'unused', 'build'],
   unit: ['unit'],
   vscode: ['build', 'vscode'],
-  browser: ['build', 'browser'],
+  browser: ['build', 'browser', 'alone'],
   installed: ['installed'],
   electron: ['build', 'electron'],
 };

@@ -31,6 +31,7 @@ export const testSteps: Record<Step, { readonly label: string; run(): Promise<St
   unit: { label: 'Unit tests', run: () => vitest('unit', 'test/vitest.config.ts') },
   vscode: { label: 'Tests in VS Code', run: () => vscodeSuites('vscode') },
   browser: { label: 'Tests in the browser', run: () => vitest('browser', 'test/browser/vitest.config.ts') },
+  alone: { label: 'Tests in windows of their own', run: () => vitest('alone', 'test/browser/alone/vitest.config.ts') },
   installed: { label: 'Installed package', run: () => vitest('installed', 'test/installed/vitest.config.ts') },
   electron: { label: 'Tests in a desktop VS Code', run: () => vscodeSuites('electron') },
 };

@@ -64,8 +64,8 @@ test('the last line', () => {
 
 test('which steps run', () => {
   const checks = ['types', 'lint', 'format', 'unused', 'build'];
-  expect(readTestSelection([])).toEqual([...checks, 'unit', 'vscode', 'browser', 'installed']);
-  expect(readTestSelection(['browser', 'unit'])).toEqual(['build', 'unit', 'browser']);
+  expect(readTestSelection([])).toEqual([...checks, 'unit', 'vscode', 'browser', 'alone', 'installed']);
+  expect(readTestSelection(['browser', 'unit'])).toEqual(['build', 'unit', 'browser', 'alone']);
   expect(readTestSelection(['installed'])).toEqual(['installed']);
   expect(readTestSelection(['full'])).toEqual(readTestSelection([]));
   expect([testEnvironment(['full']), testEnvironment([])]).toEqual([{ EARSHOT_TEST_FULL: '1' }, {}]);

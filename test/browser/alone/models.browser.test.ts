@@ -1,8 +1,8 @@
 // Choosing a model and setting a key by hand: the connection is tested, and what is wrong is said.
 import { type Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+import { useWorkbench } from '../../support/workbench.ts';
 
 let server: ScriptedServer;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const workbench = useSharedWorkbench({ last: true });
+const workbench = useWorkbench();
 
 const input = () => workbench.page.locator('.quick-input-widget input').first();
 const row = (text: string) =>

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/scriptedServer.ts';
-import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/scriptedServer.ts';
+import { useWorkbench } from '../../support/workbench.ts';
 
 let server: ScriptedServer;
 beforeAll(async () => {
@@ -12,9 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const workbench = useSharedWorkbench(async () => ({
+const workbench = useWorkbench(async () => ({
   settings: { 'earshot.baseUrl': server.baseUrl, 'earshot.model': 'scripted-model' },
-  last: true,
 }));
 
 beforeEach(() => server.restart());
