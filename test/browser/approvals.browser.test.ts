@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
-import { useWorkbench } from '../support/workbench.ts';
+import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const workbench = useWorkbench(async () => ({
+const workbench = useSharedWorkbench(async () => ({
   settings: { 'earshot.baseUrl': server.baseUrl, 'earshot.model': 'scripted-model' },
 }));
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { readElements } from '../support/notify/readBlock.ts';
-import { useWorkbench } from '../support/workbench.ts';
+import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const workbench = useWorkbench(async () => ({
+const workbench = useSharedWorkbench(async () => ({
   settings: {
     'earshot.baseUrl': server.baseUrl,
     'earshot.model': 'scripted-model',

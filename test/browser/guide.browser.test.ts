@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
 import { findViolations } from '../support/accessibility.ts';
-import { useWorkbench } from '../support/workbench.ts';
+import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
-const workbench = useWorkbench({ modelProvider: true });
+const workbench = useSharedWorkbench({ last: true });
 const keyboard = (key: string) => workbench.page.keyboard.press(key);
 const file = (path: string) => join(workbench.folder, path);
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
-import { useWorkbench } from '../support/workbench.ts';
+import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const workbench = useWorkbench(async () => ({
+const workbench = useSharedWorkbench(async () => ({
   settings: {
     'earshot.baseUrl': server.baseUrl,
     'earshot.model': 'scripted-model',

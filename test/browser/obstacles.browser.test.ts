@@ -2,9 +2,9 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { useWorkbench } from '../support/workbench.ts';
+import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
-const workbench = useWorkbench({ expectedErrors: /damaged|cannot be written|draft/ });
+const workbench = useSharedWorkbench({ expectedErrors: /damaged|cannot be written|draft/ });
 
 test('a corrupt line in the log is told, and the rest is there', async () => {
   await workbench.openChat();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
-import { useWorkbench } from '../support/workbench.ts';
+import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const workbench = useWorkbench(async () => ({
+const workbench = useSharedWorkbench(async () => ({
   settings: {
     'earshot.baseUrl': server.baseUrl,
     'earshot.model': 'scripted-model',

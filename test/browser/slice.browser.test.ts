@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { useWorkbench } from '../support/workbench.ts';
+import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
-const workbench = useWorkbench();
+const workbench = useSharedWorkbench();
 const FILE = 'src/menu.ts';
 
 beforeEach(async () => {

@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { useWorkbench } from '../support/workbench.ts';
+import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
-const workbench = useWorkbench();
+const workbench = useSharedWorkbench({ first: true });
 
 /** Why each window of this server loaded more than its shell, oldest first. */
 async function loads(): Promise<string[]> {

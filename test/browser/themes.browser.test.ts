@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { findViolations } from '../support/accessibility.ts';
-import { useWorkbench } from '../support/workbench.ts';
+import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
-const workbench = useWorkbench();
+const workbench = useSharedWorkbench();
 const THEMES = {
   'Default Dark Modern': 'vscode-dark',
   'Default Light Modern': 'vscode-light',

@@ -1,11 +1,9 @@
 // Two windows on one conversation: one writes, the other follows live; *Continue here*; the owner is killed.
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { useWorkbench } from '../support/workbench.ts';
+import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
-const workbench = useWorkbench();
+const workbench = useSharedWorkbench();
 
 const obstacle = (page: Page) =>
   workbench.chat(page).getByText(/This conversation is open in another window|Waiting for another window/);
@@ -14,15 +12,7 @@ const requests = (page: Page) => workbench.transcript(page).locator('.request');
 
 /** Who has the conversation, as the side file says. */
 async function ownerPid(): Promise<number> {
-  const names = await readdir(workbench.dataFolder, { recursive: true });
-  const files = names.filter((name) => name.endsWith('owner.json'));
-  const owners = await Promise.all(
-    files.map(
-      async (name) =>
-        JSON.parse(await readFile(join(workbench.dataFolder, name), 'utf8')) as { pid: number; released: boolean },
-    ),
-  );
-  const [owner, ...others] = owners.filter(({ released }) => !released);
+  const [owner, ...others] = (await workbench.owners()).filter(({ released }) => !released);
   expect(others).toEqual([]);
   return owner?.pid ?? Number.NaN;
 }

@@ -1,7 +1,7 @@
 // What cannot be drawn stays alone: deep Markdown, an item that fails, and a page that fails as a whole.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
-import { useWorkbench } from '../support/workbench.ts';
+import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const workbench = useWorkbench(async () => ({
+const workbench = useSharedWorkbench(async () => ({
   settings: { 'earshot.baseUrl': server.baseUrl, 'earshot.model': 'scripted-model' },
   expectedErrors: /the chat page failed/,
 }));

@@ -1,16 +1,37 @@
+import { basename } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Needs a window that is new. */
+const first = 'startup';
+/** Closes the window that files share, so it comes when nobody needs it any more. */
+const last = 'guide';
+
+class SharedWindowSequencer extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const name = basename(moduleId, '.browser.test.ts');
+      return Number(name === last) - Number(name === first);
+    };
+    const byName = files.toSorted((one, other) => one.moduleId.localeCompare(other.moduleId));
+    return byName.sort((one, other) => place(one) - place(other));
+  }
+}
 
 export default defineConfig({
   cacheDir: '.build/vite-browser',
   root: `${import.meta.dirname}/../..`,
   test: {
-    include: ['test/browser/**/*.browser.test.ts'],
+    include: ['test/browser/*.browser.test.ts'],
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // A loaded machine is slow, not wrong.
     expect: { poll: { timeout: 60_000, interval: 100 } },
     pool: 'forks',
-    // Each file has a VS Code and a browser of its own; two cores carry one of them well.
+    // Files share a window, which is the state of a module.
+    isolate: false,
+    // A worker has a VS Code and a browser; beside the VS Code of the other lane, two cores carry one of them well.
     maxWorkers: 1,
+    sequence: { sequencer: SharedWindowSequencer },
   },
 });

@@ -1,6 +1,6 @@
 // Creates the sample workspace: a small TypeScript project in git on which every kind of notification can be tried.
 import { execFile } from 'node:child_process';
-import { cp, mkdir, symlink } from 'node:fs/promises';
+import { cp, mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,6 +32,22 @@ export async function createSample(parent: string): Promise<string> {
   await commitAll(folder, 'Ten percent off from twenty euros');
   await git(folder, 'switch', '--quiet', 'main');
   return folder;
+}
+
+/**
+ * Makes a folder what `createSample` made of it, as long as nothing was committed there. Files that are as they were are
+ * not written, so whoever watches them sees no change.
+ */
+export async function restoreSample(folder: string): Promise<void> {
+  const added = (await readdir(join(folder, 'node_modules'))).filter(
+    (entry) => !linkedPackages.some((packageName) => packageName.split('/')[0] === entry),
+  );
+  for (const entry of added) await rm(join(folder, 'node_modules', entry), { recursive: true });
+  // git neither lists nor cleans named pipes.
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  for (const entry of entries) if (entry.isFIFO()) await rm(join(entry.parentPath, entry.name));
+  await git(folder, 'switch', '--quiet', '--force', '--discard-changes', 'main');
+  await git(folder, 'clean', '--quiet', '-ffdx', '--exclude=/node_modules');
 }
 
 async function commitAll(folder: string, message: string): Promise<void> {

@@ -61,7 +61,7 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
   const home = join(dataDir, 'home');
   const runtimeFolder = await newTemporaryFolder();
   await Promise.all([home, extensionsDir].map((folder) => mkdir(folder, { recursive: true })));
-  await writeMachineSettings(dataDir, mergeSettings(defaultSettings, options.settings ?? {}));
+  await writeMachineSettings(dataDir, options.settings ?? {});
   const { token, tokenFile } = await connectionToken(dataDir);
 
   const flags = ['--host', host, '--port', String(options.port ?? 0), '--connection-token-file', tokenFile]
@@ -105,11 +105,14 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
   }
 }
 
-/** Machine settings have lower precedence than changes made in the window or the folder. */
-async function writeMachineSettings(dataDir: string, settings: Settings): Promise<void> {
+/** Machine settings have lower precedence than changes made in the window or the folder. Open windows apply them at once. */
+export async function writeMachineSettings(dataDir: string, settings: Settings): Promise<void> {
   const folder = join(dataDir, 'data', 'Machine');
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'settings.json'), `${JSON.stringify(settings, null, 2)}\n`);
+  await writeFile(
+    join(folder, 'settings.json'),
+    `${JSON.stringify(mergeSettings(defaultSettings, settings), null, 2)}\n`,
+  );
 }
 
 /**

@@ -6,13 +6,16 @@ import { runToExit } from './lifetime.mjs';
 import { createReporter } from './report.mjs';
 import { repository } from './setup.mjs';
 import { countLine, failedToRun, oneFailed, type StepResult } from './stepResult.ts';
-import { readTestSelection, type Step } from './testSelection.mjs';
+import { readTestSelection, type Step, testEnvironment } from './testSelection.mjs';
 import { testSteps } from './testSteps.ts';
 
 const report = createReporter();
 const shownMessageLines = 40;
-/** An editor and a browser wait more than they compute: each has a lane, and what only computes runs beside them. */
-const editors: readonly (readonly Step[])[] = [['vscode', 'installed', 'electron'], ['browser']];
+/**
+ * An editor and a browser wait more than they compute: each has a lane, and what only computes runs beside them. More than
+ * two editors at once make each other late. Steps are divided so that both lanes take about as long.
+ */
+const editors: readonly (readonly Step[])[] = [['vscode', 'alone', 'installed', 'electron'], ['browser']];
 const computed: readonly Step[] = ['types', 'lint', 'format', 'unused', 'unit'];
 /** Packaging builds for itself. */
 const needBuild: readonly Step[] = editors.flat().filter((step) => step !== 'installed');
@@ -20,7 +23,9 @@ const needBuild: readonly Step[] = editors.flat().filter((step) => step !== 'ins
 await runToExit(test, { stoppedMessage: 'The tests were stopped.' });
 
 async function test(): Promise<number> {
-  const steps = readTestSelection(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  const steps = readTestSelection(args);
+  Object.assign(process.env, testEnvironment(args));
   await mkdir(join(repository, '.build', 'test'), { recursive: true });
   const build = steps.includes('build') ? runStep('build', true) : undefined;
   const lanes = [...editors, computed].map((lane) =>

@@ -3,7 +3,8 @@ import { UserError } from './errors.mjs';
 
 export const testHelp = `npm test [-- WHICH]: checks and tests Earshot; the last line counts what passed and failed.
 
-  (nothing)   all of the following but electron
+  (nothing)   all of the following but full and electron
+  full        the same, with every random or repeated test run much more often
   checks      types, lint, format, unused code, build
   unit        without an editor
   vscode      in the extension host of the VS Code that set-up provides
@@ -11,20 +12,33 @@ export const testHelp = `npm test [-- WHICH]: checks and tests Earshot; the last
   installed   packages Earshot, installs the package in that VS Code and uses it
   electron    the vscode suites in a desktop VS Code: downloaded, or the one that EARSHOT_VSCODE names`;
 
-/** @typedef {'types' | 'lint' | 'format' | 'unused' | 'build' | 'unit' | 'vscode' | 'browser' | 'installed' | 'electron'} Step */
+/** @typedef {'types' | 'lint' | 'format' | 'unused' | 'build' | 'unit' | 'vscode' | 'browser' | 'alone' | 'installed' | 'electron'} Step */
+
+/** @type {readonly Step[]} */
+const order = [
+  'types',
+  'lint',
+  'format',
+  'unused',
+  'build',
+  'unit',
+  'vscode',
+  'browser',
+  'alone',
+  'installed',
+  'electron',
+];
 
 /** @type {Record<string, readonly Step[]>} */
 const selections = {
+  full: order.filter((step) => step !== 'electron'),
   checks: ['types', 'lint', 'format', 'unused', 'build'],
   unit: ['unit'],
   vscode: ['build', 'vscode'],
-  browser: ['build', 'browser'],
+  browser: ['build', 'browser', 'alone'],
   installed: ['installed'],
   electron: ['build', 'electron'],
 };
-
-/** @type {readonly Step[]} */
-const order = ['types', 'lint', 'format', 'unused', 'build', 'unit', 'vscode', 'browser', 'installed', 'electron'];
 
 /**
  * @param {readonly string[]} args
@@ -44,4 +58,14 @@ export function readTestSelection(args) {
     }),
   );
   return order.filter((step) => wanted.has(step));
+}
+
+/**
+ * What the tests find in their environment for these words.
+ *
+ * @param {readonly string[]} args
+ * @returns {Record<string, string>}
+ */
+export function testEnvironment(args) {
+  return args.includes('full') ? { EARSHOT_TEST_FULL: '1' } : {};
 }

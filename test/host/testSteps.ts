@@ -17,12 +17,13 @@ import {
   type StepResult,
 } from './stepResult.ts';
 import type { Step } from './testSelection.mjs';
+import { restoreTypes, saveTypes } from './typeCache.ts';
 
 const resultsFolder = join(repository, '.build', 'test');
 const shownLines = 38;
 
 export const testSteps: Record<Step, { readonly label: string; run(): Promise<StepResult> }> = {
-  types: { label: 'Types', run: async () => check('types', 'typescript/bin/tsc', ['-b', ...(await typeProjects())]) },
+  types: { label: 'Types', run: checkTypes },
   lint: { label: 'Lint', run: () => check('lint', 'eslint/bin/eslint.js', ['--max-warnings=0', '.']) },
   format: { label: 'Format', run: () => check('format', '@biomejs/biome/bin/biome', ['format', '.']) },
   unused: { label: 'Unused code', run: () => check('unused', 'knip/bin/knip.js', []) },
@@ -30,6 +31,7 @@ export const testSteps: Record<Step, { readonly label: string; run(): Promise<St
   unit: { label: 'Unit tests', run: () => vitest('unit', 'test/vitest.config.ts') },
   vscode: { label: 'Tests in VS Code', run: () => vscodeSuites('vscode') },
   browser: { label: 'Tests in the browser', run: () => vitest('browser', 'test/browser/vitest.config.ts') },
+  alone: { label: 'Tests in windows of their own', run: () => vitest('alone', 'test/browser/alone/vitest.config.ts') },
   installed: { label: 'Installed package', run: () => vitest('installed', 'test/installed/vitest.config.ts') },
   electron: { label: 'Tests in a desktop VS Code', run: () => vscodeSuites('electron') },
 };
@@ -62,6 +64,14 @@ async function runTool(
 async function check(step: Step, script: string, args: readonly string[]): Promise<StepResult> {
   const result = await runTool(step, join(repository, 'node_modules', script), args);
   return result.exitCode === 0 ? onePassed : oneFailed(testSteps[step].label, explain(step, result));
+}
+
+async function checkTypes(): Promise<StepResult> {
+  await restoreTypes();
+  const result = await check('types', 'typescript/bin/tsc', ['-b', ...(await typeProjects())]);
+  // A cache that cannot be written costs time, and no result.
+  await saveTypes().catch(() => undefined);
+  return result;
 }
 
 function explain(step: Step, { exitCode, signal, output, startError }: CommandResult): string {

@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { launchChromium } from '../host/browser.ts';
 import { installVsix } from '../host/installVsix.ts';
 import { installModelProvider } from '../host/modelProvider.ts';
-import { createSample } from '../host/sample.ts';
-import { startVscodeServer, type VscodeServer } from '../host/serve.ts';
+import { createSample, restoreSample } from '../host/sample.ts';
+import { startVscodeServer, type VscodeServer, writeMachineSettings } from '../host/serve.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const screenshots = join(root, '.build', 'screenshots');
@@ -35,6 +35,7 @@ export class Workbench {
   #context!: BrowserContext;
   #page!: Page;
   #temporary!: string;
+  #preparations = 0;
   /** What is being developed; an installed package is found by itself. */
   #extension: { readonly extension?: string } = { extension: root };
   /** The folder that is open: a fresh copy of the sample. */
@@ -109,6 +110,38 @@ export class Workbench {
     await this.chat().locator('.welcome').waitFor();
     if ((await this.#page.locator('.editor-group-container .tab').count()) > 0)
       await this.command('View: Close All Editors');
+  }
+
+  /** Ends what the tests of a file left running and open, so that nothing of it reaches those of the next. */
+  async leave(): Promise<void> {
+    await this.openChat();
+    const stop = this.chat().getByRole('button', { name: 'Stop', exact: true });
+    if (await stop.isVisible()) await stop.click();
+    await this.settled();
+    await this.composer().fill('');
+    await this.reset();
+    const panel = this.#page.locator('.part.panel');
+    if (await panel.isVisible()) await this.command('Terminal: Kill All Terminals');
+    if (await panel.isVisible()) await this.command('View: Hide Panel');
+    await waitUntil(async () => (await this.owners()).every(({ released }) => released));
+  }
+
+  /** Makes the window that others have left as good as a new one with these settings. */
+  async prepare(settings: Readonly<Record<string, unknown>>): Promise<void> {
+    await restoreSample(this.folder);
+    const title = `Prepared ${++this.#preparations} times.`;
+    await writeMachineSettings(this.dataFolder, { ...settings, 'window.title': title });
+    // The extension host has the settings before anything that is done in the window from here on.
+    await waitUntil(async () => (await this.#page.title()).includes(title));
+  }
+
+  /** Who has or had the conversations, as their side files say. */
+  async owners(): Promise<{ readonly pid: number; readonly released: boolean }[]> {
+    const names = await readdir(this.dataFolder, { recursive: true });
+    const files = names.filter((name) => name.endsWith('owner.json')).map((name) => join(this.dataFolder, name));
+    return Promise.all(
+      files.map(async (file) => JSON.parse(await readFile(file, 'utf8')) as { pid: number; released: boolean }),
+    );
   }
 
   chat(page = this.#page): FrameLocator {
@@ -227,7 +260,7 @@ async function ready(page: Page): Promise<void> {
   await page.locator('.statusbar-item[id="earshot.earshot.earshot.status"]').waitFor();
 }
 
-/** Opens one window for a file's tests, takes a picture after each, and closes everything. */
+/** Opens one window for a file's tests, takes a picture after each, and closes everything. Most files can share one: `sharedWorkbench.ts`. */
 export function useWorkbench(options: WorkbenchOptions | (() => Promise<WorkbenchOptions>) = {}): Workbench {
   const workbench = new Workbench();
   let opened = false;
@@ -238,9 +271,8 @@ export function useWorkbench(options: WorkbenchOptions | (() => Promise<Workbenc
     await workbench.open(resolved);
     opened = true;
   }, 180_000);
-  afterEach(async (context) => {
-    if (opened)
-      await workbench.screenshot(`${context.task.file.name.replace(/^.*\/|\.browser.*$/g, '')}-${context.task.name}`);
+  afterEach(async ({ task }) => {
+    if (opened) await workbench.screenshot(pictureOf(task));
   });
   afterAll(async () => {
     if (!opened) return;
@@ -249,4 +281,9 @@ export function useWorkbench(options: WorkbenchOptions | (() => Promise<Workbenc
     expect(errors.filter((line) => expected?.test(line) !== true)).toEqual([]);
   }, 60_000);
   return workbench;
+}
+
+/** The name of the picture that is taken at a test's end. */
+export function pictureOf({ file, name }: { readonly file: { readonly name: string }; readonly name: string }): string {
+  return `${file.name.replace(/^.*\/|\.browser.*$/g, '')}-${name}`;
 }

@@ -116,7 +116,15 @@ export class Excess {
     }
     const { listener, kind, origin, first } = before;
     const { last, newest } = now;
-    const joined = createGathered({ listener, kind, origin, first, level: worseLevel(before.level, now.level), last, newest });
+    const joined = createGathered({
+      listener,
+      kind,
+      origin,
+      first,
+      level: worseLevel(before.level, now.level),
+      last,
+      newest,
+    });
     for (const [subject, states] of [...before.subjects, ...now.subjects]) {
       joined.subjects.delete(subject);
       joined.subjects.set(subject, states);

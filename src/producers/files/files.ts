@@ -20,7 +20,7 @@ import { FollowedFiles } from './followedFiles.ts';
 import { NewFiles } from './newFiles.ts';
 import { sampleOverwritten } from './overwritten.ts';
 import { observeTwice, ScheduledComparisons } from './scheduledComparisons.ts';
-import { isCutShort, type FileRead, Steadiness } from './steadiness.ts';
+import { type FileRead, isCutShort, Steadiness } from './steadiness.ts';
 import { WatchedGlobs } from './watchedGlobs.ts';
 import { checkWithheld } from './withheld.ts';
 import { WorkspaceCounts } from './workspaceCounts.ts';

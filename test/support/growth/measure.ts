@@ -20,22 +20,30 @@ export async function superlinear(prepare: Prepare, size: number): Promise<strin
   const first = await time(small);
   if (first > TOO_LONG_MILLISECONDS) return `${Math.round(first)} ms at ${size}`;
   const once = await time(large);
-  // Repeated runs are only for doubtful cases.
-  if (once < QUICK_MILLISECONDS || once / Math.min(first, await time(small)) <= CLEARLY_LINEAR) return undefined;
+  if (once < QUICK_MILLISECONDS) return undefined;
+  if (isClearlyLinear(Math.min(first, await time(small)), once)) return undefined;
   let complaint: string | undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const before = await leastOf(small);
-    const after = await leastOf(large);
+    const { before, after } = await leastOfBoth(small, large);
     if (after < QUICK_MILLISECONDS || after / before <= MOST) return undefined;
     complaint = `${before.toFixed(2)} ms at ${size}, ${after.toFixed(2)} ms at ${4 * size}`;
   }
   return complaint;
 }
 
-async function leastOf(run: () => unknown): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (let count = 0; count < RUNS; count += 1) least = Math.min(least, await time(run));
-  return least;
+function isClearlyLinear(before: number, after: number): boolean {
+  return after < QUICK_MILLISECONDS || after / before <= CLEARLY_LINEAR;
+}
+
+/** All runs are for what is in doubt. */
+async function leastOfBoth(small: () => unknown, large: () => unknown): Promise<{ before: number; after: number }> {
+  let [before, after] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let count = 0; count < RUNS; count += 1) {
+    before = Math.min(before, await time(small), await time(small));
+    after = Math.min(after, await time(large));
+    if (isClearlyLinear(before, after)) break;
+  }
+  return { before, after };
 }
 
 /** CPU time, so that other programs on a busy machine do not count. */

@@ -13,10 +13,11 @@ import { readSettings } from '../../../src/protocol/settings.ts';
 import { countingIds } from '../../support/log/memoryStorage.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { recordingLogger } from '../../support/recordingLogger.ts';
+import { runs } from '../../support/runs.ts';
 import { TestFrontend } from '../../support/walk/testFrontend.ts';
 import { createFolderWorkspace } from '../../support/workspace/folderWorkspace.ts';
 
-const RUNS = 10_000;
+const RUNS = runs(1500, 10_000);
 /** Simulated milliseconds in which everything is queued; the last answer may end later. */
 const SPAN = 8;
 const LONG = 700_000;

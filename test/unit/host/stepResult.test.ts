@@ -8,7 +8,7 @@ import {
   readVitestReport,
   requireTests,
 } from '../../host/stepResult.ts';
-import { readTestSelection } from '../../host/testSelection.mjs';
+import { readTestSelection, testEnvironment } from '../../host/testSelection.mjs';
 
 const assertion = (fullName: string, status: string, failureMessages: string[] = []) => ({
   fullName,
@@ -65,9 +65,11 @@ test('the last line has the totals of all steps', () => {
 
 test('the words on the command line select the steps', () => {
   const checks = ['types', 'lint', 'format', 'unused', 'build'];
-  expect(readTestSelection([])).toEqual([...checks, 'unit', 'vscode', 'browser', 'installed']);
-  expect(readTestSelection(['browser', 'unit'])).toEqual(['build', 'unit', 'browser']);
+  expect(readTestSelection([])).toEqual([...checks, 'unit', 'vscode', 'browser', 'alone', 'installed']);
+  expect(readTestSelection(['browser', 'unit'])).toEqual(['build', 'unit', 'browser', 'alone']);
   expect(readTestSelection(['installed'])).toEqual(['installed']);
+  expect(readTestSelection(['full'])).toEqual(readTestSelection([]));
+  expect([testEnvironment(['full']), testEnvironment([])]).toEqual([{ EARSHOT_TEST_FULL: '1' }, {}]);
   expect(readTestSelection(['electron'])).toEqual(['build', 'electron']);
   expect(() => readTestSelection(['constructor'])).toThrow('There is no test suite “constructor”.');
 });

@@ -6,10 +6,11 @@ import { expect, test } from 'vitest';
 import { realClock } from '../../../src/node/realClock.ts';
 import { shellProgram, userEnvironment } from '../../../src/node/shellProgram.ts';
 import { createSupervision } from '../../../src/node/supervision.ts';
+import { runs } from '../../support/runs.ts';
 import { launchProcess } from '../../support/tools/supervision.ts';
 
 /** A thousand take a minute of a whole machine: by hand, `EARSHOT_STARTS=1000`. */
-const STARTS = Number(process.env['EARSHOT_STARTS'] ?? 40);
+const STARTS = Number(process.env['EARSHOT_STARTS'] ?? runs(16, 40));
 const AT_ONCE = 4;
 
 test(`a command started ${STARTS} times leaves no processes, files or sockets`, async () => {

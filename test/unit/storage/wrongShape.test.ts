@@ -16,6 +16,7 @@ import {
   turnStarted,
 } from '../../support/log/events.ts';
 import { memoryWindow, notificationOf, openLog, pathOf } from '../../support/log/memoryStorage.ts';
+import { runs } from '../../support/runs.ts';
 
 const A = '01J0000000000000000000000A';
 const B = '01J0000000000000000000000B';
@@ -94,7 +95,7 @@ test('with any wrong value anywhere in any event, the log opens and invalid line
       await log.append({ type: 'title_set', title: 'It goes on' });
       await log.close();
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(400, 1500) },
   );
 });
 

@@ -9,6 +9,7 @@ import { OUTPUT_LIMIT } from '../../../src/core/tools/run.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../src/protocol/event.ts';
 import { readNotificationsTool } from '../../../src/tools/readNotifications.ts';
 import { pending } from '../../support/notify/arbitraryNotifications.ts';
+import { runs } from '../../support/runs.ts';
 
 async function read(records: readonly NotificationRecord[], args: object = {}): Promise<string> {
   const parsed = readNotificationsTool.parse(args);
@@ -44,7 +45,7 @@ test('the pages give each notification exactly once, newest first and verbatim',
         [...queue].reverse().map(({ id, message }) => ({ id, lines: message.split(/\r\n|[\n\r\u2028\u2029\u0085]/) })),
       );
     }),
-    { numRuns: 150 },
+    { numRuns: runs(50, 150) },
   );
 });
 

@@ -4,6 +4,7 @@ import { Lexer } from 'marked';
 import { describe, expect, it } from 'vitest';
 import { wholeText } from '../../../src/webview/growing.ts';
 import { createMarkdownStream, type MarkdownStream } from '../../../src/webview/render/markdown/markdownStream.ts';
+import { runs } from '../../support/runs.ts';
 
 function stream(pieces: readonly string[]): MarkdownStream {
   const made = createMarkdownStream();
@@ -106,7 +107,7 @@ describe('the final result', () => {
         made.finish();
         expect(tokensOf(made)).toEqual(atOnce(text));
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(800, 3000) },
     );
   });
 
@@ -117,7 +118,7 @@ describe('the final result', () => {
         made.finish();
         expect(tokensOf(made)).toEqual(atOnce(text));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(300, 1000) },
     );
   });
 

@@ -9,10 +9,10 @@ import { createQuickFixTool } from '../../../src/tools/language/quickFix.ts';
 import { createQuickFixes } from '../../../src/vscode/language/quickFixes.ts';
 import { DiagnosticsSource } from '../../../src/vscode/sources/diagnostics.ts';
 import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
-import { recordingLogger } from '../../support/recordingLogger.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 const BROKEN = `import { menu } from './menu.ts';
 

@@ -1,9 +1,9 @@
 // The tool symbols with the real TypeScript server: definitions, references, outline, and a rename that keeps unsaved work.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
+import { effectOf } from '../../../src/core/consent/approvalPolicy.ts';
 import { type ToolContext } from '../../../src/core/ports/ports.ts';
 import { type Workspace } from '../../../src/core/ports/workspace.ts';
-import { effectOf } from '../../../src/core/consent/approvalPolicy.ts';
 import { createSymbolsTool } from '../../../src/tools/language/symbols.ts';
 import { createLanguages } from '../../../src/vscode/language/languages.ts';
 import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';

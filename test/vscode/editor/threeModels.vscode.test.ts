@@ -8,10 +8,10 @@ import { createGuideModel } from '../../../src/models/guide/guide.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { LanguageModels } from '../../../src/vscode/models/languageModels.ts';
-import { startHeadless } from '../../support/walk/headless.ts';
 import { startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { provideTea } from '../../support/models/teaModel.ts';
 import { checkLeaks } from '../../support/vscode/startedExtension.ts';
+import { startHeadless } from '../../support/walk/headless.ts';
 
 const REQUEST = 'read note.txt then list the files';
 const CALLS = [

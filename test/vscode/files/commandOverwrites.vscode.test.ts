@@ -9,12 +9,12 @@ import { type Buffers } from '../../../src/core/ports/workspace.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { createBuffers } from '../../../src/vscode/review/reviewBuffers.ts';
 import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
-import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../../support/vscode/editing.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
-import { recordingLogger } from '../../support/recordingLogger.ts';
-import { reviewing } from '../../support/walk/reviewing.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
+import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../../support/vscode/editing.ts';
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
+import { reviewing } from '../../support/walk/reviewing.ts';
 
 describe('a file that the agent’s own shell command overwrites', function () {
   checkLeaks();

@@ -7,8 +7,8 @@ import * as vscode from 'vscode';
 import { type FileEdit } from '../../../src/core/ports/workspace.ts';
 import { createBuffers } from '../../../src/vscode/review/reviewBuffers.ts';
 import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
-import { bytes, cleanUpAfterEach, folder, onDisk, put, resolved, typeInto } from '../../support/vscode/editing.ts';
 import { recordingLogger } from '../../support/recordingLogger.ts';
+import { bytes, cleanUpAfterEach, folder, onDisk, put, resolved, typeInto } from '../../support/vscode/editing.ts';
 import { checkLeaks } from '../../support/vscode/startedExtension.ts';
 
 describe('links that appear during an operation', () => {

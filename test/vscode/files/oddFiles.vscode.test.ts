@@ -11,10 +11,10 @@ import { createSnapshots } from '../../../src/storage/snapshots.ts';
 import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
 import { resolveIn } from '../../../src/vscode/workspace/filePaths.ts';
 import { toFilePath } from '../../../src/vscode/workspace/fileUris.ts';
-import { cleanUpAfterEach, folder, onDisk, put, typeInto } from '../../support/vscode/editing.ts';
-import { MemoryFiles, SCHEME } from '../../support/workspace/memoryFiles.ts';
 import { createToolBench, type ToolBench } from '../../support/tools/toolBench.ts';
+import { cleanUpAfterEach, folder, onDisk, put, typeInto } from '../../support/vscode/editing.ts';
 import { checkLeaks } from '../../support/vscode/startedExtension.ts';
+import { MemoryFiles, SCHEME } from '../../support/workspace/memoryFiles.ts';
 
 describe('unusual files', () => {
   checkLeaks();

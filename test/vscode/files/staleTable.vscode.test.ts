@@ -15,9 +15,9 @@ import { realIds } from '../../../src/node/realIds.ts';
 import { createStorage, type Storage } from '../../../src/storage/storage.ts';
 import { answer, defineTool } from '../../../src/tools/defineTool.ts';
 import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
-import { cleanUpAfterEach, folder, onDisk, put, typeInto } from '../../support/vscode/editing.ts';
 import { recordingLogger } from '../../support/recordingLogger.ts';
 import { createToolBench, type ToolBench } from '../../support/tools/toolBench.ts';
+import { cleanUpAfterEach, folder, onDisk, put, typeInto } from '../../support/vscode/editing.ts';
 import { checkLeaks } from '../../support/vscode/startedExtension.ts';
 
 const run = promisify(execFile);

@@ -10,13 +10,13 @@ import { readFileTool } from '../../../src/tools/files/readFile.ts';
 import { createDiagnosticsTool } from '../../../src/tools/language/diagnostics.ts';
 import { DiagnosticsSource } from '../../../src/vscode/sources/diagnostics.ts';
 import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
-import { cleanUpAfterEach, folder, onDisk, put } from '../../support/vscode/editing.ts';
-import { readElements } from '../../support/notify/readBlock.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
-import { recordingLogger } from '../../support/recordingLogger.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { readElements } from '../../support/notify/readBlock.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
+import { cleanUpAfterEach, folder, onDisk, put } from '../../support/vscode/editing.ts';
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 /** Writes a whole file through the editor, as an edit tool does. */
 const writeTool = defineTool({

@@ -7,10 +7,10 @@ import { createFilesProducer } from '../../../src/producers/files/files.ts';
 import { editorBuffers } from '../../../src/vscode/sources/buffers.ts';
 import { createEditorFiles } from '../../../src/vscode/sources/files.ts';
 import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
-import { cleanUpAfterEach, folder, onDisk, put } from '../../support/vscode/editing.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { cleanUpAfterEach, folder, onDisk, put } from '../../support/vscode/editing.ts';
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 const SEEN = 'one\ntwo\nthree\n';
 

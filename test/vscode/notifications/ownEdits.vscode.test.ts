@@ -9,10 +9,10 @@ import { type LogEvent } from '../../../src/protocol/event.ts';
 import { editorBuffers } from '../../../src/vscode/sources/buffers.ts';
 import { createEditorFiles } from '../../../src/vscode/sources/files.ts';
 import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
-import { cleanUpAfterEach, folder, onDisk, put, typeInto } from '../../support/vscode/editing.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { cleanUpAfterEach, folder, onDisk, put, typeInto } from '../../support/vscode/editing.ts';
 import { checkLeaks } from '../../support/vscode/startedExtension.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 const nothing = async () => undefined;
 

@@ -8,11 +8,11 @@ import { createTasksProducer } from '../../../src/producers/tasks/tasks.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { createRunTaskTool } from '../../../src/tools/commands/runTask.ts';
 import { EditorTasks } from '../../../src/vscode/tasks/editorTasks.ts';
-import { readElements } from '../../support/notify/readBlock.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
-import { recordingLogger } from '../../support/recordingLogger.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { readElements } from '../../support/notify/readBlock.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 const matcher = {
   owner: 'tea',

@@ -9,11 +9,11 @@ import { readFileTool } from '../../../src/tools/files/readFile.ts';
 import { watchTool } from '../../../src/tools/watch.ts';
 import { createEditorFiles } from '../../../src/vscode/sources/files.ts';
 import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
-import { call } from '../../support/vscode/listeningConversation.ts';
-import { MemoryFiles, SCHEME } from '../../support/workspace/memoryFiles.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { call } from '../../support/vscode/listeningConversation.ts';
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
+import { MemoryFiles, SCHEME } from '../../support/workspace/memoryFiles.ts';
 
 describe('notifications in a virtual workspace', () => {
   checkLeaks();

@@ -7,8 +7,8 @@ import { type ApprovalAnswer } from '../../../src/core/ports/ports.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { createPermissions } from '../../../src/storage/permissions.ts';
-import { recordingLogger } from '../../support/recordingLogger.ts';
 import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
 import { beginWalk, type Walked } from '../../support/walk/walking.ts';
 
 const hello: ScriptedAnswer = { text: ['Done.'] };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type NotificationDraft } from '../../../src/protocol/notification.ts';
+import { runs } from '../../support/runs.ts';
 import {
   begin,
   done,
@@ -71,7 +72,7 @@ const sayings = {
   anything: (walk: Walked) =>
     fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), (text) => attempt(walk, text)),
-      { numRuns: 30 },
+      { numRuns: runs(10, 30) },
     ),
 };
 

@@ -5,8 +5,8 @@ import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { type Carried, type LogEvent } from '../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../src/protocol/notification.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 const word = () => `w${randomBytes(4).toString('hex')}`;
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { notificationHistory } from '../../../src/core/conversation/projections/history.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
+import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
 import {
   begin,
   done,
@@ -12,7 +13,6 @@ import {
   publish,
   run,
 } from '../../support/walk/deliveryWalks.ts';
-import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
 import { beginWalk, type Walked } from '../../support/walk/walking.ts';
 
 async function allEvents({ headless, id }: Walked): Promise<LogEvent[]> {

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { createBudgetProducer } from '../../../src/producers/budget.ts';
 import { createConfigProducer } from '../../../src/producers/config.ts';
 import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
-import { headChanged, publish, streamed } from '../../support/walk/deliveryWalks.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
+import { headChanged, publish, streamed } from '../../support/walk/deliveryWalks.ts';
 import { beginWalk, type Walked, type WalkOptions } from '../../support/walk/walking.ts';
 
 const listing = (id: string): ScriptedAnswer => ({ calls: [{ id, name: 'list_files', arguments: {} }] });

@@ -4,13 +4,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
-import { scopeOf } from '../../../src/protocol/scopes.ts';
 import { type Producer, type Publisher } from '../../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../src/protocol/notification.ts';
-import { type Headless, type HeadlessOptions, startHeadless } from '../../support/walk/headless.ts';
+import { scopeOf } from '../../../src/protocol/scopes.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { type Headless, type HeadlessOptions, startHeadless } from '../../support/walk/headless.ts';
 
 const word = () => `w${randomBytes(4).toString('hex')}`;
 

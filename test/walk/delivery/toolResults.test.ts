@@ -5,6 +5,7 @@ import { type Model } from '../../../src/core/ports/ports.ts';
 import { createEndpointMemory } from '../../../src/models/endpointMemory.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { FORMATS } from '../../../src/protocol/event.ts';
+import { startScriptedServer } from '../../support/models/scriptedServer.ts';
 import {
   begin,
   done,
@@ -17,7 +18,6 @@ import {
   publish,
   run,
 } from '../../support/walk/deliveryWalks.ts';
-import { startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { beginWalk, type Walked } from '../../support/walk/walking.ts';
 
 const golden = (name: string) => `./golden/${name}.golden.txt`;

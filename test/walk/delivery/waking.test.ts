@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { FIRST_BACK_OFF } from '../../../src/core/notify/activation.ts';
 import { type Model } from '../../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { startScriptedServer } from '../../support/models/scriptedServer.ts';
 import {
   begin,
   callOutcomes,
@@ -15,7 +16,6 @@ import {
   publish,
   streamed,
 } from '../../support/walk/deliveryWalks.ts';
-import { startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { beginWalk, type Walked } from '../../support/walk/walking.ts';
 
 const golden = (name: string) => `./golden/${name}.golden.txt`;

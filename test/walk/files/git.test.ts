@@ -10,8 +10,8 @@ import { createFilesProducer } from '../../../src/producers/files/files.ts';
 import { createGitProducer } from '../../../src/producers/git/git.ts';
 import { GitGate } from '../../../src/producers/git/gitGate.ts';
 import { type Notification } from '../../../src/protocol/notification.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 let headless: Headless;
 let server: ScriptedServer;

@@ -5,8 +5,8 @@ import { afterEach, expect, test } from 'vitest';
 import { type Earshot } from '../../../src/core/earshot.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 let headless: Headless | undefined;
 let server: ScriptedServer | undefined;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 const LINES = Array.from({ length: 30 }, (_, index) => `tea number ${index + 1}`);
 const TEXT = `${LINES.join('\n')}\n`;

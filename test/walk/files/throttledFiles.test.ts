@@ -6,8 +6,8 @@ import { Emitter } from '../../../src/base/emitter.ts';
 import { type Producer } from '../../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 let headless: Headless | undefined;
 let server: ScriptedServer | undefined;

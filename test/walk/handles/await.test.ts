@@ -5,10 +5,10 @@ import {
   background,
   begin,
   call,
+  deliveredBlocks,
   done,
   nextEvent,
   responses,
-  deliveredBlocks,
 } from '../../support/walk/handleWalks.ts';
 import { type Walked, type WalkOptions } from '../../support/walk/walking.ts';
 

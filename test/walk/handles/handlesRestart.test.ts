@@ -6,8 +6,8 @@ import { type Handle } from '../../../src/core/ports/handles.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { startTimeOf } from '../../../src/node/processTree.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
-import { type Headless, type HeadlessOptions, startHeadless } from '../../support/walk/headless.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { type Headless, type HeadlessOptions, startHeadless } from '../../support/walk/headless.ts';
 
 const done: ScriptedAnswer = { text: ['Done.'] };
 let server: ScriptedServer | undefined;

@@ -11,10 +11,10 @@ import { type Review } from '../../../src/core/checkpoints/review.ts';
 import { type Tool } from '../../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { runCommandTool } from '../../../src/tools/commands/runCommand.ts';
-import { type BufferedWorkspace, createBufferedWorkspace } from '../../support/workspace/bufferedWorkspace.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { reviewing } from '../../support/walk/reviewing.ts';
-import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { type BufferedWorkspace, createBufferedWorkspace } from '../../support/workspace/bufferedWorkspace.ts';
 
 const RUNS = Number(process.env['EARSHOT_RUNS'] ?? 5);
 const PATHS = ['a.txt', 'b.txt', 'ignored.log'];

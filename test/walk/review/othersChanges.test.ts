@@ -7,8 +7,8 @@ import { expect, test } from 'vitest';
 import { Review } from '../../../src/core/checkpoints/review.ts';
 import { type ProcessObserver, type ProcessWatch } from '../../../src/core/ports/processes.ts';
 import { processObserver } from '../../../src/node/processActivity.ts';
-import { type Reviewing, reviewing, value } from '../../support/walk/reviewing.ts';
 import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
+import { type Reviewing, reviewing, value } from '../../support/walk/reviewing.ts';
 import { beginWalk, type Walked } from '../../support/walk/walking.ts';
 
 let calls = 0;

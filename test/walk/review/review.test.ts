@@ -1,8 +1,8 @@
 // Review of changes: keep, undo and restore by file and part; the user's later edits stay.
 import { expect, test } from 'vitest';
 import { bringBack, isChosen, planRestore, restore } from '../../../src/core/checkpoints/restore.ts';
-import { reviewing, value } from '../../support/walk/reviewing.ts';
 import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
+import { reviewing, value } from '../../support/walk/reviewing.ts';
 import { beginWalk } from '../../support/walk/walking.ts';
 
 let calls = 0;

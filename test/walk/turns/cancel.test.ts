@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../../src/protocol/event.ts';
-import { eachMoment } from '../../support/walk/turnMoments.ts';
 import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
+import { runs } from '../../support/runs.ts';
+import { eachMoment } from '../../support/walk/turnMoments.ts';
 import { beginWalk, type Walked } from '../../support/walk/walking.ts';
 
 const SCRIPT: readonly ScriptedAnswer[] = [
@@ -19,7 +20,7 @@ const SCRIPT: readonly ScriptedAnswer[] = [
   { text: ['And'], calls: [{ id: '', name: 'list_files', arguments: {} }] },
   { text: ['That', ' is', ' all.'] },
 ];
-const RUNS = 200;
+const RUNS = runs(50, 200);
 
 interface WireMessage {
   readonly role: string;

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { FailureError } from '../../../src/base/errors.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { atTestEnd } from '../../support/endings.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { parseLines } from '../../support/log/logOracle.ts';
 import { createScriptedModel, type ModelAnswer, type ScriptedModel } from '../../support/models/scriptedModel.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 const deep = nested(8000);

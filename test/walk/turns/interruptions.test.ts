@@ -2,12 +2,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../../src/protocol/event.ts';
+import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
+import { runs } from '../../support/runs.ts';
 import { headChanged } from '../../support/walk/deliveryWalks.ts';
 import { eachMoment } from '../../support/walk/turnMoments.ts';
-import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
 import { beginWalk, type Walked } from '../../support/walk/walking.ts';
 
-const RUNS = 40;
+const RUNS = runs(15, 40);
 const MOMENTS = 30;
 
 /** The answers for all requests, repeated. */

@@ -4,9 +4,9 @@ import { type Tool } from '../../../src/core/ports/ports.ts';
 import { defineTool } from '../../../src/tools/defineTool.ts';
 import { readFileTool } from '../../../src/tools/files/readFile.ts';
 import { atTestEnd } from '../../support/endings.ts';
-import { startHeadless } from '../../support/walk/headless.ts';
 import { parseLines } from '../../support/log/logOracle.ts';
 import { createScriptedModel } from '../../support/models/scriptedModel.ts';
+import { startHeadless } from '../../support/walk/headless.ts';
 
 const CALLS = 60;
 

@@ -11,9 +11,9 @@ import { readSettings } from '../../../src/protocol/settings.ts';
 import { defineTool } from '../../../src/tools/defineTool.ts';
 import { readFileTool } from '../../../src/tools/files/readFile.ts';
 import { atTestEnd } from '../../support/endings.ts';
-import { type Headless, type HeadlessOptions, startHeadless } from '../../support/walk/headless.ts';
 import { parseLines } from '../../support/log/logOracle.ts';
 import { createScriptedModel, type ModelAnswer, type ScriptedModel } from '../../support/models/scriptedModel.ts';
+import { type Headless, type HeadlessOptions, startHeadless } from '../../support/walk/headless.ts';
 
 const append = (id: string, text: string) => ({
   id,

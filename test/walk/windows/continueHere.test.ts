@@ -8,10 +8,10 @@ import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { type Earshot } from '../../../src/core/earshot.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { realClock } from '../../../src/node/realClock.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
-import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { describeState } from '../../support/log/memoryStorage.ts';
+import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 let server: ScriptedServer;
 const windows: Headless[] = [];

@@ -2,9 +2,9 @@
 import { afterEach, expect, test } from 'vitest';
 import { KeepAlive } from '../../../src/core/keepAlive.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 let server: ScriptedServer;
 let window: Headless;

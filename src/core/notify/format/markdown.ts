@@ -2,7 +2,7 @@
 import { LEVELS } from '../../../protocol/notification.ts';
 import { maskKey } from '../../conversation/key.ts';
 import { type Entry } from '../outline.ts';
-import { textWithAttachments, type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
+import { type Format, legal, moreLine, textWithAttachments, timeIfOld, unsaidOrigin } from './blockText.ts';
 
 const TITLES = { critical: 'Critical', error: 'Error', warning: 'Warning', info: 'Info' } as const;
 

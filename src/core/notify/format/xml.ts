@@ -1,7 +1,7 @@
 // Prints the XML block, the default format. No text in any field can become an element or an attribute of its own.
 import { maskKey } from '../../conversation/key.ts';
 import { type Entry } from '../outline.ts';
-import { textWithAttachments, type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
+import { type Format, legal, moreLine, textWithAttachments, timeIfOld, unsaidOrigin } from './blockText.ts';
 
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 

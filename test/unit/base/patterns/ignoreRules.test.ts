@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { parseIgnoreRules } from '../../../../src/base/patterns/ignoreRules.ts';
+import { runs } from '../../../support/runs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'earshot-rules-'));
 execFileSync('git', ['-C', folder, 'init', '-q']);
@@ -78,7 +79,7 @@ test.each([false, true])('any rules on any paths agree with git, case ignored: %
         expect(ignoredByUs(text, paths, ignoreCase)).toEqual(ignoredByGit(text, paths, ignoreCase));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(20, 60) },
   );
 });
 

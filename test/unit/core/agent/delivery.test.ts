@@ -12,6 +12,7 @@ import { type NotificationDraft } from '../../../../src/protocol/notification.ts
 import { type Settings } from '../../../../src/protocol/settings.ts';
 import { createMemoryLog } from '../../../support/log/memoryLog.ts';
 import { defaultSettings, pending, settings, text } from '../../../support/notify/arbitraryNotifications.ts';
+import { runs } from '../../../support/runs.ts';
 
 const openLogs: ConversationLog[] = [];
 
@@ -78,7 +79,7 @@ test('for any queue, withdrawals and settings, each id is delivered or withdrawn
         expect(new Set(ended).size).toBe(ended.length);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(100, 300) },
   );
 });
 

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainWords } from '../../../../src/core/consent/shell/plainWords.ts';
 import { readPosixScript } from '../../../../src/core/consent/shell/posixReader.ts';
 import { type PosixShell, type Word } from '../../../../src/core/consent/shell/script.ts';
+import { runs } from '../../../support/runs.ts';
 
 let root: string;
 
@@ -40,7 +41,7 @@ const shells: readonly (readonly [string, PosixShell])[] = [
   ['/usr/bin/zsh', 'zsh'],
 ];
 const installed = shells.filter(([path]) => existsSync(path));
-const RUNS = 300;
+const RUNS = runs(80, 300);
 
 const characters = fc.constantFrom(
   ...Array.from(`ab'"\\$\` \t\n;&|<>(){},.~*?#=!-[]%^:@+_1`),

@@ -25,6 +25,7 @@ import {
   turnStarted,
 } from '../../../support/log/events.ts';
 import { refusals } from '../../../support/models/strictEndpoint.ts';
+import { runs } from '../../../support/runs.ts';
 
 const profiles: readonly (readonly [EndpointProfile, boolean])[] = [
   [shippedProfile('https://api.openai.com/v1'), false],
@@ -234,6 +235,6 @@ test('for any log, damage, fork and later events, every request is valid', () =>
         expect(state.turn.unanswered).toEqual([]);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(80, 300) },
   );
 });

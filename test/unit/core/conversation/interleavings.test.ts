@@ -5,6 +5,7 @@ import { setDisposableTracker } from '../../../../src/base/disposable.ts';
 import { LEVELS } from '../../../../src/protocol/notification.ts';
 import { LogWorld } from '../../../support/log/logWorld.ts';
 import { settings } from '../../../support/notify/arbitraryNotifications.ts';
+import { runs } from '../../../support/runs.ts';
 
 // A program that loses power disposes of nothing.
 beforeEach(() => setDisposableTracker(undefined));
@@ -93,7 +94,7 @@ const steps = fc.array(
   { maxLength: 40 },
 );
 
-const RUNS = 2000;
+const RUNS = runs(400, 2000);
 
 test('every acknowledged notification is exactly one of pending, shown, merged, counted, filtered, withdrawn', async () => {
   await fc.assert(

@@ -4,6 +4,7 @@ import { estimateTokenCount } from 'tokenx';
 import { expect, test } from 'vitest';
 import { estimateTokens } from '../../../../src/core/conversation/tokens.ts';
 import { NASTY } from '../../../support/notify/arbitraryNotifications.ts';
+import { runs } from '../../../support/runs.ts';
 
 const piece = fc.oneof(
   fc.string({ maxLength: 12 }),
@@ -32,6 +33,6 @@ test('for any text the estimate equals that of tokenx', () => {
       const text = pieces.join('');
       expect(estimateTokens(text)).toBe(estimateTokenCount(text));
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(1500, 5000) },
   );
 });

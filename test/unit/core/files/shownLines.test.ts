@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { linesShownIn } from '../../../../src/core/files/shownLines.ts';
+import { runs } from '../../../support/runs.ts';
 
 const FILE = `${Array.from({ length: 20 }, (_, index) => `line ${index + 1}`).join('\n')}\n`;
 const lines = (first: number, last: number) =>
@@ -76,7 +77,7 @@ test('for any file and any excerpt, no line counts that was not shown', () => {
         for (const one of run) expect(text).toContain(`\n${one}\n`);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(600, 2000) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileGlob, globKeyOf } from '../../../../src/core/files/globs.ts';
 import { type Addressed, Dispatcher, type Subscription } from '../../../../src/core/notify/dispatcher.ts';
+import { runs } from '../../../support/runs.ts';
 
 const listener = fc.constantFrom('a', 'b', 'c', 'd');
 const segment = fc.constantFrom('src', 'lib', 'a.ts', 'b.test.ts', 'c.js', '.env', 'x y', 'ä.ts', 'ab', '.');
@@ -84,7 +85,7 @@ test('for any subscriptions, scopes, senders and addressees the listeners equal 
         compare([]);
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: runs(800, 3000) },
   );
 });
 

@@ -16,6 +16,7 @@ import {
   text,
 } from '../../../support/notify/arbitraryNotifications.ts';
 import { readXml } from '../../../support/notify/readBlock.ts';
+import { runs } from '../../../support/runs.ts';
 
 const FORBIDDEN = /[\p{Cc}\p{Cs}\ufffe\uffff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
@@ -119,7 +120,7 @@ describe('XML', () => {
           expect(block.split(key)).toHaveLength(2);
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(800, 3000) },
     );
   });
 
@@ -224,7 +225,7 @@ describe('Markdown', () => {
         const said = [...texts.map(({ content }) => content), ...byLevel.map(({ message }) => message)];
         expect(quotes).toEqual(said.map((one) => allowed(one).split(LINE_ENDS)));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(600, 2000) },
     );
   });
 
@@ -235,7 +236,7 @@ describe('Markdown', () => {
         const tokens = new Lexer().lex(`${block}\n\nThe result.`).filter(({ type }) => type !== 'space');
         expect(tokens.map(({ type }) => type)).toEqual(['hr', 'paragraph', 'paragraph', 'list', 'hr', 'paragraph']);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(200, 500) },
     );
   });
 });

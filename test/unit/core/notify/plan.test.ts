@@ -9,6 +9,7 @@ import { FORMATS } from '../../../../src/protocol/event.ts';
 import { LEVELS, type Notification } from '../../../../src/protocol/notification.ts';
 import { type Settings } from '../../../../src/protocol/settings.ts';
 import { contextWindow, defaultSettings, pending, settings } from '../../../support/notify/arbitraryNotifications.ts';
+import { runs } from '../../../support/runs.ts';
 
 const key = 'k7QdQ8vXw2Lm9ZtY4nBs1A';
 /** Late enough that all times are printed. */
@@ -78,7 +79,7 @@ describe('for any pending notifications, settings and budgets', () => {
           expect(queue.some((one) => effectiveLevel(one, made, chosen) > worst)).toBe(false);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(400, 2000) },
     );
   });
 
@@ -89,7 +90,7 @@ describe('for any pending notifications, settings and budgets', () => {
         expect(plan(queue, chosen)).toEqual(plan(structuredClone(queue), chosen));
         expect(JSON.stringify(queue)).toBe(before);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(100, 300) },
     );
   });
 });

@@ -10,6 +10,7 @@ import {
 } from '../../../../src/core/notify/throttle.ts';
 import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
+import { runs } from '../../../support/runs.ts';
 
 interface Delivered {
   readonly at: number;
@@ -115,7 +116,7 @@ test('for any schedule each notification is published, replaced by a newer one o
         expect(within.length).toBeLessThanOrEqual(MOST_A_MINUTE);
       }
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(400, 1500) },
   );
 });
 

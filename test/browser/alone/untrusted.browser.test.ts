@@ -1,6 +1,6 @@
 // An untrusted workspace: Earshot reads, and runs nothing until the user trusts it.
 import { expect, test } from 'vitest';
-import { useWorkbench } from '../support/workbench.ts';
+import { useWorkbench } from '../../support/workbench.ts';
 
 const workbench = useWorkbench({ untrusted: true });
 

@@ -1,8 +1,8 @@
 // Choosing a model and setting a key by hand: the connection is tested, and what is wrong is said.
 import { type Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
-import { useWorkbench } from '../support/workbench.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { useWorkbench } from '../../support/workbench.ts';
 
 let server: ScriptedServer;
 beforeAll(async () => {

@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config';
+import browser from '../vitest.config.ts';
+
+export default defineConfig({
+  ...browser,
+  cacheDir: '.build/vite-alone',
+  root: `${import.meta.dirname}/../../..`,
+  test: { ...browser.test, include: ['test/browser/alone/*.browser.test.ts'] },
+});
