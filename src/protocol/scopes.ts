@@ -24,6 +24,15 @@ export function fileScope(path: string): string {
   return scopeOf('file', path);
 }
 
+export function handleScope(name: string): string {
+  return scopeOf('handle', name);
+}
+
+/** The handle that a scope names; undefined if the scope has another type. */
+export function handleInScope(scope: string): string | undefined {
+  return nameInScope('handle', scope);
+}
+
 /** The name in a scope of this type; undefined if the scope has another type. */
 export function nameInScope(type: ScopeType, scope: string): string | undefined {
   const prefix = PREFIXES[type];

@@ -34,7 +34,7 @@ export const coreMutants: readonly Mutant[] = [
     symbol: 'openOrFollow',
     find: 'if (lock === undefined || held !== undefined) {',
     replace: 'if (lock !== undefined || held === undefined) {',
-    tests: ['test/walk/continueHere.test.ts'],
+    tests: ['test/walk/windows/continueHere.test.ts'],
   },
   {
     name: 'cursor off by one, too low',
@@ -71,7 +71,7 @@ export const coreMutants: readonly Mutant[] = [
   {
     name: 'what was folded before a failed write stays',
     file: 'src/core/conversation/log.ts',
-    symbol: 'ConversationLog.#mendNow',
+    symbol: 'ConversationLog.#repairNow',
     find: '    const read = await this.#file.repair();\n    this.#rebuild(read);\n',
     replace: '    await this.#file.repair();\n',
     tests: ['test/unit/storage/eventFile.test.ts'],
@@ -88,9 +88,9 @@ export const coreMutants: readonly Mutant[] = [
     name: 'words that cut tools short ride their result too',
     file: 'src/core/agent/calls.ts',
     symbol: 'respond',
-    find: ' && !(cutShort && pending.texts.length > 0)',
+    find: ' && !(cutShort && pending.queuedMessages.length > 0)',
     replace: '',
-    tests: ['test/walk/userText.test.ts'],
+    tests: ['test/walk/delivery/userText.test.ts'],
   },
   {
     name: 'a compaction forgets what is still true',
@@ -130,15 +130,15 @@ export const coreMutants: readonly Mutant[] = [
     symbol: 'withdrawShown',
     find: 'if (ids.length > 0) await log.append',
     replace: 'if (ids.length < 0) await log.append',
-    tests: ['test/walk/await.test.ts', 'test/walk/toldOnce.test.ts'],
+    tests: ['test/walk/handles/await.test.ts', 'test/walk/handles/reportedOnce.test.ts'],
   },
   {
     name: 'what a call has returned of a handle is queued later',
     file: 'src/core/notify/queue.ts',
     symbol: 'enqueue',
-    find: 'if (log.state.handles.knows(draft)) return Promise.resolve();',
+    find: 'if (log.state.handles.isReported(draft)) return Promise.resolve();',
     replace: '',
-    tests: ['test/walk/handlesRestart.test.ts'],
+    tests: ['test/walk/handles/handlesRestart.test.ts'],
   },
   {
     name: 'a door that judges only the name',
@@ -154,7 +154,7 @@ export const coreMutants: readonly Mutant[] = [
     symbol: 'Prompting.refresh',
     find: 'await this.#inForce.read(this.#deps);',
     replace: 'if (!this.#inForce.isRead) await this.#inForce.read(this.#deps);',
-    tests: ['test/walk/sampled.test.ts'],
+    tests: ['test/walk/delivery/sampled.test.ts'],
   },
   {
     name: 'calls of a closed turn come back',
@@ -162,7 +162,7 @@ export const coreMutants: readonly Mutant[] = [
     symbol: 'TurnState.#forgetCalls',
     find: 'this.#unanswered.clear();',
     replace: '',
-    tests: ['test/walk/openCalls.test.ts'],
+    tests: ['test/walk/turns/openCalls.test.ts'],
   },
   {
     name: 'a failed turn leaves its calls open',
@@ -170,7 +170,7 @@ export const coreMutants: readonly Mutant[] = [
     symbol: 'endTurn',
     find: '[...responses, ended].map',
     replace: '[ended].map',
-    tests: ['test/walk/openCalls.test.ts'],
+    tests: ['test/walk/turns/openCalls.test.ts'],
   },
   {
     name: 'a call behind a gap is asked for again',
@@ -178,7 +178,7 @@ export const coreMutants: readonly Mutant[] = [
     symbol: 'neverApproved',
     find: ' && uncertain !== true',
     replace: '',
-    tests: ['test/walk/openCalls.test.ts'],
+    tests: ['test/walk/turns/openCalls.test.ts'],
   },
   {
     name: 'files of other programs are Earshot’s',
@@ -186,7 +186,7 @@ export const coreMutants: readonly Mutant[] = [
     symbol: 'Attribution.othersOf',
     find: '!watch.mayHaveRun(at)',
     replace: 'false',
-    tests: ['test/walk/othersChanges.test.ts'],
+    tests: ['test/walk/review/othersChanges.test.ts'],
   },
   {
     name: 'files that others hold open are Earshot’s',
@@ -194,7 +194,7 @@ export const coreMutants: readonly Mutant[] = [
     symbol: 'Attribution.othersOf',
     find: 'if (held.has(absolute)) return true;',
     replace: '',
-    tests: ['test/walk/othersChanges.test.ts'],
+    tests: ['test/walk/review/othersChanges.test.ts'],
   },
   {
     name: 'undo all undoes what others changed',
@@ -202,7 +202,7 @@ export const coreMutants: readonly Mutant[] = [
     symbol: 'Review.#open',
     find: "this.#list === 'own' ? changes?.open : changes?.meanwhile",
     replace: 'new Map([...(changes?.open ?? []), ...(changes?.meanwhile ?? [])])',
-    tests: ['test/walk/othersChanges.test.ts'],
+    tests: ['test/walk/review/othersChanges.test.ts'],
   },
   {
     name: 'a root that is harmless',
@@ -232,7 +232,7 @@ export const coreMutants: readonly Mutant[] = [
     name: 'a lost result stands behind what follows',
     file: 'src/core/conversation/projections/messages.ts',
     symbol: 'Messages.#response',
-    find: 'if (carries) this.#giveUpAwaited();',
+    find: 'if (carries) this.#fillLostResults();',
     replace: '',
     tests: ['test/unit/core/conversation/damagedMessages.test.ts'],
   },

@@ -29,7 +29,7 @@ export const outerMutants: readonly Mutant[] = [
   {
     name: 'half-written bytes are not taken back',
     file: 'src/storage/eventFile.ts',
-    symbol: 'GroupCommitFile.#takeBack',
+    symbol: 'GroupCommitFile.#removePartialWrite',
     find: 'if (length < bytes.length) await file.truncate(length);',
     replace: '',
     tests: ['test/unit/storage/eventFile.test.ts'],
@@ -70,7 +70,7 @@ export const outerMutants: readonly Mutant[] = [
     name: 'what left the group is not ended with a command',
     file: 'src/node/processTree.ts',
     symbol: 'ProcessTree.end',
-    find: 'if (started !== undefined) this.#told.set(pid, started);',
+    find: 'if (started !== undefined) this.#signalled.set(pid, started);',
     replace: '',
     tests: ['test/unit/node/supervision.test.ts'],
   },
@@ -165,7 +165,7 @@ export const outerMutants: readonly Mutant[] = [
   {
     name: 'the first word on a file is how it was, whatever changed since the read',
     file: 'src/producers/diagnostics/knownFiles.ts',
-    symbol: 'KnownFiles.isNews',
+    symbol: 'KnownFiles.isNew',
     find: 'const changed = this.#changedSinceRead(path) !== undefined;',
     replace: 'const changed = false;',
     tests: ['test/unit/producers/firstProblems.test.ts'],
@@ -173,9 +173,9 @@ export const outerMutants: readonly Mutant[] = [
   {
     name: 'problems that may be older are said to be new',
     file: 'src/producers/diagnostics/knownFiles.ts',
-    symbol: 'NOT_LOOKED_AT',
-    find: 'const NOT_LOOKED_AT: KnownProblems = { problems: [], sure: false };',
-    replace: 'const NOT_LOOKED_AT: KnownProblems = { problems: [], sure: true };',
+    symbol: 'NEVER_CHECKED',
+    find: 'const NEVER_CHECKED: KnownProblems = { problems: [], sure: false };',
+    replace: 'const NEVER_CHECKED: KnownProblems = { problems: [], sure: true };',
     tests: ['test/unit/producers/firstProblems.test.ts'],
   },
   {

@@ -3,7 +3,7 @@ import { type Disposable, DisposableStore, toDisposable } from '../../base/dispo
 import { type LogEvent } from '../../protocol/event.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
 import { type Kind, type NotificationDraft, printKind } from '../../protocol/notification.ts';
-import { fileScope, nameInScope, type ScopeType, scopeOf } from '../../protocol/scopes.ts';
+import { handleScope, fileScope, nameInScope, scopeOf } from '../../protocol/scopes.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Ids } from '../ports/ports.ts';
 import { type Addressed, Dispatcher, type Subscription } from './dispatcher.ts';
@@ -130,16 +130,20 @@ class OwnScopes implements Disposable {
   }
 
   #applyActs({ globs, handles, tasks }: ConversationLog['state']['watches']): void {
-    this.#globs = this.#exchange(this.#globs, globs, 'glob');
-    this.#handles = this.#exchange(this.#handles, handles, 'handle');
-    this.#tasks = this.#exchange(this.#tasks, tasks, 'task');
+    this.#globs = this.#exchange(this.#globs, globs, (glob) => scopeOf('glob', glob));
+    this.#handles = this.#exchange(this.#handles, handles, handleScope);
+    this.#tasks = this.#exchange(this.#tasks, tasks, (task) => scopeOf('task', task));
   }
 
   /** The sets are replaced whole when they change, so usually there is nothing to do. */
-  #exchange(before: ReadonlySet<string>, now: ReadonlySet<string>, type: ScopeType): ReadonlySet<string> {
+  #exchange(
+    before: ReadonlySet<string>,
+    now: ReadonlySet<string>,
+    toScope: (name: string) => string,
+  ): ReadonlySet<string> {
     if (before === now) return now;
-    for (const one of before) if (!now.has(one)) this.#remove(scopeOf(type, one));
-    for (const one of now) this.#add(scopeOf(type, one));
+    for (const one of before) if (!now.has(one)) this.#remove(toScope(one));
+    for (const one of now) this.#add(toScope(one));
     return now;
   }
 

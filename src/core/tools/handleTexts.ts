@@ -4,7 +4,7 @@ import { wholeCharacters } from '../../base/text.ts';
 import { type ShownHandle } from '../../protocol/event.ts';
 import { KINDS, type ShippedKind } from '../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
-import { scopeOf } from '../../protocol/scopes.ts';
+import { handleScope } from '../../protocol/scopes.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Handle } from '../ports/handles.ts';
 
@@ -17,7 +17,7 @@ const MESSAGE = 780;
 const COMMAND = 120;
 
 export function handleSubject(name: string): string {
-  return scopeOf('handle', name);
+  return handleScope(name);
 }
 
 /** `ended with exit code 1 after 12 s`, `running for 3 min`, … */

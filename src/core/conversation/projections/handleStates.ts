@@ -1,7 +1,7 @@
 // Projects what was reported of each handle, by results or queued notifications, so that each state is reported once.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type NotificationDraft } from '../../../protocol/notification.ts';
-import { nameInScope } from '../../../protocol/scopes.ts';
+import { handleInScope } from '../../../protocol/scopes.ts';
 
 export interface KnownHandle {
   readonly name: string;
@@ -89,7 +89,7 @@ export class HandleStates {
   }
 
   #of({ kind, subject }: Pick<NotificationDraft, 'kind' | 'subject'>): KnownHandle | undefined {
-    const name = kind.source === 'tool' && subject !== undefined ? nameInScope('handle', subject) : undefined;
+    const name = kind.source === 'tool' && subject !== undefined ? handleInScope(subject) : undefined;
     return name === undefined ? undefined : this.#known.get(name);
   }
 

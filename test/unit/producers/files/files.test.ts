@@ -20,8 +20,8 @@ let root: string;
 let errors: string[];
 let watching: Disposable;
 let published: string[];
-/** What the conversation has seen and was told, as its log would say. */
-let seen: { hash: string; told?: string } | undefined;
+/** What the conversation has seen and what was announced, as in its log. */
+let seen: { hash: string; announced?: string } | undefined;
 let withdrawable: boolean;
 let onDidChange: Emitter<void>;
 let snapshots: ReturnType<typeof createSnapshots>;
@@ -80,7 +80,7 @@ const publisher: Publisher = {
     const text = `${to ?? ''} ${draft.kind.source}.${draft.kind.name} ${draft.message.split('\n')[0] ?? ''}`;
     published.push(text);
     if (seen !== undefined && typeof draft.data?.['hash'] === 'string')
-      seen = { hash: seen.hash, told: draft.data['hash'] };
+      seen = { hash: seen.hash, announced: draft.data['hash'] };
     withdrawable = true;
     heard.fire(text);
   },

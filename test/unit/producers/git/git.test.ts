@@ -29,8 +29,8 @@ const stashed: Settled = { ...switched, after: before, what: 'took stashed chang
 let disk: Map<string, string>;
 /** What has unsaved changes. */
 let unsaved: Set<string>;
-/** What the conversation has seen, and what it was told of since. */
-let views: Map<string, { hash: string; told?: string }>;
+/** What the conversation has seen, and what was announced since. */
+let views: Map<string, { hash: string; announced?: string }>;
 let published: string[];
 let reading: () => Promise<void>;
 let repository: RepositoryDeps;
@@ -78,8 +78,8 @@ beforeEach(async () => {
   const publisher: Publisher = {
     publish: async ({ message, data }) => {
       published.push(message);
-      // As the log would take it: what is pending was told.
-      for (const { path, hash } of (data?.['files'] ?? []) as { path: string; hash: string }[]) tell(path, hash);
+      // As the log does: what is pending was announced.
+      for (const { path, hash } of (data?.['files'] ?? []) as { path: string; hash: string }[]) announce(path, hash);
     },
     withdraw: async () => false,
   };
@@ -115,9 +115,9 @@ function hastyClock(): Clock {
   };
 }
 
-function tell(path: string, told: string): void {
+function announce(path: string, announced: string): void {
   const { hash } = views.get(path) ?? { hash: '' };
-  views.set(path, { hash, told });
+  views.set(path, { hash, announced });
 }
 
 async function sample() {
@@ -157,7 +157,7 @@ test('a file that is again in its known state is not named', async () => {
 });
 
 test('a file that was reported as changed before is reported as again as it was read', async () => {
-  tell('a.ts', 'a before that');
+  announce('a.ts', 'a before that');
   await goes(switched, 'a.ts');
   disk.set('a.ts', 'a on main');
   expect(await revised()).toMatch(/Again as you read it: a.ts\.$/);
@@ -175,7 +175,7 @@ test('a file that changed again is named, unless another notification reports it
   await goes(switched, 'a.ts', 'b.ts');
   disk.set('a.ts', 'a by the user');
   disk.set('b.ts', 'b by the user');
-  tell('b.ts', 'b by the user');
+  announce('b.ts', 'b by the user');
   const [git] = await sample();
   expect(git?.draft?.message).toMatch(/changed: a.ts\. Read again/);
   expect(git?.draft?.data?.['files']).toEqual([{ path: 'a.ts', hash: 'a by the user', complete: false }]);
@@ -184,7 +184,7 @@ test('a file that changed again is named, unless another notification reports it
 test('if other notifications report all its files, it names none', async () => {
   await goes(switched, 'a.ts');
   disk.set('a.ts', 'a by the user');
-  tell('a.ts', 'a by the user');
+  announce('a.ts', 'a by the user');
   expect(await revised()).toMatch(
     /^Git switched from main to other \(aaaaaaa → bbbbbbb\)\. 2 files of the repository differ\.$/,
   );
@@ -220,7 +220,7 @@ test('a file that is still being written after the git operation is reported as 
     disk.set('a.ts', read.shift() ?? 'half and the rest');
   };
   await repository.settled(switched);
-  expect(views.get('a.ts')?.told).toBe('half and the rest');
+  expect(views.get('a.ts')?.announced).toBe('half and the rest');
 });
 
 test('a file that differs at every read is not in the git report', async () => {
