@@ -12,15 +12,19 @@ export interface Walk {
   readonly drawn: readonly Drawn[];
 }
 
-/** Leaves out the texts of system prompt and tools, which have their own tests. */
+/**
+ * Everything but the system prompt and the tools, which have tests of their own. A block is printed once, where it entered
+ * the log; a request prints only the messages that the request before it did not have.
+ */
 export function printWalk({ events, others = [], requests, drawn }: Walk): string {
+  const blocks = new Blocks();
   const lines = [
     '# Log',
-    ...printLog(events),
+    ...printLog(events, blocks),
     '',
-    ...others.flatMap((other) => ['# Log of the other conversation', ...printLog(other), '']),
+    ...others.flatMap((other) => ['# Log of the other conversation', ...printLog(other, blocks), '']),
     '# Requests',
-    ...requests.flatMap(printRequest),
+    ...requests.flatMap((request, number) => printRequest(messagesOf(request), number, requests[number - 1], blocks)),
     '',
     '# Drawn besides the answers',
     ...drawn.filter(({ type }) => type === 'retrying' || type === 'retrying_ended').map((one) => JSON.stringify(one)),
@@ -29,8 +33,38 @@ export function printWalk({ events, others = [], requests, drawn }: Walk): strin
   return stable(lines.join('\n'));
 }
 
-function printLog(events: string): string[] {
-  return printEvents(approvalsInOrder(events.trimEnd().split('\n').map(parse).filter(isOfTheTurn)));
+/** The notification blocks of a walk, numbered in the order in which they entered the log. */
+class Blocks {
+  readonly #numbers = new Map<string, number>();
+
+  /** The lines that print the block at its first occurrence. */
+  enter(text: string): { name: string; lines: string[] } {
+    if (text === '') return { name: '', lines: [] };
+    const known = this.#numbers.get(text);
+    if (known !== undefined) return { name: nameBlock(known), lines: [] };
+    const number = this.#numbers.size + 1;
+    this.#numbers.set(text, number);
+    return { name: nameBlock(number), lines: [`    block ${number}`, ...indentText(text)] };
+  }
+
+  /** The same text with the name of each block in its place. */
+  abbreviate(text: string): string {
+    const longestFirst = [...this.#numbers].sort(([one], [other]) => other.length - one.length);
+    return longestFirst.reduce((rest, [block, number]) => rest.replaceAll(block, nameBlock(number)), text);
+  }
+}
+
+function nameBlock(number: number): string {
+  return `[block ${number}]`;
+}
+
+/** Each line behind a bar, so that blank lines and the end of the text can be seen. */
+function indentText(text: string): string[] {
+  return text.split('\n').map((line) => `    |${line === '' ? '' : ` ${line}`}`);
+}
+
+function printLog(events: string, blocks: Blocks): string[] {
+  return printEvents(approvalsInOrder(events.trimEnd().split('\n').map(parse).filter(isOfTheTurn)), blocks);
 }
 
 /** Sorts approvals, which are in any order in the log if calls run concurrently. */
@@ -55,15 +89,17 @@ function isOfTheTurn(event: LogEvent): boolean {
   return event.type !== 'title_set' && !(event.type === 'model_call' && event.purpose === 'title');
 }
 
-/** Replaces `through` with the number of printed events up to it. */
-function printEvents(events: readonly LogEvent[]): string[] {
+/** An event that names another one by its number prints how many of the printed ones come before it. */
+function printEvents(events: readonly LogEvent[], blocks: Blocks): string[] {
   const reached = (through: number) => events.filter((event) => event.seq <= through).length;
-  return events.map((event) => {
+  return events.flatMap((event) => {
     if (event.type === 'compaction' || event.type === 'forked')
-      return printEvent({ ...event, through: reached(event.through) });
-    if (!('notifications' in event) || event.notifications === undefined) return printEvent(event);
+      return [printEvent({ ...event, through: reached(event.through) })];
+    if (!('notifications' in event) || event.notifications === undefined) return [printEvent(event)];
     const { notifications } = event;
-    return printEvent({ ...event, notifications: { ...notifications, through: reached(notifications.through) } });
+    const { name, lines } = blocks.enter(notifications.text);
+    const printed = { ...notifications, text: name, through: reached(notifications.through) };
+    return [printEvent({ ...event, notifications: printed }), ...lines];
   });
 }
 
@@ -73,10 +109,40 @@ function printEvent(event: LogEvent): string {
   return `${event.type} ${JSON.stringify(Object.fromEntries(rest))}`;
 }
 
-function printRequest({ body }: ReceivedRequest, number: number): string[] {
-  const { messages } = JSON.parse(body) as { messages: { role: string }[] };
-  const printed = messages.slice(1).map((message) => `  ${JSON.stringify(message)}`);
-  return [`request ${number + 1}`, ...printed];
+interface PrintedMessage {
+  readonly role: string;
+  readonly content?: unknown;
+}
+
+/** Without the system prompt. */
+function messagesOf({ body }: ReceivedRequest): readonly PrintedMessage[] {
+  return (JSON.parse(body) as { messages: PrintedMessage[] }).messages.slice(1);
+}
+
+function printRequest(
+  messages: readonly PrintedMessage[],
+  number: number,
+  previous: ReceivedRequest | undefined,
+  blocks: Blocks,
+): string[] {
+  const before = (previous === undefined ? [] : messagesOf(previous)).map((message) => JSON.stringify(message));
+  const changed = messages.findIndex((message, index) => JSON.stringify(message) !== before[index]);
+  const same = changed === -1 ? messages.length : changed;
+  return [
+    `request ${number + 1}`,
+    ...(same === 0 ? [] : [`  as before: ${same} of ${before.length}`]),
+    ...messages.slice(same).flatMap((message) => printMessage(message, blocks)),
+  ];
+}
+
+/** A text of several lines, or with a block, is printed as it is; everything else as JSON. */
+function printMessage({ role, content, ...rest }: PrintedMessage, blocks: Blocks): string[] {
+  const text = typeof content === 'string' ? blocks.abbreviate(content) : undefined;
+  if (text === undefined || !text.includes('\n')) {
+    const printed = content === undefined ? rest : { content: text ?? content, ...rest };
+    return [`  ${role} ${JSON.stringify(printed)}`];
+  }
+  return [`  ${role}${Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`}`, ...indentText(text)];
 }
 
 function stable(text: string): string {
