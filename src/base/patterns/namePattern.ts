@@ -36,12 +36,17 @@ const NAMED_CLASSES: Readonly<Record<string, RegExp>> = {
 
 /** A pattern that is malformed (an unclosed `[`, a lone `\` at its end) matches nothing. */
 export function compileName(pattern: string, ignoreCase = false): NamePattern {
-  const tokens = tokensOf(ignoreCase ? pattern.toLowerCase() : pattern);
+  const tokens = tokensOf(ignoreCase ? toLowerCase(pattern) : pattern);
   if (tokens === undefined) return { matches: () => false };
   const plain = tokens.every((token) => token.type === 'text') ? tokens.map(({ unit }) => unit).join('') : undefined;
   const fold = (name: string) => (ignoreCase ? name.toLowerCase() : name);
   if (plain !== undefined) return { matches: (name) => fold(name) === plain };
   return { matches: (name) => !isNavigation(name) && matchTokens(tokens, fold(name), ignoreCase) };
+}
+
+/** As in git, an escaped capital keeps its case, so that it matches nothing if case is ignored. */
+function toLowerCase(pattern: string): string {
+  return pattern.replace(/\\[^]|[^\\]+/g, (part) => (part.startsWith('\\') ? part : part.toLowerCase()));
 }
 
 /** `.` and `..` match only themselves. */

@@ -29,7 +29,7 @@ export interface LiveConversation {
   readonly heldBack?: HeldReason;
 }
 
-/** What the disk or the lock refused is told; anything else is a bug. */
+/** Failures of the disk or the lock are shown to the user; anything else is a bug. */
 export function storageFailure(error: unknown): { ok: false; failure: Failure } {
   if (error instanceof FailureError) return { ok: false, failure: error.failure };
   throw error;

@@ -1,4 +1,4 @@
-// The system prompt: what the model is told of itself and of notification blocks.
+// The system prompt: describes the agent and notification blocks to the model.
 import { READ_NOTIFICATIONS } from '../../protocol/notification.ts';
 import { type Workspace } from '../ports/workspace.ts';
 

@@ -80,8 +80,8 @@ export class FileReports {
     this.#reports.forget(conversation, fileScope(path));
     await this.#withdraw('changed', path, conversation, 'it is again as it was seen');
     await this.#withdraw('deleted', path, conversation, 'it is there again, as it was seen');
-    const told = this.#deps.seen.get(path)?.by.find((one) => one.conversation === conversation)?.announced;
-    if (told === undefined || told === hash) return;
+    const announced = this.#deps.seen.get(path)?.by.find((one) => one.conversation === conversation)?.announced;
+    if (announced === undefined || announced === hash) return;
     this.#reports.report(conversation, fileScope(path), hash, fileAgainAsRead(path, hash));
   }
 

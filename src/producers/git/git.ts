@@ -232,7 +232,7 @@ class GitWatch implements Disposable {
       if (!moved.includes(state)) return [state];
       const view = this.#viewOf(state.path, conversation);
       const hash = hashes.get(state.path) ?? state.hash;
-      // As it was known to be; or whoever watches it has told of it.
+      // It is as it was known to be, or another producer has reported it.
       if (back.includes(state) || view === undefined || view.announced === hash) return [];
       return [{ path: state.path, hash, complete: hash === view.hash }];
     });
@@ -240,7 +240,7 @@ class GitWatch implements Disposable {
     const draft = isWorthReporting(report, files) ? gitHeadChanged(operation, files, report.author) : undefined;
     return [
       { kind: GIT_KIND, subject, replaces: report.message, ...(draft && { draft }) },
-      // That it is again as it was read is nothing to whoever never heard otherwise.
+      // A file that is again as it was read needs no report if none was delivered before.
       ...back.map(({ path }) => ({ kind: { source: 'file', name: 'changed' }, subject: fileScope(path) })),
     ];
   }

@@ -83,6 +83,13 @@ test.each([false, true])('any rules on any paths agree with git, case ignored: %
   );
 });
 
+test('an escaped capital agrees with git, whether case is ignored or not', () => {
+  const paths = ['a', 'A', 'b/a', 'b/A', 'xa', 'xA'];
+  for (const ignoreCase of [false, true])
+    for (const rules of ['\\A', '\\a', '?\\A', '*\\A', 'b/\\A'])
+      expect(ignoredByUs(rules, paths, ignoreCase)).toEqual(ignoredByGit(rules, paths, ignoreCase));
+});
+
 test.each([
   ['a rule of 66,000 characters', `${'x'.repeat(66_000)}\n*.log`],
   ['a rule of 20,000 brackets', `${'('.repeat(20_000)}\n*.log`],
