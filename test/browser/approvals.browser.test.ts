@@ -1,4 +1,4 @@
-// Approvals by a person's hands: with the mouse, from the keyboard, over a reload, two at once.
+// Approvals in the browser: with the mouse, from the keyboard, across a reload, two at once.
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ function results(): string[] {
   return messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
 }
 
-test('with the mouse: approve, then always, then not asked again', async () => {
+test('with the mouse: Approve, then Always, then no further question', async () => {
   server.script({ calls: [run('echo once')] }, { calls: [run('echo ever')] }, { calls: [run('echo ever')] }, done);
   await workbench.say('Go on.');
   await workbench.card('Run echo once').getByRole('button', { name: 'Approve' }).click();
@@ -47,7 +47,7 @@ test('with the mouse: approve, then always, then not asked again', async () => {
   expect(results()).toEqual(['once\n(exit code 0)', 'ever\n(exit code 0)', 'ever\n(exit code 0)']);
 });
 
-test('a task whose name imitates the page, breaks the line or turns it round is asked for as what it is', async () => {
+test('a task whose name has markup, line breaks or direction marks is shown escaped in its approval', async () => {
   const names = ['</p><img src=x><b>Approved</b>', 'boil\nApproved', 'steep\u202egnp.exe'];
   const tasks = names.map((label) => ({ label, type: 'shell', command: 'touch never-made', problemMatcher: [] }));
   await mkdir(join(workbench.folder, '.vscode'), { recursive: true });
@@ -72,7 +72,7 @@ test('a task whose name imitates the page, breaks the line or turns it round is 
   expect(existsSync(join(workbench.folder, 'never-made'))).toBe(false);
 });
 
-test('from the keyboard alone: the card takes the keys, but no single key answers', async () => {
+test('from the keyboard: the card gets the focus, but no single key answers', async () => {
   server.script({ calls: [run('echo typed')] }, done);
   await workbench.say('Go on.');
   const card = workbench.card('Run echo typed');
@@ -96,7 +96,7 @@ test('from the keyboard alone: the card takes the keys, but no single key answer
   await expect.poll(focused).toBe('Message to Earshot');
 });
 
-test('from the keyboard: rejected with a reason', async () => {
+test('from the keyboard: a rejection with a reason', async () => {
   server.script({ calls: [run('touch never-made')] }, done);
   await workbench.say('Go on.');
   const card = workbench.card('Run touch never-made');
@@ -109,7 +109,7 @@ test('from the keyboard: rejected with a reason', async () => {
   expect(existsSync(join(workbench.folder, 'never-made'))).toBe(false);
 });
 
-test('from the keyboard: changed before it runs; what the tool cannot take is said on the card', async () => {
+test('from the keyboard: arguments are modified before the call runs; invalid ones are explained on the card', async () => {
   const wrong = { id: `call${++number}`, name: 'read_file', arguments: { path: '../outside.txt' } };
   server.script({ calls: [run('echo model')] }, { calls: [wrong] }, done);
   await workbench.say('Go on.');
@@ -138,7 +138,7 @@ test('from the keyboard: changed before it runs; what the tool cannot take is sa
   expect(results()[1]).toContain('# ');
 });
 
-test('one that was open is open again after a reload, and is answered there', async () => {
+test('an open approval is open again after a reload and can be answered', async () => {
   server.script({ calls: [run('echo after')] }, done);
   await workbench.say('Go on.');
   await workbench.card('Run echo after').getByRole('button', { name: 'Approve' }).waitFor();
@@ -149,7 +149,7 @@ test('one that was open is open again after a reload, and is answered there', as
   expect(results()).toEqual(['after\n(exit code 0)']);
 });
 
-test('two at once: each card answers for itself, and the turn waits for both', async () => {
+test('two approvals at once: each card answers its own call, and the turn waits for both', async () => {
   server.script({ calls: [run('echo left'), run('echo right')] }, done);
   await workbench.say('Go on.');
   const [left, right] = [workbench.card('Run echo left'), workbench.card('Run echo right')];
@@ -162,7 +162,7 @@ test('two at once: each card answers for itself, and the turn waits for both', a
   expect(results().sort()).toEqual(['The user rejected this call: no reason given.', 'left\n(exit code 0)']);
 });
 
-test('stop while one is open ends the turn; nothing ran', async () => {
+test('Stop while an approval is open ends the turn, and nothing runs', async () => {
   server.script({ calls: [run('touch stopped-made')] }, done);
   await workbench.say('Go on.');
   await workbench.card('Run touch stopped-made').getByRole('button', { name: 'Approve' }).waitFor();

@@ -1,4 +1,4 @@
-// What must come into sight or get the keyboard by itself: a new chat, an approval, a message that was just sent.
+// What must become visible or focused by itself: a new chat, an approval, a message that was just sent.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -45,7 +45,7 @@ async function visiblePart(selector: string): Promise<number> {
     });
 }
 
-test('New Chat and Open Conversation with the view hidden show it, with the keyboard in the composer', async () => {
+test('New Chat and Open Conversation show a hidden view and focus the composer', async () => {
   server.script(done, done);
   await workbench.say('First.');
   await workbench.settled();
@@ -68,7 +68,7 @@ test('New Chat and Open Conversation with the view hidden show it, with the keyb
   await expect.poll(focused).toBe('Message to Earshot');
 });
 
-test('an approval right after Enter gets the keyboard once nobody types; keys then go to the composer and approve nothing', async () => {
+test('an approval right after Enter gets the focus once typing stops; typed keys go to the composer and approve nothing', async () => {
   server.script({ calls: [run('echo typed')] }, done);
   await workbench.say('Go on.');
   await expect.poll(focused).toBe('Approval: Run echo typed');
@@ -85,7 +85,7 @@ test('an approval right after Enter gets the keyboard once nobody types; keys th
   await workbench.settled();
 });
 
-test('sending while scrolled up brings the message, the answer and an approval into sight', async () => {
+test('sending while scrolled up scrolls to the message, the answer and an approval', async () => {
   const long = Array.from({ length: 120 }, (_, line) => `Paragraph ${line}.\n\n`).join('');
   server.script({ text: [long] }, { calls: [run('echo below')] }, { text: [long, 'The end.'] });
   await workbench.say('Tell me a lot.');
@@ -111,7 +111,7 @@ test('sending while scrolled up brings the message, the answer and an approval i
 
 const THEMES = ['Default Dark Modern', 'Default Light Modern', 'Default High Contrast', 'Default High Contrast Light'];
 
-test('an approval with the keyboard in every theme and in a narrow window', async () => {
+test('a focused approval in every theme and in a narrow window', async () => {
   server.script({ calls: [run('echo narrow')] }, done);
   await workbench.say('Go on.');
   await expect.poll(focused).toBe('Approval: Run echo narrow');

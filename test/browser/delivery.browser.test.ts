@@ -1,4 +1,4 @@
-// Writing while the agent works, by hand: queued, taken back, with an approval open, interrupting; woken and interrupted by events.
+// Writing during a turn: queued, removed, with an open approval, interrupting; the model woken and interrupted by notifications.
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -70,7 +70,7 @@ async function type(text: string, key = 'Enter'): Promise<void> {
   await workbench.composer().press(key);
 }
 
-test('queued: a chip, one taken back, the other rides the running command’s result', async () => {
+test('queued messages are chips: one is removed, the other is delivered with the running command’s result', async () => {
   const pipe = makePipe('pipe');
   server.script({ calls: [run('cat pipe')] }, done);
   await workbench.say('Go on.');
@@ -96,7 +96,7 @@ test('queued: a chip, one taken back, the other rides the running command’s re
   expect(await queued().getByRole('listitem').count()).toBe(0);
 });
 
-test('with an approval open: reject with these words, or queue them; never approve', async () => {
+test('with an open approval a message rejects with a reason or is queued, and never approves', async () => {
   server.script({ calls: [run('touch never-made')] }, done);
   await workbench.say('Go on.');
   await workbench.card('Run touch never-made').getByRole('button', { name: 'Approve' }).waitFor();
@@ -112,7 +112,7 @@ test('with an approval open: reject with these words, or queue them; never appro
   expect(result?.content).toMatch(/^The user rejected this call: not in this folder\.[\s\S]*yes, approve it/);
 });
 
-test('interrupt with Ctrl+Enter: a streaming answer stays as cut off, a running command is cancelled', async () => {
+test('Ctrl+Enter interrupts: a streaming answer stays as interrupted, a running command is cancelled', async () => {
   makePipe('pipe');
   server.script({ text: ['I will now explain', ' at great length'], hang: true }, { calls: [run('cat pipe')] }, done);
   await workbench.say('Explain.');
@@ -134,7 +134,7 @@ test('interrupt with Ctrl+Enter: a streaming answer stays as cut off, a running 
   ]);
 });
 
-test('stopped: what was queued is in the composer again', async () => {
+test('after Stop the queued message is back in the composer', async () => {
   makePipe('pipe');
   server.script({ calls: [run('cat pipe')] });
   await workbench.say('Go on.');
@@ -150,7 +150,7 @@ test('stopped: what was queued is in the composer again', async () => {
   await undelivered.waitFor({ state: 'detached' });
 });
 
-test('its own background command ends while it is idle: it is woken, and the turn looks different', async () => {
+test('the end of a background command wakes the idle model, and the turn is marked as automatic', async () => {
   const end = makePipe('end');
   server.script({ calls: [run('cat end', { background: true, handle: 'build' })] }, done, {
     text: ['The build is over.'],
@@ -173,7 +173,7 @@ test('its own background command ends while it is idle: it is woken, and the tur
   });
 });
 
-test('critical: breaks off the answer; after a stop it waits, the chat says so, and Deliver now tells it', async () => {
+test('a critical notification interrupts the answer; after Stop it stays pending, and Deliver Now delivers it', async () => {
   server.script(
     { calls: [read('src/menu.ts')] },
     { text: ['Let me think'], hang: true },
@@ -208,7 +208,7 @@ test('critical: breaks off the answer; after a stop it waits, the chat says so, 
   expect((await messages(3)).at(-1)?.content).toMatch(/Changed by hand[\s\S]*Automated event\./);
 });
 
-test('an image is pasted, shown, and goes with the words', async () => {
+test('a pasted image is shown and sent with the message', async () => {
   server.script(done);
   await workbench.composer().focus();
   await workbench.composer().evaluate(async (element) => {

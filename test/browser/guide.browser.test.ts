@@ -1,4 +1,4 @@
-// The Guide by a person's hands: a tour with a question, type errors that it has never seen, a watcher, and what it heard.
+// The Guide in the browser: the tour with a question, unknown type errors, a background watcher, “what happened?”.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
@@ -17,7 +17,7 @@ beforeEach(async () => {
   await workbench.reset();
 });
 
-test('the tour: a question that outlives a reload is answered from the keyboard, and the change is told with it', async () => {
+test('the tour: a question survives a reload and is answered from the keyboard, and the change is delivered with the answer', async () => {
   await workbench.chat().getByRole('button', { name: 'tour', exact: true }).click();
   await keyboard('Enter');
   const question = workbench.card(/^Ask Open README\.md/);
@@ -50,7 +50,7 @@ test('the tour: a question that outlives a reload is answered from the keyboard,
   await workbench.transcript().getByText('That was the tour.').waitFor();
 });
 
-test('three type errors that it has never seen: found, fixed by the editor’s own fixes, and the task passes', {
+test('three unknown type errors are found and fixed with quick fixes, and the task passes', {
   timeout: 4 * PATIENCE,
 }, async () => {
   const word = Math.random()
@@ -85,7 +85,7 @@ test('three type errors that it has never seen: found, fixed by the editor’s o
   await workbench.screenshot('guide-passed');
 });
 
-test('a watcher in the background, a file changed by hand meanwhile, and what happened', {
+test('a background watcher and a file changed by hand are both reported on “what happened?”', {
   timeout: 4 * PATIENCE,
 }, async () => {
   const command = 'node node_modules/typescript/bin/tsc --watch --preserveWatchOutput';
@@ -125,7 +125,7 @@ test('a watcher in the background, a file changed by hand meanwhile, and what ha
   await workbench.settled();
 });
 
-test('a model of VS Code’s own is chosen from the list, and what it cannot do is said with the next step', async () => {
+test('a VS Code language model is chosen from the list, and its limits are shown with the next step', async () => {
   await workbench.startCommand('Earshot: Choose Model');
   const row = workbench.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: 'Tea One' });
   await row.waitFor();

@@ -1,4 +1,4 @@
-// Background commands by hand: moved there, listed, typed into, stopped; and the extension host killed in every moment of theirs.
+// Background commands in the browser: moved, listed, typed into, stopped; and the extension host killed in each state.
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ async function openList(): Promise<void> {
   if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click();
 }
 
-test('a running command is moved to the background, listed, shown in a terminal, told of and stopped', async () => {
+test('a running command is moved to the background, listed, shown in a terminal, sent to the model and stopped', async () => {
   server.script(
     { calls: [{ id: 'a', name: 'run_command', arguments: { command: 'echo serving; sleep 1000' } }] },
     done,
@@ -81,7 +81,7 @@ test('a running command is moved to the background, listed, shown in a terminal,
   await list().waitFor({ state: 'hidden' });
 });
 
-test('one that asks is answered in the terminal; every theme shows the list', async () => {
+test('a command that waits for input is answered in the terminal; the list in every theme', async () => {
   await workbench.openChat();
   await workbench.reset();
   server.script(
@@ -119,7 +119,7 @@ test('one that asks is answered in the terminal; every theme shows the list', as
     .waitFor();
 });
 
-test('the extension host is killed while one runs, one ends and one waits: each told truly, once, and usable', async () => {
+test('after the extension host is killed, a running, an ended and a waiting command are each reported once and usable', async () => {
   await workbench.openChat();
   await workbench.reset();
   const job = 'while [ ! -e go ]; do sleep 0.1; done; echo result; touch over; exit 7';

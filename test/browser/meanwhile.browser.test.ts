@@ -1,4 +1,4 @@
-// Files that another program changes while a command runs: listed apart in the bar, left alone by Undo, restored only after a question.
+// Files that another program changes while a command runs: listed apart, ignored by Undo, restored only after a question.
 import { execFile, execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
@@ -40,7 +40,7 @@ function waiting(): string | undefined {
   return undefined;
 }
 
-test('what another program wrote meanwhile is listed apart from what the command changed', async () => {
+test('files that another program wrote meanwhile are listed apart from those the command changed', async () => {
   execFileSync('mkfifo', ['pipe'], { cwd: workbench.folder });
   await workbench.openChat();
   const command = "echo 'export const own = 1;' > src/own.ts; echo 'export const late = 3;' >> src/menu.ts; cat pipe";
@@ -79,7 +79,7 @@ test.each(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast
   await workbench.screenshot(`meanwhile-${theme}`);
 });
 
-test('Undo names what it deletes, and leaves the files of the other program alone', async () => {
+test('Undo names the files it deletes and leaves those of the other program unchanged', async () => {
   await bar().getByRole('button', { name: 'Undo', exact: true }).click();
   await dialog().getByText('Undo Earshot’s changes in 2 files?').waitFor();
   await dialog()
@@ -95,7 +95,7 @@ test('Undo names what it deletes, and leaves the files of the other program alon
   await expect.poll(() => bar().getByText('2 files changed', { exact: true }).count()).toBe(0);
 });
 
-test('one of them is looked at, deleted after a question, and taken back; the other is dismissed', async () => {
+test('one of them is opened, deleted after a question and restored; the other is dismissed', async () => {
   await bar().locator('.changes-name', { hasText: 'README.md' }).click();
   await workbench.page.locator('.tab', { hasText: 'README.md (changed meanwhile)' }).waitFor();
   const restore = () =>

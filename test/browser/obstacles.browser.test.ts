@@ -1,4 +1,4 @@
-// What stands in the way is said, with the next step: no folder, storage that cannot be written, a corrupt log.
+// Obstacles with their next step: no folder, storage that cannot be written, a corrupt log.
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 const workbench = useSharedWorkbench({ expectedErrors: /damaged|cannot be written|draft/ });
 
-test('a corrupt line in the log is told, and the rest is there', async () => {
+test('a corrupt line in the log is reported, and the rest of the conversation is shown', async () => {
   await workbench.openChat();
   await workbench.say('read README.md');
   await workbench.settled();
@@ -32,7 +32,7 @@ test('a corrupt line in the log is told, and the rest is there', async () => {
   await workbench.settled();
 });
 
-test('storage that cannot be written is told, and nothing that was typed is lost', async () => {
+test('storage that cannot be written is reported, and nothing typed is lost', async () => {
   await workbench.openChat();
   await workbench.say('list the files');
   await workbench.settled();
@@ -61,7 +61,7 @@ test('storage that cannot be written is told, and nothing that was typed is lost
   await workbench.transcript().getByText('package.json').first().waitFor();
 });
 
-test('with no folder open the chat says so and still works', async () => {
+test('without an open folder the chat says so and still works', async () => {
   const window = await workbench.newWindow({ noFolder: true });
   await workbench.openChat(window);
   await workbench.chat(window).getByText('No folder is open', { exact: false }).waitFor();

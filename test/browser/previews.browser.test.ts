@@ -1,4 +1,4 @@
-// Previews of approvals in the page: what goes and what comes, refreshed while open, with the counts that stand there afterwards.
+// Previews of approvals in the page: removed and added lines, refreshed while open, with the final counts.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
@@ -35,7 +35,7 @@ const text = (lines: number) => Array.from({ length: lines }, (_, index) => `lin
 const file = (name: string) => join(workbench.folder, name);
 const counts = (title: string) => workbench.card(title).locator('.diff-head .diff-counts').innerText();
 
-test('overwriting 20 lines with 2 shows −20 +2, before it runs and after', async () => {
+test('overwriting 20 lines with 2 shows −20 +2 before and after the call runs', async () => {
   await writeFile(file('twenty.txt'), text(20));
   const write = call('write_file', { path: 'twenty.txt', content: 'one\ntwo\n' });
   server.script({ calls: [call('read_file', { path: 'twenty.txt' })] }, { calls: [write] }, done);
@@ -50,7 +50,7 @@ test('overwriting 20 lines with 2 shows −20 +2, before it runs and after', asy
   await expect.poll(() => counts('Write twenty.txt')).toMatch(/\+2\s*−20/);
 });
 
-test('a file that changes while it is asked for is shown as it is by then', async () => {
+test('a file that changes while the approval is open is shown in its new state', async () => {
   await writeFile(file('moving.txt'), text(9));
   const edit = call('edit_file', { path: 'moving.txt', edits: [{ old_text: 'line 5', new_text: 'five' }] });
   server.script({ calls: [call('read_file', { path: 'moving.txt' })] }, { calls: [edit] }, done);
@@ -65,7 +65,7 @@ test('a file that changes while it is asked for is shown as it is by then', asyn
   expect(await readFile(file('moving.txt'), 'utf8')).toBe(`new\nnew\n${text(9).replace('line 5', 'five')}`);
 });
 
-test.each(Object.entries(THEMES))('a deletion, an edit and what is no text in %s', async (theme, bodyClass) => {
+test.each(Object.entries(THEMES))('previews of a deletion, an edit and a binary file in %s', async (theme, bodyClass) => {
   await setTheme(theme);
   await writeFile(file('old.txt'), text(5));
   await writeFile(file('picture.bin'), Buffer.alloc(5000));

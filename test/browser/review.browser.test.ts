@@ -1,4 +1,4 @@
-// A person reviews what the agent changed: the bar, the diff editors, parts, restoring and taking it back; in every theme.
+// Reviewing the agent's changes: the bar, diff editors, hunks, restore and revert, in every theme.
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ async function run(words: string, command: string): Promise<void> {
   await workbench.settled();
 }
 
-test('the bar lists what a command changed, with counts, and stays for the next turn', async () => {
+test('the bar lists the files a command changed, with counts, and stays in the next turn', async () => {
   await workbench.openChat();
   const menu = "sed -i '1i export const house = 1;' src/menu.ts; echo 'export const end = 2;' >> src/menu.ts";
   await run('Tidy up the menu.', `${menu}; echo 'export const tip = 0.1;' > src/tip.ts; rm README.md`);
@@ -77,14 +77,14 @@ test.each(Object.entries(THEMES))('the bar and a diff editor in %s', async (them
   expect(found).toEqual([]);
 });
 
-test('all of them in one editor', async () => {
+test('Review All opens all changed files in one editor', async () => {
   await setTheme('Default Dark Modern');
   await button('Review').click();
   await workbench.page.locator('.multiDiffEntry').first().waitFor();
   await workbench.screenshot('review-all');
 });
 
-test('a part is undone and a file kept from the keyboard, which stays in the bar', async () => {
+test('from the keyboard one hunk is undone and one file kept, and the focus stays in the bar', async () => {
   await button('Undo changes in src/menu.ts, line 1').press('Enter');
   await expect.poll(() => text('src/menu.ts')).not.toContain('house');
   expect(await text('src/menu.ts')).toContain('export const end = 2;');
@@ -133,7 +133,7 @@ test.each(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast
   },
 );
 
-test('it is done, the user’s bytes stay, and one click takes it back', async () => {
+test('restoring keeps the user’s bytes, and one click reverts it', async () => {
   const request = workbench.transcript().locator('.request', { hasText: 'Tidy up the menu.' });
   await request.hover();
   await request.getByRole('button', { name: 'Restore files to their state before this turn' }).click();

@@ -1,4 +1,4 @@
-// The slice with a model behind HTTP: what the page shows is what went over the wire, also across a crash.
+// A scripted model over HTTP: the page shows exactly what was sent, also across a crash.
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ interface Body {
 
 const bodyOf = async (number: number) => JSON.parse((await server.request(number)).body) as Body;
 
-test('the block on the card is the block in the request, word for word', async () => {
+test('the block on the card equals the block in the request', async () => {
   const pipe = makePipe('third');
   const first = server.requests.length;
   server.script(
@@ -52,7 +52,7 @@ test('the block on the card is the block in the request, word for word', async (
   await workbench.transcript().locator('strong', { hasText: 'Heard' }).waitFor();
 });
 
-test('killed between queueing and delivery: in exactly one carrier, and in the next request', async () => {
+test('after a kill between queueing and delivery, the notification is in exactly one carrier and in the next request', async () => {
   makePipe('fourth');
   await workbench.reset();
   const first = server.requests.length;
@@ -78,7 +78,7 @@ test('killed between queueing and delivery: in exactly one carrier, and in the n
   expect(body.messages.at(-1)).toEqual({ role: 'user', content: 'And now?' });
 });
 
-test('an endpoint that refuses is named with what to do, and the words can be sent again', async () => {
+test('an endpoint that refuses is named with the next step, and the message can be sent again', async () => {
   await workbench.reset();
   server.script({ refuse: { status: 401, message: 'bad key' } });
   await workbench.say('Hello?');

@@ -1,4 +1,4 @@
-// One notification, all the way, by hand, with the Guide: read, run, change the file meanwhile, hear of it.
+// One notification end to end with the Guide: read a file, run a command, change the file meanwhile.
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ beforeEach(async () => {
   await workbench.reset();
 });
 
-test('the empty chat says hello, the model and the versions', async () => {
+test('the empty chat shows a greeting, the model and the versions', async () => {
   const welcome = workbench.chat().locator('.welcome');
   await welcome.getByRole('heading', { name: 'Hello, I am Earshot.' }).waitFor();
   await welcome.getByText(/Guide · offline, no AI/).waitFor();
@@ -21,7 +21,7 @@ test('the empty chat says hello, the model and the versions', async () => {
   expect(await workbench.statusBar().innerText()).toContain('Earshot');
 });
 
-test('a change of a file that was read reaches the model with the running command’s result', async () => {
+test('a change of a read file reaches the model with the running command’s result', async () => {
   const pipe = makePipe('first');
   const before = await readFile(join(workbench.folder, FILE), 'utf8');
   await workbench.say(`read ${FILE} then run cat first`);
@@ -51,7 +51,7 @@ test('a change of a file that was read reaches the model with the running comman
   expect(await workbench.transcript().innerText()).toContain('I was notified meanwhile:');
 });
 
-test('what waits while nothing runs is still waiting after a reload, counted, and rides the next request', async () => {
+test('notifications pending while idle are still pending after a reload, counted, and delivered with the next request', async () => {
   await workbench.say(`read ${FILE}`);
   await workbench.settled();
   const path = join(workbench.folder, FILE);
@@ -75,7 +75,7 @@ test('what waits while nothing runs is still waiting after a reload, counted, an
   await expect.poll(() => workbench.statusBar().innerText()).not.toMatch(/Earshot\s1/);
 });
 
-test('what was queued before the extension host was killed is delivered once, after the restart', async () => {
+test('notifications queued before the extension host is killed are delivered once after the restart', async () => {
   makePipe('second');
   const before = await readFile(join(workbench.folder, FILE), 'utf8');
   await workbench.say(`read ${FILE} then run cat second`);
@@ -105,7 +105,7 @@ test('what was queued before the extension host was killed is delivered once, af
   ).toBe(1);
 });
 
-test('an approval that was open is open again after a reload, and can be rejected with a reason', async () => {
+test('an open approval is open again after a reload and can be rejected with a reason', async () => {
   await workbench.say('run echo never');
   await workbench.card('Run echo never').getByRole('button', { name: 'Approve' }).waitFor();
   expect(await workbench.statusBar().innerText()).toContain('waiting for approval');

@@ -1,4 +1,4 @@
-// How a window starts: nothing is loaded before it is used, and what was there before is recovered without being asked.
+// The start of a window: nothing is loaded before it is used, and an earlier conversation is recovered.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -12,14 +12,14 @@ async function loads(): Promise<string[]> {
   return lines.flatMap((line) => /loading, for (.+)$/.exec(line)?.[1] ?? []);
 }
 
-test('a new window loads nothing until it is used; the first command does what it says', async () => {
+test('a new window loads nothing until it is used, and the first command works', async () => {
   // The status bar is there by now.
   await workbench.command('Earshot: Open Chat');
   await workbench.chat().locator('.welcome').waitFor();
   expect(await loads()).toEqual(['a command']);
 });
 
-test('a window with a conversation recovers it with the chat hidden, and counts what happens from then on', async () => {
+test('a window with a conversation recovers it while the chat is hidden and counts new notifications', async () => {
   await workbench.openChat();
   await workbench.say('read src/menu.ts');
   await workbench.settled();
@@ -35,7 +35,7 @@ test('a click on the status bar opens the chat with the conversation', async () 
   await workbench.transcript().locator('.request').filter({ hasText: 'src/menu.ts' }).waitFor();
 });
 
-test('a window whose chat is shown at once draws it', async () => {
+test('a window whose chat is visible at startup renders it', async () => {
   await workbench.reload();
   await workbench.transcript().locator('.request').filter({ hasText: 'src/menu.ts' }).waitFor();
 });

@@ -1,4 +1,4 @@
-// The chat in every theme: a picture of each, and an accessibility checker that finds nothing.
+// The chat in every theme: a screenshot of each, and an accessibility checker without findings.
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const THEMES = {
   'Default High Contrast Light': 'vscode-high-contrast-light',
 };
 
-test('a conversation with everything in it: answers, code, a chip, a call that waits for approval', async () => {
+test('a conversation with answers, code, a chip and a call that waits for approval', async () => {
   const pipe = join(workbench.folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
   await workbench.openChat();

@@ -17,7 +17,7 @@ async function ownerPid(): Promise<number> {
   return owner?.pid ?? Number.NaN;
 }
 
-test('the second window follows live, takes over, and the first follows in its turn; a killed owner is replaced', async () => {
+test('a second window follows live and takes over, the first then follows; a killed owner is replaced', async () => {
   const one = workbench.page;
   await workbench.openChat(one);
   await workbench.say('list the files', one);

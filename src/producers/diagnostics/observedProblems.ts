@@ -1,4 +1,4 @@
-// Decides what is true of files' problems and when: after a quiet while, with doubt about what closing a document took away.
+// Observes the problems of files once a server is quiet, and doubts those that closing a document removed.
 import { extname } from 'node:path';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';

@@ -1,4 +1,4 @@
-// The browser is killed while Earshot waits for the user: the old window's extension host lives on, and a new window takes over.
+// The browser is killed while Earshot waits for the user: the old extension host lives on, and a new window takes over.
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ function lastResult(): string | undefined {
 
 const offer = () => workbench.chat().getByRole('button', { name: 'Continue here' });
 
-test('with a question open: Continue here asks it again in the new window at once, and its answer counts', async () => {
+test('with an open question, Continue Here asks it again in the new window, and the answer counts', async () => {
   server.script({ calls: [ask] }, done);
   await workbench.openChat();
   await workbench.say('Make tea.');
@@ -50,7 +50,7 @@ test('with a question open: Continue here asks it again in the new window at onc
   expect(lastResult()).toContain('Black');
 });
 
-test('with a command running: says what it waits for, and goes on as soon as that has ended', async () => {
+test('with a running command, Continue Here names it and continues when it has ended', async () => {
   const pipe = join(workbench.folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
   server.script({ calls: [run('cat pipe')] }, { calls: [run('echo here')] }, done);

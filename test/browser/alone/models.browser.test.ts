@@ -1,4 +1,4 @@
-// Choosing a model and setting a key by hand: the connection is tested, and what is wrong is said.
+// Choosing a model and setting a key: the connection is tested, and failures are explained.
 import { type Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
@@ -39,7 +39,7 @@ async function type(text: string, title: string): Promise<void> {
   await box.waitFor({ state: 'hidden' });
 }
 
-test('an endpoint is typed, asks for a key, is given one, and its model answers', async () => {
+test('an entered endpoint asks for a key, and then its model answers', async () => {
   await workbench.openChat();
   await workbench.chat().locator('footer').getByText('Guide').waitFor();
   await workbench.startCommand('Earshot: Choose Model');
@@ -67,7 +67,7 @@ test('an endpoint is typed, asks for a key, is given one, and its model answers'
   expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ model: 'second-model' });
 });
 
-test('an address where nobody is says so, and the chat stays with its model', async () => {
+test('an address that does not answer is reported, and the chat keeps its model', async () => {
   await workbench.command('Notifications: Clear All Notifications');
   await workbench.startCommand('Earshot: Choose Model');
   await row('Other address').click();

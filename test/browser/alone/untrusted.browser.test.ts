@@ -4,7 +4,7 @@ import { useWorkbench } from '../../support/workbench.ts';
 
 const workbench = useWorkbench({ untrusted: true });
 
-test('it reads, refuses to run, says why, and works once the user trusts the folder', async () => {
+test('it reads files, refuses to run commands with a reason, and works once the user trusts the folder', async () => {
   const { page } = workbench;
   await workbench.openChat();
   const chat = workbench.chat();

@@ -1,4 +1,4 @@
-// What the agent finds and changes, by a person's eyes: the difference before and after an edit, the to-do list, a search while it runs.
+// Edits and searches in the browser: the diff before and after an edit, the to-do list, a running search.
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ const todo = (first: string, second: string) => ({
   },
 });
 
-test('an edit is shown before it runs and after; the list and what was found stand beside it', async () => {
+test('an edit is shown before and after it runs, with the to-do list and the found problems', async () => {
   server.script(
     { calls: [todo('doing', 'open'), { id: 'read', name: 'read_file', arguments: { path: 'src/menu.ts' } }] },
     {
@@ -92,7 +92,7 @@ test('the path on the card opens the file at the change', async () => {
   await workbench.page.getByRole('tab', { name: /menu\.ts/ }).waitFor();
 });
 
-test('the list and the difference are there again after a reload', async () => {
+test('the to-do list and the diff are shown again after a reload', async () => {
   await workbench.reload();
   await workbench.openChat();
   await workbench.chat().getByText('1 of 3 done').waitFor();

@@ -1,4 +1,4 @@
-// What cannot be drawn stays alone: deep Markdown, an item that fails, and a page that fails as a whole.
+// Rendering failures: deep Markdown, an item that fails, a page that fails as a whole.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
@@ -29,7 +29,7 @@ async function poison(text: string, times: number): Promise<void> {
   await workbench.chat().locator('body').evaluate(script, { text, times });
 }
 
-test('1,000 quotes and lists within each other are drawn, and so is what follows', async () => {
+test('1,000 nested quotes and lists are rendered, and so is the next message', async () => {
   server.script({ text: ['>'.repeat(1000), '\n\n', '- '.repeat(1000), 'deep'] }, { text: ['**Alive.**'] });
   await workbench.openChat();
   await workbench.chat().locator('footer').getByText('scripted-model').waitFor();
@@ -40,7 +40,7 @@ test('1,000 quotes and lists within each other are drawn, and so is what follows
   await workbench.transcript().locator('strong', { hasText: 'Alive.' }).waitFor();
 });
 
-test('an item that cannot be drawn says so, keeps its text, and harms no other', async () => {
+test('an item that cannot be rendered says so, keeps its text, and affects no other', async () => {
   await workbench.reset();
   await poison('bitter', 1000);
   server.script({ text: ['before **bitter** after'] }, { text: ['**Sweet.**'] });
@@ -67,7 +67,7 @@ test('a page that fails as a whole restarts with the conversation', async () => 
   await workbench.chat().locator('.todo-item', { hasText: 'sour' }).waitFor();
 });
 
-test('a page that fails again and again says so and restarts when asked', async () => {
+test('a page that fails repeatedly says so and restarts on request', async () => {
   await workbench.reset();
   await poison('salty', 4);
   server.script(todo('salty'), { text: ['**At last.**'] });
