@@ -176,7 +176,7 @@ export const strings = {
   modifyArguments: 'Arguments as JSON',
   modifyNotObject: 'This is not a JSON object.',
   approvalBecause: (reason: string) => `Asked because ${reason}`,
-  approvalProblem: (problem: string) => `Your change could not be taken: ${problem}`,
+  approvalProblem: (problem: string) => `Your change was not accepted: ${problem}`,
   answeredBy: (by: string) => `Answered by ${by.replace(/^plugin:/, 'plugin ')}`,
   rejectReason: 'Reason for rejecting (optional)',
   questionLabel: (text: string) => `Question: ${text}`,

@@ -1,6 +1,5 @@
 // What must become visible or focused by itself: a new chat, an approval, a message that was just sent.
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
@@ -115,11 +114,8 @@ test('a focused approval in every theme and in a narrow window', async () => {
   server.script({ calls: [run('echo narrow')] }, done);
   await workbench.say('Go on.');
   await expect.poll(focused).toBe('Approval: Run echo narrow');
-  const file = join(workbench.dataFolder, 'data', 'Machine', 'settings.json');
-  await mkdir(join(workbench.dataFolder, 'data', 'Machine'), { recursive: true });
-  const settings = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
   for (const theme of THEMES) {
-    await writeFile(file, JSON.stringify({ ...settings, 'workbench.colorTheme': theme }));
+    await workbench.setTheme(theme);
     const name = theme.includes('High') ? 'high-contrast' : theme.includes('Light') ? 'vscode-light' : 'vscode-dark';
     await workbench.chat().locator(`body[class*="${name}"]`).waitFor();
     await workbench.screenshot(`attention-approval-${theme}`);
@@ -127,7 +123,7 @@ test('a focused approval in every theme and in a narrow window', async () => {
   await workbench.page.setViewportSize({ width: 720, height: 700 });
   await workbench.screenshot('attention-approval-narrow');
   await workbench.page.setViewportSize({ width: 1280, height: 800 });
-  await writeFile(file, JSON.stringify(settings));
+  await workbench.setTheme('Default Dark Modern');
   await workbench.chat().getByRole('button', { name: 'Stop', exact: true }).click();
   await workbench.settled();
 });

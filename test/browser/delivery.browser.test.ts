@@ -243,9 +243,7 @@ test('a pasted image is shown and sent with the message', async () => {
 
 /** As an editor of the settings file would; the window follows without a reload. */
 async function setTheme(theme: string): Promise<void> {
-  const file = join(workbench.dataFolder, 'data', 'Machine', 'settings.json');
-  const settings = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
-  await writeFile(file, JSON.stringify({ ...settings, 'workbench.colorTheme': theme }));
+  await workbench.setTheme(theme);
   const wanted = theme.includes('Light')
     ? 'vscode-light'
     : theme.includes('Contrast')

@@ -1,5 +1,5 @@
 // Edits and searches in the browser: the diff before and after an edit, the to-do list, a running search.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
@@ -102,7 +102,7 @@ test('the to-do list and the diff are shown again after a reload', async () => {
 });
 
 test.each(Object.entries(THEMES))('%s', async (theme, bodyClass) => {
-  await setTheme(theme);
+  await workbench.setTheme(theme);
   const frame = await chatFrame();
   await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);
   await workbench.card('Edit src/menu.ts').scrollIntoViewIfNeeded();
@@ -126,12 +126,6 @@ interface Violation {
 
 function lineTexts(card: ReturnType<typeof workbench.card>, kind: string): Promise<string[]> {
   return card.locator(`${kind} code`).allTextContents();
-}
-
-async function setTheme(theme: string): Promise<void> {
-  const file = join(workbench.dataFolder, 'data', 'Machine', 'settings.json');
-  const settings = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
-  await writeFile(file, JSON.stringify({ ...settings, 'workbench.colorTheme': theme }));
 }
 
 async function chatFrame(): Promise<Frame> {

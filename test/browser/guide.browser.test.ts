@@ -146,9 +146,7 @@ async function chatFrame(): Promise<Frame> {
 
 /** As an editor of the settings file would; the window follows without a reload. */
 async function setTheme(theme: string): Promise<void> {
-  const settings = join(workbench.dataFolder, 'data', 'Machine', 'settings.json');
-  const before = JSON.parse(await readFile(settings, 'utf8')) as Record<string, unknown>;
-  await writeFile(settings, JSON.stringify({ ...before, 'workbench.colorTheme': theme }));
+  await workbench.setTheme(theme);
   const kind = theme.includes('Contrast') ? 'high-contrast' : theme.includes('Light') ? 'light' : 'dark';
   await workbench.chat().locator(`body.vscode-${kind}`).waitFor();
 }

@@ -1,6 +1,6 @@
 // Background commands in the browser: moved, listed, typed into, stopped; and the extension host killed in each state.
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
@@ -96,13 +96,13 @@ test('a command that waits for input is answered in the terminal; the list in ev
     .waitFor();
   await list().locator('.handle-head').click();
   for (const [name, theme] of Object.entries(THEMES)) {
-    await setTheme(theme);
+    await workbench.setTheme(theme);
     await expect
       .poll(() => workbench.page.locator('body > .monaco-workbench').getAttribute('class'))
       .toMatch(classOf(theme));
     await workbench.screenshot(`handles-list-${name}`);
   }
-  await setTheme(THEMES.dark);
+  await workbench.setTheme(THEMES.dark);
   await button('Show setup in a terminal').click();
   const terminal = workbench.page.locator('.terminal-wrapper.active');
   await expect.poll(() => terminal.locator('.xterm-rows').innerText()).toContain('Name?');
@@ -178,13 +178,6 @@ test('after the extension host is killed, a running, an ended and a waiting comm
     )
     .toBe(2);
 });
-
-/** As an editor of the settings file would; the window follows without a reload. */
-async function setTheme(theme: string): Promise<void> {
-  const file = join(workbench.dataFolder, 'data', 'Machine', 'settings.json');
-  const settings = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
-  await writeFile(file, JSON.stringify({ ...settings, 'workbench.colorTheme': theme }));
-}
 
 function classOf(theme: string): RegExp {
   if (theme.includes('High Contrast')) return /\bhc-black\b/;

@@ -70,9 +70,7 @@ test('files that another program wrote meanwhile are listed apart from those the
 });
 
 test.each(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])('the bar in %s', async (theme) => {
-  const file = join(workbench.dataFolder, 'data', 'Machine', 'settings.json');
-  const settings = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
-  await writeFile(file, JSON.stringify({ ...settings, 'workbench.colorTheme': theme }));
+  await workbench.setTheme(theme);
   const classes = () => workbench.page.locator('.monaco-workbench').getAttribute('class');
   const kind = theme.includes('High') ? 'hc-black' : theme.includes('Dark') ? 'vs-dark' : 'vs ';
   await expect.poll(classes).toContain(kind);

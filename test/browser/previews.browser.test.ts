@@ -65,42 +65,39 @@ test('a file that changes while the approval is open is shown in its new state',
   expect(await readFile(file('moving.txt'), 'utf8')).toBe(`new\nnew\n${text(9).replace('line 5', 'five')}`);
 });
 
-test.each(Object.entries(THEMES))('previews of a deletion, an edit and a binary file in %s', async (theme, bodyClass) => {
-  await setTheme(theme);
-  await writeFile(file('old.txt'), text(5));
-  await writeFile(file('picture.bin'), Buffer.alloc(5000));
-  await writeFile(file('edited.txt'), text(9));
-  server.script(
-    {
-      calls: [
-        call('delete_file', { path: 'old.txt' }),
-        call('delete_file', { path: 'picture.bin' }),
-        call('edit_file', { path: 'edited.txt', edits: [{ old_text: 'line 5', new_text: 'five\n5' }] }),
-      ],
-    },
-    done,
-  );
-  await workbench.say('Go on.');
-  await workbench.card('Delete old.txt').getByRole('button', { name: 'Approve' }).waitFor();
-  await workbench.card('Edit edited.txt').getByRole('button', { name: 'Approve' }).waitFor();
-  expect(await counts('Delete old.txt')).toMatch(/\+0\s*−5/);
-  await workbench.card('Delete picture.bin').getByText('Not a text file. 4.9 KB.').waitFor();
-  const frame = await chatFrame();
-  await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);
-  await workbench.card('Delete old.txt').scrollIntoViewIfNeeded();
-  await workbench.screenshot(`previews-${theme}-top`);
-  await workbench.card('Edit edited.txt').getByRole('button', { name: 'Approve' }).scrollIntoViewIfNeeded();
-  await workbench.screenshot(`previews-${theme}`);
-  expect(await findViolations(frame)).toEqual([]);
-  await workbench.chat().getByRole('button', { name: 'Stop', exact: true }).click();
-  await workbench.settled();
-});
-
-async function setTheme(theme: string): Promise<void> {
-  const settings = join(workbench.dataFolder, 'data', 'Machine', 'settings.json');
-  const values = JSON.parse(await readFile(settings, 'utf8')) as Record<string, unknown>;
-  await writeFile(settings, JSON.stringify({ ...values, 'workbench.colorTheme': theme }));
-}
+test.each(Object.entries(THEMES))(
+  'previews of a deletion, an edit and a binary file in %s',
+  async (theme, bodyClass) => {
+    await workbench.setTheme(theme);
+    await writeFile(file('old.txt'), text(5));
+    await writeFile(file('picture.bin'), Buffer.alloc(5000));
+    await writeFile(file('edited.txt'), text(9));
+    server.script(
+      {
+        calls: [
+          call('delete_file', { path: 'old.txt' }),
+          call('delete_file', { path: 'picture.bin' }),
+          call('edit_file', { path: 'edited.txt', edits: [{ old_text: 'line 5', new_text: 'five\n5' }] }),
+        ],
+      },
+      done,
+    );
+    await workbench.say('Go on.');
+    await workbench.card('Delete old.txt').getByRole('button', { name: 'Approve' }).waitFor();
+    await workbench.card('Edit edited.txt').getByRole('button', { name: 'Approve' }).waitFor();
+    expect(await counts('Delete old.txt')).toMatch(/\+0\s*−5/);
+    await workbench.card('Delete picture.bin').getByText('Not a text file. 4.9 KB.').waitFor();
+    const frame = await chatFrame();
+    await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);
+    await workbench.card('Delete old.txt').scrollIntoViewIfNeeded();
+    await workbench.screenshot(`previews-${theme}-top`);
+    await workbench.card('Edit edited.txt').getByRole('button', { name: 'Approve' }).scrollIntoViewIfNeeded();
+    await workbench.screenshot(`previews-${theme}`);
+    expect(await findViolations(frame)).toEqual([]);
+    await workbench.chat().getByRole('button', { name: 'Stop', exact: true }).click();
+    await workbench.settled();
+  },
+);
 
 async function chatFrame(): Promise<Frame> {
   const handle = await workbench.page.frameLocator('iframe.webview').locator('#active-frame').elementHandle();

@@ -58,7 +58,7 @@ test('the bar lists the files a command changed, with counts, and stays in the n
 });
 
 test.each(Object.entries(THEMES))('the bar and a diff editor in %s', async (theme, bodyClass) => {
-  await setTheme(theme);
+  await workbench.setTheme(theme);
   await name('menu.ts').click();
   await workbench.page.locator('.tab', { hasText: 'menu.ts (changed by Earshot)' }).waitFor();
   const frame = await chatFrame();
@@ -78,7 +78,7 @@ test.each(Object.entries(THEMES))('the bar and a diff editor in %s', async (them
 });
 
 test('Review All opens all changed files in one editor', async () => {
-  await setTheme('Default Dark Modern');
+  await workbench.setTheme('Default Dark Modern');
   await button('Review').click();
   await workbench.page.locator('.multiDiffEntry').first().waitFor();
   await workbench.screenshot('review-all');
@@ -98,7 +98,7 @@ test('from the keyboard one hunk is undone and one file kept, and the focus stay
 test.each(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])(
   'restoring says what it will do first, in %s',
   async (theme) => {
-    await setTheme(theme);
+    await workbench.setTheme(theme);
     if (theme === 'Default Dark Modern') {
       await run('Now the order.', "sed -i '1i export const orders = 3;' src/order.ts; echo agent > src/receipt.ts");
       await writeFile(join(workbench.folder, 'src/receipt.ts'), '// Mine.\n');
@@ -164,13 +164,6 @@ test('restoring keeps the user’s bytes, and one click reverts it', async () =>
 interface Violation {
   id: string;
   nodes: { html: string }[];
-}
-
-/** As an editor of the settings file would; the window follows without a reload. */
-async function setTheme(theme: string): Promise<void> {
-  const file = join(workbench.dataFolder, 'data', 'Machine', 'settings.json');
-  const settings = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
-  await writeFile(file, JSON.stringify({ ...settings, 'workbench.colorTheme': theme }));
 }
 
 async function chatFrame(): Promise<Frame> {

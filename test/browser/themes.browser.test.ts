@@ -29,19 +29,12 @@ test('a conversation with answers, code, a chip and a call that waits for approv
 });
 
 test.each(Object.entries(THEMES))('%s', async (theme, bodyClass) => {
-  await setTheme(theme);
+  await workbench.setTheme(theme);
   const frame = await chatFrame();
   await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);
   await workbench.screenshot(`themes-${theme}`);
   expect(await findViolations(frame)).toEqual([]);
 });
-
-/** As an editor of the settings file would; the window follows without a reload. */
-async function setTheme(theme: string): Promise<void> {
-  const file = join(workbench.dataFolder, 'data', 'Machine', 'settings.json');
-  const settings = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
-  await writeFile(file, JSON.stringify({ ...settings, 'workbench.colorTheme': theme }));
-}
 
 async function chatFrame(): Promise<Frame> {
   const handle = await workbench.page.frameLocator('iframe.webview').locator('#active-frame').elementHandle();

@@ -1,7 +1,7 @@
 // Starts and stops a VS Code server with Earshot and builds its addresses.
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
@@ -109,10 +109,10 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
 export async function writeMachineSettings(dataDir: string, settings: Settings): Promise<void> {
   const folder = join(dataDir, 'data', 'Machine');
   await mkdir(folder, { recursive: true });
-  await writeFile(
-    join(folder, 'settings.json'),
-    `${JSON.stringify(mergeSettings(defaultSettings, settings), null, 2)}\n`,
-  );
+  const text = `${JSON.stringify(mergeSettings(defaultSettings, settings), null, 2)}\n`;
+  const partial = join(folder, 'settings.json.tmp');
+  await writeFile(partial, text);
+  await rename(partial, join(folder, 'settings.json'));
 }
 
 /**

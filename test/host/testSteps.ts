@@ -68,10 +68,14 @@ async function check(step: Step, script: string, args: readonly string[]): Promi
 
 async function checkTypes(): Promise<StepResult> {
   await restoreTypes();
-  const result = await check('types', 'typescript/bin/tsc', ['-b', ...(await typeProjects())]);
+  for (const project of await typeProjects()) {
+    // Not `tsc -b`: it skips a project whose own files are unchanged, whatever happened to the files that they import.
+    const result = await check('types', 'typescript/bin/tsc', ['-p', project]);
+    if (result.failures.length > 0) return result;
+  }
   // A cache that cannot be written costs time, and no result.
   await saveTypes().catch(() => undefined);
-  return result;
+  return onePassed;
 }
 
 function explain(step: Step, { exitCode, signal, output, startError }: CommandResult): string {

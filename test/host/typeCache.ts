@@ -1,5 +1,5 @@
 // Keeps what the type checker found out between clones, in the cache folder, so that a new clone checks only what differs.
-import { copyFile, mkdir, readdir, rename, rm, utimes } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cacheFolder } from './cache.mjs';
 import { repository } from './setup.mjs';
@@ -8,17 +8,11 @@ const own = join(repository, '.build', 'types');
 const shared = join(cacheFolder(), 'types');
 const suffix = '.tsbuildinfo';
 
-/**
- * For a clone that has none. They name files by relative paths and with hashes of their content. `tsc -b` compares the hash
- * only of a file that is newer than they are, whatever clone it is in: with the time 0 that is every file.
- */
+/** For a clone that has none. They name files by relative paths, with hashes of their content, which `tsc -p` compares. */
 export async function restoreTypes(): Promise<void> {
   if ((await infosIn(own)).length > 0) return;
   await mkdir(own, { recursive: true });
-  for (const name of await infosIn(shared)) {
-    await copyFile(join(shared, name), join(own, name));
-    await utimes(join(own, name), 0, 0);
-  }
+  for (const name of await infosIn(shared)) await copyFile(join(shared, name), join(own, name));
 }
 
 /** Each is whole in itself, so it does not matter whose stay if two clones save at once. */

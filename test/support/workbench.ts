@@ -36,6 +36,7 @@ export class Workbench {
   #page!: Page;
   #temporary!: string;
   #preparations = 0;
+  #settings: Readonly<Record<string, unknown>> = {};
   /** What is being developed; an installed package is found by itself. */
   #extension: { readonly extension?: string } = { extension: root };
   /** The folder that is open: a fresh copy of the sample. */
@@ -62,6 +63,7 @@ export class Workbench {
       await installVsix(options.installed, this.dataFolder);
       this.#extension = {};
     }
+    this.#settings = options.settings ?? {};
     this.#server = await startVscodeServer({
       dataDir: this.dataFolder,
       settings: options.settings ?? {},
@@ -130,9 +132,19 @@ export class Workbench {
   async prepare(settings: Readonly<Record<string, unknown>>): Promise<void> {
     await restoreSample(this.folder);
     const title = `Prepared ${++this.#preparations} times.`;
-    await writeMachineSettings(this.dataFolder, { ...settings, 'window.title': title });
+    this.#settings = { ...settings, 'window.title': title };
+    await writeMachineSettings(this.dataFolder, this.#settings);
     // The extension host has the settings before anything that is done in the window from here on.
     await waitUntil(async () => (await this.#page.title()).includes(title));
+  }
+
+  /** Sets the theme in the machine settings; the window follows without a reload. */
+  async setTheme(theme: string): Promise<void> {
+    this.#settings = { ...this.#settings, 'workbench.colorTheme': theme };
+    await writeMachineSettings(this.dataFolder, this.#settings);
+    const kind = theme.includes('High Contrast') ? /\bhc-/ : theme.includes('Light') ? /\bvs(?!-)\b/ : /\bvs-dark\b/;
+    const workbench = this.#page.locator('.monaco-workbench').first();
+    await waitUntil(async () => kind.test((await workbench.getAttribute('class')) ?? ''));
   }
 
   /** Who has or had the conversations, as their side files say. */

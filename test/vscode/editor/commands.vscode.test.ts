@@ -13,7 +13,7 @@ import { userShell } from '../../../src/vscode/tasks/shell.ts';
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
 
 describe('commands', () => {
-  checkLeaks();
+  checkLeaks('once');
   let folder: string;
   let runs = 0;
   const handles: CommandHandle[] = [];

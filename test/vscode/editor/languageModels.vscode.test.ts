@@ -16,7 +16,7 @@ const NAME = 'vscode:teashop/tea-1';
 const access = { onDidChange: new vscode.EventEmitter<void>().event, canSendRequest: () => true };
 
 describe('VS Code’s own models', () => {
-  checkLeaks();
+  checkLeaks('once');
   let tea: TeaModel;
   let models: LanguageModels;
   let model: Model;

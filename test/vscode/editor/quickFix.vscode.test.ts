@@ -25,7 +25,7 @@ export const wrong: string = 7;
 `;
 
 describe('quick fixes', function () {
-  checkLeaks();
+  checkLeaks('once');
   this.timeout(120_000);
   let server: ScriptedServer;
   let headless: Headless;

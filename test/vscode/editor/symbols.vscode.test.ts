@@ -11,7 +11,7 @@ import { cleanUpAfterEach, diskText, folder, onDisk, put, typeInto } from '../..
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
 
 describe('symbols', () => {
-  checkLeaks();
+  checkLeaks('once');
   cleanUpAfterEach();
   const tool = createSymbolsTool(createLanguages());
   const workspace: Workspace = createWorkspace();

@@ -17,7 +17,7 @@ import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { reviewing } from '../../support/walk/reviewing.ts';
 
 describe('a file that the agent’s own shell command overwrites', function () {
-  checkLeaks();
+  checkLeaks('once');
   cleanUpAfterEach();
   this.timeout(120_000);
   const workspace = createWorkspace();

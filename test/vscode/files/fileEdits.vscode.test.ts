@@ -17,7 +17,7 @@ import {
 import { checkLeaks } from '../../support/vscode/startedExtension.ts';
 
 describe('file edits', () => {
-  checkLeaks();
+  checkLeaks('once');
   cleanUpAfterEach();
   const workspace = createWorkspace();
 

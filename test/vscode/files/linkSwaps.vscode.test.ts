@@ -12,7 +12,7 @@ import { bytes, cleanUpAfterEach, folder, onDisk, put, resolved, typeInto } from
 import { checkLeaks } from '../../support/vscode/startedExtension.ts';
 
 describe('links that appear during an operation', () => {
-  checkLeaks();
+  checkLeaks('once');
   cleanUpAfterEach();
   const workspace = createWorkspace();
   let outside: string;

@@ -17,7 +17,7 @@ import { checkLeaks } from '../../support/vscode/startedExtension.ts';
 import { MemoryFiles, SCHEME } from '../../support/workspace/memoryFiles.ts';
 
 describe('unusual files', () => {
-  checkLeaks();
+  checkLeaks('once');
   cleanUpAfterEach();
   let bench: ToolBench;
   let snapshots: Snapshots;

@@ -5,7 +5,7 @@ import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.t
 import { checkLeaks } from '../../support/vscode/startedExtension.ts';
 
 describe('the workspace', () => {
-  checkLeaks();
+  checkLeaks('once');
   const workspace = createWorkspace();
 
   afterEach(async () => {
