@@ -1,5 +1,4 @@
 // What must become visible or focused by itself: a new chat, an approval, a message that was just sent.
-import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
