@@ -1,7 +1,7 @@
 // Starts and stops a VS Code server with Earshot and builds its addresses.
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
@@ -110,9 +110,8 @@ export async function writeMachineSettings(dataDir: string, settings: Settings):
   const folder = join(dataDir, 'data', 'Machine');
   await mkdir(folder, { recursive: true });
   const text = `${JSON.stringify(mergeSettings(defaultSettings, settings), null, 2)}\n`;
-  const partial = join(folder, 'settings.json.tmp');
-  await writeFile(partial, text);
-  await rename(partial, join(folder, 'settings.json'));
+  // In place: VS Code watches the file itself and may miss its replacement.
+  await writeFile(join(folder, 'settings.json'), text);
 }
 
 /**

@@ -11,6 +11,8 @@ import { testSteps } from './testSteps.ts';
 
 const report = createReporter();
 const shownMessageLines = 40;
+/** More failures than this are no matter of speed. */
+const mostRepeated = 6;
 /**
  * An editor and a browser wait more than they compute: each has a lane, and what only computes runs beside them. More than
  * two editors at once make each other late. Steps are divided so that both lanes take about as long.
@@ -34,16 +36,48 @@ async function test(): Promise<number> {
       build,
     ),
   );
-  const results = [...(await Promise.all(lanes)).flat(), ...(build === undefined ? [] : [await build])];
+  const finished = (await Promise.all(lanes)).flat();
+  const results = build === undefined ? [] : [await build];
+  for (const { step, result } of finished) results.push(await repeatFailed(step, result));
   report.line(countLine(results));
   return results.some(({ failures }) => failures.length > 0) ? 1 : 0;
 }
 
-async function runLane(steps: readonly Step[], build: Promise<StepResult> | undefined): Promise<StepResult[]> {
-  const results: StepResult[] = [];
+interface Finished {
+  readonly step: Step;
+  readonly result: StepResult;
+}
+
+/**
+ * Repeats a few failed tests of an editor once all lanes have ended: beside others an editor may be too slow for a person's
+ * patience. What fails again has failed; what passes is named, so that it can be looked into.
+ */
+async function repeatFailed(step: Step, result: StepResult): Promise<StepResult> {
+  const { label, repeat } = testSteps[step];
+  const titles = result.failures.map(({ title }) => title).filter((title) => title !== label);
+  if (repeat === undefined || titles.length === 0 || titles.length > mostRepeated) return result;
+  if (titles.length < result.failures.length) return result;
+  const again = await report.step(
+    `${label}, alone`,
+    async (say) => {
+      say('running');
+      return repeat(titles).catch((error: unknown) => failedToRun(error, label));
+    },
+    (repeated) => ({ passed: repeated.failures.length === 0, text: countLine([repeated]) }),
+  );
+  if (again.failures.length > 0) {
+    printFailures(label, again);
+    return { ...again, passed: result.passed };
+  }
+  report.line(indent(`Passed alone, after failing beside other steps:\n${titles.join('\n')}`));
+  return { ...result, passed: result.passed + titles.length, failures: [] };
+}
+
+async function runLane(steps: readonly Step[], build: Promise<StepResult> | undefined): Promise<Finished[]> {
+  const results: Finished[] = [];
   for (const step of steps) {
     const built = !needBuild.includes(step) || (await build)?.failures.length === 0;
-    results.push(await runStep(step, built));
+    results.push({ step, result: await runStep(step, built) });
   }
   return results;
 }
@@ -59,10 +93,13 @@ async function runStep(step: Step, built: boolean): Promise<StepResult> {
     },
     (finished) => ({ passed: finished.failures.length === 0, text: isCounted(step) ? countLine([finished]) : '' }),
   );
-  for (const { title, message } of result.failures) {
-    report.line(indent(title === label ? shorten(message) : `✗ ${title}\n${indent(shorten(message))}`));
-  }
+  printFailures(label, result);
   return result;
+}
+
+function printFailures(label: string, { failures }: StepResult): void {
+  for (const { title, message } of failures)
+    report.line(indent(title === label ? shorten(message) : `✗ ${title}\n${indent(shorten(message))}`));
 }
 
 function isCounted(step: Step): boolean {

@@ -23,16 +23,35 @@ import { restoreTypes, saveTypes } from './typeCache.ts';
 const resultsFolder = join(repository, '.build', 'test');
 const shownLines = 38;
 
-export const testSteps: Record<Step, { readonly label: string; run(): Promise<StepResult> }> = {
+interface TestStep {
+  readonly label: string;
+  run(): Promise<StepResult>;
+  /** Runs the files or suites of these failed tests again. Absent: a failure is final. */
+  repeat?(titles: readonly string[]): Promise<StepResult>;
+}
+
+export const testSteps: Record<Step, TestStep> = {
   types: { label: 'Types', run: checkTypes },
   lint: { label: 'Lint', run: lint },
   format: { label: 'Format', run: () => check('format', '@biomejs/biome/bin/biome', ['format', '.']) },
   unused: { label: 'Unused code', run: () => check('unused', 'knip/bin/knip.js', []) },
   build: { label: 'Build', run: buildAll },
   unit: { label: 'Unit tests', run: () => vitest('unit', 'test/vitest.config.ts') },
-  vscode: { label: 'Tests in VS Code', run: () => vscodeSuites('vscode') },
-  browser: { label: 'Tests in the browser', run: () => vitest('browser', 'test/browser/vitest.config.ts') },
-  alone: { label: 'Tests in windows of their own', run: () => vitest('alone', 'test/browser/alone/vitest.config.ts') },
+  vscode: {
+    label: 'Tests in VS Code',
+    run: () => vscodeSuites('vscode'),
+    repeat: (titles) => vscodeSuites('vscode', titles),
+  },
+  browser: {
+    label: 'Tests in the browser',
+    run: () => vitest('browser', 'test/browser/vitest.config.ts'),
+    repeat: (titles) => vitest('browser', 'test/browser/vitest.config.ts', titles),
+  },
+  alone: {
+    label: 'Tests in windows of their own',
+    run: () => vitest('alone', 'test/browser/alone/vitest.config.ts'),
+    repeat: (titles) => vitest('alone', 'test/browser/alone/vitest.config.ts', titles),
+  },
   installed: { label: 'Installed package', run: () => vitest('installed', 'test/installed/vitest.config.ts') },
   electron: { label: 'Tests in a desktop VS Code', run: () => vscodeSuites('electron') },
 };
@@ -117,20 +136,29 @@ async function buildAll(): Promise<StepResult> {
   }
 }
 
-async function vitest(step: Step, configuration: string): Promise<StepResult> {
+async function vitest(step: Step, configuration: string, titles: readonly string[] = []): Promise<StepResult> {
+  const files = new Set(titles.map((title) => title.split(' › ')[0] ?? ''));
   const report = join(resultsFolder, `${step}.json`);
   await rm(report, { force: true });
   const script = join(repository, 'node_modules', 'vitest', 'vitest.mjs');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const result = await runTool(step, script, ['run', '--config', join(repository, configuration), ...reporters]);
+  const result = await runTool(step, script, [
+    'run',
+    '--config',
+    join(repository, configuration),
+    ...reporters,
+    ...files,
+  ]);
   return readReport(step, result, report, (text) => readVitestReport(text, repository));
 }
 
-async function vscodeSuites(step: 'vscode' | 'electron'): Promise<StepResult> {
+async function vscodeSuites(step: 'vscode' | 'electron', titles: readonly string[] = []): Promise<StepResult> {
   const report = join(resultsFolder, `${step}.json`);
   await rm(report, { force: true });
   const script = fileURLToPath(new URL('vscodeSuites.ts', import.meta.url));
-  const result = await runTool(step, script, [step], { EARSHOT_TEST_RESULTS: report });
+  const only = titles.map((title) => title.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('|');
+  const env = { EARSHOT_TEST_RESULTS: report, ...(only !== '' && { EARSHOT_TEST_ONLY: only }) };
+  const result = await runTool(step, script, [step], env);
   return readReport(step, result, report, readMochaReport);
 }
 

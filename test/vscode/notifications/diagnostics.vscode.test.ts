@@ -241,13 +241,8 @@ describe('problems', () => {
       await said(one, (messages) => messages.length === 1);
     }
     // The producer may learn of a problem only after the test saw it, so time passes until both are reported.
-    await eventually(
-      () => {
-        clock.advance(300);
-        return waiting(log);
-      },
-      (all) => all.length === 2,
-    );
+    const passTime = () => (clock.advance(300), waiting(log).length);
+    await eventually(passTime, (count) => count === 2);
     // The other file was read before the change too, so the change may have caused its problem.
     assert.deepEqual(waiting(log).sort(), [
       `introduced error ${path} has 1 problem (it was not looked at before, so they may be older):\n  line 1: error: Too strong.`,

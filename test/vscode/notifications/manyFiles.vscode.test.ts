@@ -1,6 +1,6 @@
 // Many read files rewritten at once, in the real editor with its real watcher: one notification names all of them.
 import * as assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { createFilesProducer } from '../../../src/producers/files/files.ts';
 import { editorBuffers } from '../../../src/vscode/sources/buffers.ts';
@@ -43,7 +43,13 @@ describe('many files', function () {
     const { log } = opened.value;
     assert.ok((await earshot.send(log.id, 'Read them.')).ok);
     await earshot.settled(log.id);
-    await Promise.all(names.map((name) => writeFile(onDisk(name), 'two\n')));
+    // Each in one step: a file that is read half-written is left for the next delivery point.
+    await Promise.all(
+      names.map(async (name) => {
+        await writeFile(`${onDisk(name)}.new`, 'two\n');
+        await rename(`${onDisk(name)}.new`, onDisk(name));
+      }),
+    );
     // Some are queued already; the others are found when the user writes.
     await eventually(
       () => log.state.pending.count,
