@@ -1,4 +1,4 @@
-// Who may import whom (DESIGN 2), held for every import of every source file. There is no list of exceptions.
+// Checks the import rules (DESIGN 2) for every import of every source file, without exceptions.
 import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';

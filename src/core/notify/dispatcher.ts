@@ -16,7 +16,7 @@ export interface Addressed {
   readonly sender?: string | undefined;
 }
 
-/** How often each listener subscribed to the same. */
+/** How many subscriptions of one scope each listener holds. */
 type Listeners = Map<string, number>;
 
 interface Glob {

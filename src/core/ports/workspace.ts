@@ -143,8 +143,8 @@ export interface Workspace {
    */
   encode(file: FilePath, text: string, like?: Uint8Array): Promise<Uint8Array | undefined>;
   /**
-   * Through the editor, so that undo works; all or nothing. What had no unsaved changes is saved. Two results for a move:
-   * the old name and the new one. Fails with the code `stale` and the file's name where it starts from other bytes.
+   * Applies edits through the editor, so that undo works; all or none. Saves files that had no unsaved changes. A move has
+   * two results: the old name and the new one. Fails with the code `stale` and the file's name where it starts from other bytes.
    */
   apply(edits: readonly FileEdit[], options?: ApplyOptions): Promise<Result<readonly AppliedEdit[]>>;
 }
