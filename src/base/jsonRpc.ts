@@ -6,7 +6,7 @@ export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const SERVER_ERROR = -32000;
 
-/** An expected failure of a request. `message` is for whoever sent it. */
+/** An expected failure of a request. `message` is for the sender. */
 export class JsonRpcError extends Error {
   readonly code: number;
 

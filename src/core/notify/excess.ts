@@ -157,7 +157,7 @@ function summaryDraft(gathered: Gathered): NotificationDraft {
   const files = [...subjects.values()].flat().map((state) => ({ ...state, complete: false }));
   const names = [...subjects.keys()].map((subject) => printName(nameOfSubject(subject)));
   const what = `${subjects.size + nameless} of ${printKind(kind)}`;
-  const message = names.length === 0 ? `${what} came too fast to be told one by one.` : listNames(what, names);
+  const message = names.length === 0 ? `${what} came too fast to be reported one by one.` : listNames(what, names);
   return {
     kind,
     level,

@@ -84,7 +84,8 @@ export function partAfter(seen: SeenOf | undefined, shown: boolean): SeenPart | 
 }
 
 function changedSince(path: string, seen: SeenOf, now: string | undefined, done: string): Verdict {
-  if (seen.gone) return refused(`${path} is there again since you were told that it is not. ${done} Read it first.`);
+  if (seen.gone)
+    return refused(`${path} exists again since a notification reported it as deleted. ${done} Read it first.`);
   const comparable = seen.text !== undefined && now !== undefined;
   const { words, shown } = describeDifference(comparable ? differenceOf(seen.text, now, SHOWN) : undefined);
   const next = shown ? 'If your change is still right, make it again on this.' : 'Read it again first.';

@@ -95,7 +95,7 @@ function parseGoal(text: string): Goal | undefined {
 }
 
 function read(path: string): Goal {
-  return single({ tool: 'read_file', arguments: { path } }, `I read \`${path}\`.`, (result, failed) =>
+  return single({ tool: 'read_file', arguments: { path } }, `I will read \`${path}\`.`, (result, failed) =>
     failed ? reportText(`I cannot read \`${path}\`:`, result) : reportRead(path, result),
   );
 }

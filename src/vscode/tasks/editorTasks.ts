@@ -58,7 +58,11 @@ export class EditorTasks implements Tasks, Disposable {
     const task = fetched.value.find((one) => isSame(describeTask(one), info));
     if (task === undefined) return failed('not_found', `There is no task “${info.name}” any more.`);
     if (vscode.tasks.taskExecutions.some((execution) => isSame(describeTask(execution.task), info))) {
-      return failed('running', `The task “${info.name}” is running already.`, 'Wait for its end: you are told of it.');
+      return failed(
+        'running',
+        `The task “${info.name}” is running already.`,
+        'Wait for its end: you are notified of it.',
+      );
     }
     try {
       const execution = await vscode.tasks.executeTask(task);
