@@ -62,12 +62,13 @@ async function learn(
   const { readRefusal } = await import('../explain.ts');
   const { status, text, parameter } = readRefusal(error, 0);
   if (status !== 400 && status !== 422 && status !== 500) return undefined;
-  const { loadImages, requestBody } = await import('./openaiRequest.ts');
+  const { loadImages, printBody } = await import('./openaiRequest.ts');
+  const { MessagePrinter } = await import('./printMessages.ts');
   const images = await loadImages(request);
-  const print = (known: EndpointFacts) => JSON.stringify(requestBody(options, request, known, images));
+  const print = (known: EndpointFacts) => printBody(options, request, known, images, new MessagePrinter());
   const refused = print(facts);
   // A form with the same bytes would be rejected again, and a server error is no reason to guess.
   return lessonsIn(facts, { text, parameter }).find(
-    (lesson) => !(lesson.guessed && status === 500) && print(lesson.facts) !== refused,
+    (lesson) => !(lesson.guessed && status === 500) && !print(lesson.facts).equals(refused),
   );
 }

@@ -4,8 +4,9 @@ import { type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 import { describeBytes, discard, readStart, readWhole, TooLargeError } from '../../node/boundedBody.ts';
 import { type EndpointFacts } from '../endpointMemory.ts';
 import { StreamBrokenError, StreamError } from '../explain.ts';
-import { loadImages, type OpenAiOptions, requestBody } from './openaiRequest.ts';
+import { loadImages, type OpenAiOptions, printBody } from './openaiRequest.ts';
 import { StreamAccumulator } from './openaiStream.ts';
+import { MessagePrinter } from './printMessages.ts';
 import { MOST_EVENT_BYTES, SseReader } from './sse.ts';
 
 /** Limit of one answer on the wire. A stream wraps each word in a few hundred bytes. */
@@ -14,7 +15,13 @@ const MOST_STREAM_BYTES = 128 * 1024 * 1024;
 const MOST_ERROR_BYTES = 64 * 1024;
 const SHOWN_OF_LONG_ERROR = 2000;
 
-const clients = new WeakMap<OpenAiOptions, { key: string; client: OpenAI }>();
+interface Known {
+  readonly key: string;
+  readonly client: OpenAI;
+  readonly printer: MessagePrinter;
+}
+
+const clients = new WeakMap<OpenAiOptions, Known>();
 
 /** Throws the package's errors, a StreamError or a TooLargeError. Ends without `finished` if the stream was cut. */
 export async function* requestChunks(
@@ -23,10 +30,16 @@ export async function* requestChunks(
   facts: EndpointFacts,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart> {
-  const client = clientFor(options, (await options.apiKey()) ?? 'none');
+  const { client, printer } = clientFor(options, (await options.apiKey()) ?? 'none');
   const images = await loadImages(request);
-  const response = await client.chat.completions
-    .create(requestBody(options, request, facts, images), { signal })
+  const response = await client
+    .post('/chat/completions', {
+      // As bytes: the package would print the whole conversation anew for each request.
+      body: printBody(options, request, facts, images, printer),
+      headers: { 'content-type': 'application/json' },
+      stream: true,
+      signal,
+    })
     .asResponse();
   const type = response.headers.get('content-type') ?? '';
   const accumulator = new StreamAccumulator();
@@ -119,9 +132,9 @@ function errorIn(error: unknown): StreamError {
 }
 
 /** One client for each model and key, reused by later requests. */
-function clientFor(options: OpenAiOptions, key: string): OpenAI {
+function clientFor(options: OpenAiOptions, key: string): Known {
   const known = clients.get(options);
-  if (known?.key === key) return known.client;
+  if (known?.key === key) return known;
   const client = new OpenAI({
     baseURL: options.baseUrl,
     // Local servers need no key, but the package requires one.
@@ -133,8 +146,9 @@ function clientFor(options: OpenAiOptions, key: string): OpenAI {
     // The global fetch follows VS Code's proxy settings.
     fetch: async (...args) => withShortError(await globalThis.fetch(...args)),
   });
-  clients.set(options, { key, client });
-  return client;
+  const made = { key, client, printer: new MessagePrinter() };
+  clients.set(options, made);
+  return made;
 }
 
 /** Limits error bodies, which the package reads completely. */

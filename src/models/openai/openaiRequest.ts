@@ -4,7 +4,8 @@ import { type ModelRequest } from '../../core/ports/ports.ts';
 import { type ModelOptions } from '../../protocol/settings.ts';
 import { type EndpointFacts, type EndpointMemory, type OptionalParameter } from '../endpointMemory.ts';
 import { endpointLabel } from '../profile.ts';
-import { type Images, toWireMessages, toWireTools } from './openaiWire.ts';
+import { type Images, toWireTools } from './openaiWire.ts';
+import { type MessagePrinter } from './printMessages.ts';
 
 export interface OpenAiOptions {
   readonly baseUrl: string;
@@ -16,18 +17,19 @@ export interface OpenAiOptions {
   apiKey(): Promise<string | undefined>;
 }
 
-export function requestBody(
+/** JSON in UTF-8. `printer`: the model's, which keeps what earlier requests printed. */
+export function printBody(
   { baseUrl, model, options = {} }: OpenAiOptions,
   request: ModelRequest,
   { profile, without }: EndpointFacts,
-  images: Images = new Map(),
-): ChatCompletionCreateParamsStreaming {
+  images: Images,
+  printer: MessagePrinter,
+): Buffer {
   const tools = toWireTools(request);
   const takes = (parameter: OptionalParameter) => !without.includes(parameter);
   const limit = endpointLabel(baseUrl) === 'OpenAI' ? 'max_completion_tokens' : 'max_tokens';
-  return {
-    model,
-    messages: toWireMessages(request, profile, takes('image_url') ? images : undefined),
+  const messages = Buffer.concat(printer.print(request, profile, takes('image_url') ? images : undefined));
+  const rest: Omit<ChatCompletionCreateParamsStreaming, 'model' | 'messages'> = {
     ...(tools.length > 0 && { tools }),
     ...(options.temperature !== undefined && takes('temperature') && { temperature: options.temperature }),
     ...(options.reasoningEffort !== undefined &&
@@ -37,6 +39,12 @@ export function requestBody(
     stream: true,
     ...(takes('stream_options') && { stream_options: { include_usage: true } }),
   };
+  return Buffer.concat([
+    Buffer.from(`{"model":${JSON.stringify(model)},"messages":[`),
+    // Without the comma after the last one.
+    messages.subarray(0, -1),
+    Buffer.from(`],${JSON.stringify(rest).slice(1)}`),
+  ]);
 }
 
 function jsonSchema(schema: Readonly<Record<string, unknown>>) {
@@ -47,8 +55,8 @@ function jsonSchema(schema: Readonly<Record<string, unknown>>) {
 export async function loadImages({ messages, image }: ModelRequest): Promise<Images> {
   const images = new Map<string, string>();
   for (const message of messages) {
-    if (message.role === 'assistant') continue;
-    for (const { hash, mediaType } of message.images ?? []) {
+    if (message.role === 'assistant' || message.images === undefined) continue;
+    for (const { hash, mediaType } of message.images) {
       const bytes = images.has(hash) ? undefined : await image?.(hash);
       if (bytes !== undefined) images.set(hash, `data:${mediaType};base64,${Buffer.from(bytes).toString('base64')}`);
     }

@@ -5,7 +5,7 @@ import {
   type ChatCompletionMessageParam,
   type ChatCompletionMessageToolCall,
 } from 'openai/resources/chat/completions';
-import { type ImageReference } from '../../core/ports/modelMessages.ts';
+import { type ImageReference, type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
 import { type EndpointProfile } from '../profile.ts';
 import { arrange, type WireCall, type WireMessage } from './wireMessages.ts';
@@ -23,16 +23,28 @@ export function toWireMessages(
   profile: EndpointProfile,
   images?: Images,
 ): ChatCompletionMessageParam[] {
-  const shaped = bridge(arrange(request.messages, profile), profile);
-  const printed = shaped.map((message) => toWireMessage(message, profile, images));
-  return [{ role: profile.systemRole, content: request.system }, ...printed];
+  return [systemMessage(request, profile), ...shapeMessages(request.messages, profile, { images, isStart: true })];
 }
 
-function bridge(messages: readonly WireMessage[], profile: EndpointProfile): WireMessage[] {
+export function systemMessage({ system }: ModelRequest, { systemRole }: EndpointProfile): ChatCompletionMessageParam {
+  return { role: systemRole, content: system };
+}
+
+/** `isStart`: whether they are the first messages of the request, not a later part of it. */
+export function shapeMessages(
+  messages: readonly ModelMessage[],
+  profile: EndpointProfile,
+  { images, isStart }: { readonly images: Images | undefined; readonly isStart: boolean },
+): ChatCompletionMessageParam[] {
+  const shaped = bridge(arrange(messages, profile), profile, isStart);
+  return shaped.map((message) => toWireMessage(message, profile, images));
+}
+
+function bridge(messages: readonly WireMessage[], profile: EndpointProfile, isStart: boolean): WireMessage[] {
   const strict = profile.alternation === 'strict';
   return messages.flatMap((message, index): WireMessage[] => {
     const before = messages[index - 1];
-    if (before === undefined) return strict && message.role === 'assistant' ? [opening, message] : [message];
+    if (before === undefined) return isStart && strict && message.role === 'assistant' ? [opening, message] : [message];
     const apart = message.role === 'user' && before.role === 'tool' && (strict || !profile.userAfterTool);
     return apart ? [bridging, message] : [message];
   });

@@ -1,0 +1,64 @@
+// Prints the messages of a request as JSON, in UTF-8. What an earlier request of the same conversation printed is not printed again.
+import { type ModelMessage } from '../../core/ports/modelMessages.ts';
+import { type ModelRequest } from '../../core/ports/ports.ts';
+import { type EndpointProfile } from '../profile.ts';
+import { type Images, shapeMessages, systemMessage } from './openaiWire.ts';
+
+/** Conversations whose bytes are kept; the one that was used longest ago is dropped first. */
+const MOST_KEPT = 4;
+
+/** The first messages of a conversation, which every later request begins with. */
+interface Printed {
+  readonly profile: string;
+  readonly messages: readonly ModelMessage[];
+  /** Each message followed by a comma. */
+  readonly bytes: Buffer;
+}
+
+/** Messages never change, so the same object is always printed the same. */
+export class MessagePrinter {
+  #kept: readonly Printed[] = [];
+
+  /** The elements of a JSON array, each followed by a comma. */
+  print(request: ModelRequest, profile: EndpointProfile, images?: Images): Uint8Array[] {
+    const system = print([systemMessage(request, profile)]);
+    const { messages } = request;
+    const part = (from: number, to: number) =>
+      print(shapeMessages(messages.slice(from, to), profile, { images, isStart: from === 0 }));
+    // Images are not kept: they are large, and shown differently when their bytes are gone.
+    if (messages.some(hasImages)) return [system, part(0, messages.length)];
+    const key = JSON.stringify(profile);
+    const known = this.#kept.find((one) => one.profile === key && beginsWith(messages, one.messages));
+    const from = known?.messages.length ?? 0;
+    const to = Math.max(lastCycle(messages), from);
+    const bytes = known === undefined ? part(from, to) : Buffer.concat([known.bytes, part(from, to)]);
+    const others = this.#kept.filter((one) => one !== known);
+    this.#kept = [{ profile: key, messages: messages.slice(0, to), bytes }, ...others].slice(0, MOST_KEPT);
+    return [system, bytes, part(to, messages.length)];
+  }
+}
+
+/**
+ * Where the last cycle begins: an assistant message after a tool result. Nothing is merged across this place or inserted
+ * there, so both sides can be printed apart.
+ */
+function lastCycle(messages: readonly ModelMessage[]): number {
+  for (let index = messages.length - 1; index > 0; index -= 1) {
+    if (messages[index]?.role === 'assistant' && messages[index - 1]?.role === 'tool') return index;
+  }
+  return 0;
+}
+
+function print(messages: readonly object[]): Buffer {
+  return Buffer.from(messages.map((message) => `${JSON.stringify(message)},`).join(''));
+}
+
+function beginsWith(messages: readonly ModelMessage[], start: readonly ModelMessage[]): boolean {
+  // The last ones differ first.
+  for (let index = start.length - 1; index >= 0; index -= 1) if (messages[index] !== start[index]) return false;
+  return true;
+}
+
+function hasImages(message: ModelMessage): boolean {
+  return message.role !== 'assistant' && message.images !== undefined;
+}
