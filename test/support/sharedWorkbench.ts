@@ -1,6 +1,6 @@
 // Shares one window between the test files of a worker: opening one takes longer than most of their tests.
 import { afterAll, afterEach, test as base, expect } from 'vitest';
-import { pictureOf, Workbench } from './workbench.ts';
+import { needsPicture, pictureOf, Workbench } from './workbench.ts';
 
 export interface SharedWorkbenchOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -35,8 +35,8 @@ async function orClose(work: Promise<void>): Promise<void> {
 const worker = base.extend('closing', { scope: 'worker' }, ({}, { onCleanup }) => onCleanup(close));
 
 /**
- * The window for a file's tests, with the sample as it was, the file's settings and a new chat. Takes a picture after
- * each test. If one fails, the window is closed and the next file opens another.
+ * The window for a file's tests, with the sample as it was, the file's settings and a new chat. If a test fails,
+ * a picture is taken, the window is closed and the next file opens another.
  */
 export function useSharedWorkbench(
   options: SharedWorkbenchOptions | (() => Promise<SharedWorkbenchOptions>) = {},
@@ -57,7 +57,7 @@ export function useSharedWorkbench(
   }, 180_000);
   afterEach(async ({ task }) => {
     hasFailed ||= task.result?.state === 'fail';
-    if (isOpen) await workbench.screenshot(pictureOf(task));
+    if (isOpen && needsPicture(task)) await workbench.screenshot(pictureOf(task));
   });
   afterAll(async () => {
     if (!isOpen) return;

@@ -9,6 +9,7 @@ import { installVsix } from '../host/installVsix.ts';
 import { installModelProvider } from '../host/modelProvider.ts';
 import { createSample, restoreSample } from '../host/sample.ts';
 import { startVscodeServer, type VscodeServer, writeMachineSettings } from '../host/serve.ts';
+import { runs } from './runs.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const screenshots = join(root, '.build', 'screenshots');
@@ -75,7 +76,7 @@ export class Workbench {
 
   async #openBrowser(options: WorkbenchOptions): Promise<void> {
     this.#browser = await launchChromium();
-    this.#context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 } });
+    this.#context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
     this.#page = await this.newWindow(options);
   }
 
@@ -272,7 +273,7 @@ async function ready(page: Page): Promise<void> {
   await page.locator('.statusbar-item[id="earshot.earshot.earshot.status"]').waitFor();
 }
 
-/** Opens one window for a file's tests, takes a picture after each, and closes everything. Most files can share one: `sharedWorkbench.ts`. */
+/** Opens one window for a file's tests, takes a picture after each that fails, and closes everything. Most files can share one: `sharedWorkbench.ts`. */
 export function useWorkbench(options: WorkbenchOptions | (() => Promise<WorkbenchOptions>) = {}): Workbench {
   const workbench = new Workbench();
   let opened = false;
@@ -284,7 +285,7 @@ export function useWorkbench(options: WorkbenchOptions | (() => Promise<Workbenc
     opened = true;
   }, 180_000);
   afterEach(async ({ task }) => {
-    if (opened) await workbench.screenshot(pictureOf(task));
+    if (opened && needsPicture(task)) await workbench.screenshot(pictureOf(task));
   });
   afterAll(async () => {
     if (!opened) return;
@@ -293,6 +294,11 @@ export function useWorkbench(options: WorkbenchOptions | (() => Promise<Workbenc
     expect(errors.filter((line) => expected?.test(line) !== true)).toEqual([]);
   }, 60_000);
   return workbench;
+}
+
+/** A picture takes longer than many a test: only what has failed gets one, and everything in `npm run test:full`. */
+export function needsPicture({ result }: { readonly result?: { readonly state: string } | undefined }): boolean {
+  return result?.state === 'fail' || runs(0, 1) === 1;
 }
 
 /** The name of the picture that is taken at a test's end. */
