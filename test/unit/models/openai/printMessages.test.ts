@@ -1,7 +1,7 @@
 // Printing a growing conversation gives the same JSON as printing each of its requests alone.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Block, type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
+import { type Block, type ImageReference, type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
 import { toWireMessages } from '../../../../src/models/openai/openaiWire.ts';
 import { MessagePrinter } from '../../../../src/models/openai/printMessages.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../../src/models/profile.ts';
@@ -41,7 +41,10 @@ const message: fc.Arbitrary<ModelMessage> = fc.oneof(
     .map(({ content, ...more }): ModelMessage => ({ role: 'tool', call: 'c0', content, ...defined(more) })),
 );
 
-type Optional = { block?: Block; images?: { hash: string; mediaType: string; name: string }[] };
+interface Optional {
+  readonly block?: Block;
+  readonly images?: readonly ImageReference[];
+}
 
 function defined({ block, images }: { [K in keyof Optional]: Optional[K] | undefined }): Optional {
   return { ...(block && { block }), ...(images && { images }) };
