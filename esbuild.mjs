@@ -58,13 +58,13 @@ const page = {
 };
 
 /**
- * Plain Node, started for every command: one small file.
+ * Plain Node, one small file each: the supervisor of every command, and the first capture of a folder.
  *
  * @type {esbuild.BuildOptions}
  */
-const supervisor = {
+const programs = {
   ...common,
-  entryPoints: { supervisor: 'src/bin/supervisor.ts' },
+  entryPoints: { supervisor: 'src/bin/supervisor.ts', firstCapture: 'src/bin/firstCapture.ts' },
   outdir: output,
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
@@ -128,7 +128,7 @@ if (process.argv[1] === import.meta.filename) await run();
 
 async function run() {
   // The package has no hub before a window can join one.
-  const wanted = flags.has('--tests') ? [suites] : [host, page, supervisor, ...(production ? [] : [hub])];
+  const wanted = flags.has('--tests') ? [suites] : [host, page, programs, ...(production ? [] : [hub])];
   if (flags.has('--watch')) {
     for (const options of wanted) await (await esbuild.context(options)).watch();
     return;

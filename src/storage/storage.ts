@@ -6,6 +6,7 @@ import { type FileSystem } from '../node/fileSystem.ts';
 import { isAlive, type TryLock, tryKernelLock } from '../node/kernelLock.ts';
 import { startTimeOf } from '../node/processTree.ts';
 import { createCheckpoints, type StoredCheckpoints } from './checkpoints/checkpoints.ts';
+import { type CaptureFirst } from './checkpoints/firstCapture.ts';
 import { cleanUp, namedCheckpoints } from './cleanUp.ts';
 import { createLock } from './lock.ts';
 import { createPlaces, type PlacesDeps } from './places.ts';
@@ -21,6 +22,8 @@ export interface StorageDeps extends PlacesDeps {
   readonly window: string;
   /** Default: the kernel's lock. */
   readonly tryLock?: TryLock;
+  /** Absent: the first capture of a folder is taken in this process. */
+  readonly captureFirst?: CaptureFirst;
 }
 
 export interface Storage {
@@ -38,7 +41,15 @@ export function createStorage(deps: StorageDeps): Storage {
   const { files, clock, logger, folder, ids } = deps;
   const places = createPlaces(deps);
   const snapshots = createSnapshots({ files, folder, elsewhere: () => places.storages() });
-  const checkpoints = createCheckpoints({ files, folder, snapshots, clock, logger });
+  const { captureFirst } = deps;
+  const checkpoints = createCheckpoints({
+    files,
+    folder,
+    snapshots,
+    clock,
+    logger,
+    ...(captureFirst && { captureFirst }),
+  });
   return {
     store: createStore({ files, places, clock, logger }),
     lock: createLock({

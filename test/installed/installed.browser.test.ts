@@ -17,7 +17,7 @@ const workbench = useWorkbench(async () => {
 /** The files that may ship, and `.vsixmanifest`, which VS Code adds on installation. */
 const ALLOWED = [
   /^(package\.json|readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|\.vsixmanifest)$/,
-  /^dist\/(extension\.js|supervisor\.cjs|webview\/chat\.js|chunks\/[\w-]+\.js)$/,
+  /^dist\/(extension\.js|supervisor\.cjs|firstCapture\.cjs|webview\/chat\.js|chunks\/[\w-]+\.js)$/,
   /^media\/[a-z-]+\.(css|svg|png)$/,
 ];
 
@@ -33,7 +33,14 @@ async function installed(): Promise<{ folder: string; files: string[] }> {
 test('the package has only the allowed files and at most 2 MB', async () => {
   const { files } = await installed();
   expect(files.filter((path) => !ALLOWED.some((allowed) => allowed.test(path)))).toEqual([]);
-  for (const needed of ['readme.md', 'changelog.md', 'LICENSE.txt', 'dist/supervisor.cjs', 'media/icon.png'])
+  for (const needed of [
+    'readme.md',
+    'changelog.md',
+    'LICENSE.txt',
+    'dist/supervisor.cjs',
+    'dist/firstCapture.cjs',
+    'media/icon.png',
+  ])
     expect(files).toContain(needed);
   expect((await stat(file)).size).toBeLessThanOrEqual(2 * 1024 * 1024);
 });

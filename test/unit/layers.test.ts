@@ -33,7 +33,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ['vscode', 'zod'],
     node: true,
   },
-  bin: { folders: ['base', 'node', 'protocol', 'hub', 'bin'], packages: [], node: true },
+  bin: { folders: ['base', 'node', 'protocol', 'storage', 'hub', 'bin'], packages: [], node: true },
   webview: {
     folders: ['base', 'webview'],
     packages: ['preact', '@preact/signals', 'marked', 'highlight.js'],

@@ -13,6 +13,7 @@ import { type FileSystem } from '../../node/fileSystem.ts';
 import { diskPath } from '../../node/rawNames.ts';
 import { type CheckpointFolder, folderName } from './checkpointFolder.ts';
 import { changedAt } from './checkpointTimes.ts';
+import { type CaptureFirst, withFirstCapture } from './firstCapture.ts';
 
 const MOST_NESTED = 20;
 /** Files processed before yielding to the event loop. */
@@ -31,6 +32,8 @@ export interface CheckpointsDeps {
   readonly logger: Logger;
   /** Do not use git, as on a machine without it. */
   readonly withoutGit?: boolean;
+  /** Absent: in this process. */
+  readonly captureFirst?: CaptureFirst;
 }
 
 export interface StoredCheckpoints extends Checkpoints {
@@ -67,7 +70,8 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
       const { openGitFolder } = await import('./checkpointGit.ts');
       const signal = new AbortController().signal;
       const opened = await openGitFolder({ storage: root, folder: absolute, signal, report });
-      if (opened !== undefined) return opened;
+      const first = { storage: root, folder: absolute, capture: deps.captureFirst, report };
+      if (opened !== undefined) return withFirstCapture(opened, first);
     }
     const { openWalkFolder } = await import('./checkpointWalk.ts');
     return openWalkFolder({ storage: root, folder: absolute, snapshots: deps.snapshots });

@@ -6,6 +6,7 @@ import { type Workspace } from '../../core/ports/workspace.ts';
 import { realFileSystem } from '../../node/fileSystem.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
+import { captureInProcess } from '../../storage/checkpoints/firstCapture.ts';
 import { createPermissions } from '../../storage/permissions.ts';
 import { createStorage } from '../../storage/storage.ts';
 import { createUserFiles } from '../../storage/userFiles.ts';
@@ -28,6 +29,7 @@ export function composeStorage({ context, logger, held, report }: Window, worksp
     ids: realIds,
     logger,
     window: vscode.workspace.name ?? 'no folder',
+    captureFirst: captureInProcess(context.asAbsolutePath('dist/firstCapture.cjs')),
   });
   // Late, so that it does not slow down the start.
   held.add(realClock.after(CLEAN_UP_AFTER, () => void cleanUp().catch(report('the clean-up failed'))));

@@ -1,0 +1,116 @@
+// Takes the first capture of a folder in a process of its own: it checks every file, and a process keeps the memory that it once used.
+import { spawn } from 'node:child_process';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { type CheckpointFolder, folderName, type TakenFolder } from './checkpointFolder.ts';
+
+/** Sent to the process as one line of JSON. */
+export interface FirstCapture {
+  readonly storage: string;
+  readonly folder: string;
+  /** Relative. */
+  readonly also: readonly string[];
+}
+
+/** Rejects if the process fails, and when the signal is aborted. */
+export type CaptureFirst = (capture: FirstCapture, signal: AbortSignal) => Promise<TakenFolder>;
+
+interface FirstCaptureDeps extends Omit<FirstCapture, 'also'> {
+  readonly capture: CaptureFirst | undefined;
+  /** Called if the process failed; the capture is taken in this one then. */
+  report(error: unknown): void;
+}
+
+const MOST_COMPLAINT = 4000;
+
+const takenSchema = z.strictObject({
+  tree: z.string().regex(/^[0-9a-f]{40}$/),
+  nested: z.array(z.string()),
+  leftOut: z.array(z.string()),
+});
+
+/** The folder, whose first capture is taken elsewhere. */
+export function withFirstCapture(folder: CheckpointFolder, deps: FirstCaptureDeps): CheckpointFolder {
+  const { capture, report, ...place } = deps;
+  if (capture === undefined) return folder;
+  const index = join(place.storage, 'git', folderName(place.folder), 'index');
+  const closing = new AbortController();
+  let taking: Promise<unknown> = Promise.resolve();
+  const take = async (also: readonly string[], signal: AbortSignal): Promise<TakenFolder> => {
+    const either = AbortSignal.any([signal, closing.signal]);
+    if (!(await exists(index))) {
+      try {
+        return await capture({ ...place, also }, either);
+      } catch (error) {
+        either.throwIfAborted();
+        report(error);
+      }
+    }
+    return folder.take(also, signal);
+  };
+  return {
+    kind: folder.kind,
+    take: (also, signal) => {
+      const next = taking.then(() => take(also, signal));
+      taking = next.catch(() => undefined);
+      return next;
+    },
+    keep: (name, tree, signal) => folder.keep(name, tree, signal),
+    compare: (before, after, signal) => folder.compare(before, after, signal),
+    read: (keys, signal) => folder.read(keys, signal),
+    forget: (needed, signal) => folder.forget(needed, signal),
+    close: async () => {
+      closing.abort();
+      await taking;
+      await folder.close();
+    },
+  };
+}
+
+function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** `program`: the script of `bin/firstCapture.ts`. */
+export function captureInProcess(program: string): CaptureFirst {
+  return (capture, signal) =>
+    new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const { NODE_OPTIONS: _options, ...env } = process.env;
+      const child = spawn(process.execPath, [program], {
+        env: { ...env, ELECTRON_RUN_AS_NODE: '1' },
+        stdio: ['pipe', 'pipe', 'pipe'],
+        windowsHide: true,
+      });
+      const output: Buffer[] = [];
+      let complaint = '';
+      child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+      child.stderr.on('data', (chunk: Buffer) => {
+        complaint = (complaint + chunk.toString()).slice(0, MOST_COMPLAINT);
+      });
+      child.stdin.on('error', () => undefined);
+      // Left open: the process ends its work when this window is gone.
+      child.stdin.write(`${JSON.stringify(capture)}\n`);
+      const end = () => child.stdin.end();
+      signal.addEventListener('abort', end, { once: true });
+      child.once('error', reject);
+      child.once('close', (code, killed) => {
+        signal.removeEventListener('abort', end);
+        if (signal.aborted) reject(signal.reason as Error);
+        else if (code === 0) resolve(readTaken(Buffer.concat(output)));
+        else reject(new Error(complaint.trim() || `The capture ended with ${code ?? killed}.`));
+      });
+    }).then(takenSchema.parse);
+}
+
+function readTaken(output: Buffer): unknown {
+  try {
+    return JSON.parse(output.toString());
+  } catch {
+    return undefined;
+  }
+}
