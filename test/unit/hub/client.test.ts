@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import * as sqlite from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Disposable } from '../../../src/base/disposable.ts';
-import { HubAgent, type HubAgentDeps, type ReceivedMessage } from '../../../src/hub/client/hubAgent.ts';
+import { HubAgent, type HubAgentDeps } from '../../../src/hub/client/hubAgent.ts';
+import { connectToHub, readAddress } from '../../../src/hub/client/hubConnection.ts';
 import { HubMember } from '../../../src/hub/client/hubMember.ts';
+import { type ReceivedMessage } from '../../../src/hub/client/receivedMessage.ts';
 import { startHubServer } from '../../../src/hub/hubServer.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { tryKernelLock } from '../../../src/node/kernelLock.ts';
@@ -49,6 +51,17 @@ async function joinHub(): Promise<HubMember> {
           throw new Error(message, { cause: error });
         },
       }),
+    follow: async () => {
+      const address = await readAddress(realFileSystem, folder);
+      return (
+        address &&
+        connectToHub(
+          address,
+          () => undefined,
+          () => undefined,
+        )
+      );
+    },
     report: (message, error) => {
       throw new Error(message, { cause: error });
     },
@@ -63,7 +76,8 @@ function agent(name: string, more: Partial<HubAgentDeps> = {}): { client: HubAge
     files: realFileSystem,
     folder,
     clock: realClock,
-    agent: { name, role: '', module: '', display: '' },
+    name,
+    agent: { role: '', module: '', display: '' },
     report: () => undefined,
     onAbsent: () => {
       for (const member of members) member.look().catch(() => undefined);
