@@ -1,9 +1,7 @@
-// Windows without an editor on the hub of one folder, each with its own scripted model, and outside agents through MCP.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+// Windows without an editor on the hub of one folder, each with its own scripted model.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import * as sqlite from 'node:sqlite';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { joinAsWindow } from '../../../src/hub/agents/windowMembership.ts';
@@ -114,19 +112,4 @@ export async function openHubWindow(
     return named.type === 'hub_agent' ? named.name : '';
   };
   return { headless, hub, server, log, id: log.id, name, event, events };
-}
-
-/** `dist/hub-mcp.js` as a program of its own; the build must have been made. */
-export function startHubMcp(home: string, folder: string, ...flags: readonly string[]): ChildProcess {
-  const program = resolve(import.meta.dirname, '../../../dist/hub-mcp.js');
-  const child = spawn(process.execPath, [program, '--dir', folder, ...flags], {
-    env: { ...process.env, HOME: home },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  atTestEnd(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  });
-  return child;
 }
