@@ -1,8 +1,11 @@
 // An MCP server on stdio by which another agent joins the hub of a folder: node dist/hub-mcp.js --dir FOLDER.
 import type * as sqliteModule from 'node:sqlite';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { describeError } from '../base/errors.ts';
+import { useForwardedSocket } from '../hub/agents/windowMembership.ts';
+import { hubFolder } from '../hub/hubServer.ts';
 import { watchClientName } from '../hub/mcp/clientName.ts';
 import { Mailbox } from '../hub/mcp/mailbox.ts';
 import { createHubMcpServer } from '../hub/mcp/mcpServer.ts';
@@ -14,10 +17,17 @@ import { HUB_NAME } from '../protocol/hub.ts';
 
 const HELP = `node dist/hub-mcp.js [--dir FOLDER] [--name NAME] [--role ROLE] [--all]
 
-  --dir   the workspace folder whose hub to join (default: the current folder)
-  --name  the agent's name (default: what the MCP client calls itself)
-  --role  a role under which others can write to it
-  --all   receive every message on the hub, not only those for this agent`;
+  --dir     the workspace folder whose hub to join (default: the current folder)
+  --name    the agent's name (default: what the MCP client calls itself)
+  --role    a role under which others can write to it
+  --all     receive every message on the hub, not only those for this agent
+
+node dist/hub-mcp.js [--dir FOLDER] --where
+  prints the folder with the hub's socket, hub.sock, and ends
+
+node dist/hub-mcp.js [--dir FOLDER] --socket PATH
+  makes all agents of the folder join the hub behind this socket, such as one that SSH forwards, and ends;
+  remove the file that it prints to return to a hub on this machine`;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -26,12 +36,16 @@ async function main(): Promise<void> {
       name: { type: 'string' },
       role: { type: 'string' },
       all: { type: 'boolean' },
+      where: { type: 'boolean' },
+      socket: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
   });
-  if (values.help === true) {
-    process.stdout.write(`${HELP}\n`);
-    return;
+  const dir = values.dir ?? process.cwd();
+  if (values.help === true) return print(HELP);
+  if (values.where === true) return print(await hubFolder(dir));
+  if (values.socket !== undefined) {
+    return print(await useForwardedSocket(realFileSystem, await hubFolder(dir), resolve(values.socket)));
   }
   for (const option of ['name', 'role'] as const) {
     const given = values[option];
@@ -44,7 +58,7 @@ async function main(): Promise<void> {
     clock: realClock,
     tryLock: tryKernelLock,
     sqlite: loadSqlite(),
-    workspaceFolder: values.dir ?? process.cwd(),
+    workspaceFolder: dir,
     version: '1',
     port: 0,
     allowedOrigins: [],
@@ -62,6 +76,10 @@ async function main(): Promise<void> {
   await ended();
   await served.close();
   await mailbox.close();
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
 }
 
 /** The client closes our input, or ends us. */

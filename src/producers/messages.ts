@@ -93,7 +93,11 @@ class MessagesWatch implements Disposable {
     this.#underWay.set(conversation, before + 1);
     try {
       const draft = draftMessages(messages, last);
-      const data = { messages: messages.map(({ id }) => id), ...(before === 0 && { hub, cursor }) };
+      const data = {
+        messages: messages.map(({ id }) => id),
+        from: describeAuthors(messages),
+        ...(before === 0 && { hub, cursor }),
+      };
       await this.#publisher.publish({ ...draft, data }, conversation);
     } finally {
       const left = (this.#underWay.get(conversation) ?? 1) - 1;
@@ -119,6 +123,13 @@ function draftMessages(messages: readonly IncomingMessage[], last: IncomingMessa
 
 function describeSubject({ id, author }: IncomingMessage): string {
   return `${id} of ${author}`;
+}
+
+/** For people, on the chip. */
+function describeAuthors(messages: readonly IncomingMessage[]): string {
+  const authors = [...new Set(messages.map(({ author }) => author))];
+  const [first = ''] = authors;
+  return authors.length === 1 ? first : `${first} and ${authors.length - 1} more`;
 }
 
 function describeMessages(messages: readonly IncomingMessage[]): string {

@@ -1,14 +1,19 @@
 // A window's part in the hub of its folder: it serves the hub if nobody else does, and its conversations are agents there.
 import { homedir } from 'node:os';
+import { join } from 'node:path';
 import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../../base/clock.ts';
 import { type FileSystem } from '../../node/fileSystem.ts';
 import { type TryLock } from '../../node/kernelLock.ts';
+import { type HubAddress } from '../../protocol/hub.ts';
 import { connectToHub, readAddress } from '../client/hubConnection.ts';
 import { HubMember } from '../client/hubMember.ts';
 import { type HubIdentity } from '../hubContext.ts';
-import { hubFolder, startHubServer } from '../hubServer.ts';
+import { ADDRESS_FILE, hubFolder, startHubServer } from '../hubServer.ts';
 import { ConversationAgents } from './conversationAgents.ts';
+
+/** The pid in `hub.json` of a hub that a forwarded socket leads to. */
+const ELSEWHERE = 0;
 
 export interface MembershipDeps {
   readonly files: FileSystem;
@@ -46,7 +51,12 @@ export async function joinHub(deps: MembershipDeps): Promise<Membership> {
   const member = new HubMember({
     clock,
     report,
-    serve: async () => (sqlite === undefined ? undefined : startHubServer({ ...deps, sqlite, folder })),
+    serve: async () => {
+      const address = await readAddress(files, folder);
+      // The hub is on another machine: serving one here would part the agents while the connection is down.
+      if (sqlite === undefined || address?.pid === ELSEWHERE) return undefined;
+      return startHubServer({ ...deps, sqlite, folder });
+    },
     follow: async () => {
       const address = await readAddress(files, folder);
       return address === undefined
@@ -79,4 +89,13 @@ export async function joinAsWindow(
       await member.close();
     },
   };
+}
+
+/** From now on the agents of a folder join the hub behind this socket, which SSH forwards from another machine. Returns the file. */
+export async function useForwardedSocket(files: FileSystem, folder: string, socket: string): Promise<string> {
+  const address: HubAddress = { version: 1, pid: ELSEWHERE, socket, web_socket: '', token: '' };
+  await files.makeFolder(folder);
+  const path = join(folder, ADDRESS_FILE);
+  await files.writeWhole(path, Buffer.from(`${JSON.stringify(address)}\n`));
+  return path;
 }
