@@ -25,7 +25,12 @@ async function logs(): Promise<LogEvent[][]> {
   const names = await readdir(workbench.dataFolder, { recursive: true });
   const files = names.filter((name) => name.endsWith('events.jsonl')).map((name) => join(workbench.dataFolder, name));
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
-  return texts.map((text) => text.trimEnd().split('\n').map((line) => JSON.parse(line) as LogEvent));
+  return texts.map((text) =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as LogEvent),
+  );
 }
 
 /** The log of the conversation that began with this message. */
@@ -94,7 +99,11 @@ test('two windows and an outside agent ask and answer each other, also when the 
   await workbench.settled(one);
   // The user's own message is a delivery point too and comes first.
   expect(server.requests[before]?.body).toContain('Which port?');
-  await workbench.transcript(one).getByRole('button', { name: `message.received from ${second}` }).first().waitFor();
+  await workbench
+    .transcript(one)
+    .getByRole('button', { name: `message.received from ${second}` })
+    .first()
+    .waitFor();
   await workbench.screenshot('hub-question', one);
 
   // The answer comes back with the other's next result.
@@ -105,21 +114,30 @@ test('two windows and an outside agent ask and answer each other, also when the 
   await workbench.settled(two);
   expect(server.requests[asked]?.body).toContain('Port 9999.');
 
-  // The window that serves is killed; the others go on, and it has everything when it returns.
-  await outside.call('send_message', { content: 'before the kill', to: [first, second] });
+  // The window that serves is killed in the middle: it has everything when it returns, and the others go on meanwhile.
+  server.script(done);
+  await workbench.say('Wait.', one);
+  await workbench.settled(one);
+  await outside.call('send_message', { content: 'before the kill', to: [first] });
   process.kill(holder, 'SIGKILL');
-  await outside.call('send_message', { content: 'after the kill', to: [first, second] });
-  await expect.poll(() => receivedBy('I am second.')).toEqual(['Port 9999.', 'before the kill', 'after the kill']);
+  expect(await outside.call('send_message', { content: 'after the kill', to: [first] })).toContain(`to ${first}`);
   expect(await servedBy()).not.toBe(holder);
-  await two.close();
+  server.script(call('e', 'send_message', { content: 'Still here.', to: ['claude-code'] }), done);
+  await workbench.say('Say so.', two);
+  expect(await outside.call('wait_for_message')).toContain('| Still here.');
+  await workbench.settled(two);
   await workbench.reload(one);
   await workbench.openChat(one);
-  await expect.poll(() => openedBoth()).toBe(true);
-  const texts = await receivedBy('I am first.');
-  expect(texts.filter((text) => text === 'Which port?')).toHaveLength(1);
+  await openFirst();
+  await expect.poll(() => receivedBy('I am first.')).toEqual(['Which port?', 'before the kill', 'after the kill']);
+  expect(await nameOf('I am first.')).toBe(first);
   await outside.close();
+  await two.close();
 });
 
-async function openedBoth(): Promise<boolean> {
-  return true;
+/** The window shows the newest conversation, which the other window has; the first one is the next in the list. */
+async function openFirst(): Promise<void> {
+  await workbench.startCommand('Earshot: Open Conversation…');
+  await workbench.page.locator('.quick-input-list .monaco-list-row').first().click();
+  await workbench.transcript().getByText('I am first.').first().waitFor();
 }

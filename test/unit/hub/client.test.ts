@@ -14,6 +14,7 @@ import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { tryKernelLock } from '../../../src/node/kernelLock.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
+import { createManualClock } from '../../support/manualClock.ts';
 
 let folder: string;
 let members: HubMember[];
@@ -156,4 +157,77 @@ test('under load, with the hub restarted again and again, each message arrives e
   await sending;
   await expect.poll(() => reader.received.length, { timeout: 30_000 }).toBe(sent);
   expect(previews(reader.received)).toEqual(Array.from({ length: sent }, (_, index) => String(index)));
+});
+
+test('mentions of its name and of its role that came while it was away are received, whatever it subscribed to', async () => {
+  await joinHub();
+  const author = agent('author');
+  await author.client.connected();
+  const role = { role: 'tester', module: '', display: '' };
+  const first = agent('reader', { agent: role });
+  first.client.subscribe({ mentionRole: 'reviewer' });
+  await first.client.connected();
+  await author.client.call('message.send', { content: 'start', mentions: ['reviewer'] });
+  await expect.poll(() => previews(first.received)).toEqual(['start']);
+  await first.client.close();
+  for (const mention of ['reader', 'tester', 'reviewer', 'other']) {
+    await author.client.call('message.send', { content: mention, mentions: [mention] });
+  }
+  const second = agent('reader', { agent: role, cursor: first.received[0]?.cursor });
+  second.client.subscribe({ mentionRole: 'reviewer' });
+  await expect.poll(() => previews(second.received)).toEqual(['reader', 'tester', 'reviewer']);
+  expect(second.received.map(({ match }) => match)).toEqual(['mention', 'mention', 'mention']);
+});
+
+test('an agent whose hub lost its files starts again from the beginning of the new hub', async () => {
+  const member = await joinHub();
+  const author = agent('author');
+  const reader = agent('reader');
+  reader.client.subscribe({});
+  await Promise.all([author.client.connected(), reader.client.connected()]);
+  for (let index = 0; index < 20; index++) await author.client.call('message.send', { content: `old ${index}` });
+  await expect.poll(() => reader.received.length).toBe(20);
+  const { cursor } = reader.received.at(-1) ?? {};
+  for (const one of [author, reader]) await one.client.close();
+  await member.close();
+  await rm(folder, { recursive: true });
+  await joinHub();
+  const other = agent('author');
+  await other.client.connected();
+  await other.client.call('message.send', { content: 'new' });
+  const again = agent('reader', { cursor });
+  again.client.subscribe({});
+  await expect.poll(() => previews(again.received)).toEqual(['new']);
+});
+
+test('a member that cannot serve says so once, and follows the one that serves without asking again and again', async () => {
+  await joinHub();
+  const reports: string[] = [];
+  let tries = 0;
+  const address = await readAddress(realFileSystem, folder);
+  const clock = createManualClock();
+  const member = new HubMember({
+    clock,
+    serve: async () => {
+      tries += 1;
+      throw new Error('no port is free');
+    },
+    follow: async () =>
+      tries < 3 || address === undefined
+        ? undefined
+        : connectToHub(
+            address,
+            () => undefined,
+            () => undefined,
+          ),
+    report: (message) => reports.push(message),
+  });
+  members.push(member);
+  await member.start();
+  await member.look();
+  expect([tries, clock.waiting]).toEqual([2, 1]);
+  clock.advance(2000);
+  await expect.poll(() => tries).toBe(3);
+  await member.look();
+  expect([reports, clock.waiting]).toEqual([['the hub cannot be served'], 0]);
 });
