@@ -42,10 +42,9 @@ async function main(): Promise<void> {
     },
   });
   const dir = values.dir ?? process.cwd();
-  if (values.help === true) return print(HELP);
-  if (values.where === true) return print(await hubFolder(dir));
-  if (values.socket !== undefined) {
-    return print(await useForwardedSocket(realFileSystem, await hubFolder(dir), resolve(values.socket)));
+  if (values.help === true || values.where === true || values.socket !== undefined) {
+    process.stdout.write(`${await answer(values, dir)}\n`);
+    return;
   }
   for (const option of ['name', 'role'] as const) {
     const given = values[option];
@@ -78,8 +77,14 @@ async function main(): Promise<void> {
   await mailbox.close();
 }
 
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+/** For the options that print something and end. */
+async function answer(
+  { help, socket }: { readonly help?: boolean | undefined; readonly socket?: string | undefined },
+  dir: string,
+): Promise<string> {
+  if (help === true) return HELP;
+  const folder = await hubFolder(dir);
+  return socket === undefined ? folder : useForwardedSocket(realFileSystem, folder, resolve(socket));
 }
 
 /** The client closes our input, or ends us. */

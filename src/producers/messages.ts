@@ -35,8 +35,10 @@ class MessagesWatch implements Disposable {
   readonly #publisher: Publisher;
   readonly #held = new DisposableStore();
   readonly #resting = new Map<string, Resting>();
-  /** How many publications of a conversation are not on disk yet. */
-  readonly #underWay = new Map<string, number>();
+  /** How many publications of a conversation are not on disk yet, and the newest message of them. */
+  readonly #underWay = new Map<string, { count: number; newest: IncomingMessage }>();
+  /** Conversations that a message could not be queued for: it comes again when they join the next time. */
+  readonly #incomplete = new Set<string>();
 
   constructor(deps: MessagesDeps, publisher: Publisher) {
     this.#deps = deps;
@@ -89,22 +91,27 @@ class MessagesWatch implements Disposable {
    */
   async #publishUntil(last: IncomingMessage, messages: readonly IncomingMessage[]): Promise<void> {
     const { conversation, hub, cursor } = last;
-    const before = this.#underWay.get(conversation) ?? 0;
-    this.#underWay.set(conversation, before + 1);
+    const underWay = this.#underWay.get(conversation) ?? { count: 0, newest: last };
+    const isNext = underWay.count === 0 && !this.#incomplete.has(conversation);
+    underWay.count += 1;
+    underWay.newest = last;
+    this.#underWay.set(conversation, underWay);
     try {
       const draft = draftMessages(messages, last);
       const data = {
         messages: messages.map(({ id }) => id),
         from: describeAuthors(messages),
-        ...(before === 0 && { hub, cursor }),
+        ...(isNext && { hub, cursor }),
       };
       await this.#publisher.publish({ ...draft, data }, conversation);
+    } catch (error) {
+      this.#incomplete.add(conversation);
+      throw error;
     } finally {
-      const left = (this.#underWay.get(conversation) ?? 1) - 1;
-      if (left > 0) this.#underWay.set(conversation, left);
-      else this.#underWay.delete(conversation);
+      underWay.count -= 1;
+      if (underWay.count === 0) this.#underWay.delete(conversation);
     }
-    if (!this.#underWay.has(conversation)) await this.#deps.hub.stored(last);
+    if (underWay.count === 0 && !this.#incomplete.has(conversation)) await this.#deps.hub.stored(underWay.newest);
   }
 }
 

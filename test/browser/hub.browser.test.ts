@@ -1,5 +1,6 @@
 // Two windows and an outside agent on one hub: a question and its answer, and the window that serves the hub is killed.
-import { readdir, readFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LogEvent } from '../../src/protocol/event.ts';
@@ -87,18 +88,25 @@ test('two windows and an outside agent ask and answer each other, also when the 
   expect(await outside.call('list_agents')).toContain(`${first}, “A title”: connected`);
 
   // The question of one model is in the other's next tool result.
-  server.script(call('a', 'send_message', { content: 'Which port?', to: [first] }), done);
+  const pipe = join(workbench.folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  server.script(call('a', 'run_command', { command: 'cat pipe' }));
+  await workbench.say('Work.', one);
+  await workbench.card('Run cat pipe', one).waitFor();
+  server.script(call('b', 'send_message', { content: 'Which port?', to: [first] }), done);
   await workbench.say('Ask the first.', two);
   await workbench.settled(two);
   await expect.poll(() => receivedBy('I am first.')).toEqual(['Which port?']);
   const question = (await logOf('I am first.')).find(({ type }) => type === 'notification_queued');
   const id = /msg_\w+/.exec(JSON.stringify(question))?.[0] ?? '';
   const before = server.requests.length;
-  server.script(call('b', 'list_agents', {}), call('c', 'send_message', { content: 'Port 9999.', reply_to: id }), done);
-  await workbench.say('Go on.', one);
+  server.script(call('c', 'send_message', { content: 'Port 9999.', reply_to: id }), done);
+  await writeFile(pipe, 'worked\n');
   await workbench.settled(one);
-  // The user's own message is a delivery point too and comes first.
-  expect(server.requests[before]?.body).toContain('Which port?');
+  const { messages } = JSON.parse(server.requests[before]?.body ?? '') as {
+    messages: { role: string; content: string }[];
+  };
+  expect(messages.at(-1)).toMatchObject({ role: 'tool', content: expect.stringContaining('Which port?') as string });
   await workbench
     .transcript(one)
     .getByRole('button', { name: `message.received from ${second}` })
@@ -131,6 +139,11 @@ test('two windows and an outside agent ask and answer each other, also when the 
   await openFirst();
   await expect.poll(() => receivedBy('I am first.')).toEqual(['Which port?', 'before the kill', 'after the kill']);
   expect(await nameOf('I am first.')).toBe(first);
+  const last = server.requests.length;
+  server.script(done);
+  await workbench.say('What did they write?', one);
+  await workbench.settled(one);
+  for (const text of ['before the kill', 'after the kill']) expect(server.requests[last]?.body).toContain(text);
   await outside.close();
   await two.close();
 });

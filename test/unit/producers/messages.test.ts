@@ -11,7 +11,7 @@ import { createManualClock, type ManualClock } from '../../support/manualClock.t
 let clock: ManualClock;
 let incoming: Emitter<IncomingMessage>;
 let stored: string[];
-let published: { draft: NotificationDraft; to: string | undefined; written(): void }[];
+let published: { draft: NotificationDraft; to: string | undefined; written(): void; failed(): void }[];
 let running: { dispose(): void };
 
 beforeEach(() => {
@@ -22,7 +22,10 @@ beforeEach(() => {
   stored = [];
   published = [];
   const publisher: Publisher = {
-    publish: (draft, to) => new Promise((resolve) => published.push({ draft, to, written: () => resolve(undefined) })),
+    publish: (draft, to) =>
+      new Promise((resolve, reject) =>
+        published.push({ draft, to, written: () => resolve(undefined), failed: () => reject(new Error('disk full')) }),
+      ),
     withdraw: async () => false,
   };
   const hub = { onDidReceive: incoming.event, stored: async ({ cursor }: IncomingMessage) => void stored.push(cursor) };
@@ -73,7 +76,7 @@ test('a message about a file that was read is an info that wakes nobody; an edit
 });
 
 test('further messages within 100 ms are one notification that names all; each conversation has its own pace', () => {
-  const [first] = [receive()];
+  const first = receive();
   const more = [receive(), receive({ author: 'jade-lynx' }), receive()];
   receive({ conversation: 'two' });
   expect(published.map(({ to }) => to)).toEqual(['one', 'two']);
@@ -84,7 +87,7 @@ test('further messages within 100 ms are one notification that names all; each c
   const { draft } = published[2] ?? expect.fail();
   expect(draft.data).toMatchObject({ messages: more.map(({ id }) => id), from: 'teal-otter and 1 more' });
   for (const { id } of more) expect(draft.message).toContain(id);
-  expect(draft.message).not.toContain(`${first?.id ?? ''})`);
+  expect(draft.message).not.toContain(`${first.id})`);
   clock.advance(1000);
   expect(published).toHaveLength(3);
   receive();
@@ -110,7 +113,7 @@ test('a preview with line breaks and control characters stays on one line', () =
 test('a notification has the cursor only if everything before it is on disk; then the last cursor is stored', async () => {
   const first = receive();
   expect(published[0]?.draft.data).toMatchObject({ hub: 'h', cursor: first.cursor });
-  receive();
+  const second = receive();
   clock.advance(100);
   // The first is not on disk: after a crash now both have to come again.
   expect(published[1]?.draft.data).not.toHaveProperty('cursor');
@@ -119,7 +122,19 @@ test('a notification has the cursor only if everything before it is on disk; the
   expect(stored).toEqual([]);
   published[0]?.written();
   await settle();
-  expect(stored).toEqual([first.cursor]);
+  expect(stored).toEqual([second.cursor]);
+});
+
+test('after a message that could not be queued no later cursor is stored, so it comes again', async () => {
+  receive();
+  published[0]?.failed();
+  await settle();
+  clock.advance(100);
+  receive();
+  expect(published[1]?.draft.data).not.toHaveProperty('cursor');
+  published[1]?.written();
+  await settle();
+  expect(stored).toEqual([]);
 });
 
 test('what is held when the producer stops is published', () => {

@@ -27,7 +27,7 @@ test.each([false, true])(
     const name = await window.name();
     const listed = await outside.call('list_agents');
     expect(listed).toContain('You are claude-code (tester).');
-    expect(listed).toContain(`${name}`);
+    expect(listed).toContain(name);
     expect(await outside.call('check_messages')).toBe('No unread messages.');
     expect(await outside.call('wait_for_message', { timeout_seconds: 0.01 })).toBe('No message came within 0.01 s.');
 
