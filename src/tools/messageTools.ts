@@ -35,9 +35,15 @@ function createSendMessageTool(hub: AgentHub): Tool {
         .optional()
         .describe('The id of the message that this answers; its author is notified'),
     },
-    run: async ({ content, to = [], files = [], reply_to: replyTo }, { conversation, signal }) => {
-      if (to.length === 0 && files.length === 0 && replyTo === undefined) {
+    run: async ({ content, to = [], files: named = [], reply_to: replyTo }, { conversation, signal, workspace }) => {
+      if (to.length === 0 && named.length === 0 && replyTo === undefined) {
         return refuse('to, files or reply_to: one of them is needed, otherwise nobody is notified.');
+      }
+      const files: string[] = [];
+      for (const path of named) {
+        const file = await workspace.resolve(path);
+        if (!file.ok) return failedCall(file.failure);
+        files.push(file.value.path);
       }
       const sent = await hub.send(conversation, { content, to, files, replyTo }, signal);
       return sent.ok ? answer(describeSent(sent.value, files)) : failedCall(sent.failure);

@@ -66,6 +66,8 @@ export class HubAgent implements Disposable {
   #waiting: (() => void)[] = [];
   #retry: Disposable | undefined;
   #delay = RETRY_FIRST;
+  /** The last refusal that was reported. */
+  #refusal = '';
   #disposed = false;
 
   constructor(deps: HubAgentDeps) {
@@ -168,12 +170,18 @@ export class HubAgent implements Disposable {
   #connect(): void {
     this.#background(
       this.#tryToConnect().catch((error: unknown) => {
-        if (error instanceof JsonRpcError) this.#deps.report(`the hub refuses this agent: ${error.message}`);
+        if (error instanceof JsonRpcError) this.#reportRefusal(error.message);
         else this.#deps.onAbsent?.();
         this.#again();
       }),
       'the hub could not be joined',
     );
+  }
+
+  /** Once for each reason: it is tried again and again. */
+  #reportRefusal(reason: string): void {
+    if (reason !== this.#refusal) this.#deps.report(`the hub refuses this agent: ${reason}`);
+    this.#refusal = reason;
   }
 
   #again(): void {
@@ -202,6 +210,7 @@ export class HubAgent implements Disposable {
       return;
     }
     this.#connection = connection;
+    this.#refusal = '';
     this.#delay = RETRY_FIRST;
     this.#wake();
     this.#onState.fire(true);

@@ -231,3 +231,22 @@ test('a member that cannot serve says so once, and follows the one that serves w
   await member.look();
   expect([reports, clock.waiting]).toEqual([['the hub cannot be served'], 0]);
 });
+
+test('an agent that the hub refuses says so once, and joins when it is accepted', async () => {
+  await joinHub();
+  const taken = agent('finch');
+  await taken.client.connected();
+  const reports: string[] = [];
+  const clock = createManualClock();
+  const second = agent('finch', { clock, report: (message) => reports.push(message) });
+  await expect.poll(() => reports).toEqual(['the hub refuses this agent: name is in use']);
+  for (let round = 0; round < 3; round++) {
+    await expect.poll(() => clock.waiting).toBe(1);
+    clock.advance(10_000);
+  }
+  await expect.poll(() => clock.waiting).toBe(1);
+  await taken.client.close();
+  clock.advance(10_000);
+  await expect.poll(() => (clock.advance(10_000), second.client.isConnected)).toBe(true);
+  expect(reports).toHaveLength(1);
+});

@@ -86,7 +86,7 @@ test('a message about a file reaches the conversations that have read it, and no
   await go(two, 'Read it.');
   // Over the same connection: the hub has the subscription by then.
   expect(await two.hub.agents(two.id)).toMatchObject({ ok: true });
-  one.server.script(call('c1', 'send_message', { content: 'I am rewriting a.txt.', files: ['a.txt'] }), done);
+  one.server.script(call('c1', 'send_message', { content: 'I am rewriting a.txt.', files: ['./a.txt'] }), done);
   await go(one, 'Say so.');
   const event = await two.event(received);
   expect(JSON.stringify(event)).toContain('wrote about a.txt');
