@@ -72,16 +72,18 @@ const programs = {
 };
 
 /**
- * The hub on its own.
+ * The hub on its own, and the MCP server by which other agents join one.
  *
  * @type {esbuild.BuildOptions}
  */
 const hub = {
   ...common,
-  entryPoints: { hub: 'src/bin/hub.ts' },
+  entryPoints: { hub: 'src/bin/hub.ts', 'hub-mcp': 'src/bin/hubMcp.ts' },
   outdir: output,
   format: 'esm',
   platform: 'node',
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
   banner: host.banner ?? {},
 };
 
@@ -127,8 +129,7 @@ const suites = {
 if (process.argv[1] === import.meta.filename) await run();
 
 async function run() {
-  // The package has no hub before a window can join one.
-  const wanted = flags.has('--tests') ? [suites] : [host, page, programs, ...(production ? [] : [hub])];
+  const wanted = flags.has('--tests') ? [suites] : [host, page, programs, hub];
   if (flags.has('--watch')) {
     for (const options of wanted) await (await esbuild.context(options)).watch();
     return;

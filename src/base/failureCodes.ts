@@ -114,6 +114,9 @@ type ConversationCode =
   | 'too_large'
   | 'too_many';
 
+/** The hub and other agents. */
+export type HubCode = 'hub_absent' | 'hub_off' | 'hub_refused' | 'no_agent' | 'no_message';
+
 /** What the user configured, and the producers that depend on it. */
 type SetupCode = 'producer' | 'setting';
 
@@ -126,4 +129,5 @@ export type FailureCode =
   | ApprovalCode
   | ProcessCode
   | ConversationCode
+  | HubCode
   | SetupCode;

@@ -7,6 +7,7 @@ import { type NotificationDraft } from '../protocol/notification.ts';
 import { HandOver } from './agent/handOver.ts';
 import { type AcceptedText, acceptText, type GivenAttachment } from './agent/userText.ts';
 import { Captures } from './checkpoints/captures.ts';
+import { viewAsAgent } from './conversation/agentConversation.ts';
 import { type ConversationChange, type LiveConversation, storageFailure } from './conversation/liveConversation.ts';
 import { ConversationLog } from './conversation/log.ts';
 import { type Opening, openOrFollow } from './conversation/opening.ts';
@@ -281,11 +282,13 @@ export class Earshot implements Disposable, Publisher {
     live.held.dispose();
   }
 
-  /** Subscribes a conversation that this window owns, and watches the files it has seen. */
+  /** Subscribes a conversation that this window owns, watches the files it has seen, and makes it an agent on the hub. */
   #subscribeOwned({ log, edits }: Live): Disposable {
     const held = new DisposableStore();
     held.add(this.#subscriptions.join(log));
     held.add(this.#views.join(log, edits));
+    const { hub } = this.#ports;
+    if (hub !== undefined) held.add(hub.join(viewAsAgent(log)));
     return held;
   }
 

@@ -1,7 +1,8 @@
-// Keeps conversations live that no chat shows, as long as a background command runs in them.
+// Keeps conversations live that no chat shows, as long as a background command runs in them or a mention is pending.
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { type Earshot } from './earshot.ts';
+import { isMention } from './notify/activation.ts';
 import { type Logger } from './ports/ports.ts';
 import { type Supervision } from './ports/processes.ts';
 import { type Handles } from './tools/handles.ts';
@@ -38,7 +39,7 @@ export class KeepAlive implements Disposable {
 
   /** No longer shown: closed now, or when nothing runs in it. */
   async leave(id: string): Promise<void> {
-    if (!this.#deps.handles.hasRunning(id)) return this.#deps.earshot.close(id);
+    if (!this.#deps.handles.hasRunning(id) && !this.#isMentioned(id)) return this.#deps.earshot.close(id);
     this.#left.add(id);
   }
 
@@ -94,6 +95,12 @@ export class KeepAlive implements Disposable {
   }
 
   #isBusy(id: string): boolean {
-    return this.#deps.handles.hasRunning(id) || this.#deps.earshot.get(id)?.running === true;
+    const isRunning = this.#deps.earshot.get(id)?.running === true;
+    return isRunning || this.#deps.handles.hasRunning(id) || this.#isMentioned(id);
+  }
+
+  /** Another agent waits for an answer. */
+  #isMentioned(id: string): boolean {
+    return this.#deps.earshot.get(id)?.log.state.pending.notifications.some(isMention) === true;
   }
 }

@@ -4,13 +4,14 @@ import { EVENT_VERSION, type LogEvent } from '../protocol/event.ts';
 import { exportJson, exportMarkdown } from './conversation/export.ts';
 import { forkEvents, forkPoints } from './conversation/fork.ts';
 import { openElsewhere, withOwned } from './conversation/opening.ts';
+import { HubAgents } from './conversation/projections/hubAgents.ts';
 import { shortTitle } from './conversation/projections/summary.ts';
 import { type Earshot } from './earshot.ts';
 import { type Services } from './tools/services.ts';
 
 export type ExportFormat = 'markdown' | 'json';
 
-type LibraryPorts = Pick<Services, 'store' | 'lock' | 'clock' | 'ids' | 'handles'>;
+type LibraryPorts = Pick<Services, 'store' | 'lock' | 'clock' | 'ids' | 'handles' | 'hub'>;
 
 export class Library {
   readonly #ports: LibraryPorts;
@@ -67,7 +68,14 @@ export class Library {
     const live = this.#earshot.get(id);
     if (live !== undefined && !live.owned) return openElsewhere(live.owner);
     await this.#ports.handles?.stopAll(id, 'its conversation was deleted');
+    const names = await this.#namesOnHub(id);
     await this.#earshot.close(id);
+    const removed = await this.#removeStored(id);
+    if (removed.ok) await this.#ports.hub?.forget(names);
+    return removed;
+  }
+
+  #removeStored(id: string): Promise<Result<void>> {
     return attempt(async () => {
       const { lock, store } = this.#ports;
       const held = await lock?.acquire(id);
@@ -76,6 +84,17 @@ export class Library {
       await held?.release();
       if (!removed.ok) throw new FailureError(removed.failure);
     });
+  }
+
+  /** A log that cannot be read has none. */
+  async #namesOnHub(id: string): Promise<Iterable<string>> {
+    if (this.#ports.hub === undefined) return [];
+    const live = this.#earshot.get(id);
+    if (live !== undefined) return live.log.state.hubAgents.names;
+    const read = await this.#ports.store.read(id);
+    const agents = new HubAgents();
+    for (const event of read.ok ? read.value.events : []) agents.fold(event);
+    return agents.names;
   }
 
   async #read(id: string): Promise<Result<readonly LogEvent[]>> {

@@ -199,6 +199,8 @@ const bodies = {
   compaction: { summary: z.string(), through: z.int(), seen: seenSchema.optional() },
   turn_ended: { outcome: z.enum(['done', 'stopped', 'error']), failure: failureSchema.optional() },
   title_set: { title: z.string() },
+  /** The conversation's name on a hub, and the cursor up to which its messages there are in this log. */
+  hub_agent: { hub: z.string(), name: z.string(), cursor: z.string() },
   forked: { from: z.string(), through: z.int() },
 };
 

@@ -3,6 +3,8 @@ import * as z from 'zod';
 
 /** Names and roles share one alphabet, which is also legal in a NATS subject. */
 export const HUB_NAME = /^[a-z0-9_-]{1,32}$/;
+/** `name`, `name:role` or `name:role:module`. */
+export const HUB_IDENTITY = /^[a-z0-9_-]{1,32}(?::[a-z0-9_-]{0,32}(?::[^:]{0,64})?)?$/;
 export const RESERVED_NAMES: readonly string[] = ['system', 'all', 'everyone'];
 export const MOST_BODY_BYTES = 900 * 1024;
 export const MOST_PAGE = 100;

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { describeIssue } from './describeIssue.ts';
 import { FORMATS } from './event.ts';
+import { HUB_IDENTITY, HUB_NAME } from './hub.ts';
 import { levelSchema } from './notification.ts';
 
 const switchesSchema = z.record(z.string(), z.boolean());
@@ -33,6 +34,7 @@ export const PRODUCER_NAMES = [
   'handles',
   'budget',
   'config',
+  'messages',
 ] as const;
 
 /** Every setting by its name under `earshot.`, with its default. */
@@ -59,6 +61,11 @@ export const settingSchemas = {
   'notifications.cap': z.int().min(1).max(100).default(10),
   'notifications.tokenBudget': z.int().min(300).max(100_000).default(1500),
   tools: z.record(z.string(), toolOptionsSchema).default({}),
+  'hub.enabled': z.boolean().default(true),
+  'hub.role': z.union([z.literal(''), z.string().regex(HUB_NAME)]).default(''),
+  'hub.port': z.int().min(0).max(65_535).default(9999),
+  'hub.identity': z.union([z.literal(''), z.string().regex(HUB_IDENTITY)]).default(''),
+  'hub.allowedOrigins': z.array(z.string().min(1).max(1000)).default([]),
 } as const;
 
 export type SettingName = keyof typeof settingSchemas;

@@ -6,11 +6,13 @@ import { processObserver } from '../node/processActivity.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
 import { createHandlesProducer } from '../producers/handles.ts';
+import { createMessagesProducer } from '../producers/messages.ts';
 import { createTasksProducer } from '../producers/tasks/tasks.ts';
 import { createDiskEntries } from '../storage/checkpoints/diskEntries.ts';
 import { type CommandHandlers } from './commands.ts';
 import { composeChat, composeFrontends, composeView } from './compose/chat.ts';
 import { composeHandles } from './compose/handles.ts';
+import { composeHub, offerMessageTools } from './compose/hub.ts';
 import { composeModels } from './compose/models.ts';
 import { composeStorage } from './compose/storage.ts';
 import { composeTools } from './compose/tools.ts';
@@ -62,6 +64,8 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
   const { handles } = commands;
   const tasks = held.add(new EditorTasks(realClock, report('a task could not be followed')));
   const languages = held.add(createLanguageTools({ ...base, workspace }));
+  const messaging = composeHub(window, workspace);
+  const { hub } = messaging;
 
   const earshot = new Earshot({
     ...base,
@@ -74,10 +78,12 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
       ...createProducers({ ...base, snapshots, workspace }),
       createHandlesProducer({ ...base, handles }),
       createTasksProducer({ ...base, tasks }),
+      createMessagesProducer({ ...base, hub }),
       languages.producer,
     ],
     problems: languages.problems,
     handles,
+    hub,
     processes: processObserver,
     shell: () => userShell().shell.path,
     settings: () => settings.current,
@@ -85,7 +91,9 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
     model,
   });
 
-  const chatting = composeChat(window, { earshot, frontends, storage, commands, workspace, statusBar, model });
+  offerMessageTools(window, messaging, earshot);
+
+  const chatting = composeChat(window, { earshot, hub, frontends, storage, commands, workspace, statusBar, model });
   const { chat } = chatting;
   const entries = createDiskEntries(() => workspace.folders);
   const changes = { workspace, buffers, entries, snapshots, checkpoints };
@@ -109,6 +117,7 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
     view: page.view,
     close: async () => {
       await earshot.shutDown();
+      await hub.close();
       await checkpoints.close();
     },
     dispose: () => held.dispose(),

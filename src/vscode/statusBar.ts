@@ -8,6 +8,8 @@ export interface StatusBarState {
   readonly approvals: number;
   readonly questions: number;
   readonly running: boolean;
+  /** The shown conversation's name on the hub. */
+  readonly agent?: string | undefined;
   readonly pending: { readonly count: number; readonly worst: Level | null; readonly newest: readonly string[] };
 }
 
@@ -65,12 +67,13 @@ function statusText({ running, pending }: StatusBarState): string {
   return pending.count > 0 ? `${icon} Earshot ${pending.count}` : `${icon} Earshot`;
 }
 
-function tooltipLines({ running, pending }: StatusBarState): string[] {
+function tooltipLines({ running, pending, agent }: StatusBarState): string[] {
   const work = running ? vscode.l10n.t('The agent is working.') : vscode.l10n.t('Click to open the chat.');
-  if (pending.count === 0) return [work, vscode.l10n.t('No pending notifications.')];
+  const name = agent === undefined ? [] : [vscode.l10n.t('Other agents know this conversation as {0}.', agent)];
+  if (pending.count === 0) return [work, vscode.l10n.t('No pending notifications.'), ...name];
   const count =
     pending.count === 1
       ? vscode.l10n.t('1 pending notification:')
       : vscode.l10n.t('{0} pending notifications:', pending.count);
-  return [work, count, ...pending.newest];
+  return [work, count, ...pending.newest, ...name];
 }

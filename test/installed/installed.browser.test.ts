@@ -7,8 +7,14 @@ import { makeVsix } from '../host/vsix.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 const file = join(repository, '.build', 'earshot.vsix');
-/** Used only by the hub, which is not in the package yet. */
-const NOT_PACKAGED = ['ws'];
+/** Dependencies that nothing uses yet. */
+const NOT_PACKAGED = [
+  '@modelcontextprotocol/client',
+  '@modelcontextprotocol/ext-tasks',
+  '@nats-io/jetstream',
+  '@nats-io/kv',
+  '@nats-io/transport-node',
+];
 const workbench = useWorkbench(async () => {
   await makeVsix(file, () => undefined);
   return { installed: file };
@@ -17,7 +23,7 @@ const workbench = useWorkbench(async () => {
 /** The files that may ship, and `.vsixmanifest`, which VS Code adds on installation. */
 const ALLOWED = [
   /^(package\.json|readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|\.vsixmanifest)$/,
-  /^dist\/(extension\.js|supervisor\.cjs|firstCapture\.cjs|webview\/chat\.js|chunks\/[\w-]+\.js)$/,
+  /^dist\/(extension\.js|hub\.js|hub-mcp\.js|supervisor\.cjs|firstCapture\.cjs|webview\/chat\.js|chunks\/[\w-]+\.js)$/,
   /^media\/[a-z-]+\.(css|svg|png)$/,
 ];
 
@@ -39,6 +45,8 @@ test('the package has only the allowed files and at most 2 MB', async () => {
     'LICENSE.txt',
     'dist/supervisor.cjs',
     'dist/firstCapture.cjs',
+    'dist/hub.js',
+    'dist/hub-mcp.js',
     'media/icon.png',
   ])
     expect(files).toContain(needed);

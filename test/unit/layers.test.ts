@@ -27,13 +27,17 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   tools: { folders: [...pure, 'node', 'tools'], packages: ['diff', 'zod'], node: true },
   producers: { folders: [...pure, 'node', 'producers'], packages: ['chokidar'], node: true },
   storage: { folders: [...pure, 'node', 'storage'], packages: ['zod'], node: true },
-  hub: { folders: ['base', 'node', 'protocol', 'hub'], packages: ['ws', 'zod'], node: true },
+  hub: { folders: [...pure, 'node', 'hub'], packages: ['@modelcontextprotocol/server', 'ws', 'zod'], node: true },
   vscode: {
-    folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'vscode'],
+    folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'hub', 'vscode'],
     packages: ['vscode', 'zod'],
     node: true,
   },
-  bin: { folders: ['base', 'node', 'protocol', 'storage', 'hub', 'bin'], packages: [], node: true },
+  bin: {
+    folders: ['base', 'node', 'protocol', 'storage', 'hub', 'bin'],
+    packages: ['@modelcontextprotocol/server'],
+    node: true,
+  },
   webview: {
     folders: ['base', 'webview'],
     packages: ['preact', '@preact/signals', 'marked', 'highlight.js'],

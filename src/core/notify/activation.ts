@@ -27,7 +27,7 @@ export function wishOf(notification: Notification, settings: Settings): Wish {
   return wakes ? 'wake' : 'passive';
 }
 
-function isMention({ kind, scopes = [] }: Notification): boolean {
+export function isMention({ kind, scopes = [] }: Notification): boolean {
   return kind.source === 'message' && scopes.some((scope) => nameInScope('mention', scope) !== undefined);
 }
 

@@ -9,6 +9,7 @@ import { type NotificationDraft } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
 import { type ChangedFile, type SeenState, type SeenView, type ShownFile } from './fileViews.ts';
+import { type AgentHub } from './agentHub.ts';
 import { type ConversationHandles } from './handles.ts';
 import { type ModelMessage } from './modelMessages.ts';
 import { type NotificationRecord } from './notificationRecord.ts';
@@ -324,6 +325,8 @@ export interface Ports {
   readonly userFiles?: UserFiles;
   /** Absent: no diagnostics are reported. */
   readonly problems?: ReportedProblems;
+  /** Absent: conversations are not agents on a hub. */
+  readonly hub?: AgentHub;
   /** Shows the user a notice in the chat; the model does not get it. Absent: it is only logged. */
   notice?(text: string): void;
   /** Files of the workspace, on disk or in a buffer, may have changed. Absent: not observed. */

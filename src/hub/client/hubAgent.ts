@@ -6,58 +6,44 @@ import { Emitter, type Event } from '../../base/emitter.ts';
 import { JsonRpcError } from '../../base/jsonRpc.ts';
 import { type FileSystem } from '../../node/fileSystem.ts';
 import { type HubMessage, type MatchType, type Pair } from '../../protocol/hub.ts';
-import { parseCursor } from '../messageRows.ts';
-import { previewOf } from '../preview.ts';
+import { parseCursor, printCursor } from '../messageRows.ts';
 import { Subscriptions } from '../subscriptions.ts';
 import { connectToHub, type HubConnection, readAddress } from './hubConnection.ts';
+import { describeListed, type ReceivedMessage, readPush } from './receivedMessage.ts';
 
 const RETRY_FIRST = 200;
 const RETRY_LONGEST = 10_000;
 const PAGE = 100;
+/** Subscriptions that are sent before their answers are awaited. */
+const SENT_AT_ONCE = 100;
+/** Stands for the agent in its own matcher. */
+const OWN = '\0own';
 
 const startedSchema = z.object({ session_id: z.string(), cursor: z.string() });
 const pageSchema = z.object({ messages: z.array(z.unknown()), after: z.string(), more: z.boolean() });
-const pushSchema = z.object({
-  message_id: z.string(),
-  thread_id: z.string().nullable(),
-  author: z.object({ agent_id: z.string(), role: z.string() }),
-  preview: z.string(),
-  matched_subscription: z.object({ match_type: z.enum(['mention', 'scope', 'all']) }),
-  edited: z.boolean().optional(),
-  cursor: z.string(),
-  timestamp: z.string(),
-});
-
 export interface HubCriteria {
   readonly scope?: Pair;
   readonly mentionRole?: string;
 }
 
-/** A message for this agent, live or found after a reconnect. */
-export interface ReceivedMessage {
-  readonly id: string;
-  readonly thread: string | null;
-  readonly author: string;
-  readonly role: string;
-  readonly preview: string;
-  readonly match: MatchType;
-  readonly edited: boolean;
-  /** Everything up to here has been received. */
-  readonly cursor: string;
-  readonly at: string;
-}
+/** Calls a method of the hub. */
+export type HubCall = (method: string, params?: object) => Promise<unknown>;
 
 export interface HubAgentDeps {
   readonly files: FileSystem;
   /** The hub's folder. */
   readonly folder: string;
   readonly clock: Clock;
-  readonly agent: { readonly name: string; readonly role: string; readonly module: string; readonly display: string };
+  readonly agent: { readonly role: string; readonly module: string; readonly display: string };
+  /** Its name, or how to get one from the hub: registers an agent and returns its name. Called until it succeeds. */
+  readonly name: string | ((call: HubCall) => Promise<string>);
   /** Where an earlier life of this agent stopped; absent: only what comes from now on. */
   readonly cursor?: string | undefined;
   report(message: string, error?: unknown): void;
   /** Nobody serves the hub. */
   onAbsent?(): void;
+  /** It has got its name from the hub. It is subscribed after this has resolved; if this rejects, it is called again. */
+  onNamed?(name: string, cursor: string): Promise<void>;
 }
 
 export class HubAgent implements Disposable {
@@ -67,6 +53,11 @@ export class HubAgent implements Disposable {
   readonly #criteria = new Map<string, HubCriteria>();
   readonly #matcher = new Subscriptions();
   #display: string;
+  #name: string | undefined;
+  /** `onNamed` has resolved, or there is nothing to announce. */
+  #isAnnounced = false;
+  /** It has a subscription to mentions: then those of its name and role count too. */
+  #isMentionable = false;
   #connection: HubConnection | undefined;
   #session: string | undefined;
   #cursor: string | undefined;
@@ -75,6 +66,8 @@ export class HubAgent implements Disposable {
   #waiting: (() => void)[] = [];
   #retry: Disposable | undefined;
   #delay = RETRY_FIRST;
+  /** The last refusal that was reported. */
+  #refusal = '';
   #disposed = false;
 
   constructor(deps: HubAgentDeps) {
@@ -84,8 +77,22 @@ export class HubAgent implements Disposable {
     const report = (error: unknown) => deps.report('a listener failed', error);
     this.#onMessage = new Emitter(report);
     this.#onState = new Emitter(report);
-    this.#matcher.setRole(deps.agent.name, deps.agent.role);
+    if (typeof deps.name === 'string') {
+      this.#name = deps.name;
+      this.#isAnnounced = true;
+    }
+    this.#matcher.setRole(OWN, deps.agent.role);
     this.#connect();
+  }
+
+  /** Undefined until it has one. */
+  get name(): string | undefined {
+    return this.#name;
+  }
+
+  /** The mentions that reach it: its name and its role. */
+  get mentionedAs(): readonly string[] {
+    return [this.#name ?? '', this.#deps.agent.role].filter((name) => name !== '');
   }
 
   get onMessage(): Event<ReceivedMessage> {
@@ -108,6 +115,15 @@ export class HubAgent implements Disposable {
     }
   }
 
+  /** Resolves once the connection of now has ended; at once if there is none. */
+  async disconnected(): Promise<void> {
+    await this.#connection?.closed;
+  }
+
+  get isDisposed(): boolean {
+    return this.#disposed;
+  }
+
   /** Rejects at once while there is no connection. */
   async call(method: string, params?: object): Promise<unknown> {
     if (this.#connection === undefined) throw new Error('the hub cannot be reached now');
@@ -119,22 +135,23 @@ export class HubAgent implements Disposable {
     const key = JSON.stringify(criteria);
     if (this.#criteria.has(key)) return;
     this.#criteria.set(key, criteria);
-    this.#matcher.add({ id: this.#matcher.nextId, session: 'own', agent: '', createdAt: '', ...criteria });
+    this.#isMentionable ||= criteria.mentionRole !== undefined;
+    this.#matcher.add({ id: this.#matcher.nextId, session: OWN, agent: OWN, createdAt: '', ...criteria });
     if (this.#connection !== undefined) this.#background(this.#send(this.#connection, criteria), 'subscribing failed');
   }
 
   setDisplay(display: string): void {
     if (display === this.#display) return;
     this.#display = display;
-    if (this.#connection !== undefined)
-      this.#background(this.#register(this.#connection), 'the title could not be shown');
+    if (this.#connection === undefined || this.#name === undefined) return;
+    this.#background(this.#register(this.#connection, this.#name), 'the title could not be shown');
   }
 
   /** `leave`: the agent is gone for good, and so are its name and its session. */
   async close(leave = false): Promise<void> {
     const connection = this.#connection;
     if (leave && connection !== undefined) {
-      await connection.call('agent.unregister', { agent_id: this.#deps.agent.name }).catch(() => undefined);
+      await connection.call('agent.unregister', { agent_id: this.#name }).catch(() => undefined);
     }
     this.dispose();
     await connection?.closed;
@@ -153,12 +170,18 @@ export class HubAgent implements Disposable {
   #connect(): void {
     this.#background(
       this.#tryToConnect().catch((error: unknown) => {
-        if (error instanceof JsonRpcError) this.#deps.report(`the hub refuses this agent: ${error.message}`);
+        if (error instanceof JsonRpcError) this.#reportRefusal(error.message);
         else this.#deps.onAbsent?.();
         this.#again();
       }),
       'the hub could not be joined',
     );
+  }
+
+  /** Once for each reason: it is tried again and again. */
+  #reportRefusal(reason: string): void {
+    if (reason !== this.#refusal) this.#deps.report(`the hub refuses this agent: ${reason}`);
+    this.#refusal = reason;
   }
 
   #again(): void {
@@ -187,6 +210,7 @@ export class HubAgent implements Disposable {
       return;
     }
     this.#connection = connection;
+    this.#refusal = '';
     this.#delay = RETRY_FIRST;
     this.#wake();
     this.#onState.fire(true);
@@ -205,9 +229,15 @@ export class HubAgent implements Disposable {
     const attached = this.#session === undefined ? undefined : await this.#attach(connection, this.#session);
     const started = attached ?? (await this.#start(connection));
     this.#session = started.session_id;
-    for (const criteria of this.#criteria.values()) await this.#send(connection, criteria);
+    const criteria = [...this.#criteria.values()];
+    for (let at = 0; at < criteria.length; at += SENT_AT_ONCE) {
+      await Promise.all(criteria.slice(at, at + SENT_AT_ONCE).map((one) => this.#send(connection, one)));
+    }
     if (this.#cursor === undefined) this.#cursor = started.cursor;
-    else await this.#catchUp(connection, this.#cursor);
+    // The files of the hub were removed, and its numbers begin anew.
+    else if (position(this.#cursor) > position(started.cursor)) this.#cursor = printCursor(0);
+    // Also of what came between the start of the session and its subscriptions.
+    await this.#catchUp(connection, this.#cursor);
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const message of early) this.#take(message);
@@ -224,12 +254,18 @@ export class HubAgent implements Disposable {
   }
 
   async #start(connection: HubConnection): Promise<z.infer<typeof startedSchema>> {
-    await this.#register(connection);
-    return startedSchema.parse(await connection.call('session.start', { agent_id: this.#deps.agent.name }));
+    const { name: given, onNamed } = this.#deps;
+    const name = this.#name ?? (typeof given === 'string' ? given : await given((...call) => connection.call(...call)));
+    this.#name = name;
+    await this.#register(connection, name);
+    const started = startedSchema.parse(await connection.call('session.start', { agent_id: name }));
+    if (!this.#isAnnounced) await onNamed?.(name, this.#cursor ?? started.cursor);
+    this.#isAnnounced = true;
+    return started;
   }
 
-  async #register(connection: HubConnection): Promise<void> {
-    await connection.call('agent.register', { ...this.#deps.agent, display: this.#display.slice(0, 200) });
+  async #register(connection: HubConnection, name: string): Promise<void> {
+    await connection.call('agent.register', { ...this.#deps.agent, name, display: this.#display.slice(0, 200) });
   }
 
   async #send(connection: HubConnection, { scope, mentionRole }: HubCriteria): Promise<void> {
@@ -249,45 +285,29 @@ export class HubAgent implements Disposable {
     }
   }
 
+  /** How the message concerns this agent; undefined: not at all. */
+  match({ author, scopes, refs, deleted }: HubMessage): MatchType | undefined {
+    if (author.agent_id === this.#name || deleted) return undefined;
+    const named = refs.some(({ type, value }) => type === 'mention' && value === this.#name);
+    const found = this.#matcher.match({ author: author.agent_id, scopes, refs }).get(OWN)?.type;
+    return named && this.#isMentionable ? 'mention' : found;
+  }
+
   #missed(message: HubMessage): void {
-    const { author, scopes, refs } = message;
-    const match = this.#matcher.match({ author: author.agent_id, scopes, refs }).get('own');
-    if (match === undefined || author.agent_id === this.#deps.agent.name || message.deleted) return;
-    this.#take({
-      id: message.message_id,
-      thread: message.thread_id,
-      author: author.agent_id,
-      role: author.role,
-      preview: previewOf(message.body.content),
-      match: match.type,
-      edited: message.version > 1,
-      cursor: message.cursor,
-      at: message.updated_at ?? message.created_at,
-    });
+    const match = this.match(message);
+    if (match !== undefined) this.#take(describeListed(message, match));
   }
 
   #pushed(method: string, params: unknown): void {
     if (method !== 'notification.message') return;
-    const push = pushSchema.parse(params);
-    const message: ReceivedMessage = {
-      id: push.message_id,
-      thread: push.thread_id,
-      author: push.author.agent_id,
-      role: push.author.role,
-      preview: push.preview,
-      match: push.matched_subscription.match_type,
-      edited: push.edited === true,
-      cursor: push.cursor,
-      at: push.timestamp,
-    };
+    const message = readPush(params);
     if (this.#early === undefined) this.#take(message);
     else this.#early.push(message);
   }
 
   /** Arrival numbers rise, so what is not newer was received already. */
   #take(message: ReceivedMessage): void {
-    const known = this.#cursor === undefined ? -1 : (parseCursor(this.#cursor) ?? -1);
-    if ((parseCursor(message.cursor) ?? 0) <= known) return;
+    if (position(message.cursor) <= (this.#cursor === undefined ? -1 : position(this.#cursor))) return;
     this.#cursor = message.cursor;
     this.#onMessage.fire(message);
   }
@@ -303,4 +323,8 @@ export class HubAgent implements Disposable {
       if (!this.#disposed) this.#deps.report(what, error);
     });
   }
+}
+
+function position(cursor: string): number {
+  return parseCursor(cursor) ?? 0;
 }

@@ -12,6 +12,7 @@ import { type Clock, type Ids, type Logger, type Model } from '../../core/ports/
 import { type Store } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type FileDiff } from '../../protocol/diffView.ts';
+import { type WindowHub } from '../hub/windowHub.ts';
 import { type SettingsReader } from '../settings.ts';
 import { type StatusBar } from '../statusBar.ts';
 import { toUri } from '../workspace/fileUris.ts';
@@ -40,6 +41,7 @@ export interface ChatDeps {
   readDiffs(changes: CallChanges): Promise<readonly FileDiff[]>;
   model(): Model;
   readonly statusBar: Pick<StatusBar, 'update'>;
+  readonly hub: Pick<WindowHub, 'nameOf' | 'onDidChange'>;
 }
 
 export class Chat implements ShownChat, Disposable {
@@ -75,6 +77,7 @@ export class Chat implements ShownChat, Disposable {
     this.#held.add(settings.onDidChange(() => this.refresh()));
     frontend.setComposer(deps.composing);
     this.#held.add(earshot.producers.onDidChange(() => this.refresh()));
+    this.#held.add(deps.hub.onDidChange(() => this.refresh()));
     this.#held.add(vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()));
     this.#held.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()));
     this.#held.add(frontend.onDidChangeRequests(() => this.refresh()));
@@ -219,7 +222,8 @@ export class Chat implements ShownChat, Disposable {
       }),
     );
     const { openApprovals: approvals, openQuestions: questions } = frontend;
-    this.#deps.statusBar.update({ approvals, questions, running: live?.running ?? false, pending });
+    const agent = live === undefined ? undefined : this.#deps.hub.nameOf(live.log.id);
+    this.#deps.statusBar.update({ approvals, questions, running: live?.running ?? false, pending, agent });
     this.#wakeOffer.update(live?.heldBack, model.label);
     this.#onDidRefresh.fire();
   }

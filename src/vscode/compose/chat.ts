@@ -17,6 +17,7 @@ import { Composing } from '../chat/composing.ts';
 import { conversationCommands } from '../chat/conversationCommands.ts';
 import { type ReviewHandlers } from '../chat/pageHandlers.ts';
 import { TerminalMirrors } from '../chat/terminalMirror.ts';
+import { type WindowHub } from '../hub/windowHub.ts';
 import { COMMANDS } from '../ids.ts';
 import { type StatusBar } from '../statusBar.ts';
 import { type composeHandles } from './handles.ts';
@@ -41,15 +42,16 @@ interface ChatParts {
   readonly commands: ReturnType<typeof composeHandles>;
   readonly workspace: Workspace;
   readonly statusBar: StatusBar;
+  readonly hub: WindowHub;
   model(): Model;
 }
 
 export function composeChat({ logger, settings, held, report }: Window, parts: ChatParts) {
-  const { earshot, workspace, statusBar, model } = parts;
+  const { earshot, workspace, statusBar, model, hub } = parts;
   const { store, lock, snapshots, drafts } = parts.storage;
   const { handles, supervision } = parts.commands;
   const { chat: frontend, notice } = parts.frontends;
-  const deps = { clock: realClock, ids: realIds, logger, store, lock, snapshots, workspace, handles, frontend };
+  const deps = { clock: realClock, ids: realIds, logger, store, lock, snapshots, workspace, handles, frontend, hub };
   const composing = new Composing({ ...deps, drafts });
   const chat = held.add(
     new Chat({

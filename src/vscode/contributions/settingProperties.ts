@@ -24,6 +24,7 @@ const PRODUCERS: Readonly<Record<(typeof PRODUCER_NAMES)[number], string>> = {
   handles: 'Background commands of the model.',
   budget: 'Usage of the context window, and rate limits of the endpoint.',
   config: 'Model, tools, mode and instruction files.',
+  messages: 'Messages of other agents on the hub.',
 };
 
 /** `properties` of `earshot.notifications.kinds`. */

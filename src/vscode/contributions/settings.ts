@@ -151,6 +151,36 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
       'They are stopped.',
     ],
   },
+  'hub.enabled': {
+    scope: 'window',
+    markdownDescription:
+      'Makes each conversation an agent on the hub of the workspace folder: conversations of all windows, and programs that join the hub, can send each other messages. Nothing leaves this machine.',
+  },
+  'hub.role': {
+    scope: 'resource',
+    markdownDescription:
+      'Role of the conversations of this folder on the hub, for example `reviewer`. Other agents can write to a role instead of a name. 1 to 32 characters of `a-z`, `0-9`, `_` and `-`; empty: none.',
+    schema: { type: 'string' },
+  },
+  'hub.port': {
+    scope: 'machine',
+    restricted: true,
+    markdownDescription:
+      'First port that the hub tries for WebSocket clients, on 127.0.0.1 only; if it is taken, the next free one. The address and its access token are in `hub.json` in the folder of the hub.',
+  },
+  'hub.identity': {
+    scope: 'machine',
+    restricted: true,
+    markdownDescription:
+      'Agent under which programs act that connect to the hub and never register: `name`, `name:role` or `name:role:module`. Empty: such programs are refused.',
+    schema: { type: 'string' },
+  },
+  'hub.allowedOrigins': {
+    scope: 'machine',
+    restricted: true,
+    markdownDescription:
+      'Origins of web pages that may connect to the hub, for example `http://localhost:3000`. They need the access token too. Programs that send no origin are not affected.',
+  },
   'handles.ownerTimeout': {
     scope: 'window',
     markdownDescription:

@@ -16,6 +16,7 @@ import { shortTitle } from '../../../src/core/conversation/projections/summary.t
 import { estimateTokens } from '../../../src/core/conversation/tokens.ts';
 import { compileGlob, globKeyOf, keysFor, matchesAny } from '../../../src/core/files/globs.ts';
 import { legal } from '../../../src/core/notify/format/blockText.ts';
+import { describeMessage, describeUnread } from '../../../src/core/tools/messageTexts.ts';
 import { printProblem } from '../../../src/core/notify/wording/problems.ts';
 import { readPrompt } from '../../../src/core/prompt/promptFiles.ts';
 import { readStructured } from '../../../src/core/prompt/structured.ts';
@@ -27,6 +28,8 @@ import { readEvents } from '../../../src/storage/readEvents.ts';
 import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
 import { FoundLines, wantsPath } from '../../../src/tools/searching/searchQuery.ts';
 import { printedByLastCommand } from '../../../src/vscode/sources/lastCommand.ts';
+import { toAgentName } from '../../../src/hub/agents/agentNames.ts';
+import { type HubMessage } from '../../../src/protocol/hub.ts';
 import { createFolderWorkspace } from '../workspace/folderWorkspace.ts';
 import { type GrowthCases, inPieces, over } from './cases.ts';
 
@@ -87,9 +90,24 @@ const paths: GrowthCases = {
       })(path),
     ['a', 'a/', 'x'],
   ),
+  ...over('describeMessage', (content) => describeMessage(messageOf(content), 0, 1e9), [
+    'a',
+    '\n',
+    '| ',
+    '\r\n',
+    '\u2028',
+  ]),
+  ...over('describeUnread', (content) => describeUnread([messageOf(content)]), ['a', '\n', '\u202e']),
+  ...over('toAgentName', (text) => toAgentName(text), ['a', '-', '!', 'a!']),
   ...over('shellProgram', shellProgram, ['a', '/', '\\']),
   ...over('isLocalHost', (host) => [isLocalHost(host), isLocalAddress(host)], ['1', '1.', ':', 'a.', '[', '.local']),
 };
+
+function messageOf(content: string): HubMessage {
+  const author = { agent_id: 'a', name: 'a', role: '', module: '' };
+  const more = { thread_id: null, scopes: [], refs: [], created_at: '', version: 1, deleted: false, is_read: false };
+  return { message_id: 'msg_1', author, body: { format: 'plain', content }, cursor: 'c1', ...more };
+}
 
 /** The syntax is for a parser that asks for one. */
 const parse: (line: string, syntax: 'bash') => readonly string[] | undefined = parseCommand;

@@ -44,7 +44,7 @@ export interface Headless {
   /** Shuts down like a closing window and starts again on the same folders. */
   restart(more?: Partial<HeadlessOptions>): Promise<Headless>;
   /** Another window on the same folders. */
-  second(model?: Model): Promise<Headless>;
+  second(model?: Model, more?: Partial<HeadlessOptions>): Promise<Headless>;
   end(): Promise<void>;
 }
 
@@ -139,7 +139,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     storage,
     errors,
     events: (conversation) => readFile(join(storage, 'conversations', conversation, 'events.jsonl'), 'utf8'),
-    second: (model = options.model) => start(root, { ...options, model }),
+    second: (model = options.model, more = {}) => start(root, { ...options, model, ...more }),
     restart: async (more = {}) => {
       await earshot.shutDown();
       await checkpoints.close();

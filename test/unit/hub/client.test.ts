@@ -5,13 +5,16 @@ import { join } from 'node:path';
 import * as sqlite from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Disposable } from '../../../src/base/disposable.ts';
-import { HubAgent, type HubAgentDeps, type ReceivedMessage } from '../../../src/hub/client/hubAgent.ts';
+import { HubAgent, type HubAgentDeps } from '../../../src/hub/client/hubAgent.ts';
+import { connectToHub, readAddress } from '../../../src/hub/client/hubConnection.ts';
 import { HubMember } from '../../../src/hub/client/hubMember.ts';
+import { type ReceivedMessage } from '../../../src/hub/client/receivedMessage.ts';
 import { startHubServer } from '../../../src/hub/hubServer.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { tryKernelLock } from '../../../src/node/kernelLock.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
+import { createManualClock } from '../../support/manualClock.ts';
 
 let folder: string;
 let members: HubMember[];
@@ -49,6 +52,17 @@ async function joinHub(): Promise<HubMember> {
           throw new Error(message, { cause: error });
         },
       }),
+    follow: async () => {
+      const address = await readAddress(realFileSystem, folder);
+      return (
+        address &&
+        connectToHub(
+          address,
+          () => undefined,
+          () => undefined,
+        )
+      );
+    },
     report: (message, error) => {
       throw new Error(message, { cause: error });
     },
@@ -63,7 +77,8 @@ function agent(name: string, more: Partial<HubAgentDeps> = {}): { client: HubAge
     files: realFileSystem,
     folder,
     clock: realClock,
-    agent: { name, role: '', module: '', display: '' },
+    name,
+    agent: { role: '', module: '', display: '' },
     report: () => undefined,
     onAbsent: () => {
       for (const member of members) member.look().catch(() => undefined);
@@ -142,4 +157,96 @@ test('under load, with the hub restarted again and again, each message arrives e
   await sending;
   await expect.poll(() => reader.received.length, { timeout: 30_000 }).toBe(sent);
   expect(previews(reader.received)).toEqual(Array.from({ length: sent }, (_, index) => String(index)));
+});
+
+test('mentions of its name and of its role that came while it was away are received, whatever it subscribed to', async () => {
+  await joinHub();
+  const author = agent('author');
+  await author.client.connected();
+  const role = { role: 'tester', module: '', display: '' };
+  const first = agent('reader', { agent: role });
+  first.client.subscribe({ mentionRole: 'reviewer' });
+  await first.client.connected();
+  await author.client.call('message.send', { content: 'start', mentions: ['reviewer'] });
+  await expect.poll(() => previews(first.received)).toEqual(['start']);
+  await first.client.close();
+  for (const mention of ['reader', 'tester', 'reviewer', 'other']) {
+    await author.client.call('message.send', { content: mention, mentions: [mention] });
+  }
+  const second = agent('reader', { agent: role, cursor: first.received[0]?.cursor });
+  second.client.subscribe({ mentionRole: 'reviewer' });
+  await expect.poll(() => previews(second.received)).toEqual(['reader', 'tester', 'reviewer']);
+  expect(second.received.map(({ match }) => match)).toEqual(['mention', 'mention', 'mention']);
+});
+
+test('an agent whose hub lost its files starts again from the beginning of the new hub', async () => {
+  const member = await joinHub();
+  const author = agent('author');
+  const reader = agent('reader');
+  reader.client.subscribe({});
+  await Promise.all([author.client.connected(), reader.client.connected()]);
+  for (let index = 0; index < 20; index++) await author.client.call('message.send', { content: `old ${index}` });
+  await expect.poll(() => reader.received.length).toBe(20);
+  const { cursor } = reader.received.at(-1) ?? {};
+  for (const one of [author, reader]) await one.client.close();
+  await member.close();
+  await rm(folder, { recursive: true });
+  await joinHub();
+  const other = agent('author');
+  await other.client.connected();
+  await other.client.call('message.send', { content: 'new' });
+  const again = agent('reader', { cursor });
+  again.client.subscribe({});
+  await expect.poll(() => previews(again.received)).toEqual(['new']);
+});
+
+test('a member that cannot serve says so once, and follows the one that serves without asking again and again', async () => {
+  await joinHub();
+  const reports: string[] = [];
+  let tries = 0;
+  const address = await readAddress(realFileSystem, folder);
+  const clock = createManualClock();
+  const member = new HubMember({
+    clock,
+    serve: async () => {
+      tries += 1;
+      throw new Error('no port is free');
+    },
+    follow: async () =>
+      tries < 3 || address === undefined
+        ? undefined
+        : connectToHub(
+            address,
+            () => undefined,
+            () => undefined,
+          ),
+    report: (message) => reports.push(message),
+  });
+  members.push(member);
+  await member.start();
+  await member.look();
+  expect([tries, clock.waiting]).toEqual([2, 1]);
+  clock.advance(2000);
+  await expect.poll(() => tries).toBe(3);
+  await member.look();
+  expect([reports, clock.waiting]).toEqual([['the hub cannot be served'], 0]);
+});
+
+test('an agent that the hub refuses says so once, and joins when it is accepted', async () => {
+  await joinHub();
+  const taken = agent('finch');
+  await taken.client.connected();
+  const reports: string[] = [];
+  const clock = createManualClock();
+  const second = agent('finch', { clock, report: (message) => reports.push(message) });
+  await expect.poll(() => reports).toEqual(['the hub refuses this agent: name is in use']);
+  for (let round = 0; round < 3; round++) {
+    await expect.poll(() => clock.waiting).toBe(1);
+    clock.advance(10_000);
+  }
+  await expect.poll(() => clock.waiting).toBe(1);
+  await taken.client.close();
+  clock.advance(10_000);
+  await expect.poll(() => (clock.advance(10_000), second.client.isConnected)).toBe(true);
+  expect(reports).toHaveLength(1);
 });

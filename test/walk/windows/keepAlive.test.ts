@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { KeepAlive } from '../../../src/core/keepAlive.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { scopeOf } from '../../../src/protocol/scopes.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { type Headless, startHeadless } from '../../support/walk/headless.ts';
@@ -67,6 +68,27 @@ test('a conversation shown again stays open; one without commands closes at once
   expect(window.earshot.get(id)).toBeDefined();
   await lingering.leave(id);
   expect(window.earshot.get(id)).toBeUndefined();
+});
+
+test('a hidden conversation that another agent mentioned stays live until it was notified', async () => {
+  const id = await begin('true');
+  await window.handles.list(id)[0]?.until((one) => one.hasEnded);
+  await window.earshot.publish({
+    kind: { source: 'message', name: 'received' },
+    level: 'warning',
+    message: 'The agent teal-otter wrote to you.',
+    scopes: [scopeOf('conversation', id), scopeOf('mention', 'amber-finch')],
+    origin: 'agent',
+    at: '2026-01-01T00:00:00.000Z',
+  });
+  await lingering.leave(id);
+  clock.advance(60_000);
+  expect(window.earshot.get(id)).toBeDefined();
+  server.script({ text: ['Done.'] });
+  await window.earshot.deliverNow(id);
+  await window.earshot.settled(id);
+  clock.advance(5000);
+  await expect.poll(() => window.earshot.get(id)).toBeUndefined();
 });
 
 test('after a restart only conversations with running commands are live again', async () => {

@@ -4,6 +4,7 @@ import { type TranscriptItem } from '../../../protocol/transcript.ts';
 import { type KnownTools } from '../../ports/toolTraits.ts';
 import { Changes } from './changes.ts';
 import { HandleStates } from './handleStates.ts';
+import { HubAgents } from './hubAgents.ts';
 import { Lookalikes } from './lookalike.ts';
 import { Messages } from './messages.ts';
 import { Outstanding } from './outstanding.ts';
@@ -36,6 +37,7 @@ export class Projections {
   readonly changes = new Changes();
   readonly todo: Todo;
   readonly handles = new HandleStates();
+  readonly hubAgents = new HubAgents();
   readonly #newest = (id: string) => this.pending.newest(id);
   readonly #queuedMessage = (id: string) => this.pending.queuedMessage(id);
   readonly #seenHash = (path: string) => this.seen.get(path)?.hash;
@@ -58,6 +60,7 @@ export class Projections {
     this.sampled.fold(event);
     this.todo.fold(event);
     this.handles.fold(event);
+    this.hubAgents.fold(event);
     this.messages.fold(event, this.#queuedMessage);
     this.pending.fold(event);
     this.turn.fold(event);

@@ -245,6 +245,8 @@ function viewCarried(carried: Carried, pending: PendingLookup): CarriedView {
 /** `file:src/a.ts` is shown as `src/a.ts`: the kind says the rest. */
 function labelSubject(notification: Notification): string {
   const subject = notification.subject ?? '';
+  const from = notification.data?.['from'];
+  if (typeof from === 'string') return `from ${printPath(from)}`;
   // Of what there is one only, the name says it all.
   return subject === notification.kind.name ? '' : printPath(nameOfSubject(subject));
 }

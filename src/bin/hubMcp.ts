@@ -1,0 +1,110 @@
+// An MCP server on stdio by which another agent joins the hub of a folder: node dist/hub-mcp.js --dir FOLDER.
+import type * as sqliteModule from 'node:sqlite';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { describeError } from '../base/errors.ts';
+import { useForwardedSocket } from '../hub/agents/windowMembership.ts';
+import { hubFolder } from '../hub/hubServer.ts';
+import { watchClientName } from '../hub/mcp/clientName.ts';
+import { Mailbox } from '../hub/mcp/mailbox.ts';
+import { createHubMcpServer } from '../hub/mcp/mcpServer.ts';
+import { realFileSystem } from '../node/fileSystem.ts';
+import { tryKernelLock } from '../node/kernelLock.ts';
+import { realClock } from '../node/realClock.ts';
+import { realIds } from '../node/realIds.ts';
+import { HUB_NAME } from '../protocol/hub.ts';
+
+const HELP = `node dist/hub-mcp.js [--dir FOLDER] [--name NAME] [--role ROLE] [--all]
+
+  --dir     the workspace folder whose hub to join (default: the current folder)
+  --name    the agent's name (default: what the MCP client calls itself)
+  --role    a role under which others can write to it
+  --all     receive every message on the hub, not only those for this agent
+
+node dist/hub-mcp.js [--dir FOLDER] --where
+  prints the folder with the hub's socket, hub.sock, and ends
+
+node dist/hub-mcp.js [--dir FOLDER] --socket PATH
+  makes all agents of the folder join the hub behind this socket, such as one that SSH forwards, and ends;
+  remove the file that it prints to return to a hub on this machine`;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      dir: { type: 'string' },
+      name: { type: 'string' },
+      role: { type: 'string' },
+      all: { type: 'boolean' },
+      where: { type: 'boolean' },
+      socket: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  const dir = values.dir ?? process.cwd();
+  if (values.help === true || values.where === true || values.socket !== undefined) {
+    process.stdout.write(`${await answer(values, dir)}\n`);
+    return;
+  }
+  for (const option of ['name', 'role'] as const) {
+    const given = values[option];
+    if (given !== undefined && !HUB_NAME.test(given)) throw new Error(`--${option}: use 1 to 32 of a-z, 0-9, _ and -.`);
+  }
+  const report = (message: string, error?: unknown) =>
+    void process.stderr.write(`${message}${error === undefined ? '' : `: ${describeError(error)}`}\n`);
+  const mailbox = new Mailbox({
+    files: realFileSystem,
+    clock: realClock,
+    tryLock: tryKernelLock,
+    sqlite: loadSqlite(),
+    workspaceFolder: dir,
+    version: '1',
+    port: 0,
+    allowedOrigins: [],
+    role: values.role ?? '',
+    all: values.all === true,
+    ulid: () => realIds.ulid(),
+    report,
+  });
+  if (values.name !== undefined) await mailbox.open(values.name);
+  const { input, clientName } = watchClientName(process.stdin);
+  const served = serveStdio(() => createHubMcpServer({ mailbox, name: values.name, clientName, version: '1' }), {
+    transport: new StdioServerTransport(input, process.stdout),
+    onerror: (error) => report('MCP', error),
+  });
+  await ended();
+  await served.close();
+  await mailbox.close();
+}
+
+/** For the options that print something and end. */
+async function answer(
+  { help, socket }: { readonly help?: boolean | undefined; readonly socket?: string | undefined },
+  dir: string,
+): Promise<string> {
+  if (help === true) return HELP;
+  const folder = await hubFolder(dir);
+  return socket === undefined ? folder : useForwardedSocket(realFileSystem, folder, resolve(socket));
+}
+
+/** The client closes our input, or ends us. */
+function ended(): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdin.once('end', resolve);
+    process.stdin.once('close', resolve);
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
+  });
+}
+
+function loadSqlite(): typeof sqliteModule | undefined {
+  const ask = process.getBuiltinModule as typeof process.getBuiltinModule | undefined;
+  return ask?.('node:sqlite');
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${describeError(error)}\n`);
+    process.exit(1);
+  },
+);

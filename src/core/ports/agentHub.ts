@@ -1,0 +1,94 @@
+// The hub as conversations, tools and the messages producer use it: other agents and the messages between them.
+import { type Disposable } from '../../base/disposable.ts';
+import { type Event } from '../../base/emitter.ts';
+import { type HubCode } from '../../base/failureCodes.ts';
+import { type Result } from '../../base/errors.ts';
+import { type HubMessage, type MatchType, type Pair } from '../../protocol/hub.ts';
+
+/** A conversation's name on one hub, and the cursor up to which its messages there are in its log. */
+export interface HubPlace {
+  readonly name: string;
+  readonly cursor: string;
+}
+
+/** A conversation that this window owns, as the hub needs it. */
+export interface AgentConversation {
+  readonly id: string;
+  title(): string;
+  /** The files it has seen. */
+  seenPaths(): Iterable<string>;
+  place(hub: string): HubPlace | undefined;
+  /** The name it has on any hub. */
+  name(): string | undefined;
+  /** Resolves once it is in the log. */
+  remember(hub: string, place: HubPlace): Promise<unknown>;
+  readonly onDidChangeTitle: Event<void>;
+  /** Fires with files that it has seen just now. */
+  readonly onDidSee: Event<readonly string[]>;
+}
+
+/** A message for a conversation, live or found after a reconnect. In order of arrival, each once. */
+export interface IncomingMessage {
+  readonly conversation: string;
+  /** The conversation's own name. */
+  readonly name: string;
+  readonly hub: string;
+  readonly id: string;
+  readonly author: string;
+  readonly role: string;
+  readonly preview: string;
+  readonly scopes: readonly Pair[];
+  readonly match: MatchType;
+  readonly edited: boolean;
+  /** Every earlier message for the conversation has come too. */
+  readonly cursor: string;
+  /** RFC 3339. */
+  readonly at: string;
+}
+
+export interface OutgoingMessage {
+  readonly content: string;
+  /** Names of agents or roles. */
+  readonly to: readonly string[];
+  /** Files that it is about. */
+  readonly files: readonly string[];
+  readonly replyTo?: string | undefined;
+}
+
+export interface SentMessage {
+  readonly id: string;
+  /** Whom it mentions; the author of the message it replies to is among them. */
+  readonly to: readonly string[];
+  /** Agents among them that are not connected now. */
+  readonly absent: readonly string[];
+}
+
+export interface ListedAgent {
+  readonly name: string;
+  readonly role: string;
+  readonly display: string;
+  readonly machine?: string | undefined;
+  readonly live: boolean;
+  /** RFC 3339. */
+  readonly lastSeen: string;
+  /** It is the conversation itself. */
+  readonly own: boolean;
+}
+
+export interface AgentHub {
+  /** The conversation is an agent until it is disposed. */
+  join(conversation: AgentConversation): Disposable;
+  /** Its name; undefined before it has been on the hub. */
+  nameOf(conversation: string): string | undefined;
+  readonly onDidReceive: Event<IncomingMessage>;
+  /** Everything up to this message is queued for the conversation on disk. */
+  stored(message: IncomingMessage): Promise<void>;
+  send(conversation: string, message: OutgoingMessage, signal: AbortSignal): Promise<Result<SentMessage, HubCode>>;
+  /** The whole message; it counts as read from then on. */
+  read(conversation: string, id: string): Promise<Result<HubMessage, HubCode>>;
+  /** The newest unread messages for the conversation, oldest first. */
+  unread(conversation: string): Promise<Result<readonly HubMessage[], HubCode>>;
+  agents(conversation: string): Promise<Result<readonly ListedAgent[], HubCode>>;
+  /** The conversation was deleted: others may have its names. */
+  forget(names: Iterable<string>): Promise<void>;
+}

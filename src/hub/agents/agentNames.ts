@@ -1,0 +1,65 @@
+// Names for agents: two words such as amber-finch, or what a program calls itself.
+import { randomInt } from 'node:crypto';
+import * as z from 'zod';
+import { JsonRpcError } from '../../base/jsonRpc.ts';
+import { HUB_NAME, RESERVED_NAMES } from '../../protocol/hub.ts';
+import { type HubCall } from '../client/hubAgent.ts';
+
+const FIRST =
+  'amber ashen azure birch brass bright brisk bronze calm cedar clear cobalt copper coral crimson dapper deft eager early ember fleet frosty gentle gilded golden green hazel honest indigo ivory jade jolly keen lilac lively lucid maple mellow merry mild misty mossy nimble noble ochre olive opal pearl pine placid plum polar proud quick quiet rapid ready rosy royal ruby rustic sandy sage scarlet sharp silver sleek smoky snowy solar spry steady stoic sunny swift tawny teal tidy velvet violet vivid warm wise witty';
+const SECOND =
+  'adder alpaca badger beaver bison bittern bobcat bunting caribou cheetah cicada condor coot cormorant crane cricket curlew dingo dipper dolphin dove dunlin eagle egret eider falcon ferret finch fox gannet gecko gibbon goose grebe grouse gull hare harrier hawk heron hornet ibex ibis jackal jay kestrel kite kiwi koala lark lemur linnet lynx magpie mallard marlin marmot marten martin merlin mink moose newt ocelot oriole osprey otter ouzel owl panda petrel pika pipit plover puffin quail rail raven robin rook sable seal shrew shrike siskin skua snipe stoat stork swan swift tapir teal tern thrush vole weasel whale wren';
+
+const registeredSchema = z.object({ status: z.enum(['registered', 'updated']) });
+const ATTEMPTS = 50;
+
+/** A random name of two words; a later attempt adds a number. */
+function inventName(attempt: number): string {
+  const name = `${pick(FIRST)}-${pick(SECOND)}`;
+  return attempt < ATTEMPTS / 2 ? name : `${name}-${randomInt(2, 1000)}`;
+}
+
+function pick(words: string): string {
+  const all = words.split(' ');
+  return all[randomInt(all.length)] ?? '';
+}
+
+/** Registers an agent that nobody has registered before. `wanted` is tried first. */
+export async function claimNewName(call: HubCall, wanted: string | undefined): Promise<string> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const name = attempt === 0 && wanted !== undefined ? wanted : inventName(attempt);
+    // The hub handles one request after another: only one of two that ask for the same name registers it.
+    if ((await register(call, name)) === 'registered') return name;
+  }
+  throw new Error('no name is free on the hub');
+}
+
+/** The wanted name unless a connected agent has it; then the same with a number. */
+export async function claimIdleName(call: HubCall, wanted: string): Promise<string> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const name = attempt === 1 ? wanted : `${wanted.slice(0, 29)}-${attempt}`;
+    if ((await register(call, name)) !== undefined) return name;
+  }
+  throw new Error(`the name ${wanted} is in use on the hub`);
+}
+
+/** Undefined: somebody uses it, or it is a role. */
+async function register(call: HubCall, name: string): Promise<'registered' | 'updated' | undefined> {
+  try {
+    return registeredSchema.parse(await call('agent.register', { name })).status;
+  } catch (error) {
+    if (error instanceof JsonRpcError) return undefined;
+    throw error;
+  }
+}
+
+/** What a program calls itself, in the alphabet of names; undefined if nothing is left of it. */
+export function toAgentName(text: string): string | undefined {
+  const name = text
+    .slice(0, 200)
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 32);
+  return HUB_NAME.test(name) && !RESERVED_NAMES.includes(name) ? name : undefined;
+}

@@ -1,0 +1,101 @@
+// A window's part in the hub of its folder: it serves the hub if nobody else does, and its conversations are agents there.
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type * as sqliteModule from 'node:sqlite';
+import { type Clock } from '../../base/clock.ts';
+import { type FileSystem } from '../../node/fileSystem.ts';
+import { type TryLock } from '../../node/kernelLock.ts';
+import { type HubAddress } from '../../protocol/hub.ts';
+import { connectToHub, readAddress } from '../client/hubConnection.ts';
+import { HubMember } from '../client/hubMember.ts';
+import { type HubIdentity } from '../hubContext.ts';
+import { ADDRESS_FILE, hubFolder, startHubServer } from '../hubServer.ts';
+import { ConversationAgents } from './conversationAgents.ts';
+
+/** The pid in `hub.json` of a hub that a forwarded socket leads to. */
+const ELSEWHERE = 0;
+
+export interface MembershipDeps {
+  readonly files: FileSystem;
+  readonly clock: Clock;
+  readonly tryLock: TryLock;
+  /** Absent: this process can join a hub and cannot serve one. */
+  readonly sqlite: typeof sqliteModule | undefined;
+  /** The folder of the workspace. */
+  readonly workspaceFolder: string;
+  readonly home?: string;
+  readonly version: string;
+  readonly port: number;
+  readonly identity?: HubIdentity | undefined;
+  readonly allowedOrigins: readonly string[];
+  ulid(): string;
+  report(message: string, error?: unknown): void;
+}
+
+export interface Membership {
+  readonly folder: string;
+  readonly member: HubMember;
+}
+
+export interface WindowMembership {
+  readonly agents: ConversationAgents;
+  readonly member: HubMember;
+  /** Leaves the hub; if this process serves it, everything is on disk and the next one can take over. */
+  close(): Promise<void>;
+}
+
+/** Joins the hub of a folder, for whoever has agents of their own. */
+export async function joinHub(deps: MembershipDeps): Promise<Membership> {
+  const { sqlite, files, clock, report, workspaceFolder, home = homedir() } = deps;
+  const folder = await hubFolder(workspaceFolder, home);
+  const member = new HubMember({
+    clock,
+    report,
+    serve: async () => {
+      const address = await readAddress(files, folder);
+      // The hub is on another machine: serving one here would part the agents while the connection is down.
+      if (sqlite === undefined || address?.pid === ELSEWHERE) return undefined;
+      return startHubServer({ ...deps, sqlite, folder });
+    },
+    follow: async () => {
+      const address = await readAddress(files, folder);
+      return address === undefined
+        ? undefined
+        : connectToHub(
+            address,
+            () => undefined,
+            (error) => report('the hub sent something unreadable', error),
+          );
+    },
+  });
+  await member.start();
+  return { folder, member };
+}
+
+export async function joinAsWindow(
+  deps: MembershipDeps & { readonly role: string; toScope(path: string): string },
+): Promise<WindowMembership> {
+  const { folder, member } = await joinHub(deps);
+  const agents = new ConversationAgents({
+    ...deps,
+    folder,
+    onAbsent: () => void member.look().catch((error: unknown) => deps.report('the hub could not be taken over', error)),
+  });
+  return {
+    agents,
+    member,
+    close: async () => {
+      agents.dispose();
+      await member.close();
+    },
+  };
+}
+
+/** From now on the agents of a folder join the hub behind this socket, which SSH forwards from another machine. Returns the file. */
+export async function useForwardedSocket(files: FileSystem, folder: string, socket: string): Promise<string> {
+  const address: HubAddress = { version: 1, pid: ELSEWHERE, socket, web_socket: '', token: '' };
+  await files.makeFolder(folder);
+  const path = join(folder, ADDRESS_FILE);
+  await files.writeWhole(path, Buffer.from(`${JSON.stringify(address)}\n`));
+  return path;
+}

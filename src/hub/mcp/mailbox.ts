@@ -1,0 +1,157 @@
+// One outside agent on the hub: joins when its name is known, and hands out its unread messages, each once.
+import { isAbsolute, relative } from 'node:path';
+import { type Disposable } from '../../base/disposable.ts';
+import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
+import { type HubCode } from '../../base/failureCodes.ts';
+import { describeAgents, describeMessage, describeSent } from '../../core/tools/messageTexts.ts';
+import { claimIdleName } from '../agents/agentNames.ts';
+import { HubMessages, type Sending } from '../agents/hubMessages.ts';
+import { joinHub, type MembershipDeps } from '../agents/windowMembership.ts';
+import { HubAgent } from '../client/hubAgent.ts';
+import { type HubMember } from '../client/hubMember.ts';
+
+/** Characters of one message, and of all that are handed out at once. */
+const MOST_OF_ONE = 20_000;
+const MOST_AT_ONCE = 60_000;
+
+export interface MailboxDeps extends MembershipDeps {
+  readonly role: string;
+  /** Every message on the hub, not only those for it. */
+  readonly all: boolean;
+}
+
+interface Opened {
+  readonly member: HubMember;
+  readonly agent: HubAgent;
+  readonly messages: HubMessages;
+}
+
+export class Mailbox {
+  readonly #deps: MailboxDeps;
+  #opened: Promise<Opened> | undefined;
+  /** Handed out and not yet marked as read: whoever died with them gets them again. */
+  #handedOut = new Set<string>();
+
+  constructor(deps: MailboxDeps) {
+    this.#deps = deps;
+  }
+
+  /** Joins the hub under this name, or one like it if a connected agent has it. Only the first call has an effect. */
+  open(name: string): Promise<Opened> {
+    this.#opened ??= this.#join(name);
+    return this.#opened;
+  }
+
+  async send(name: string, sending: Sending, signal: AbortSignal): Promise<Result<string, HubCode>> {
+    const { messages } = await this.#begin(name);
+    const files = sending.files.map((path) => this.#toScope(path));
+    const sent = await messages.send({ ...sending, files }, signal);
+    return sent.ok ? succeeded(describeSent(sent.value, files)) : sent;
+  }
+
+  /** The unread messages, oldest first; empty if there are none. */
+  async check(name: string): Promise<Result<string, HubCode>> {
+    const { messages } = await this.#begin(name);
+    const unread = await messages.unread();
+    if (!unread.ok) return unread;
+    const texts: string[] = [];
+    let length = 0;
+    for (const message of unread.value) {
+      const text = describeMessage(message, 0, MOST_OF_ONE);
+      length += text.length;
+      if (texts.length > 0 && length > MOST_AT_ONCE) break;
+      texts.push(text);
+      this.#handedOut.add(message.message_id);
+    }
+    const rest = unread.value.length - texts.length;
+    if (rest > 0) texts.push(`${rest} more are unread: check again.`);
+    return succeeded(texts.join('\n\n'));
+  }
+
+  async read(name: string, id: string, start: number): Promise<Result<string, HubCode>> {
+    const { messages } = await this.#begin(name);
+    const read = await messages.read(id);
+    return read.ok ? succeeded(describeMessage(read.value, start, MOST_OF_ONE)) : read;
+  }
+
+  /** The same as `check`, once there is something or the time is over. */
+  async wait(name: string, seconds: number, signal: AbortSignal): Promise<Result<string, HubCode>> {
+    const { agent } = await this.#begin(name);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const held: Disposable[] = [
+      // Before the check: what comes between the two must not be missed.
+      agent.onMessage(() => resolve()),
+      this.#deps.clock.after(seconds * 1000, resolve),
+    ];
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    try {
+      const now = await this.check(name);
+      if (!now.ok || now.value !== '') return now;
+      await promise;
+      return signal.aborted ? now : await this.check(name);
+    } finally {
+      for (const one of held) one.dispose();
+    }
+  }
+
+  async list(name: string): Promise<Result<string, HubCode>> {
+    const { messages, agent } = await this.#begin(name);
+    const listed = await messages.agents();
+    if (!listed.ok) return listed;
+    const agents = listed.value.map(({ agent_id, last_seen_at: lastSeen, ...rest }) => ({
+      ...rest,
+      name: agent_id,
+      lastSeen,
+      own: agent_id === agent.name,
+    }));
+    return succeeded(describeAgents(agents));
+  }
+
+  async close(): Promise<void> {
+    const opened = await this.#opened;
+    if (opened === undefined) return;
+    if (opened.agent.isConnected) await this.#mark(opened.messages);
+    await opened.agent.close();
+    await opened.member.close();
+  }
+
+  /** The agent asks for more, so it has what was handed out before. */
+  async #begin(name: string): Promise<Opened> {
+    const opened = await this.open(name);
+    await this.#mark(opened.messages);
+    return opened;
+  }
+
+  async #mark(messages: HubMessages): Promise<void> {
+    const ids = [...this.#handedOut];
+    this.#handedOut = new Set();
+    await messages.markRead(ids);
+  }
+
+  async #join(wanted: string): Promise<Opened> {
+    const { clock, report, role, all, files } = this.#deps;
+    const { folder, member } = await joinHub(this.#deps);
+    const agent: HubAgent = new HubAgent({
+      files,
+      folder,
+      clock,
+      agent: { role, module: '', display: '' },
+      name: (call) => claimIdleName(call, wanted),
+      report,
+      onAbsent: () => void member.look().catch((error: unknown) => report('the hub could not be taken over', error)),
+      onNamed: async (name) => agent.subscribe(all ? {} : { mentionRole: name }),
+    });
+    return { member, agent, messages: new HubMessages({ agent, clock, ulid: () => this.#deps.ulid() }) };
+  }
+
+  /** As other agents name it: relative to the folder, with / between the parts. */
+  #toScope(path: string): string {
+    const inside = isAbsolute(path) ? relative(this.#deps.workspaceFolder, path) : path;
+    return inside.replaceAll('\\', '/').replace(/^\.\//, '');
+  }
+}
+
+/** For the agent: the text, or what went wrong. */
+export function printResult(result: Result<string, HubCode>): { text: string; isError: boolean } {
+  return result.ok ? { text: result.value, isError: false } : { text: describeFailure(result.failure), isError: true };
+}

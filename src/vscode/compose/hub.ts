@@ -1,0 +1,99 @@
+// Composes the hub: when this window takes part in it, and the tools and the producer that use it.
+import type * as sqliteModule from 'node:sqlite';
+import * as vscode from 'vscode';
+import { type Disposable, toDisposable } from '../../base/disposable.ts';
+import { type Earshot } from '../../core/earshot.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+import { realFileSystem } from '../../node/fileSystem.ts';
+import { tryKernelLock } from '../../node/kernelLock.ts';
+import { realClock } from '../../node/realClock.ts';
+import { realIds } from '../../node/realIds.ts';
+import { createMessageTools } from '../../tools/messageTools.ts';
+import { type HubOptions, WindowHub } from '../hub/windowHub.ts';
+import { type Window } from './window.ts';
+
+export function composeHub({ context, settings, held, logger, report }: Window, workspace: Workspace) {
+  const warn = (message: string, error?: unknown) => {
+    logger.warn(`hub: ${message}${error instanceof Error ? `: ${error.message}` : ''}`);
+  };
+  const hub = new WindowHub({
+    options: () => optionsFor(settings.current, workspace),
+    join: async (options) => {
+      const { joinAsWindow } = await import('../../hub/agents/windowMembership.ts');
+      return joinAsWindow({
+        files: realFileSystem,
+        clock: realClock,
+        tryLock: tryKernelLock,
+        sqlite: loadSqlite(),
+        workspaceFolder: options.folder,
+        version: versionOf(context),
+        role: options.role,
+        port: options.port,
+        identity: readIdentity(options.identity),
+        allowedOrigins: options.allowedOrigins,
+        ulid: () => realIds.ulid(),
+        toScope: (path) => withoutFolder(workspace, path),
+        report: warn,
+      });
+    },
+    report: warn,
+  });
+  held.add(hub);
+  const refresh = () => void hub.refresh().catch(report('the hub could not be changed'));
+  held.add(settings.onDidChange(refresh));
+  held.add(vscode.workspace.onDidGrantWorkspaceTrust(refresh));
+  held.add(vscode.workspace.onDidChangeWorkspaceFolders(refresh));
+  refresh();
+  return { hub, tools: createMessageTools(hub) };
+}
+
+/** The tools come and go with the hub. */
+export function offerMessageTools(
+  { held }: Window,
+  { hub, tools }: ReturnType<typeof composeHub>,
+  earshot: Earshot,
+): void {
+  let offered: Disposable | undefined;
+  const update = () => {
+    if (hub.isOn === (offered !== undefined)) return;
+    offered?.dispose();
+    offered = hub.isOn ? earshot.tools.register(tools) : undefined;
+  };
+  held.add(hub.onDidChange(update));
+  held.add(toDisposable(() => offered?.dispose()));
+  update();
+}
+
+/** The first folder's hub. None without a folder on disk, in an untrusted workspace, or if it is switched off. */
+function optionsFor(settings: Window['settings']['current'], { trusted }: Workspace): HubOptions | undefined {
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  if (!settings['hub.enabled'] || !trusted || folder?.uri.scheme !== 'file') return undefined;
+  return {
+    folder: folder.uri.fsPath,
+    role: settings['hub.role'],
+    port: settings['hub.port'],
+    identity: settings['hub.identity'],
+    allowedOrigins: settings['hub.allowedOrigins'],
+  };
+}
+
+/** Paths in the first folder are relative to it, as every other program on its hub names them. */
+function withoutFolder({ folders }: Workspace, path: string): string {
+  const prefix = folders.length > 1 ? `${folders[0]?.path ?? ''}/` : '';
+  return path.startsWith(prefix) ? path.slice(prefix.length) : path;
+}
+
+function readIdentity(text: string): { name: string; role: string; module: string } | undefined {
+  const [name = '', role = '', module = ''] = text.split(':');
+  return name === '' ? undefined : { name, role, module };
+}
+
+function loadSqlite(): typeof sqliteModule | undefined {
+  const ask = process.getBuiltinModule as typeof process.getBuiltinModule | undefined;
+  return ask?.('node:sqlite');
+}
+
+function versionOf(context: vscode.ExtensionContext): string {
+  const { version } = context.extension.packageJSON as { version?: unknown };
+  return typeof version === 'string' ? version : '';
+}

@@ -1,0 +1,172 @@
+// The hub of a window: joins the hub of the first folder while settings and trust allow it, and passes conversations to it.
+import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
+import { Emitter, type Event } from '../../base/emitter.ts';
+import { failed, type Result } from '../../base/errors.ts';
+import { type HubCode } from '../../base/failureCodes.ts';
+import {
+  type AgentConversation,
+  type AgentHub,
+  type IncomingMessage,
+  type ListedAgent,
+  type OutgoingMessage,
+  type SentMessage,
+} from '../../core/ports/agentHub.ts';
+import { type WindowMembership } from '../../hub/agents/windowMembership.ts';
+import { type HubMessage } from '../../protocol/hub.ts';
+
+/** Where and how this window takes part. Two that print the same are the same. */
+export interface HubOptions {
+  /** The folder of the workspace. */
+  readonly folder: string;
+  readonly role: string;
+  readonly port: number;
+  /** `name[:role[:module]]`; empty: none. */
+  readonly identity: string;
+  readonly allowedOrigins: readonly string[];
+}
+
+export interface WindowHubDeps {
+  /** Undefined: no folder, not trusted, or switched off. */
+  options(): HubOptions | undefined;
+  /** Loads the hub's code, which nothing else needs, and joins. */
+  join(options: HubOptions): Promise<WindowMembership>;
+  report(message: string, error?: unknown): void;
+}
+
+/** A conversation of this window, and its agent while there is a hub. */
+interface Member {
+  readonly conversation: AgentConversation;
+  agent?: Disposable;
+}
+
+export class WindowHub implements AgentHub, Disposable {
+  readonly #deps: WindowHubDeps;
+  readonly #members = new Set<Member>();
+  readonly #onDidReceive: Emitter<IncomingMessage>;
+  readonly #onDidChange: Emitter<void>;
+  #joined: { readonly membership: WindowMembership; readonly held: DisposableStore } | undefined;
+  /** What the last change wants, printed; empty: no hub. */
+  #wanted = '';
+  #changing: Promise<void> = Promise.resolve();
+  #ended = false;
+
+  constructor(deps: WindowHubDeps) {
+    this.#deps = deps;
+    const report = (error: unknown) => deps.report('a listener failed', error);
+    this.#onDidReceive = new Emitter(report);
+    this.#onDidChange = new Emitter(report);
+  }
+
+  /** Whether conversations are to be agents; the hub may still be joining. */
+  get isOn(): boolean {
+    return this.#wanted !== '';
+  }
+
+  /** It was switched on or off, or a conversation has got its name. */
+  get onDidChange(): Event<void> {
+    return this.#onDidChange.event;
+  }
+
+  get onDidReceive(): Event<IncomingMessage> {
+    return this.#onDidReceive.event;
+  }
+
+  /** After settings, folders or trust changed. Resolves once this window has joined or left. */
+  refresh(): Promise<void> {
+    const options = this.#ended ? undefined : this.#deps.options();
+    const wanted = options === undefined ? '' : JSON.stringify(options);
+    if (wanted === this.#wanted) return this.#changing;
+    this.#wanted = wanted;
+    this.#onDidChange.fire();
+    this.#changing = this.#changing
+      .then(() => this.#leave())
+      .then(() => (options === undefined || this.#wanted !== wanted ? undefined : this.#join(options)))
+      .catch((error: unknown) => this.#deps.report('the hub could not be joined', error));
+    return this.#changing;
+  }
+
+  join(conversation: AgentConversation): Disposable {
+    const member: Member = { conversation };
+    this.#members.add(member);
+    this.#enter(member);
+    return toDisposable(() => {
+      this.#members.delete(member);
+      member.agent?.dispose();
+    });
+  }
+
+  nameOf(conversation: string): string | undefined {
+    return this.#joined?.membership.agents.nameOf(conversation);
+  }
+
+  async stored(message: IncomingMessage): Promise<void> {
+    await this.#joined?.membership.agents.stored(message);
+  }
+
+  async send(id: string, message: OutgoingMessage, signal: AbortSignal): Promise<Result<SentMessage, HubCode>> {
+    return this.#joined?.membership.agents.send(id, message, signal) ?? this.#absent();
+  }
+
+  async read(id: string, message: string): Promise<Result<HubMessage, HubCode>> {
+    return this.#joined?.membership.agents.read(id, message) ?? this.#absent();
+  }
+
+  async unread(id: string): Promise<Result<readonly HubMessage[], HubCode>> {
+    return this.#joined?.membership.agents.unread(id) ?? this.#absent();
+  }
+
+  async agents(id: string): Promise<Result<readonly ListedAgent[], HubCode>> {
+    return this.#joined?.membership.agents.agents(id) ?? this.#absent();
+  }
+
+  async forget(names: Iterable<string>): Promise<void> {
+    await this.#joined?.membership.agents
+      .forget(names)
+      .catch((error: unknown) => this.#deps.report('a name could not be released', error));
+  }
+
+  /** Leaves the hub. Resolves once another window can take it over. */
+  async close(): Promise<void> {
+    this.#ended = true;
+    await this.refresh();
+    await this.#changing;
+  }
+
+  dispose(): void {
+    void this.close().catch((error: unknown) => this.#deps.report('the hub could not be left', error));
+    this.#onDidReceive.dispose();
+    this.#onDidChange.dispose();
+  }
+
+  async #join(options: HubOptions): Promise<void> {
+    const membership = await this.#deps.join(options);
+    const held = new DisposableStore();
+    held.add(membership.agents.onDidReceive((message) => this.#onDidReceive.fire(message)));
+    held.add(membership.agents.onDidName(() => this.#onDidChange.fire()));
+    this.#joined = { membership, held };
+    for (const member of this.#members) this.#enter(member);
+    this.#onDidChange.fire();
+  }
+
+  #enter(member: Member): void {
+    const agents = this.#joined?.membership.agents;
+    if (agents !== undefined) member.agent = agents.join(member.conversation);
+  }
+
+  async #leave(): Promise<void> {
+    const joined = this.#joined;
+    if (joined === undefined) return;
+    this.#joined = undefined;
+    joined.held.dispose();
+    for (const member of this.#members) {
+      member.agent?.dispose();
+      delete member.agent;
+    }
+    await joined.membership.close();
+  }
+
+  #absent(): Result<never, HubCode> {
+    if (this.isOn) return failed('hub_absent', 'The hub is being joined.', 'Try again in a moment.');
+    return failed('hub_off', 'There is no hub: it needs a trusted folder and the setting earshot.hub.enabled.');
+  }
+}

@@ -1,0 +1,156 @@
+// Two windows and an outside agent on one hub: a question and its answer, and the window that serves the hub is killed.
+import { execFileSync } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type LogEvent } from '../../src/protocol/event.ts';
+import { startHubMcp } from '../support/hubMcpClient.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
+import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
+
+let server: ScriptedServer;
+beforeAll(async () => {
+  server = await startScriptedServer();
+});
+afterAll(() => server.stop());
+
+const workbench = useSharedWorkbench(async () => ({
+  settings: { 'earshot.baseUrl': server.baseUrl, 'earshot.model': 'm', 'earshot.approvals.mode': 'all' },
+}));
+
+const done = { text: ['Done.'] };
+const call = (id: string, name: string, args: object) => ({ calls: [{ id, name, arguments: args }] });
+
+/** The logs of all conversations. */
+async function logs(): Promise<LogEvent[][]> {
+  const names = await readdir(workbench.dataFolder, { recursive: true });
+  const files = names.filter((name) => name.endsWith('events.jsonl')).map((name) => join(workbench.dataFolder, name));
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  return texts.map((text) =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as LogEvent),
+  );
+}
+
+/** The log of the conversation that began with this message. */
+async function logOf(message: string): Promise<LogEvent[]> {
+  const begins = (events: readonly LogEvent[]) => events.find(({ type }) => type === 'chat_request');
+  const found = (await logs()).find((events) => {
+    const first = begins(events);
+    return first?.type === 'chat_request' && first.content === message;
+  });
+  return found ?? [];
+}
+
+async function nameOf(message: string): Promise<string> {
+  const named = (await logOf(message)).find(({ type }) => type === 'hub_agent');
+  return named?.type === 'hub_agent' ? named.name : '';
+}
+
+/** The texts of the messages that its log has notifications of, oldest first. */
+async function receivedBy(message: string): Promise<string[]> {
+  return (await logOf(message)).flatMap((event) => {
+    if (event.type !== 'notification_queued' || event.notification.kind.source !== 'message') return [];
+    return [...event.notification.message.matchAll(/“([^”]*)”/g)].map(([, text]) => text ?? '');
+  });
+}
+
+/** The pid of the process that serves the hub. */
+async function servedBy(): Promise<number> {
+  const hubs = join(workbench.dataFolder, 'home', '.earshot', 'hubs');
+  const [hub = ''] = await readdir(hubs);
+  return (JSON.parse(await readFile(join(hubs, hub, 'hub.json'), 'utf8')) as { pid: number }).pid;
+}
+
+test('two windows and an outside agent ask and answer each other, also when the window that serves the hub is killed', async () => {
+  const one = workbench.page;
+  await workbench.openChat(one);
+  server.script(done);
+  await workbench.say('I am first.', one);
+  await workbench.settled(one);
+  await expect.poll(() => nameOf('I am first.')).toMatch(/^[a-z]+-[a-z]+$/);
+  const first = await nameOf('I am first.');
+  const holder = await servedBy();
+  expect(workbench.server.extensionHostPids()).toContain(holder);
+
+  const two = await workbench.newWindow();
+  await workbench.openChat(two);
+  await workbench.command('Earshot: New Chat', two);
+  await workbench.chat(two).locator('.welcome').waitFor();
+  server.script(done);
+  await workbench.say('I am second.', two);
+  await workbench.settled(two);
+  await expect.poll(() => nameOf('I am second.')).toMatch(/^[a-z]+-[a-z]+$/);
+  const second = await nameOf('I am second.');
+  const outside = await startHubMcp({ home: join(workbench.dataFolder, 'home'), folder: workbench.folder });
+  expect(await outside.call('list_agents')).toContain(`${first}, “A title”: connected`);
+
+  // The question of one model is in the other's next tool result.
+  const pipe = join(workbench.folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  server.script(call('a', 'run_command', { command: 'cat pipe' }));
+  await workbench.say('Work.', one);
+  await workbench.card('Run cat pipe', one).waitFor();
+  server.script(call('b', 'send_message', { content: 'Which port?', to: [first] }), done);
+  await workbench.say('Ask the first.', two);
+  await workbench.settled(two);
+  await expect.poll(() => receivedBy('I am first.')).toEqual(['Which port?']);
+  const question = (await logOf('I am first.')).find(({ type }) => type === 'notification_queued');
+  const id = /msg_\w+/.exec(JSON.stringify(question))?.[0] ?? '';
+  const before = server.requests.length;
+  server.script(call('c', 'send_message', { content: 'Port 9999.', reply_to: id }), done);
+  await writeFile(pipe, 'worked\n');
+  await workbench.settled(one);
+  const { messages } = JSON.parse(server.requests[before]?.body ?? '') as {
+    messages: { role: string; content: string }[];
+  };
+  expect(messages.at(-1)).toMatchObject({ role: 'tool', content: expect.stringContaining('Which port?') as string });
+  await workbench
+    .transcript(one)
+    .getByRole('button', { name: `message.received from ${second}` })
+    .first()
+    .waitFor();
+  await workbench.screenshot('hub-question', one);
+
+  // The answer comes back with the other's next result.
+  await expect.poll(() => receivedBy('I am second.')).toEqual(['Port 9999.']);
+  const asked = server.requests.length;
+  server.script(call('d', 'list_agents', {}), done);
+  await workbench.say('And?', two);
+  await workbench.settled(two);
+  expect(server.requests[asked]?.body).toContain('Port 9999.');
+
+  // The window that serves is killed in the middle: it has everything when it returns, and the others go on meanwhile.
+  server.script(done);
+  await workbench.say('Wait.', one);
+  await workbench.settled(one);
+  await outside.call('send_message', { content: 'before the kill', to: [first] });
+  process.kill(holder, 'SIGKILL');
+  expect(await outside.call('send_message', { content: 'after the kill', to: [first] })).toContain(`to ${first}`);
+  expect(await servedBy()).not.toBe(holder);
+  server.script(call('e', 'send_message', { content: 'Still here.', to: ['claude-code'] }), done);
+  await workbench.say('Say so.', two);
+  expect(await outside.call('wait_for_message')).toContain('| Still here.');
+  await workbench.settled(two);
+  await workbench.reload(one);
+  await workbench.openChat(one);
+  await openFirst();
+  await expect.poll(() => receivedBy('I am first.')).toEqual(['Which port?', 'before the kill', 'after the kill']);
+  expect(await nameOf('I am first.')).toBe(first);
+  const last = server.requests.length;
+  server.script(done);
+  await workbench.say('What did they write?', one);
+  await workbench.settled(one);
+  for (const text of ['before the kill', 'after the kill']) expect(server.requests[last]?.body).toContain(text);
+  await outside.close();
+  await two.close();
+});
+
+/** The window shows the newest conversation, which the other window has; the first one is the next in the list. */
+async function openFirst(): Promise<void> {
+  await workbench.startCommand('Earshot: Open Conversation…');
+  await workbench.page.locator('.quick-input-list .monaco-list-row').first().click();
+  await workbench.transcript().getByText('I am first.').first().waitFor();
+}

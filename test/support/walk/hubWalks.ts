@@ -1,0 +1,115 @@
+// Windows without an editor on the hub of one folder, each with its own scripted model.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as sqlite from 'node:sqlite';
+import { type ConversationLog } from '../../../src/core/conversation/log.ts';
+import { joinAsWindow } from '../../../src/hub/agents/windowMembership.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { tryKernelLock } from '../../../src/node/kernelLock.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { realIds } from '../../../src/node/realIds.ts';
+import { createMessagesProducer } from '../../../src/producers/messages.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { createMessageTools } from '../../../src/tools/messageTools.ts';
+import { WindowHub } from '../../../src/vscode/hub/windowHub.ts';
+import { atTestEnd } from '../endings.ts';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../models/scriptedServer.ts';
+import { type Headless, type HeadlessOptions, startHeadless } from './headless.ts';
+
+export interface HubWindow {
+  readonly headless: Headless;
+  readonly hub: WindowHub;
+  readonly server: ScriptedServer;
+  readonly log: ConversationLog;
+  readonly id: string;
+  /** The conversation's name on the hub. */
+  name(): Promise<string>;
+  /** Resolves once the log has such an event, before or after the call. */
+  event(holds: (event: LogEvent) => boolean): Promise<LogEvent>;
+  events(): Promise<readonly LogEvent[]>;
+}
+
+/** The home folder of all windows of a test: where the hub's files are. */
+export async function makeHome(): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), 'earshot-home-'));
+  atTestEnd(() => rm(home, { recursive: true, force: true }));
+  return home;
+}
+
+/** `on`: another window on the same folder. */
+export async function openHubWindow(
+  home: string,
+  answers: readonly ScriptedAnswer[],
+  { on, settings = {}, role = '' }: { on?: HubWindow; settings?: HeadlessOptions['settings']; role?: string } = {},
+): Promise<HubWindow> {
+  const server = await startScriptedServer(...answers);
+  atTestEnd(() => server.stop());
+  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' });
+  let folder = '';
+  const hub = new WindowHub({
+    options: () => (folder === '' ? undefined : { folder, role, port: 0, identity: '', allowedOrigins: [] }),
+    join: (options) =>
+      joinAsWindow({
+        ...options,
+        files: realFileSystem,
+        clock: realClock,
+        tryLock: tryKernelLock,
+        sqlite,
+        workspaceFolder: options.folder,
+        home,
+        version: 'test',
+        identity: undefined,
+        ulid: () => realIds.ulid(),
+        toScope: (path) => path,
+        report: () => undefined,
+      }),
+    report: (message, error) => {
+      throw new Error(message, { cause: error });
+    },
+  });
+  const options: HeadlessOptions = {
+    model,
+    settings: { 'approvals.mode': 'all', 'notifications.activation': 'passive', ...settings },
+    ports: { hub },
+    producers: ({ clock, logger }) => [createMessagesProducer({ hub, clock, logger })],
+  };
+  const headless = on === undefined ? await startHeadless(options) : await on.headless.second(model, options);
+  ({ folder } = headless);
+  atTestEnd(async () => {
+    await hub.close();
+    hub.dispose();
+  });
+  atTestEnd(() => headless.end());
+  const tools = headless.earshot.tools.register(createMessageTools(hub));
+  atTestEnd(async () => tools.dispose());
+  await hub.refresh();
+  const opened = await headless.earshot.create();
+  if (!opened.ok) throw new Error(opened.failure.message);
+  const { log } = opened.value;
+  const events = async () =>
+    (await headless.events(log.id))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as LogEvent);
+  const event: HubWindow['event'] = (holds) =>
+    new Promise((found, failed) => {
+      const listening = log.onDidAppend(({ event: appended }) => {
+        if (!holds(appended)) return;
+        listening.dispose();
+        found(appended);
+      });
+      events().then((before) => {
+        const known = before.find(holds);
+        if (known === undefined) return;
+        listening.dispose();
+        found(known);
+      }, failed);
+    });
+  const name = async () => {
+    const named = await event(({ type }) => type === 'hub_agent');
+    return named.type === 'hub_agent' ? named.name : '';
+  };
+  return { headless, hub, server, log, id: log.id, name, event, events };
+}

@@ -1,0 +1,51 @@
+// Names of agents: invented ones are new on the hub, a program's own name gets a number while another has it.
+import { expect, test } from 'vitest';
+import { claimIdleName, claimNewName, toAgentName } from '../../../src/hub/agents/agentNames.ts';
+import { withHub } from '../../support/testHub.ts';
+
+test('an invented name is new on the hub, also if the wanted one belongs to an absent agent', () =>
+  withHub(async (hub) => {
+    const gone = await hub.agent('amber-finch');
+    gone.close();
+    await gone.closed;
+    const client = await hub.unix();
+    const name = await claimNewName((...call) => client.call(...call), 'amber-finch');
+    expect(name).toMatch(/^[a-z]+-[a-z]+$/);
+    expect(name).not.toBe('amber-finch');
+    expect(await claimNewName((...call) => client.call(...call), 'teal-otter')).toBe('teal-otter');
+  }));
+
+test('twenty that ask for the same name at once get twenty names', () =>
+  withHub(async (hub) => {
+    const names = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const client = await hub.unix();
+        return claimNewName((...call) => client.call(...call), 'amber-finch');
+      }),
+    );
+    expect(new Set(names).size).toBe(20);
+    expect(names.filter((name) => name === 'amber-finch')).toHaveLength(1);
+  }));
+
+test('the name of an absent agent is taken again, that of a connected one and that of a role are not', () =>
+  withHub(async (hub) => {
+    await hub.agent('codex', { role: 'tester' });
+    const client = await hub.unix();
+    const claim = (name: string) => claimIdleName((...call) => client.call(...call), name);
+    expect(await claim('codex')).toBe('codex-2');
+    expect(await claim('tester')).toBe('tester-2');
+    const gone = await hub.agent('cline');
+    gone.close();
+    await gone.closed;
+    await expect.poll(() => claim('cline')).toBe('cline');
+  }));
+
+test.each([
+  ['Claude Code', 'claude-code'],
+  ['GitHub Copilot (VS Code)', 'github-copilot-vs-code'],
+  ['__x__', '__x__'],
+  ['Ünïcødé', 'n-c-d'],
+  ['!!!', undefined],
+  ['system', undefined],
+  ['A'.repeat(100_000), 'a'.repeat(32)],
+])('%s is called %s', (text, name) => expect(toAgentName(text)).toBe(name));

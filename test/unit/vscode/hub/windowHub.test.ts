@@ -1,0 +1,140 @@
+// The hub of a window: on and off with settings, folder and trust; conversations join whenever there is one.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as sqlite from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { toDisposable } from '../../../../src/base/disposable.ts';
+import { type AgentConversation, type HubPlace } from '../../../../src/core/ports/agentHub.ts';
+import { joinAsWindow } from '../../../../src/hub/agents/windowMembership.ts';
+import { realFileSystem } from '../../../../src/node/fileSystem.ts';
+import { tryKernelLock } from '../../../../src/node/kernelLock.ts';
+import { realClock } from '../../../../src/node/realClock.ts';
+import { realIds } from '../../../../src/node/realIds.ts';
+import { type HubOptions, WindowHub } from '../../../../src/vscode/hub/windowHub.ts';
+import { atTestEnd } from '../../../support/endings.ts';
+
+interface TestWindow {
+  readonly hub: WindowHub;
+  /** How often the hub's code was asked for. */
+  joins(): number;
+  set(options: Partial<HubOptions> | undefined): Promise<void>;
+}
+
+async function openWindow(home: string): Promise<TestWindow> {
+  const base: HubOptions = { folder: home, role: '', port: 0, identity: '', allowedOrigins: [] };
+  let options: HubOptions | undefined;
+  let joins = 0;
+  const hub = new WindowHub({
+    options: () => options,
+    join: (chosen) => {
+      joins += 1;
+      return joinAsWindow({
+        ...chosen,
+        files: realFileSystem,
+        clock: realClock,
+        tryLock: tryKernelLock,
+        sqlite,
+        workspaceFolder: chosen.folder,
+        home,
+        version: 'test',
+        identity: undefined,
+        ulid: () => realIds.ulid(),
+        toScope: (path) => path,
+        report: () => undefined,
+      });
+    },
+    report: (message, error) => {
+      throw new Error(message, { cause: error });
+    },
+  });
+  atTestEnd(async () => {
+    await hub.close();
+    hub.dispose();
+  });
+  return {
+    hub,
+    joins: () => joins,
+    set: (next) => {
+      options = next && { ...base, ...next };
+      return hub.refresh();
+    },
+  };
+}
+
+function conversation(id: string): AgentConversation {
+  const places = new Map<string, HubPlace>();
+  const never = () => toDisposable(() => undefined);
+  return {
+    id,
+    title: () => id,
+    seenPaths: () => [],
+    place: (hub) => places.get(hub),
+    name: () => [...places.values()][0]?.name,
+    remember: async (hub, place) => void places.set(hub, place),
+    onDidChangeTitle: never,
+    onDidSee: never,
+  };
+}
+
+async function makeHome(): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), 'earshot-window-'));
+  atTestEnd(() => rm(home, { recursive: true, force: true }));
+  return home;
+}
+
+const signal = new AbortController().signal;
+const hello = { content: 'Hello.', to: ['x'], files: [] };
+
+test('without a folder, trust or the setting nothing is loaded, and the tools say why', async () => {
+  const { hub, joins, set } = await openWindow(await makeHome());
+  await set(undefined);
+  const member = hub.join(conversation('one'));
+  expect([joins(), hub.isOn, hub.nameOf('one')]).toEqual([0, false, undefined]);
+  expect(await hub.send('one', hello, signal)).toMatchObject({ ok: false, failure: { code: 'hub_off' } });
+  expect(await hub.agents('one')).toMatchObject({ ok: false, failure: { code: 'hub_off' } });
+  await hub.forget(['x']);
+  member.dispose();
+});
+
+test('a conversation that was open before joins when the hub is switched on, keeps its name, and leaves with it', async () => {
+  const { hub, set } = await openWindow(await makeHome());
+  const member = hub.join(conversation('one'));
+  const changed: boolean[] = [];
+  const listening = hub.onDidChange(() => changed.push(hub.isOn));
+  await set({});
+  await expect.poll(() => hub.nameOf('one')).toBeDefined();
+  const name = hub.nameOf('one');
+  expect(changed[0]).toBe(true);
+  await set(undefined);
+  expect([hub.isOn, hub.nameOf('one')]).toEqual([false, undefined]);
+  await set({ role: 'reviewer' });
+  expect(hub.nameOf('one')).toBe(name);
+  await expect
+    .poll(async () => {
+      const listed = await hub.agents('one');
+      return listed.ok ? listed.value.map((agent) => [agent.name, agent.role, agent.live]) : listed.failure.code;
+    })
+    .toEqual([[name, 'reviewer', true]]);
+  listening.dispose();
+  member.dispose();
+});
+
+test('many changes at once end in the last of them', async () => {
+  const { hub, joins, set } = await openWindow(await makeHome());
+  const steps = [{}, undefined, { role: 'a' }, { role: 'b' }, undefined, { role: 'c' }].map((next) => set(next));
+  await Promise.all(steps);
+  expect([hub.isOn, joins()]).toEqual([true, 1]);
+});
+
+test('a window that closes frees the hub at once for the next', async () => {
+  const home = await makeHome();
+  const [one, two] = [await openWindow(home), await openWindow(home)];
+  await one.set({});
+  await two.set({});
+  const member = two.hub.join(conversation('two'));
+  await expect.poll(() => two.hub.nameOf('two')).toBeDefined();
+  await one.hub.close();
+  await expect.poll(async () => (await two.hub.agents('two')).ok).toBe(true);
+  member.dispose();
+});
