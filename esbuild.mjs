@@ -72,7 +72,7 @@ const supervisor = {
 };
 
 /**
- * The hub on its own.
+ * The hub on its own; what joins it with other machines is a chunk that is loaded only for that.
  *
  * @type {esbuild.BuildOptions}
  */
@@ -82,6 +82,8 @@ const hub = {
   outdir: output,
   format: 'esm',
   platform: 'node',
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
   banner: host.banner ?? {},
 };
 

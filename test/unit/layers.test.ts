@@ -27,7 +27,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   tools: { folders: [...pure, 'node', 'tools'], packages: ['diff', 'zod'], node: true },
   producers: { folders: [...pure, 'node', 'producers'], packages: ['chokidar'], node: true },
   storage: { folders: [...pure, 'node', 'storage'], packages: ['zod'], node: true },
-  hub: { folders: ['base', 'node', 'protocol', 'hub'], packages: ['ws', 'zod'], node: true },
+  hub: {
+    folders: ['base', 'node', 'protocol', 'hub'],
+    packages: ['@nats-io/jetstream', '@nats-io/kv', '@nats-io/transport-node', 'ws', 'zod'],
+    node: true,
+  },
   vscode: {
     folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'vscode'],
     packages: ['vscode', 'zod'],

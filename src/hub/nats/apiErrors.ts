@@ -1,0 +1,20 @@
+// Errors of JetStream's API that are expected, by their codes.
+import { JetStreamApiError } from '@nats-io/jetstream';
+
+/** Somebody else wrote the key meanwhile. */
+export function isWrongSequence(error: unknown): boolean {
+  return hasCode(error, 10071);
+}
+
+/** “maximum bytes exceeded” and its like: the stream takes no more. */
+export function isStreamFull(error: unknown): boolean {
+  return hasCode(error, 10077);
+}
+
+export function isNoStream(error: unknown): boolean {
+  return hasCode(error, 10059);
+}
+
+function hasCode(error: unknown, code: number): boolean {
+  return error instanceof JetStreamApiError && error.code === code;
+}
