@@ -8,7 +8,6 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Disposable } from '../../base/disposable.ts';
-import { describeError } from '../../base/errors.ts';
 import { type KernelLock, type TryLock } from '../../node/kernelLock.ts';
 import { type StoredRecord } from '../hubWriter.ts';
 import { type HubLink, type HubSide, type LinkHealth, type RemoteAgent } from '../hubLink.ts';
@@ -23,12 +22,15 @@ import { streamNames } from './streamNames.ts';
 
 const STATE_FILE = 'nats.db';
 const ID_FILE = 'hub-id';
+const BEAT_EVERY = 15_000;
 const RETRY_FIRST = 250;
 const RETRY_LONGEST = 10_000;
 
 export interface NatsLinkDeps {
   /** One hub of a machine may join under one name. */
   readonly tryLock: TryLock;
+  /** Milliseconds between two beats; tests do not wait for 15 s. */
+  readonly beatEvery?: number | undefined;
 }
 
 export function createNatsLink(options: JoinOptions, deps: NatsLinkDeps): (side: HubSide) => HubLink {
@@ -134,7 +136,7 @@ class NatsLink implements HubLink {
         await this.#connect();
       } catch (error) {
         if (this.#closed) return;
-        this.#setTrouble(describeTrouble(error, this.#setUpCommand), error);
+        this.#setTrouble(describeTrouble(error, this.#setUpCommand));
       }
       if (!this.#closed) await this.#pause();
     }
@@ -155,6 +157,7 @@ class NatsLink implements HubLink {
       outbox: this.#outbox,
       presence: this.#presence,
       setUp: this.#setUpCommand,
+      beatEvery: this.#deps.beatEvery ?? BEAT_EVERY,
       report: (message, error) => this.#side.report(message, error),
       onConnected: () => {
         this.#delay = RETRY_FIRST;
@@ -189,11 +192,11 @@ class NatsLink implements HubLink {
     );
   }
 
-  #setTrouble({ refused, text }: Trouble, error: unknown): void {
+  #setTrouble({ refused, text }: Trouble): void {
     const state = refused ? 'refused' : 'connecting';
     const isNew = this.#server.state !== state || this.#server.error !== text;
     this.#server = { state, since: isNew ? this.#now() : this.#server.since, error: text };
-    if (isNew) this.#side.report(text, error instanceof RefusedError ? undefined : describeError(error));
+    if (isNew) this.#side.report(text);
   }
 
   #liveAgents(): { name: string; unread: number }[] {

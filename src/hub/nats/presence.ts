@@ -4,8 +4,6 @@ import { parseObject } from '../../base/outsideJson.ts';
 import { type Bucket, type Entry } from './bucket.ts';
 import { RefusedError } from './natsConnection.ts';
 
-export const BEAT_EVERY = 15_000;
-
 const MOST_AGENTS = 1000;
 const beatSchema = z.object({
   agents: z.array(z.object({ name: z.string().max(80), unread: z.int().min(0) })).max(MOST_AGENTS),

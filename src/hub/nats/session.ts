@@ -16,7 +16,7 @@ import { Inbox, type InboxDeps, mapMentions } from './inbox.ts';
 import { RefusedError } from './natsConnection.ts';
 import { type Outbox, type PublishResult } from './outbox.ts';
 import { type OutboxItem } from './outboxFile.ts';
-import { BEAT_EVERY, type Presence } from './presence.ts';
+import { type Presence } from './presence.ts';
 import { checkStream, LOOK_BACK } from './streamCheck.ts';
 import { bucketStream, consumerName, subjectOf } from './streamNames.ts';
 
@@ -29,6 +29,8 @@ export interface SessionDeps extends InboxDeps {
   readonly clock: Clock;
   readonly outbox: Outbox;
   readonly presence: Presence;
+  /** Milliseconds between two beats. */
+  readonly beatEvery: number;
   /** Called once everything was checked and messages flow. */
   onConnected(): void;
   onFull(full: boolean): void;
@@ -170,7 +172,7 @@ export class Session {
       if (known !== undefined) return known;
       await this.#updateClaims();
       if (claims.publicNameOf(author) !== undefined) continue;
-      await this.#pause(BEAT_EVERY);
+      await this.#pause(this.#deps.beatEvery);
       if (this.#ended.signal.aborted) throw new Error('the connection has ended');
     }
   }
@@ -199,10 +201,10 @@ export class Session {
   }
 
   async #beat(): Promise<void> {
-    const { presence, state, names, clock } = this.#deps;
+    const { presence, state, names, clock, beatEvery } = this.#deps;
     const { signal } = this.#ended;
     for (;;) {
-      await this.#pause(BEAT_EVERY);
+      await this.#pause(beatEvery);
       if (signal.aborted) return;
       await presence.beat();
       await presence.read();

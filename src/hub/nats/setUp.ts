@@ -32,7 +32,8 @@ export async function setUpStream(options: SetUpOptions): Promise<string> {
     const created = await provideStream(manager, names, options.maxBytes);
     const buckets = new Kvm(jetstream(connection));
     await buckets.create(names.agents, { history: 1 });
-    await buckets.create(names.presence, { history: 1, ttl: PRESENCE_TTL, storage: StorageType.Memory });
+    // In memory it would not outlive the server.
+    await buckets.create(names.presence, { history: 1, ttl: PRESENCE_TTL });
     return [
       `The stream ${names.stream} ${created ? 'was created' : 'exists'}, and so do the buckets ${names.agents} and ${names.presence}.`,
       `Permissions of the user of machine ${options.machine}, for the server’s configuration:`,

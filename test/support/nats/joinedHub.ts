@@ -12,7 +12,7 @@ export function withJoinedHubs(options: readonly JoinOptions[], use: Use): Promi
   const [first, ...others] = options;
   if (first === undefined) return use();
   return withHub((hub) => withJoinedHubs(others, (...more) => use(hub, ...more)), {
-    join: createNatsLink(first, { tryLock: tryKernelLock }),
+    join: createNatsLink(first, { tryLock: tryKernelLock, beatEvery: 100 }),
   });
 }
 

@@ -12,8 +12,11 @@ import { inboxPrefix } from '../../../src/hub/nats/streamNames.ts';
 
 export const NAME = 'team';
 
+/** Debian puts servers into a folder that is not on every user's PATH. */
+const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` };
+
 /** Tests that need the program are skipped, by name, where it is missing. */
-export const hasNatsServer = spawnSync('nats-server', ['--version']).status === 0;
+export const hasNatsServer = spawnSync('nats-server', ['--version'], { env }).status === 0;
 
 export class NatsServer {
   readonly port: number;
@@ -27,12 +30,15 @@ export class NatsServer {
   }
 
   /** Without `prepared` there is neither stream nor bucket yet. */
-  static async start(machines: readonly string[], { prepared = true, maxBytes = 1 << 28 } = {}): Promise<NatsServer> {
+  static async start(
+    machines: readonly string[],
+    { prepared = true, maxBytes }: { prepared?: boolean; maxBytes?: number } = {},
+  ): Promise<NatsServer> {
     const server = new NatsServer(await mkdtemp(join(tmpdir(), 'earshot-nats-')), await freePort());
     await server.#configure(machines);
     await server.start();
     if (prepared) {
-      await setUpStream({ ...server.admin(), maxBytes }).catch(async (error: unknown) => {
+      await server.setUp(maxBytes).catch(async (error: unknown) => {
         await server.stop();
         throw error;
       });
@@ -58,7 +64,7 @@ ${users.join('\n')} ] }`;
     return join(this.folder, `${machine}.nk`);
   }
 
-  admin(): JoinOptions {
+  private admin(): JoinOptions {
     const login = { user: 'admin', password: 'secret' };
     return { servers: [`127.0.0.1:${this.port}`], name: NAME, machine: 'admin', tls: false, login };
   }
@@ -85,9 +91,15 @@ ${users.join('\n')} ] }`;
     return connect({ servers: `127.0.0.1:${this.port}`, user: 'admin', pass: 'secret', reconnect: false });
   }
 
+  /** As `hub.js --set-up` does. */
+  setUp(maxBytes = 1 << 28): Promise<string> {
+    return setUpStream({ ...this.admin(), maxBytes });
+  }
+
   async start(): Promise<void> {
     const child = spawn('nats-server', ['-c', join(this.folder, 'server.conf')], {
       stdio: ['ignore', 'ignore', 'pipe'],
+      env,
     });
     this.#process = child;
     const lines = createInterface({ input: child.stderr });
