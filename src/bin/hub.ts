@@ -2,7 +2,8 @@
 import type * as sqliteModule from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { describeError } from '../base/errors.ts';
-import { hubFolder, type HubServerDeps, startHubServer } from '../hub/hubServer.ts';
+import { hubFolder, startHubServer } from '../hub/hubServer.ts';
+import { joinByServer } from '../hub/nats/join.ts';
 import { commandLineLabel, type JoinOptions, readJoinOptions } from '../hub/nats/joinOptions.ts';
 import { realFileSystem } from '../node/fileSystem.ts';
 import { tryKernelLock } from '../node/kernelLock.ts';
@@ -57,7 +58,7 @@ async function main(): Promise<number> {
     version: '1',
     port,
     identity,
-    join: join && (await loadLink(join)),
+    join: await joinByServer({ ...values, server: values.server ?? '' }, commandLineLabel, { tryLock: tryKernelLock }),
     ulid: () => realIds.ulid(),
     report: (message, error) =>
       void process.stderr.write(`${message}${error === undefined ? '' : `: ${describeError(error)}`}\n`),
@@ -91,12 +92,6 @@ async function setUp(join: JoinOptions | undefined, size: string | undefined): P
     throw new Error(`--max-bytes: ${size} is not a size. Use a number of bytes, at least 1048576.`);
   const { setUpStream } = await import('../hub/nats/setUp.ts');
   return print(await setUpStream({ ...join, maxBytes }));
-}
-
-/** Loaded only where a server is used. */
-async function loadLink(join: JoinOptions): Promise<NonNullable<HubServerDeps['join']>> {
-  const { createNatsLink } = await import('../hub/nats/natsLink.ts');
-  return createNatsLink(join, { tryLock: tryKernelLock });
 }
 
 function print(text: string): number {

@@ -173,6 +173,7 @@ export class Hub implements Disposable {
       isLive: (agent) => directory.sessionsOf(agent).some(({ id }) => pushes.isLive(id)),
       unread: (agent) => this.#index.unreadMentions(agent, MOST_UNREAD),
       has: (event) => this.#index.has(event),
+      lastMachineOf: (author) => this.#index.lastMachineOf(author),
       receive: (machine, record) => writer.append(receivedFile(machine), { ...record, n: nextNumber() }),
     };
   }

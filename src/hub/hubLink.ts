@@ -21,6 +21,8 @@ export interface HubSide {
   unread(agent: string): number;
   /** Whether a record is in the index. */
   has(event: string): boolean;
+  /** From which machine an author's newest message came; empty: from this one. Undefined: there is none. */
+  lastMachineOf(author: string): string | undefined;
   /** Stores a record of another machine, then pushes it. Records are stored in the order of the calls. */
   receive(machine: string, record: MessageRecord): Promise<void>;
 }

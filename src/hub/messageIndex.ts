@@ -1,23 +1,21 @@
 // The SQLite index of messages, threads and read marks. It can be rebuilt from the hub's files at any time.
 import type * as sqliteModule from 'node:sqlite';
-import {
-  type HubMessage,
-  type MessageCreate,
-  type MessageRecord,
-  type Pair,
-  type ThreadHead,
-} from '../protocol/hub.ts';
+import { type HubMessage, type MessageCreate, type MessageRecord, type ThreadHead } from '../protocol/hub.ts';
 import { type StoredRecord } from './hubWriter.ts';
-import { LAYOUT, number, type Row, TABLES, text, textOrNull, toMessage, toThread } from './messageRows.ts';
+import {
+  conditions,
+  LAYOUT,
+  type MessageFilter,
+  number,
+  type Row,
+  TABLES,
+  text,
+  textOrNull,
+  toMessage,
+  toThread,
+  type Value,
+} from './messageRows.ts';
 import { previewOf } from './preview.ts';
-
-export interface MessageFilter {
-  readonly scope?: Pair | undefined;
-  readonly mention?: string | undefined;
-  readonly thread?: string | undefined;
-  readonly author?: string | undefined;
-  readonly unread?: boolean | undefined;
-}
 
 export interface MessagePage {
   readonly messages: readonly HubMessage[];
@@ -33,8 +31,6 @@ export interface ThreadSummary extends ThreadHead {
   /** The arrival number of the last change. */
   readonly changed: number;
 }
-
-type Value = string | number | null;
 
 export class MessageIndex {
   readonly #database: sqliteModule.DatabaseSync;
@@ -261,6 +257,11 @@ export class MessageIndex {
     return number(this.#get(`SELECT count(*) AS count FROM messages WHERE ${where}`, ...values) ?? {}, 'count');
   }
 
+  lastMachineOf(author: string): string | undefined {
+    const row = this.#get('SELECT machine FROM messages WHERE author = ? ORDER BY n DESC LIMIT 1', author);
+    return row && text(row, 'machine');
+  }
+
   /** Unread messages that mention the agent, counted up to a limit. */
   unreadMentions(agent: string, limit: number): number {
     const { where, values } = conditions({ mention: agent, unread: true }, agent);
@@ -336,24 +337,6 @@ export class MessageIndex {
 
 const selectMessages =
   'SELECT messages.*, EXISTS (SELECT 1 FROM reads WHERE reads.agent = ? AND reads.n = messages.n) AS was_read FROM messages';
-
-function conditions(filter: MessageFilter, reader: string): { where: string; values: Value[] } {
-  const parts: [string, ...Value[]][] = [['1 = 1']];
-  const { scope, mention, thread, author, unread } = filter;
-  if (scope !== undefined)
-    parts.push(['n IN (SELECT n FROM scopes WHERE type = ? AND value = ?)', scope.type, scope.value]);
-  if (mention !== undefined) parts.push(['n IN (SELECT n FROM mentions WHERE value = ?)', mention]);
-  if (thread !== undefined) parts.push(['thread_id = ?', thread]);
-  if (author !== undefined) parts.push(['author = ?', author]);
-  if (unread === true) {
-    parts.push([
-      "(author <> ? OR machine <> '') AND deleted = 0 AND NOT EXISTS (SELECT 1 FROM reads WHERE reads.agent = ? AND reads.n = messages.n)",
-      reader,
-      reader,
-    ]);
-  }
-  return { where: parts.map(([sql]) => sql).join(' AND '), values: parts.flatMap(([, ...values]) => values) };
-}
 
 function printStructured(value: unknown): string | null {
   return value === undefined ? null : JSON.stringify(value);

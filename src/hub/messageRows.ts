@@ -1,4 +1,4 @@
-// The tables of the message index, their rows as the protocol's objects, and the cursor that numbers them.
+// The tables of the message index, the conditions of a list, rows as the protocol's objects, and the cursor that numbers them.
 import { type HubMessage, type Pair, type ThreadHead } from '../protocol/hub.ts';
 
 /** Another number means another layout: such a file is rebuilt. */
@@ -29,6 +29,15 @@ CREATE INDEX threads_changed ON threads(changed);
 CREATE INDEX threads_root ON threads(root, thread_id) WHERE root IS NOT NULL;
 `;
 
+export interface MessageFilter {
+  readonly scope?: Pair | undefined;
+  readonly mention?: string | undefined;
+  readonly thread?: string | undefined;
+  readonly author?: string | undefined;
+  readonly unread?: boolean | undefined;
+}
+
+export type Value = string | number | null;
 export type Row = Readonly<Record<string, unknown>>;
 
 export function toMessage(row: Row, reader: string): HubMessage {
@@ -95,4 +104,23 @@ export function textOrNull(row: Row, column: string): string | null {
 
 export function number(row: Row, column: string): number {
   return Number(row[column]);
+}
+
+/** Of a query for the messages that match. */
+export function conditions(filter: MessageFilter, reader: string): { where: string; values: Value[] } {
+  const parts: [string, ...Value[]][] = [['1 = 1']];
+  const { scope, mention, thread, author, unread } = filter;
+  if (scope !== undefined)
+    parts.push(['n IN (SELECT n FROM scopes WHERE type = ? AND value = ?)', scope.type, scope.value]);
+  if (mention !== undefined) parts.push(['n IN (SELECT n FROM mentions WHERE value = ?)', mention]);
+  if (thread !== undefined) parts.push(['thread_id = ?', thread]);
+  if (author !== undefined) parts.push(['author = ?', author]);
+  if (unread === true) {
+    parts.push([
+      "(author <> ? OR machine <> '') AND deleted = 0 AND NOT EXISTS (SELECT 1 FROM reads WHERE reads.agent = ? AND reads.n = messages.n)",
+      reader,
+      reader,
+    ]);
+  }
+  return { where: parts.map(([sql]) => sql).join(' AND '), values: parts.flatMap(([, ...values]) => values) };
 }

@@ -59,6 +59,11 @@ export const settingSchemas = {
   'notifications.cap': z.int().min(1).max(100).default(10),
   'notifications.tokenBudget': z.int().min(300).max(100_000).default(1500),
   tools: z.record(z.string(), toolOptionsSchema).default({}),
+  // Checked together by `hub/nats/joinOptions.ts`, which says what to do.
+  'hub.server': z.string().max(4096).default(''),
+  'hub.name': z.string().max(64).default(''),
+  'hub.machine': z.string().max(64).default(''),
+  'hub.credentials': z.string().max(4096).default(''),
 } as const;
 
 export type SettingName = keyof typeof settingSchemas;

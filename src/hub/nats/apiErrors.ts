@@ -6,9 +6,14 @@ export function isWrongSequence(error: unknown): boolean {
   return hasCode(error, 10071);
 }
 
-/** “maximum bytes exceeded” and its like: the stream takes no more. */
+/** “maximum bytes exceeded”, or the account has no room: the stream takes no more. */
 export function isStreamFull(error: unknown): boolean {
-  return hasCode(error, 10077);
+  return [10077, 10023, 10047].some((code) => hasCode(error, code));
+}
+
+/** The stream has a limit for one message. */
+export function isTooLarge(error: unknown): boolean {
+  return hasCode(error, 10054);
 }
 
 export function isNoStream(error: unknown): boolean {

@@ -19,6 +19,8 @@ const claimSchema = z.object({
   hub: z.string().max(64).optional(),
   /** When it was claimed, in milliseconds since 1970 of the server's clock. */
   since: z.number().catch(0),
+  /** The agent is gone: the name is free, and it is still known whose the older records are. */
+  released: z.boolean().optional(),
 });
 
 export interface Claim extends z.infer<typeof claimSchema> {
@@ -35,5 +37,5 @@ export function parseClaim(text: string, revision: number, writtenAt: number): C
 
 /** `now`: of the server's clock. */
 export function mayTakeOver(claim: Claim, now: number, isPresent: boolean): boolean {
-  return !isPresent && now - claim.writtenAt > ABSENT_AFTER;
+  return claim.released === true || (!isPresent && now - claim.writtenAt > ABSENT_AFTER);
 }

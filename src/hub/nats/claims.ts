@@ -20,6 +20,8 @@ export class Claims {
   readonly #deps: ClaimsDeps;
   /** Of all machines, by the name that others use. */
   readonly #claims = new Map<string, Claim>();
+  /** Names on which nobody had a claim when they were last asked for. */
+  readonly #unclaimed = new Set<string>();
   /** This machine's agents and the name that others use. */
   readonly #own = new Map<string, string>();
   #bucket: Bucket | undefined;
@@ -32,7 +34,7 @@ export class Claims {
 
   /** Of other machines. */
   get others(): Iterable<[string, Claim]> {
-    return [...this.#claims].filter(([, claim]) => claim.machine !== this.#deps.machine);
+    return [...this.#claims].filter(([, claim]) => claim.machine !== this.#deps.machine && claim.released !== true);
   }
 
   knownAs(agent: string): string | undefined {
@@ -55,6 +57,7 @@ export class Claims {
   async #update(present: ReadonlySet<string>, serverNow: number): Promise<void> {
     const bucket = this.#bucket;
     if (bucket === undefined) return;
+    this.#unclaimed.clear();
     const change = await bucket.lastChange();
     if (change !== this.#lastChange) {
       const entries = await bucket.all();
@@ -68,7 +71,7 @@ export class Claims {
 
   /** The claim on this name, asked for if it is not known. `fresh`: asked for in any case. */
   async claimOn(name: string, fresh: boolean): Promise<Claim | undefined> {
-    if (!fresh && this.#claims.has(name)) return this.#claims.get(name);
+    if (!fresh && (this.#claims.has(name) || this.#unclaimed.has(name))) return this.#claims.get(name);
     const entry = await this.#bucket?.get(name);
     return this.#learn(name, entry);
   }
@@ -78,10 +81,8 @@ export class Claims {
     const own = this.#own.get(author);
     if (own !== undefined) return own;
     if (this.#deps.agent(author) !== undefined) return undefined;
-    // It is gone, and what it wrote is published once more.
-    const claim = this.#claims.get(author);
-    const { machine } = this.#deps;
-    return claim === undefined || claim.machine === machine ? author : `${author}-${machine}`;
+    // It is gone, and what it wrote is published once more. Its name may be another's by now.
+    return `${author}-${this.#deps.machine}`;
   }
 
   /** What this machine calls an agent that others call by this name. `machine`: where that agent is, if known. */
@@ -105,8 +106,13 @@ export class Claims {
 
   #learn(name: string, entry: Entry | undefined): Claim | undefined {
     const claim = entry && parseClaim(entry.text, entry.revision, entry.writtenAt);
-    if (claim === undefined) this.#claims.delete(name);
-    else this.#claims.set(name, claim);
+    if (claim === undefined) {
+      this.#claims.delete(name);
+      this.#unclaimed.add(name);
+    } else {
+      this.#claims.set(name, claim);
+      this.#unclaimed.delete(name);
+    }
     return claim;
   }
 
@@ -151,16 +157,19 @@ export class Claims {
   #isOurs(name: string, agent: { readonly name: string }): boolean {
     const claim = this.#claims.get(name);
     const { machine, hub } = this.#deps;
-    return claim?.machine === machine && claim.hub === hub && (claim.agent ?? name) === agent.name;
+    if (claim?.machine !== machine || claim.hub !== hub || claim.released === true) return false;
+    return (claim.agent ?? name) === agent.name;
   }
 
   async #releaseGone(bucket: Bucket): Promise<void> {
     const { machine, hub, agent, hasWaiting } = this.#deps;
     for (const [name, claim] of this.#claims) {
       const owner = claim.agent ?? name;
-      if (claim.machine !== machine || claim.hub !== hub) continue;
+      if (claim.machine !== machine || claim.hub !== hub || claim.released === true) continue;
       if (agent(owner) !== undefined || hasWaiting(owner)) continue;
-      if (await bucket.remove(name, claim.revision)) this.#claims.delete(name);
+      const { revision, writtenAt: _, ...value } = claim;
+      await bucket.write(name, { ...value, released: true }, revision);
+      this.#learn(name, await bucket.get(name));
       this.#own.delete(owner);
     }
     for (const owner of this.#own.keys()) if (agent(owner) === undefined && !hasWaiting(owner)) this.#own.delete(owner);

@@ -140,7 +140,10 @@ export class Inbox {
     if ('refused' in checked) return this.#refuse(message, checked.refused);
     const { author, machine: from } = tokens;
     const publishedAt = message.time / 1e6;
-    const against = async (fresh: boolean) => claimAgainst(await claims.claimOn(author, fresh), from, publishedAt);
+    const last = this.#deps.side.lastMachineOf(claims.toLocal(author, from));
+    const lastMachine = last === '' ? this.#deps.machine : last;
+    const against = async (fresh: boolean) =>
+      claimAgainst(await claims.claimOn(author, fresh), from, publishedAt, lastMachine);
     // A claim that is known may be an old one.
     const why = (await against(false)) === undefined ? undefined : await against(true);
     return why === undefined ? { record: checked.record, from, author } : this.#refuse(message, why);

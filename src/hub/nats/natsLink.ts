@@ -53,6 +53,10 @@ class NatsLink implements HubLink {
   #wake: (() => void) | undefined;
   #lock: KernelLock | undefined;
   #closed = false;
+  #close: () => void = () => undefined;
+  readonly #closing = new Promise<undefined>((resolve) => {
+    this.#close = () => resolve(undefined);
+  });
 
   constructor(options: JoinOptions, deps: NatsLinkDeps, side: HubSide) {
     this.#options = options;
@@ -117,6 +121,7 @@ class NatsLink implements HubLink {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#close();
     this.#session?.end();
     this.#wake?.();
     await this.#running;
@@ -144,7 +149,13 @@ class NatsLink implements HubLink {
 
   async #connect(): Promise<void> {
     this.#takeLock();
-    const connection = await connectNats(this.#options);
+    const connecting = connectNats(this.#options);
+    const connection = await Promise.race([connecting, this.#closing]);
+    if (connection === undefined) {
+      // Nobody waits for a server that does not answer; should it do so after all, the connection is closed.
+      connecting.then((late) => late.close()).catch(() => undefined);
+      return;
+    }
     const { name, machine } = this.#options;
     const session = new Session(connection, {
       name,

@@ -48,10 +48,16 @@ function isPublicNameOf(name: string, agent: string, machine: string): boolean {
 }
 
 /**
- * Why the claim of this author speaks against the record; undefined if it does not. A name may have been claimed by another
- * machine later, and no claim is left of an agent that is gone.
+ * Why the claim of this author speaks against the record; undefined if it does not. For a record from before the claim, and where
+ * the server has lost the claim, the name is that of the machine from which it was last used here.
  */
-export function claimAgainst(claim: Claim | undefined, machine: string, publishedAt: number): string | undefined {
-  if (claim === undefined || claim.machine === machine || publishedAt < claim.since) return undefined;
-  return `its author’s name belongs to machine ${claim.machine}`;
+export function claimAgainst(
+  claim: Claim | undefined,
+  machine: string,
+  publishedAt: number,
+  lastMachine: string | undefined,
+): string | undefined {
+  if (claim?.machine === machine) return undefined;
+  const owner = claim === undefined || publishedAt < claim.since ? (lastMachine ?? machine) : claim.machine;
+  return owner === machine ? undefined : `its author’s name belongs to machine ${owner}`;
 }

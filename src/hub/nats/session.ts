@@ -10,7 +10,7 @@ import {
 } from '@nats-io/jetstream';
 import { type NatsConnection, nanos, PermissionViolationError } from '@nats-io/transport-node';
 import { type Clock } from '../../base/clock.ts';
-import { isNoStream, isStreamFull } from './apiErrors.ts';
+import { isNoStream, isStreamFull, isTooLarge } from './apiErrors.ts';
 import { Bucket } from './bucket.ts';
 import { Inbox, type InboxDeps, mapMentions } from './inbox.ts';
 import { RefusedError } from './natsConnection.ts';
@@ -46,7 +46,8 @@ export class Session {
   #client!: JetStreamClient;
   #manager!: JetStreamManager;
   #inbox!: Inbox;
-  #claiming: Promise<void> | undefined;
+  #claiming: Promise<void> = Promise.resolve();
+  #nextClaiming: Promise<void> | undefined;
   #denied: PermissionViolationError | undefined;
 
   constructor(connection: NatsConnection, deps: SessionDeps) {
@@ -137,17 +138,14 @@ export class Session {
 
   /** Waits while the stream is full. Rejects for anything else, which ends the session. */
   async #publish(item: OutboxItem, author: string): Promise<PublishResult> {
-    const { state, name, machine, report } = this.#deps;
+    const { state, name, machine } = this.#deps;
     const known = await this.#publicNameOf(author);
     const { record } = item;
     const subject = subjectOf(name, machine, known, record);
     const data = this.#bodyOf(item);
     const most = this.#connection.info?.max_payload ?? 0;
     // A little is left for the headers.
-    if (subject === undefined || (most > 0 && data.length > most - 512)) {
-      report(`a message of ${author} is too large for the server (${data.length} bytes) and stays on this machine`);
-      return 'skipped';
-    }
+    if (subject === undefined || (most > 0 && data.length > most - 512)) return this.#skip(author, data.length);
     const newest = state.position.seq;
     for (;;) {
       try {
@@ -157,12 +155,18 @@ export class Session {
         if (!duplicate && seq <= newest) throw new Error('the stream was created anew');
         return { seq };
       } catch (error) {
+        if (isTooLarge(error)) return this.#skip(author, data.length);
         if (!isStreamFull(error)) throw error;
         this.#deps.onFull(true);
         await this.#pause(FULL_RETRY);
         if (this.#ended.signal.aborted) throw error;
       }
     }
+  }
+
+  #skip(author: string, length: number): 'skipped' {
+    this.#deps.report(`a message of ${author} is too large for the server (${length} bytes) and stays on this machine`);
+    return 'skipped';
   }
 
   async #publicNameOf(author: string): Promise<string> {
@@ -185,19 +189,17 @@ export class Session {
     return new TextEncoder().encode(JSON.stringify({ ...record, refs }));
   }
 
+  /** What changes during a round is found by the next one, which all who ask meanwhile share. */
   #updateClaims(): Promise<void> {
     const { claims, presence } = this.#deps;
-    if (this.#claiming !== undefined) {
-      // What changed during a round is found by the next one.
-      return this.#claiming.then(
-        () => claims.update(presence.machines, presence.serverNow),
-        () => claims.update(presence.machines, presence.serverNow),
-      );
-    }
-    this.#claiming = claims.update(presence.machines, presence.serverNow).finally(() => {
-      this.#claiming = undefined;
-    });
-    return this.#claiming;
+    this.#nextClaiming ??= this.#claiming
+      .catch(() => undefined)
+      .then(() => {
+        this.#claiming = this.#nextClaiming ?? this.#claiming;
+        this.#nextClaiming = undefined;
+        return claims.update(presence.machines, presence.serverNow);
+      });
+    return this.#nextClaiming;
   }
 
   async #beat(): Promise<void> {

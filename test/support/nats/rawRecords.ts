@@ -27,7 +27,9 @@ export async function claimOn(server: NatsServer, name: string): Promise<string 
   const connection = await server.connectAsAdmin();
   try {
     const entry = await (await new Kvm(jetstream(connection)).open(`ear_agents_${NAME}`)).get(name);
-    return entry?.operation === 'PUT' ? entry.json<{ machine: string }>().machine : undefined;
+    if (entry === null) return undefined;
+    const { machine, released } = entry.json<{ machine: string; released?: boolean }>();
+    return released === true ? undefined : machine;
   } finally {
     await connection.close();
   }

@@ -275,6 +275,25 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
       );
     }));
 
+  test('the hub of a second folder on one machine waits for the first to close', () =>
+    withServer((server) => {
+      let locked = true;
+      const tryLock = () => (locked ? undefined : { release: () => undefined });
+      return withHub(
+        async (hub) => {
+          const client = await hub.agent('amber');
+          const { error } = await until(async () => {
+            const { server: found } = await healthOf(client);
+            return found.state === 'refused' && found;
+          });
+          expect(error).toContain('the hub of another folder has joined “team” as machine alpha');
+          locked = false;
+          await untilConnected(client);
+        },
+        { join: createNatsLink(server.options('alpha'), { tryLock }) },
+      );
+    }));
+
   test('a record larger than the server takes stays on this machine and holds up nothing', () =>
     withServer((server) =>
       withJoinedHubs([server.options('alpha'), server.options('beta')], async (alpha, beta) => {
