@@ -72,7 +72,7 @@ const programs = {
 };
 
 /**
- * The hub on its own, and the MCP server by which other agents join one.
+ * The hub on its own, and the MCP server by which other agents join one; what joins hubs of several machines is a chunk.
  *
  * @type {esbuild.BuildOptions}
  */

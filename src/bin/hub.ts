@@ -3,6 +3,8 @@ import type * as sqliteModule from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { describeError } from '../base/errors.ts';
 import { hubFolder, startHubServer } from '../hub/hubServer.ts';
+import { joinByServer } from '../hub/nats/join.ts';
+import { commandLineLabel, type JoinOptions, readJoinOptions } from '../hub/nats/joinOptions.ts';
 import { realFileSystem } from '../node/fileSystem.ts';
 import { tryKernelLock } from '../node/kernelLock.ts';
 import { realClock } from '../node/realClock.ts';
@@ -10,10 +12,20 @@ import { realIds } from '../node/realIds.ts';
 import { HUB_NAME } from '../protocol/hub.ts';
 
 const HELP = `node dist/hub.js --dir FOLDER [--port N] [--identity NAME[:ROLE[:MODULE]]]
+                 [--server ADDRESS --name NAME [--machine MACHINE] [--credentials FILE]]
+node dist/hub.js --set-up --server ADDRESS --name NAME [--machine MACHINE] [--credentials FILE] [--max-bytes N]
 
-  --dir       the workspace folder whose hub this is
-  --port      the first port to try for WebSocket clients (default: 9999)
-  --identity  the agent under which clients act that never register`;
+  --dir          the workspace folder whose hub this is
+  --port         the first port to try for WebSocket clients (default: 9999)
+  --identity     the agent under which clients act that never register
+
+To join the hubs of several machines:
+  --server       a NATS server with JetStream: nats://HOST:PORT or tls://HOST:PORT, several separated by commas
+  --name         the same on every machine: 1 to 32 of a-z, 0-9, _ and -
+  --machine      this machine's name among them (default: its host name)
+  --credentials  a creds file, or a file with the NKEY seed of this machine's user; mode 0600
+  --set-up       creates the stream and the buckets, once, with an administrator's user, and prints the permissions of a machine
+  --max-bytes    the size of the stream (default: 1073741824)`;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -21,10 +33,19 @@ async function main(): Promise<number> {
       dir: { type: 'string' },
       port: { type: 'string' },
       identity: { type: 'string' },
+      server: { type: 'string' },
+      name: { type: 'string' },
+      machine: { type: 'string' },
+      credentials: { type: 'string' },
+      'set-up': { type: 'boolean' },
+      'max-bytes': { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
   });
   if (values.help === true) return print(HELP);
+  const join = readJoin(values);
+  if (values['set-up'] === true) return setUp(join, values['max-bytes']);
+  if (values['max-bytes'] !== undefined) throw new Error('--max-bytes: it is an option of --set-up only.');
   if (values.dir === undefined) throw new Error(`--dir is missing.\n\n${HELP}`);
   const port = values.port === undefined ? undefined : readPort(values.port);
   const identity = values.identity === undefined ? undefined : readIdentity(values.identity);
@@ -37,6 +58,7 @@ async function main(): Promise<number> {
     version: '1',
     port,
     identity,
+    join: await joinByServer({ ...values, server: values.server ?? '' }, commandLineLabel, { tryLock: tryKernelLock }),
     ulid: () => realIds.ulid(),
     report: (message, error) =>
       void process.stderr.write(`${message}${error === undefined ? '' : `: ${describeError(error)}`}\n`),
@@ -48,6 +70,28 @@ async function main(): Promise<number> {
   });
   await server.close();
   return 0;
+}
+
+function readJoin(values: {
+  server?: string | undefined;
+  name?: string | undefined;
+  machine?: string | undefined;
+  credentials?: string | undefined;
+}): JoinOptions | undefined {
+  const { server, ...others } = values;
+  if (server !== undefined) return readJoinOptions({ server, ...others }, commandLineLabel);
+  const [given] = (['name', 'machine', 'credentials'] as const).filter((option) => others[option] !== undefined);
+  if (given === undefined) return undefined;
+  throw new Error(`--${given}: without --server it has no effect. Add --server with the address of a NATS server.`);
+}
+
+async function setUp(join: JoinOptions | undefined, size: string | undefined): Promise<number> {
+  if (join === undefined) throw new Error('--server is missing: --set-up needs the address of a NATS server.');
+  const maxBytes = size === undefined ? undefined : Number(size);
+  if (maxBytes !== undefined && (!Number.isSafeInteger(maxBytes) || maxBytes < 1024 * 1024))
+    throw new Error(`--max-bytes: ${size} is not a size. Use a number of bytes, at least 1048576.`);
+  const { setUpStream } = await import('../hub/nats/setUp.ts');
+  return print(await setUpStream({ ...join, maxBytes }));
 }
 
 function print(text: string): number {

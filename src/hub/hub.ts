@@ -10,6 +10,7 @@ import { type HubMessage, type HubRecord, type MessageRecord } from '../protocol
 import { Connection, type Transport } from './connection.ts';
 import { Directory } from './directory.ts';
 import { type HubContext, type HubIdentity } from './hubContext.ts';
+import { type HubLink, type HubSide } from './hubLink.ts';
 import { HubWriter, type StoredRecord } from './hubWriter.ts';
 import { endExpired } from './identity.ts';
 import { MessageIndex } from './messageIndex.ts';
@@ -18,11 +19,21 @@ import { Messaging } from './messaging.ts';
 import { callMethod } from './methods.ts';
 import { previewOf } from './preview.ts';
 import { Pushes } from './pushes.ts';
-import { HUB_FILE, type HubFiles, MESSAGES_FOLDER, readHubFiles } from './readRecords.ts';
+import {
+  authorOf,
+  HUB_FILE,
+  type HubFiles,
+  MESSAGES_FOLDER,
+  readHubFiles,
+  RECEIVED_FOLDER,
+  receivedFile,
+} from './readRecords.ts';
 import { ThreadUpdates } from './threadUpdates.ts';
 
 const INDEX_FILE = 'index.db';
 const LOOK_FOR_EXPIRED = 3600_000;
+/** Counted for other machines: beyond it nobody needs to know how many exactly. */
+const MOST_UNREAD = 1000;
 
 export interface HubDeps {
   readonly files: FileSystem;
@@ -31,6 +42,8 @@ export interface HubDeps {
   readonly sqlite: typeof sqliteModule;
   readonly version: string;
   readonly identity?: HubIdentity | undefined;
+  /** Joins this hub with those of other machines. */
+  readonly join?: ((side: HubSide) => HubLink) | undefined;
   ulid(): string;
   report(message: string, error?: unknown): void;
 }
@@ -41,6 +54,7 @@ export class Hub implements Disposable {
   readonly #held = new DisposableStore();
   readonly #context: HubContext;
   readonly #messaging: Messaging;
+  readonly #link: HubLink | undefined;
   #index: MessageIndex;
   #next: number;
   #last: number;
@@ -69,18 +83,20 @@ export class Hub implements Disposable {
       startedAt: deps.clock.now(),
       identity: deps.identity,
       index: () => this.#index,
+      link: () => this.#link,
       ulid: () => deps.ulid(),
       nextNumber: () => this.#next++,
       lastNumber: () => this.#last,
     };
     this.#messaging = new Messaging(this.#context);
+    this.#link = deps.join?.(this.#sideOf(lengths));
     this.#expire();
   }
 
   /** Only for whoever holds the folder's lock. */
   static async open(deps: HubDeps): Promise<Hub> {
     const { files, folder } = deps;
-    await files.makeFolder(join(folder, MESSAGES_FOLDER));
+    for (const inner of [MESSAGES_FOLDER, RECEIVED_FOLDER]) await files.makeFolder(join(folder, inner));
     const read = (from: ReadonlyMap<string, number>) =>
       readHubFiles({ files, folder, report: (message) => deps.report(message) }, from);
     const path = join(folder, INDEX_FILE);
@@ -119,6 +135,7 @@ export class Hub implements Disposable {
   /** Resolves once everything is on disk and closed. */
   async close(): Promise<void> {
     this.dispose();
+    await this.#link?.close();
     await this.#context.writer.close();
     this.#index.close();
   }
@@ -133,12 +150,32 @@ export class Hub implements Disposable {
       this.#deps.report(`the index cannot be written and is kept in memory: ${describeError(error)}`, error);
       this.#toMemory();
     }
+    this.#link?.stored(stored);
     // In the order of arrival: a client takes what comes later for newer.
     for (const { record } of stored) {
       if (record.type === 'message.create' || record.type === 'message.edit' || record.type === 'message.delete') {
         this.#announceRecord(record);
       }
     }
+  }
+
+  #sideOf(lengths: ReadonlyMap<string, number>): HubSide {
+    const { clock, directory, pushes, writer, nextNumber } = this.#context;
+    const own = [...lengths].map(([file, length]) => [authorOf(file), length] as const);
+    return {
+      folder: this.#deps.folder,
+      clock,
+      sqlite: this.#deps.sqlite,
+      lengths: new Map(own.flatMap(([author, length]) => (author === undefined ? [] : [[author, length]]))),
+      report: (message, error) => this.#deps.report(message, error),
+      agents: () => [...directory.agents.values()],
+      agent: (name) => directory.agents.get(name),
+      isLive: (agent) => directory.sessionsOf(agent).some(({ id }) => pushes.isLive(id)),
+      unread: (agent) => this.#index.unreadMentions(agent, MOST_UNREAD),
+      has: (event) => this.#index.has(event),
+      lastMachineOf: (author) => this.#index.lastMachineOf(author),
+      receive: (machine, record) => writer.append(receivedFile(machine), { ...record, n: nextNumber() }),
+    };
   }
 
   /** What was applied a moment ago; a record that changed nothing is not pushed. */

@@ -4,6 +4,7 @@ import { JsonRpcError, SERVER_ERROR } from '../base/jsonRpc.ts';
 import { type HubRecord } from '../protocol/hub.ts';
 import { type Connection } from './connection.ts';
 import { type Directory, type HubAgent, type HubSession } from './directory.ts';
+import { type HubLink } from './hubLink.ts';
 import { type HubWriter } from './hubWriter.ts';
 import { type MessageIndex } from './messageIndex.ts';
 import { type Pushes } from './pushes.ts';
@@ -27,6 +28,8 @@ export interface HubContext {
   readonly startedAt: number;
   readonly identity?: HubIdentity | undefined;
   index(): MessageIndex;
+  /** Undefined: this hub is joined with no others. */
+  link(): HubLink | undefined;
   ulid(): string;
   /** The arrival number of the next record. */
   nextNumber(): number;

@@ -10,6 +10,7 @@ import { type TryLock } from '../node/kernelLock.ts';
 import { type HubAddress } from '../protocol/hub.ts';
 import { Hub } from './hub.ts';
 import { type HubIdentity } from './hubContext.ts';
+import { type HubLink, type HubSide } from './hubLink.ts';
 import { type Listener, listenOnUnixSocket } from './listen/unixListener.ts';
 import { listenOnWebSocket } from './listen/webSocketListener.ts';
 
@@ -28,6 +29,8 @@ export interface HubServerDeps {
   readonly port?: number | undefined;
   readonly allowedOrigins?: readonly string[] | undefined;
   readonly identity?: HubIdentity | undefined;
+  /** Joins the hub with those of other machines (`hub/nats/natsLink.ts`). */
+  readonly join?: ((side: HubSide) => HubLink) | undefined;
   ulid(): string;
   report(message: string, error?: unknown): void;
 }

@@ -11,6 +11,8 @@ export interface StoredRecord {
   readonly file: string;
   readonly end: number;
   readonly record: AnyRecord;
+  /** The record as it is in the file, with the line's end; absent if it was read from there. */
+  readonly bytes?: Uint8Array;
 }
 
 export interface HubWriterDeps {
@@ -141,7 +143,7 @@ export class HubWriter {
     return stored.map(({ file, record, bytes }) => {
       const end = (ends.get(file) ?? 0) + bytes.length;
       ends.set(file, end);
-      return { file, record, end };
+      return { file, record, end, bytes };
     });
   }
 

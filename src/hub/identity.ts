@@ -37,6 +37,7 @@ export async function registerAgent(
   const undo = directory.register({ name, role, module, display, lastSeen: context.clock.now() });
   connection?.registered.add(name);
   await commit(context, [{ body: { type: 'agent.register', name, role, module, display }, undo }]);
+  context.link()?.agentsChanged();
   return { agent_id: name, status };
 }
 
@@ -53,6 +54,7 @@ export async function unregisterAgent(
   for (const { id } of sessions) pushes.release(id);
   connection.registered.delete(name);
   await commit(context, [{ body: { type: 'agent.unregister', name }, undo }]);
+  context.link()?.agentsChanged();
   return { removed: true };
 }
 

@@ -1,20 +1,21 @@
 // The SQLite index of messages, threads and read marks. It can be rebuilt from the hub's files at any time.
 import type * as sqliteModule from 'node:sqlite';
-import { type HubMessage, type MessageCreate, type Pair, type ThreadHead } from '../protocol/hub.ts';
+import { type HubMessage, type MessageCreate, type MessageRecord, type ThreadHead } from '../protocol/hub.ts';
 import { type StoredRecord } from './hubWriter.ts';
-import { number, type Row, text, textOrNull, toMessage, toThread } from './messageRows.ts';
+import {
+  conditions,
+  LAYOUT,
+  type MessageFilter,
+  number,
+  type Row,
+  TABLES,
+  text,
+  textOrNull,
+  toMessage,
+  toThread,
+  type Value,
+} from './messageRows.ts';
 import { previewOf } from './preview.ts';
-
-/** Another number means another layout: such a file is rebuilt. */
-const LAYOUT = 1;
-
-export interface MessageFilter {
-  readonly scope?: Pair | undefined;
-  readonly mention?: string | undefined;
-  readonly thread?: string | undefined;
-  readonly author?: string | undefined;
-  readonly unread?: boolean | undefined;
-}
 
 export interface MessagePage {
   readonly messages: readonly HubMessage[];
@@ -30,29 +31,6 @@ export interface ThreadSummary extends ThreadHead {
   /** The arrival number of the last change. */
   readonly changed: number;
 }
-
-const TABLES = `
-CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE files (name TEXT PRIMARY KEY, length INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE messages (
-  n INTEGER PRIMARY KEY, changed INTEGER NOT NULL, event_id TEXT NOT NULL UNIQUE, message_id TEXT NOT NULL UNIQUE,
-  thread_id TEXT, reply_to TEXT, author TEXT NOT NULL, author_role TEXT NOT NULL, author_module TEXT NOT NULL,
-  format TEXT NOT NULL, content TEXT NOT NULL, structured TEXT, scopes TEXT NOT NULL, refs TEXT NOT NULL,
-  created_at TEXT NOT NULL, updated_at TEXT, version INTEGER NOT NULL, deleted INTEGER NOT NULL, client_id TEXT);
-CREATE UNIQUE INDEX messages_changed ON messages(changed);
-CREATE INDEX messages_thread ON messages(thread_id, n);
-CREATE INDEX messages_author ON messages(author, n);
-CREATE UNIQUE INDEX messages_client ON messages(author, client_id) WHERE client_id IS NOT NULL;
-CREATE TABLE scopes (type TEXT NOT NULL, value TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (type, value, n)) WITHOUT ROWID;
-CREATE TABLE mentions (value TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (value, n)) WITHOUT ROWID;
-CREATE TABLE reads (agent TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (agent, n)) WITHOUT ROWID;
-CREATE TABLE threads (
-  thread_id TEXT PRIMARY KEY, title TEXT NOT NULL, created_by TEXT NOT NULL, created_at TEXT NOT NULL,
-  scopes TEXT NOT NULL, changed INTEGER NOT NULL) WITHOUT ROWID;
-CREATE INDEX threads_changed ON threads(changed);
-`;
-
-type Value = string | number | null;
 
 export class MessageIndex {
   readonly #database: sqliteModule.DatabaseSync;
@@ -124,29 +102,8 @@ export class MessageIndex {
       case 'message.create':
         return this.#create(record);
       case 'message.edit':
-        this.#run(
-          `UPDATE messages SET content = ?, structured = ?, updated_at = ?, version = version + 1, changed = ?
-           WHERE message_id = ? AND author = ? AND deleted = 0 AND changed < ?`,
-          record.content,
-          printStructured(record.structured),
-          record.timestamp,
-          record.n,
-          record.message_id,
-          record.author,
-          record.n,
-        );
-        return this.#touchThread(record.message_id, record.n);
       case 'message.delete':
-        this.#run(
-          `UPDATE messages SET content = '', structured = NULL, deleted = 1, updated_at = ?, version = version + 1, changed = ?
-           WHERE message_id = ? AND author = ? AND deleted = 0 AND changed < ?`,
-          record.timestamp,
-          record.n,
-          record.message_id,
-          record.author,
-          record.n,
-        );
-        return this.#touchThread(record.message_id, record.n);
+        return this.#change(record);
       case 'thread.create':
         return this.#thread(record.thread, record.n);
       case 'read.mark':
@@ -163,12 +120,12 @@ export class MessageIndex {
     const { n, author, thread } = record;
     if (thread !== undefined) this.#thread(thread, n);
     const added = this.#run(
-      `INSERT OR IGNORE INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 1, 0, ?)`,
+      `INSERT OR IGNORE INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 1, 0, ?, ?)`,
       n,
       n,
       record.event_id,
       record.message_id,
-      thread?.thread_id ?? null,
+      thread?.thread_id ?? this.#threadFrom(record.message_id),
       record.reply_to ?? null,
       author.agent_id,
       author.role,
@@ -180,6 +137,7 @@ export class MessageIndex {
       JSON.stringify(record.refs),
       record.timestamp,
       record.client_id ?? null,
+      record.machine ?? '',
     );
     if (added === 0) return;
     for (const { type, value } of record.scopes)
@@ -189,23 +147,64 @@ export class MessageIndex {
     }
   }
 
+  /** By its author only, for whom another machine answers; the same change received a second time changes nothing. */
+  #change(record: Exclude<MessageRecord, MessageCreate>): void {
+    if (this.#run('INSERT OR IGNORE INTO changes VALUES (?)', record.event_id) === 0) return;
+    const { content, structured, deleted } =
+      record.type === 'message.edit'
+        ? { content: record.content, structured: printStructured(record.structured), deleted: 0 }
+        : { content: '', structured: null, deleted: 1 };
+    this.#run(
+      `UPDATE messages SET content = ?, structured = ?, deleted = ?, updated_at = ?, version = version + 1, changed = ?
+       WHERE message_id = ? AND machine = ? AND (author = ? OR machine <> '') AND deleted = 0 AND changed < ?`,
+      content,
+      structured,
+      deleted,
+      record.timestamp,
+      record.n,
+      record.message_id,
+      record.machine ?? '',
+      record.author,
+      record.n,
+    );
+    this.#touchThread(record.message_id, record.n);
+  }
+
+  /** Whether a message, an edit or a deletion was applied already. */
+  has(event: string): boolean {
+    return (
+      this.#get('SELECT 1 FROM messages WHERE event_id = ?', event) !== undefined ||
+      this.#get('SELECT 1 FROM changes WHERE event_id = ?', event) !== undefined
+    );
+  }
+
   #thread(thread: ThreadHead, n: number): void {
     this.#run(
-      `INSERT INTO threads VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (thread_id) DO UPDATE SET changed = max(changed, excluded.changed)`,
+      `INSERT INTO threads VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (thread_id) DO UPDATE SET changed = max(changed, excluded.changed), root = coalesce(root, excluded.root)`,
       thread.thread_id,
       thread.title,
       thread.created_by,
       thread.created_at,
       JSON.stringify(thread.scopes),
       n,
+      thread.root ?? null,
     );
     if (thread.root === undefined) return;
     this.#run(
-      'UPDATE messages SET thread_id = ? WHERE message_id = ? AND thread_id IS NULL',
-      thread.thread_id,
+      `UPDATE messages SET thread_id = ? WHERE message_id = ? AND (thread_id IS NULL
+       OR EXISTS (SELECT 1 FROM threads WHERE threads.thread_id = messages.thread_id AND root = messages.message_id))`,
+      this.#threadFrom(thread.root),
       thread.root,
     );
+  }
+
+  /**
+   * The thread that a reply started from this message. Two machines may start one each, and their records may arrive in any
+   * order: the lower id is taken everywhere.
+   */
+  #threadFrom(message: string): string | null {
+    return textOrNull(this.#get('SELECT min(thread_id) AS id FROM threads WHERE root = ?', message) ?? {}, 'id');
   }
 
   #touchThread(message: string, n: number): void {
@@ -227,7 +226,12 @@ export class MessageIndex {
   }
 
   byClientId(author: string, client: string): HubMessage | undefined {
-    const row = this.#get(`${selectMessages} WHERE author = ? AND client_id = ?`, author, author, client);
+    const row = this.#get(
+      `${selectMessages} WHERE machine = '' AND author = ? AND client_id = ?`,
+      author,
+      author,
+      client,
+    );
     return row && toMessage(row, author);
   }
 
@@ -251,6 +255,18 @@ export class MessageIndex {
   unread(filter: MessageFilter, reader: string): number {
     const { where, values } = conditions({ ...filter, unread: true }, reader);
     return number(this.#get(`SELECT count(*) AS count FROM messages WHERE ${where}`, ...values) ?? {}, 'count');
+  }
+
+  lastMachineOf(author: string): string | undefined {
+    const row = this.#get('SELECT machine FROM messages WHERE author = ? ORDER BY n DESC LIMIT 1', author);
+    return row && text(row, 'machine');
+  }
+
+  /** Unread messages that mention the agent, counted up to a limit. */
+  unreadMentions(agent: string, limit: number): number {
+    const { where, values } = conditions({ mention: agent, unread: true }, agent);
+    const found = `SELECT 1 FROM messages WHERE ${where} LIMIT ?`;
+    return number(this.#get(`SELECT count(*) AS count FROM (${found})`, ...values, limit) ?? {}, 'count');
   }
 
   thread(id: string): ThreadHead | undefined {
@@ -321,24 +337,6 @@ export class MessageIndex {
 
 const selectMessages =
   'SELECT messages.*, EXISTS (SELECT 1 FROM reads WHERE reads.agent = ? AND reads.n = messages.n) AS was_read FROM messages';
-
-function conditions(filter: MessageFilter, reader: string): { where: string; values: Value[] } {
-  const parts: [string, ...Value[]][] = [['1 = 1']];
-  const { scope, mention, thread, author, unread } = filter;
-  if (scope !== undefined)
-    parts.push(['n IN (SELECT n FROM scopes WHERE type = ? AND value = ?)', scope.type, scope.value]);
-  if (mention !== undefined) parts.push(['n IN (SELECT n FROM mentions WHERE value = ?)', mention]);
-  if (thread !== undefined) parts.push(['thread_id = ?', thread]);
-  if (author !== undefined) parts.push(['author = ?', author]);
-  if (unread === true) {
-    parts.push([
-      'author <> ? AND deleted = 0 AND NOT EXISTS (SELECT 1 FROM reads WHERE reads.agent = ? AND reads.n = messages.n)',
-      reader,
-      reader,
-    ]);
-  }
-  return { where: parts.map(([sql]) => sql).join(' AND '), values: parts.flatMap(([, ...values]) => values) };
-}
 
 function printStructured(value: unknown): string | null {
   return value === undefined ? null : JSON.stringify(value);

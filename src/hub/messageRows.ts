@@ -1,6 +1,43 @@
-// Rows of the message index as the protocol's objects, and the cursor that numbers them.
+// The tables of the message index, the conditions of a list, rows as the protocol's objects, and the cursor that numbers them.
 import { type HubMessage, type Pair, type ThreadHead } from '../protocol/hub.ts';
 
+/** Another number means another layout: such a file is rebuilt. */
+export const LAYOUT = 2;
+
+/** `machine` is empty for what was written here. `changes`: edits and deletions that were applied. */
+export const TABLES = `
+CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE files (name TEXT PRIMARY KEY, length INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE messages (
+  n INTEGER PRIMARY KEY, changed INTEGER NOT NULL, event_id TEXT NOT NULL UNIQUE, message_id TEXT NOT NULL UNIQUE,
+  thread_id TEXT, reply_to TEXT, author TEXT NOT NULL, author_role TEXT NOT NULL, author_module TEXT NOT NULL,
+  format TEXT NOT NULL, content TEXT NOT NULL, structured TEXT, scopes TEXT NOT NULL, refs TEXT NOT NULL,
+  created_at TEXT NOT NULL, updated_at TEXT, version INTEGER NOT NULL, deleted INTEGER NOT NULL, client_id TEXT,
+  machine TEXT NOT NULL);
+CREATE UNIQUE INDEX messages_changed ON messages(changed);
+CREATE INDEX messages_thread ON messages(thread_id, n);
+CREATE INDEX messages_author ON messages(author, n);
+CREATE UNIQUE INDEX messages_client ON messages(machine, author, client_id) WHERE client_id IS NOT NULL;
+CREATE TABLE changes (event_id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE scopes (type TEXT NOT NULL, value TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (type, value, n)) WITHOUT ROWID;
+CREATE TABLE mentions (value TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (value, n)) WITHOUT ROWID;
+CREATE TABLE reads (agent TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (agent, n)) WITHOUT ROWID;
+CREATE TABLE threads (
+  thread_id TEXT PRIMARY KEY, title TEXT NOT NULL, created_by TEXT NOT NULL, created_at TEXT NOT NULL,
+  scopes TEXT NOT NULL, changed INTEGER NOT NULL, root TEXT) WITHOUT ROWID;
+CREATE INDEX threads_changed ON threads(changed);
+CREATE INDEX threads_root ON threads(root, thread_id) WHERE root IS NOT NULL;
+`;
+
+export interface MessageFilter {
+  readonly scope?: Pair | undefined;
+  readonly mention?: string | undefined;
+  readonly thread?: string | undefined;
+  readonly author?: string | undefined;
+  readonly unread?: boolean | undefined;
+}
+
+export type Value = string | number | null;
 export type Row = Readonly<Record<string, unknown>>;
 
 export function toMessage(row: Row, reader: string): HubMessage {
@@ -8,11 +45,18 @@ export function toMessage(row: Row, reader: string): HubMessage {
   const structured = textOrNull(row, 'structured');
   const replyTo = textOrNull(row, 'reply_to');
   const updated = textOrNull(row, 'updated_at');
+  const machine = text(row, 'machine');
   return {
     message_id: text(row, 'message_id'),
     thread_id: textOrNull(row, 'thread_id'),
     ...(replyTo !== null && { reply_to: replyTo }),
-    author: { agent_id: author, name: author, role: text(row, 'author_role'), module: text(row, 'author_module') },
+    author: {
+      agent_id: author,
+      name: author,
+      role: text(row, 'author_role'),
+      module: text(row, 'author_module'),
+      ...(machine !== '' && { machine }),
+    },
     body: {
       format: text(row, 'format'),
       content: text(row, 'content'),
@@ -24,7 +68,7 @@ export function toMessage(row: Row, reader: string): HubMessage {
     ...(updated !== null && { updated_at: updated }),
     version: number(row, 'version'),
     deleted: number(row, 'deleted') !== 0,
-    is_read: author === reader || number(row, 'was_read') !== 0,
+    is_read: (author === reader && machine === '') || number(row, 'was_read') !== 0,
     cursor: printCursor(number(row, 'changed')),
   };
 }
@@ -60,4 +104,23 @@ export function textOrNull(row: Row, column: string): string | null {
 
 export function number(row: Row, column: string): number {
   return Number(row[column]);
+}
+
+/** Of a query for the messages that match. */
+export function conditions(filter: MessageFilter, reader: string): { where: string; values: Value[] } {
+  const parts: [string, ...Value[]][] = [['1 = 1']];
+  const { scope, mention, thread, author, unread } = filter;
+  if (scope !== undefined)
+    parts.push(['n IN (SELECT n FROM scopes WHERE type = ? AND value = ?)', scope.type, scope.value]);
+  if (mention !== undefined) parts.push(['n IN (SELECT n FROM mentions WHERE value = ?)', mention]);
+  if (thread !== undefined) parts.push(['thread_id = ?', thread]);
+  if (author !== undefined) parts.push(['author = ?', author]);
+  if (unread === true) {
+    parts.push([
+      "(author <> ? OR machine <> '') AND deleted = 0 AND NOT EXISTS (SELECT 1 FROM reads WHERE reads.agent = ? AND reads.n = messages.n)",
+      reader,
+      reader,
+    ]);
+  }
+  return { where: parts.map(([sql]) => sql).join(' AND '), values: parts.flatMap(([, ...values]) => values) };
 }

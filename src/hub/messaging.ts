@@ -169,7 +169,8 @@ export class Messaging {
     const context = this.#context;
     const { name } = agent;
     const message = this.#existing(id, name);
-    if (message.author.agent_id !== name) throw refused(`only the author can ${verb} a message`);
+    if (message.author.agent_id !== name || message.author.machine !== undefined)
+      throw refused(`only the author can ${verb} a message`);
     if (message.deleted) throw refused('this message was deleted');
     const record = { ...recordHead(context), message_id: id, author: name, ...body };
     try {

@@ -40,13 +40,17 @@ const METHODS: ReadonlyMap<string, Run> = new Map(
       identity.unregisterAgent(context, connection, params),
     ),
     'agent.list': method(wire.noParams, ({ context }) => listAgents(context)),
-    'agent.whoami': asCaller(wire.noParams, (_, { agent, session }) => ({
-      agent_id: agent.name,
-      role: agent.role,
-      module: agent.module,
-      display: agent.display,
-      session_id: session.id,
-    })),
+    'agent.whoami': asCaller(wire.noParams, ({ context }, { agent, session }) => {
+      const knownAs = context.link()?.knownAs(agent.name);
+      return {
+        agent_id: agent.name,
+        role: agent.role,
+        module: agent.module,
+        display: agent.display,
+        session_id: session.id,
+        ...(knownAs !== undefined && knownAs !== agent.name && { known_as: knownAs }),
+      };
+    }),
     'session.start': method(wire.agentParams, ({ context }, connection, params) =>
       identity.startSession(context, connection, params),
     ),
@@ -118,8 +122,8 @@ function parseParams<T>(schema: z.ZodType<T>, params: unknown): T {
   throw new JsonRpcError(INVALID_PARAMS, `${field}: ${issue?.message ?? 'not valid'}`);
 }
 
-function listAgents({ directory, pushes }: HubContext): { agents: readonly object[] } {
-  const agents = [...directory.agents.values()].map(({ name, role, module, display, lastSeen }) => ({
+function listAgents({ directory, pushes, link }: HubContext): { agents: readonly object[] } {
+  const own = [...directory.agents.values()].map(({ name, role, module, display, lastSeen }) => ({
     agent_id: name,
     role,
     module,
@@ -127,7 +131,7 @@ function listAgents({ directory, pushes }: HubContext): { agents: readonly objec
     live: directory.sessionsOf(name).some(({ id }) => pushes.isLive(id)),
     last_seen_at: new Date(lastSeen).toISOString(),
   }));
-  return { agents };
+  return { agents: [...own, ...(link()?.agents() ?? [])] };
 }
 
 /** A session id is its agent's secret: only the caller's own is shown. */
@@ -151,5 +155,6 @@ function health(context: HubContext): object {
     agents: directory.agents.size,
     sessions: directory.sessions.size,
     messages: context.index().count,
+    ...context.link()?.health(),
   };
 }

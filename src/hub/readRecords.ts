@@ -6,6 +6,7 @@ import { type AnyRecord, type StoredRecord } from './hubWriter.ts';
 
 export const HUB_FILE = 'hub.jsonl';
 export const MESSAGES_FOLDER = 'messages';
+export const RECEIVED_FOLDER = 'received';
 
 export interface HubFiles {
   readonly records: readonly StoredRecord[];
@@ -23,12 +24,25 @@ export function messageFile(agent: string): string {
   return `${MESSAGES_FOLDER}/${agent}.jsonl`;
 }
 
+/** What another machine's agents wrote, apart from what this hub publishes. */
+export function receivedFile(machine: string): string {
+  return `${RECEIVED_FOLDER}/${machine}.jsonl`;
+}
+
+/** The agent whose messages this file holds; undefined for other files. */
+export function authorOf(file: string): string | undefined {
+  const [folder, name] = file.split('/');
+  return folder === MESSAGES_FOLDER ? name?.slice(0, -'.jsonl'.length) : undefined;
+}
+
 /** In the order of arrival. `from`: how far each file of messages is known; `hub.jsonl` is always read whole. */
 export async function readHubFiles(deps: ReadDeps, from: ReadonlyMap<string, number>): Promise<HubFiles> {
   const { files, folder } = deps;
-  const names = (await files.list(join(folder, MESSAGES_FOLDER)))
-    .filter((name) => name.endsWith('.jsonl'))
-    .map((name) => `${MESSAGES_FOLDER}/${name}`);
+  const names: string[] = [];
+  for (const inner of [MESSAGES_FOLDER, RECEIVED_FOLDER]) {
+    const found = (await files.list(join(folder, inner))).filter((name) => name.endsWith('.jsonl'));
+    names.push(...found.map((name) => `${inner}/${name}`));
+  }
   const lengths = new Map<string, number>();
   const records: StoredRecord[] = [];
   for (const name of [HUB_FILE, ...names]) {

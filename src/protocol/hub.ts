@@ -8,6 +8,8 @@ export const HUB_IDENTITY = /^[a-z0-9_-]{1,32}(?::[a-z0-9_-]{0,32}(?::[^:]{0,64}
 export const RESERVED_NAMES: readonly string[] = ['system', 'all', 'everyone'];
 export const MOST_BODY_BYTES = 900 * 1024;
 export const MOST_PAGE = 100;
+/** `<name>-<machine>` and a digit, as an agent of another machine may be known. */
+const LONGEST_MENTION = 80;
 
 const text = (longest: number) => z.string().max(longest);
 const name = z.string().regex(HUB_NAME, 'must consist of 1 to 32 of a-z, 0-9, _ and -');
@@ -43,7 +45,7 @@ export const sendParams = z.strictObject({
     .array(
       z
         .string()
-        .max(64)
+        .max(LONGEST_MENTION)
         .regex(/^@?[^@]/, 'must name an agent or a role'),
     )
     .max(100)
@@ -53,7 +55,7 @@ export const sendParams = z.strictObject({
 export const messageParams = z.strictObject({ message_id: id });
 export const listMessagesParams = z.strictObject({
   scope: pair.optional(),
-  mention: z.string().min(1).max(64).optional(),
+  mention: z.string().min(1).max(LONGEST_MENTION).optional(),
   thread_id: id.optional(),
   author: z.string().min(1).max(128).optional(),
   unread: z.boolean().optional(),
@@ -86,6 +88,8 @@ interface HubAuthor {
   readonly name: string;
   readonly role: string;
   readonly module: string;
+  /** Of an author on another machine. */
+  readonly machine?: string;
 }
 
 export interface HubMessage {
@@ -116,8 +120,10 @@ export interface HubThread {
   readonly created_at: string;
 }
 
-// The records of `hub.jsonl` and of `messages/<agent>.jsonl`. `n` is the arrival number on this hub.
+// The records of `hub.jsonl`, of `messages/<agent>.jsonl` and of `received/<machine>.jsonl`. `n` is the arrival number on this hub.
 const head = { v: z.literal(1), n: z.int().min(1), event_id: z.string(), timestamp: z.string() };
+/** Where a record was received from; absent: written here. */
+const machine = z.string().optional();
 const author = z.object({ agent_id: z.string(), name: z.string(), role: z.string(), module: z.string() });
 const threadHead = z.object({
   thread_id: z.string(),
@@ -131,6 +137,7 @@ const threadHead = z.object({
 
 const messageCreate = z.object({
   ...head,
+  machine,
   type: z.literal('message.create'),
   message_id: z.string(),
   author,
@@ -146,6 +153,7 @@ const messageCreate = z.object({
 });
 const messageEdit = z.object({
   ...head,
+  machine,
   type: z.literal('message.edit'),
   message_id: z.string(),
   author: z.string(),
@@ -154,6 +162,7 @@ const messageEdit = z.object({
 });
 const messageDelete = z.object({
   ...head,
+  machine,
   type: z.literal('message.delete'),
   message_id: z.string(),
   author: z.string(),

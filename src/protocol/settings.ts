@@ -66,6 +66,11 @@ export const settingSchemas = {
   'hub.port': z.int().min(0).max(65_535).default(9999),
   'hub.identity': z.union([z.literal(''), z.string().regex(HUB_IDENTITY)]).default(''),
   'hub.allowedOrigins': z.array(z.string().min(1).max(1000)).default([]),
+  // Checked together by `hub/nats/joinOptions.ts`, which says what to do.
+  'hub.server': z.string().max(4096).default(''),
+  'hub.name': z.string().max(64).default(''),
+  'hub.machine': z.string().max(64).default(''),
+  'hub.credentials': z.string().max(4096).default(''),
 } as const;
 
 export type SettingName = keyof typeof settingSchemas;

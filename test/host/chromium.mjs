@@ -1,10 +1,8 @@
 // Finds or installs the Chromium for tests: a configured one, an installed one, or Debian's.
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { newLogFile } from './cache.mjs';
+import { canUseApt, installPackages } from './apt.mjs';
 import { UserError } from './errors.mjs';
-import { lastLines, runCommand } from './runCommand.mjs';
 
 const howToHelp =
   'Install Chrome, Chromium or Edge, or set EARSHOT_CHROMIUM to the path of one. (`npm run test:unit` needs none, nor does `npm start`: open its address in any browser.)';
@@ -71,37 +69,13 @@ function candidates(environment, platform) {
   return namesOnPath.flatMap((name) => folders.map((folder) => join(folder, name)));
 }
 
-async function canUseApt() {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
-  const system = await readFile('/etc/os-release', 'utf8').catch(() => '');
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return /^ID(_LIKE)?=.*(debian|ubuntu)/m.test(system) && folders.some((folder) => existsSync(join(folder, 'apt-get')));
-}
-
 /** @param {(what: string) => void} say */
 async function installWithApt(say) {
-  const logFile = await newLogFile('apt');
-  /** @param {string} command @param {string[]} args */
-  const run = (command, args) =>
-    runCommand(command, args, {
-      logFile,
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-      // Gives dpkg time to finish its current package.
-      graceMilliseconds: 10_000,
-    });
-
-  // An interrupted installation makes every later one fail until it is completed.
-  await run('dpkg', ['--configure', '-a']);
-  say('apt-get update');
-  // A failure is not final: the existing package lists may be good enough.
-  await run('apt-get', ['update']);
-  say('apt-get install chromium');
-  const options = ['-y', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300'];
   // Without a font the workbench shows no text.
-  const result = await run('apt-get', ['install', ...options, 'chromium', 'fonts-dejavu-core']);
-  if (result.exitCode !== 0) {
+  const { installed, logFile, output } = await installPackages(['chromium', 'fonts-dejavu-core'], say);
+  if (!installed) {
     throw new UserError('apt-get could not install Chromium.', `${howToHelp} The whole log: ${logFile}`, {
-      details: lastLines(result.output, 8),
+      details: output,
     });
   }
 }

@@ -35,16 +35,19 @@ const commands = {
     help: testHelp,
     async check(args) {
       const steps = readTestSelection(args);
-      return ['vscode', 'browser', 'installed'].some((step) => steps.some((one) => one === step))
-        ? ['dependencies', 'vscode', 'chromium']
-        : ['dependencies'];
+      const needsEditor = ['vscode', 'browser', 'installed'].some((step) => steps.some((one) => one === step));
+      return [
+        'dependencies',
+        ...(needsEditor ? /** @type {const} */ (['vscode', 'chromium']) : []),
+        ...(steps.includes('unit') ? /** @type {const} */ (['programs']) : []),
+      ];
     },
   },
   bench: {
     stage: 'bench.ts',
     help: 'npm run bench [-- NAME]: runs test/bench/*.bench.ts, or those whose name contains NAME.',
-    // The storm benchmark runs in the real extension host.
-    check: async () => ['dependencies', 'vscode', 'chromium'],
+    // The storm benchmark runs in the real extension host, that of the hub with a nats-server.
+    check: async () => ['dependencies', 'vscode', 'chromium', 'programs'],
   },
   trial: {
     stage: '../trial/run.ts',

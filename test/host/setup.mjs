@@ -5,13 +5,14 @@ import { cacheFolder, removeAbandoned } from './cache.mjs';
 import { provideChromium } from './chromium.mjs';
 import { provideDependencies } from './dependencies.mjs';
 import { provideNode } from './nodeRuntime.mjs';
+import { providePrograms } from './programs.mjs';
 import { silentReporter } from './report.mjs';
 import { provideVscode } from './vscodeServer.mjs';
 
 /** The root of this clone. */
 export const repository = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 
-/** @typedef {'dependencies' | 'vscode' | 'chromium'} Need */
+/** @typedef {'dependencies' | 'vscode' | 'chromium' | 'programs'} Need */
 
 /**
  * The parts do not depend on each other, so they are provided at the same time.
@@ -28,6 +29,7 @@ export async function setUp(needs, report = silentReporter) {
     needs.includes('vscode') ? provideVscode(report) : '',
     needs.includes('chromium') ? provideChromium(report) : '',
     needs.includes('dependencies') ? provideDependencies(repository, report) : undefined,
+    needs.includes('programs') ? providePrograms(report) : undefined,
   ]);
   await tidied;
   return { node, vscode, chromium };

@@ -50,10 +50,11 @@ export interface TestHub {
   restart(): Promise<void>;
 }
 
-type Options = Partial<Pick<HubServerDeps, 'identity' | 'files' | 'clock' | 'allowedOrigins'>>;
+type Options = Partial<Pick<HubServerDeps, 'identity' | 'files' | 'clock' | 'allowedOrigins' | 'join'>>;
 
 export async function withHub(use: (hub: TestHub) => Promise<void>, options: Options = {}): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'earshot-hub-'));
+  const root = await mkdtemp(join(tmpdir(), 'earshot-hub-'));
+  const folder = join(root, 'hub');
   const reports: string[] = [];
   const clients: TestClient[] = [];
   const start = async (): Promise<HubServer> => {
@@ -110,7 +111,7 @@ export async function withHub(use: (hub: TestHub) => Promise<void>, options: Opt
   } finally {
     for (const client of clients) client.close();
     await hub.stop();
-    await rm(folder, { recursive: true, force: true });
+    await rm(root, { recursive: true, force: true });
   }
 }
 

@@ -27,7 +27,14 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   tools: { folders: [...pure, 'node', 'tools'], packages: ['diff', 'zod'], node: true },
   producers: { folders: [...pure, 'node', 'producers'], packages: ['chokidar'], node: true },
   storage: { folders: [...pure, 'node', 'storage'], packages: ['zod'], node: true },
-  hub: { folders: [...pure, 'node', 'hub'], packages: ['@modelcontextprotocol/server', 'ws', 'zod'], node: true },
+  hub: {
+    folders: [...pure, 'node', 'hub'],
+    packages: [
+      ...['@nats-io/jetstream', '@nats-io/kv', '@nats-io/transport-node'],
+      ...['@modelcontextprotocol/server', 'ws', 'zod'],
+    ],
+    node: true,
+  },
   vscode: {
     folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'hub', 'vscode'],
     packages: ['vscode', 'zod'],

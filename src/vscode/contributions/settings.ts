@@ -186,6 +186,30 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     markdownDescription:
       'Seconds for which background commands keep running when their window is gone. After a reload or a crash the window reattaches to them; otherwise they are stopped with all their child processes.',
   },
+  'hub.server': {
+    scope: 'machine',
+    restricted: true,
+    markdownDescription:
+      'Address of a NATS server with JetStream that joins the agents of several machines, for example `nats://nats.example.com:4222`, or `tls://…` for an encrypted connection. Needs `#earshot.hub.name#`. Empty: the agents of this machine only.',
+  },
+  'hub.name': {
+    scope: 'machine',
+    restricted: true,
+    markdownDescription:
+      'Name that joins machines: the same on each of them, 1 to 32 of `a-z`, `0-9`, `_` and `-`. Without it `#earshot.hub.server#` is not used.',
+  },
+  'hub.machine': {
+    scope: 'machine',
+    restricted: true,
+    markdownDescription:
+      'Name of this machine among those joined by `#earshot.hub.server#`, 1 to 32 of `a-z`, `0-9`, `_` and `-`. Empty: its host name.',
+  },
+  'hub.credentials': {
+    scope: 'machine',
+    restricted: true,
+    markdownDescription:
+      'Path of the file with the credentials of this machine’s NATS user: a creds file or an NKEY seed, readable only by you (mode 0600).',
+  },
 };
 
 const NAMES = Object.keys(CONTRIBUTIONS) as readonly SettingName[];

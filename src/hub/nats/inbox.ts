@@ -1,0 +1,175 @@
+// Receives the stream: in its order and without gaps, each record stored once, then acknowledged.
+//
+// The durable consumer brings what is new, but not always in order: what the server has sent to a connection that was lost comes
+// again later. So a gap in the stream's sequence is filled by reading it directly, and whatever comes again is known by its event_id.
+import { type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
+import { type MessageRecord, type Pair } from '../../protocol/hub.ts';
+import { type HubSide } from '../hubLink.ts';
+import { type Claims } from './claims.ts';
+import { type LinkState } from './linkState.ts';
+import { checkReceived, claimAgainst } from './receivedRecord.ts';
+import { consumerName, parseSubject, type StreamNames } from './streamNames.ts';
+
+const MOST_PULLED = 200;
+/** Records on their way to the disk. */
+const MOST_STORING = 256;
+const FILLED_AT_ONCE = 64;
+/** A refused record is named in the log; a flood of them is counted. */
+const MOST_REPORTED = 20;
+
+export interface StreamMessage {
+  readonly seq: number;
+  readonly subject: string;
+  readonly id: string;
+  /** Nanoseconds since 1970 of the server's clock. */
+  readonly time: number;
+  readonly data: Uint8Array;
+}
+
+export interface InboxDeps {
+  readonly name: string;
+  readonly machine: string;
+  readonly names: StreamNames;
+  readonly side: HubSide;
+  readonly state: LinkState;
+  readonly claims: Claims;
+}
+
+export class Inbox {
+  readonly #deps: InboxDeps;
+  /** The last sequence that was taken; it may still be on its way to the disk. */
+  #taken: number;
+  readonly #storing = new Set<string>();
+  #reported = 0;
+  /** Everything taken so far is on disk. Rejects for ever if the disk refuses something. */
+  #stored: Promise<void> = Promise.resolve();
+
+  constructor(deps: InboxDeps) {
+    this.#deps = deps;
+    this.#taken = deps.state.position.seq;
+  }
+
+  /** Receives until the signal ends it. Rejects if the connection or the disk fails. */
+  async run(client: JetStreamClient, manager: JetStreamManager, signal: AbortSignal): Promise<void> {
+    const { stream } = this.#deps.names;
+    await this.fill(manager, (await manager.streams.info(stream)).state);
+    const consumer = await client.consumers.get(stream, consumerName(this.#deps.machine));
+    const messages = await consumer.consume({ max_messages: MOST_PULLED });
+    const stop = () => messages.stop();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      for await (const message of messages) {
+        if (signal.aborted) break;
+        if (message.seq > this.#taken + 1) await this.#fillUpTo(manager, message.seq - 1);
+        await this.#take(
+          {
+            seq: message.seq,
+            subject: message.subject,
+            id: message.headers?.get('Nats-Msg-Id') ?? '',
+            time: message.info.timestampNanos,
+            data: message.data,
+          },
+          () => message.ack(),
+        );
+      }
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+    await this.#stored;
+  }
+
+  /** Reads directly what the consumer does not bring: it may be ahead of a stream whose end the server has lost. */
+  async fill(manager: JetStreamManager, state: { first_seq: number; last_seq: number }): Promise<void> {
+    // What was removed from the beginning of the stream is gone.
+    this.#taken = Math.max(this.#taken, state.first_seq - 1);
+    await this.#fillUpTo(manager, state.last_seq);
+  }
+
+  async #fillUpTo(manager: JetStreamManager, last: number): Promise<void> {
+    const { stream } = this.#deps.names;
+    while (this.#taken < last) {
+      const first = this.#taken + 1;
+      const count = Math.min(FILLED_AT_ONCE, last - first + 1);
+      const found = await Promise.all(
+        Array.from({ length: count }, (_, index) => manager.streams.getMessage(stream, { seq: first + index })),
+      );
+      for (const [index, message] of found.entries()) {
+        const seq = first + index;
+        if (seq !== this.#taken + 1) continue;
+        if (message === null) this.#taken = seq;
+        else {
+          const { subject, data, header, timestamp } = message;
+          await this.#take(
+            { seq, subject, id: header.get('Nats-Msg-Id'), time: toNanos(timestamp), data },
+            () => undefined,
+          );
+        }
+      }
+    }
+  }
+
+  async #take(message: StreamMessage, acknowledge: () => void): Promise<void> {
+    const { side, state, claims, machine } = this.#deps;
+    this.#taken = Math.max(this.#taken, message.seq);
+    let storing: Promise<void> | undefined;
+    const isKnown = message.id !== '' && (side.has(message.id) || this.#storing.has(message.id));
+    if (!isKnown) {
+      const checked = await this.#check(message);
+      if (checked !== undefined) {
+        const { record, from, author } = checked;
+        const local = from === machine ? record : toLocalRecord(record, from, claims.toLocal(author, from), claims);
+        this.#storing.add(message.id);
+        storing = side.receive(from, local).finally(() => this.#storing.delete(message.id));
+      }
+    }
+    this.#stored = Promise.all([this.#stored, storing]).then(() => {
+      const { seq, time } = message;
+      if (seq > state.position.seq) state.setPosition({ seq, time });
+      acknowledge();
+    });
+    // Whoever waits for it next is told.
+    this.#stored.catch(() => undefined);
+    if (this.#storing.size >= MOST_STORING) await this.#stored;
+  }
+
+  async #check(message: StreamMessage): Promise<{ record: MessageRecord; from: string; author: string } | undefined> {
+    const { name, claims } = this.#deps;
+    const tokens = parseSubject(name, message.subject);
+    if (tokens === undefined) return this.#refuse(message, 'its subject is none of ours');
+    const checked = checkReceived(tokens, message.id, message.data);
+    if ('refused' in checked) return this.#refuse(message, checked.refused);
+    const { author, machine: from } = tokens;
+    const publishedAt = message.time / 1e6;
+    const last = this.#deps.side.lastMachineOf(claims.toLocal(author, from));
+    const lastMachine = last === '' ? this.#deps.machine : last;
+    const against = async (fresh: boolean) =>
+      claimAgainst(await claims.claimOn(author, fresh), from, publishedAt, lastMachine);
+    // A claim that is known may be an old one.
+    const why = (await against(false)) === undefined ? undefined : await against(true);
+    return why === undefined ? { record: checked.record, from, author } : this.#refuse(message, why);
+  }
+
+  #refuse({ seq, subject }: StreamMessage, why: string): undefined {
+    this.#reported += 1;
+    if (this.#reported > MOST_REPORTED) return;
+    const more = this.#reported === MOST_REPORTED ? '; further ones are not named' : '';
+    this.#deps.side.report(`a record from another machine was refused, since ${why} (${subject}, ${seq})${more}`);
+  }
+}
+
+/** With the names that this machine uses. */
+function toLocalRecord(record: MessageRecord, machine: string, author: string, claims: Claims): MessageRecord {
+  if (record.type !== 'message.create') return { ...record, machine, author };
+  const refs = mapMentions(record.refs, (name) => claims.toLocal(name));
+  return { ...record, machine, author: { ...record.author, agent_id: author, name: author }, refs };
+}
+
+export function mapMentions(refs: readonly Pair[], map: (name: string) => string): Pair[] {
+  return refs.map((ref) => (ref.type === 'mention' ? { ...ref, value: map(ref.value) } : ref));
+}
+
+/** As a number, the way the client reads it from a delivered message. */
+export function toNanos(timestamp: string): number {
+  const [, seconds = '', fraction = ''] = /^([^.Z]{19})(?:\.(\d{1,9}))?/.exec(timestamp) ?? [];
+  return Number(BigInt(Date.parse(`${seconds}Z`)) * 1_000_000n + BigInt(fraction.padEnd(9, '0')));
+}

@@ -1,0 +1,41 @@
+// The entry point for whoever serves a hub: joins it with other machines as options or settings say. Loads NATS only if a server is
+// named, and reports wrong options in `health` instead of failing, since everything local must go on.
+import { type TryLock } from '../../node/kernelLock.ts';
+import { type HubLink, type HubSide } from '../hubLink.ts';
+import { type JoinInput, type JoinOptions, JoinOptionError, type Label, readJoinOptions } from './joinOptions.ts';
+
+export interface JoinDeps {
+  readonly tryLock: TryLock;
+}
+
+/** For `HubServerDeps.join`. Undefined: no server is named. */
+export async function joinByServer(
+  input: JoinInput,
+  label: Label,
+  deps: JoinDeps,
+): Promise<((side: HubSide) => HubLink) | undefined> {
+  if (input.server.trim() === '') return undefined;
+  let options: JoinOptions;
+  try {
+    options = readJoinOptions(input, label);
+  } catch (error) {
+    if (!(error instanceof JoinOptionError)) throw error;
+    return (side) => refusedLink(side, error.message);
+  }
+  const { createNatsLink } = await import('./natsLink.ts');
+  return createNatsLink(options, deps);
+}
+
+/** Joined with nobody, and it says why. */
+function refusedLink(side: HubSide, error: string): HubLink {
+  const server = { state: 'refused', since: new Date(side.clock.now()).toISOString(), error } as const;
+  side.report(error);
+  return {
+    stored: () => undefined,
+    agentsChanged: () => undefined,
+    knownAs: () => undefined,
+    agents: () => [],
+    health: () => ({ server, not_sent: 0, stream_full: false }),
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,252 @@
+// Joins a hub with those of other machines through NATS JetStream (WIRE C). `createNatsLink` is the entry point, for
+// `HubServerDeps.join`; this folder is loaded only where a server is configured.
+//
+// outbox.ts publishes the files of this machine's authors, inbox.ts receives the stream, claims.ts has the names, presence.ts the
+// beats, streamCheck.ts finds what the server has lost. session.ts runs them over one connection; here is what outlives it: the
+// state on disk, connecting again, and what `health` says. Without the server everything local goes on.
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Disposable } from '../../base/disposable.ts';
+import { type KernelLock, type TryLock } from '../../node/kernelLock.ts';
+import { type StoredRecord } from '../hubWriter.ts';
+import { type HubLink, type HubSide, type LinkHealth, type RemoteAgent } from '../hubLink.ts';
+import { Claims } from './claims.ts';
+import { type JoinOptions } from './joinOptions.ts';
+import { LinkState } from './linkState.ts';
+import { connectNats, describeTrouble, RefusedError, type Trouble } from './natsConnection.ts';
+import { Outbox } from './outbox.ts';
+import { Presence } from './presence.ts';
+import { Session } from './session.ts';
+import { streamNames } from './streamNames.ts';
+
+const STATE_FILE = 'nats.db';
+const ID_FILE = 'hub-id';
+const BEAT_EVERY = 15_000;
+const RETRY_FIRST = 250;
+const RETRY_LONGEST = 10_000;
+
+export interface NatsLinkDeps {
+  /** One hub of a machine may join under one name. */
+  readonly tryLock: TryLock;
+  /** Milliseconds between two beats; tests do not wait for 15 s. */
+  readonly beatEvery?: number | undefined;
+}
+
+export function createNatsLink(options: JoinOptions, deps: NatsLinkDeps): (side: HubSide) => HubLink {
+  return (side) => new NatsLink(options, deps, side);
+}
+
+class NatsLink implements HubLink {
+  readonly #options: JoinOptions;
+  readonly #deps: NatsLinkDeps;
+  readonly #side: HubSide;
+  readonly #state: LinkState;
+  readonly #outbox: Outbox;
+  readonly #claims: Claims;
+  readonly #presence: Presence;
+  readonly #running: Promise<void>;
+  #session: Session | undefined;
+  #server: LinkHealth['server'];
+  #full = false;
+  #delay = RETRY_FIRST;
+  #wake: (() => void) | undefined;
+  #lock: KernelLock | undefined;
+  #closed = false;
+  #close: () => void = () => undefined;
+  readonly #closing = new Promise<undefined>((resolve) => {
+    this.#close = () => resolve(undefined);
+  });
+
+  constructor(options: JoinOptions, deps: NatsLinkDeps, side: HubSide) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#side = side;
+    const { machine } = options;
+    const hub = readId(join(side.folder, ID_FILE));
+    this.#server = { state: 'connecting', since: this.#now() };
+    this.#state = LinkState.open(join(side.folder, STATE_FILE), side);
+    this.#outbox = new Outbox({
+      folder: side.folder,
+      state: this.#state,
+      lengths: side.lengths,
+      now: () => side.clock.now(),
+      report: (message, error) => side.report(message, error),
+    });
+    this.#claims = new Claims({
+      machine,
+      hub,
+      agents: () => side.agents(),
+      agent: (name) => side.agent(name),
+      hasWaiting: (agent) => this.#outbox.hasWaiting(agent),
+      report: (message, error) => side.report(message, error),
+    });
+    this.#presence = new Presence({ machine, hub, agents: () => this.#liveAgents() });
+    this.#running = this.#run();
+  }
+
+  stored(records: readonly StoredRecord[]): void {
+    this.#outbox.stored(records);
+  }
+
+  agentsChanged(): void {
+    this.#session?.agentsChanged();
+  }
+
+  knownAs(agent: string): string | undefined {
+    return this.#claims.knownAs(agent);
+  }
+
+  agents(): readonly RemoteAgent[] {
+    const agents: RemoteAgent[] = [];
+    for (const [name, { machine, role, module, display, since }] of this.#claims.others) {
+      const unread = this.#presence.unread(machine, name);
+      agents.push({
+        agent_id: this.#claims.toLocal(name, machine),
+        role,
+        module,
+        display,
+        machine,
+        live: unread !== undefined,
+        last_seen_at: new Date(this.#presence.lastSeen(name) ?? since).toISOString(),
+        ...(unread !== undefined && { unread }),
+      });
+    }
+    return agents;
+  }
+
+  health(): LinkHealth {
+    return { server: this.#server, not_sent: this.#outbox.waiting, stream_full: this.#full };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#close();
+    this.#session?.end();
+    this.#wake?.();
+    await this.#running;
+    this.#lock?.release();
+    try {
+      this.#state.close();
+    } catch (error) {
+      this.#side.report('how far messages were published cannot be written', error);
+    }
+  }
+
+  /** Connects again and again until it is closed. Never rejects. */
+  async #run(): Promise<void> {
+    await this.#outbox.load().catch((error: unknown) => this.#side.report('the outbox cannot be read', error));
+    while (!this.#closed) {
+      try {
+        await this.#connect();
+      } catch (error) {
+        if (this.#closed) return;
+        this.#setTrouble(describeTrouble(error, this.#setUpCommand));
+      }
+      if (!this.#closed) await this.#pause();
+    }
+  }
+
+  async #connect(): Promise<void> {
+    this.#takeLock();
+    const connecting = connectNats(this.#options);
+    const connection = await Promise.race([connecting, this.#closing]);
+    if (connection === undefined) {
+      // Nobody waits for a server that does not answer; should it do so after all, the connection is closed.
+      connecting.then((late) => late.close()).catch(() => undefined);
+      return;
+    }
+    const { name, machine } = this.#options;
+    const session = new Session(connection, {
+      name,
+      machine,
+      names: streamNames(name),
+      side: this.#side,
+      clock: this.#side.clock,
+      state: this.#state,
+      claims: this.#claims,
+      outbox: this.#outbox,
+      presence: this.#presence,
+      setUp: this.#setUpCommand,
+      beatEvery: this.#deps.beatEvery ?? BEAT_EVERY,
+      report: (message, error) => this.#side.report(message, error),
+      onConnected: () => {
+        this.#delay = RETRY_FIRST;
+        this.#server = { state: 'connected', since: this.#now() };
+      },
+      onFull: (full) => {
+        if (full && !this.#full) {
+          this.#side.report(
+            `the stream is full: messages stay on this machine until there is room. ${this.#setUpCommand} --max-bytes N makes it larger.`,
+          );
+        }
+        this.#full = full;
+      },
+    });
+    this.#session = session;
+    if (this.#closed) session.end();
+    try {
+      await session.run();
+    } finally {
+      this.#session = undefined;
+    }
+  }
+
+  /** Two hubs of one machine would take each other's messages. */
+  #takeLock(): void {
+    if (this.#lock !== undefined) return;
+    const { name, machine } = this.#options;
+    this.#lock = this.#deps.tryLock(join(dirname(this.#side.folder), `joined-${name}-${machine}.db`));
+    if (this.#lock !== undefined) return;
+    throw new RefusedError(
+      `the hub of another folder has joined “${name}” as machine ${machine}. This hub joins when that one is closed.`,
+    );
+  }
+
+  #setTrouble({ refused, text }: Trouble): void {
+    const state = refused ? 'refused' : 'connecting';
+    const isNew = this.#server.state !== state || this.#server.error !== text;
+    this.#server = { state, since: isNew ? this.#now() : this.#server.since, error: text };
+    if (isNew) this.#side.report(text);
+  }
+
+  #liveAgents(): { name: string; unread: number }[] {
+    return this.#side
+      .agents()
+      .filter(({ name }) => this.#side.isLive(name))
+      .map(({ name }) => ({ name: this.#claims.knownAs(name) ?? name, unread: this.#side.unread(name) }));
+  }
+
+  get #setUpCommand(): string {
+    return `hub.js --set-up --server … --name ${this.#options.name}`;
+  }
+
+  #now(): string {
+    return new Date(this.#side.clock.now()).toISOString();
+  }
+
+  async #pause(): Promise<void> {
+    let timer: Disposable | undefined;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      // Machines that lost the server together do not return together.
+      timer = this.#side.clock.after(this.#delay * (0.5 + Math.random()), resolve);
+    });
+    timer?.dispose();
+    this.#wake = undefined;
+    this.#delay = Math.min(2 * this.#delay, RETRY_LONGEST);
+  }
+}
+
+/** A random name of this hub, made once. */
+function readId(path: string): string {
+  try {
+    const id = readFileSync(path, 'utf8').trim();
+    if (/^[0-9a-f]{16}$/.test(id)) return id;
+  } catch {
+    // Made below.
+  }
+  const id = randomBytes(8).toString('hex');
+  writeFileSync(path, `${id}\n`, { mode: 0o600 });
+  return id;
+}

@@ -1,0 +1,113 @@
+// Presence of machines: a beat of this one every 15 s, with its agents and their unread counts, and the beats of the others.
+import * as z from 'zod';
+import { parseObject } from '../../base/outsideJson.ts';
+import { type Bucket, type Entry } from './bucket.ts';
+import { RefusedError } from './natsConnection.ts';
+
+const MOST_AGENTS = 1000;
+const beatSchema = z.object({
+  agents: z.array(z.object({ name: z.string().max(80), unread: z.int().min(0) })).max(MOST_AGENTS),
+  hub: z.string().max(64).optional(),
+});
+
+export interface AgentBeat {
+  readonly name: string;
+  readonly unread: number;
+}
+
+interface Beat {
+  readonly agents: ReadonlyMap<string, number>;
+  readonly writtenAt: number;
+}
+
+export interface PresenceDeps {
+  readonly machine: string;
+  readonly hub: string;
+  /** The live agents of this machine, by the names that others use. */
+  agents(): readonly AgentBeat[];
+}
+
+export class Presence {
+  readonly #deps: PresenceDeps;
+  #beats: ReadonlyMap<string, Beat> = new Map();
+  /** When each agent of another machine was last seen, by the server's clock. */
+  readonly #seen = new Map<string, number>();
+  #bucket: Bucket | undefined;
+  #revision: number | undefined;
+  /** The server's clock at this machine's last beat. */
+  #serverNow = 0;
+
+  constructor(deps: PresenceDeps) {
+    this.#deps = deps;
+  }
+
+  get serverNow(): number {
+    return this.#serverNow;
+  }
+
+  get machines(): ReadonlySet<string> {
+    return new Set(this.#beats.keys());
+  }
+
+  unread(machine: string, agent: string): number | undefined {
+    return this.#beats.get(machine)?.agents.get(agent);
+  }
+
+  lastSeen(agent: string): number | undefined {
+    return this.#seen.get(agent);
+  }
+
+  /** Without a connection nobody is known to be present. */
+  use(bucket: Bucket | undefined): void {
+    this.#bucket = bucket;
+    this.#revision = undefined;
+    this.#beats = new Map();
+  }
+
+  /** Throws `RefusedError` if another hub is present as this machine. */
+  async beat(): Promise<void> {
+    const bucket = this.#bucket;
+    if (bucket === undefined) return;
+    const { machine, hub } = this.#deps;
+    const agents = this.#deps.agents().slice(0, MOST_AGENTS);
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const written = await bucket.write(machine, { agents, hub }, this.#revision);
+      const own = await bucket.get(machine);
+      this.#serverNow = own?.writtenAt ?? this.#serverNow;
+      if (written !== undefined) {
+        this.#revision = written;
+        return;
+      }
+      const other = own && parseBeat(own)?.hub;
+      if (other !== undefined && other !== hub) {
+        throw new RefusedError(
+          `another hub has joined as machine ${machine}. Set earshot.hub.machine to another name on one of them, or close the other; it is forgotten 45 seconds after it has gone.`,
+        );
+      }
+      // It has expired, or an earlier life of this hub wrote it.
+      this.#revision = own?.revision;
+    }
+  }
+
+  async read(): Promise<void> {
+    const entries = await this.#bucket?.all();
+    const beats = new Map<string, Beat>();
+    for (const [machine, entry] of entries ?? []) {
+      const beat = machine === this.#deps.machine ? undefined : parseBeat(entry);
+      if (beat === undefined) continue;
+      const agents = new Map(beat.agents.map(({ name, unread }) => [name, unread]));
+      beats.set(machine, { agents, writtenAt: entry.writtenAt });
+      for (const name of agents.keys()) this.#seen.set(name, entry.writtenAt);
+    }
+    this.#beats = beats;
+  }
+
+  /** This machine leaves; the others need not wait until its beat expires. */
+  async leave(): Promise<void> {
+    if (this.#revision !== undefined) await this.#bucket?.remove(this.#deps.machine, this.#revision);
+  }
+}
+
+function parseBeat({ text }: Entry): z.infer<typeof beatSchema> | undefined {
+  return beatSchema.safeParse(parseObject(text)).data;
+}

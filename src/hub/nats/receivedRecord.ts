@@ -1,0 +1,63 @@
+// Checks a record that another machine published: what its subject, its body and the claim of its author say must agree.
+import { isDeeperThan, MOST_DEPTH, parseObject, TOO_DEEP } from '../../base/outsideJson.ts';
+import { HUB_NAME, MOST_BODY_BYTES, type MessageRecord, messageRecord } from '../../protocol/hub.ts';
+import { type Claim } from './claimValue.ts';
+import { aboutOf, type SubjectTokens } from './streamNames.ts';
+
+const EVENT_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+export type Checked = { readonly record: MessageRecord } | { readonly refused: string };
+
+/** `messageId`: the `Nats-Msg-Id` of the message. */
+export function checkReceived(tokens: SubjectTokens, messageId: string, data: Uint8Array): Checked {
+  const value = parseObject(new TextDecoder().decode(data));
+  if (value === undefined) return { refused: 'its body is no JSON object' };
+  if (isDeeperThan(value, MOST_DEPTH)) return { refused: `its body is ${TOO_DEEP}` };
+  const parsed = messageRecord.safeParse(value);
+  if (!parsed.success) return { refused: `its body is no record: ${parsed.error.issues[0]?.path.join('.') ?? ''}` };
+  const record = parsed.data;
+  if (!EVENT_ID.test(record.event_id) || record.event_id !== messageId)
+    return { refused: 'its id and the one in its body differ' };
+  if ((record.type === 'message.create') !== (tokens.kind === 'msg'))
+    return { refused: 'its subject and its body differ in kind' };
+  if (aboutOf(record) !== tokens.about)
+    return { refused: 'its subject and its body name different messages or threads' };
+  if (record.type !== 'message.delete' && Buffer.byteLength(record.content) > MOST_BODY_BYTES)
+    return { refused: 'its content is too long' };
+  const author = authorName(record);
+  if (author === undefined || !isPublicNameOf(tokens.author, author, tokens.machine))
+    return { refused: 'its subject and its body name different authors' };
+  return { record };
+}
+
+/** Undefined: no agent can have that name. */
+export function authorName(record: MessageRecord): string | undefined {
+  if (record.type !== 'message.create') return HUB_NAME.test(record.author) ? record.author : undefined;
+  const { agent_id: id, name } = record.author;
+  return id === name && HUB_NAME.test(name) ? name : undefined;
+}
+
+/** Names under which an agent may be known on other machines, in the order in which they are claimed. */
+export function publicNames(agent: string, machine: string): string[] {
+  const long = `${agent}-${machine}`;
+  return [agent, long, ...Array.from({ length: 8 }, (_, index) => `${long}-${index + 2}`)];
+}
+
+function isPublicNameOf(name: string, agent: string, machine: string): boolean {
+  return publicNames(agent, machine).includes(name);
+}
+
+/**
+ * Why the claim of this author speaks against the record; undefined if it does not. For a record from before the claim, and where
+ * the server has lost the claim, the name is that of the machine from which it was last used here.
+ */
+export function claimAgainst(
+  claim: Claim | undefined,
+  machine: string,
+  publishedAt: number,
+  lastMachine: string | undefined,
+): string | undefined {
+  if (claim?.machine === machine) return undefined;
+  const owner = claim === undefined || publishedAt < claim.since ? (lastMachine ?? machine) : claim.machine;
+  return owner === machine ? undefined : `its author’s name belongs to machine ${owner}`;
+}

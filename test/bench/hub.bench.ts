@@ -1,0 +1,305 @@
+// The hub: pushes to many connections, matching among many subscriptions, the way through NATS, and a client that reads nothing.
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as sqlite from 'node:sqlite';
+import { AckPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { WebSocket, WebSocketServer } from 'ws';
+import { type HubServer, startHubServer } from '../../src/hub/hubServer.ts';
+import { createNatsLink } from '../../src/hub/nats/natsLink.ts';
+import { realFileSystem } from '../../src/node/fileSystem.ts';
+import { tryKernelLock } from '../../src/node/kernelLock.ts';
+import { realClock } from '../../src/node/realClock.ts';
+import { realIds } from '../../src/node/realIds.ts';
+import { until, untilConnected } from '../support/nats/joinedHub.ts';
+import { NatsServer } from '../support/nats/natsServer.ts';
+import { type TestClient, unixClient } from '../support/testHub.ts';
+import { measure } from './measure.ts';
+
+const roots: string[] = [];
+
+async function startHub(join_?: Parameters<typeof startHubServer>[0]['join']): Promise<HubServer> {
+  const root = await mkdtemp(join(tmpdir(), 'earshot-bench-'));
+  roots.push(root);
+  const server = await startHubServer({
+    files: realFileSystem,
+    clock: realClock,
+    tryLock: tryKernelLock,
+    sqlite,
+    folder: join(root, 'hub'),
+    version: 'bench',
+    port: 0,
+    ulid: () => realIds.ulid(),
+    report: (message) => console.error(message),
+    join: join_,
+  });
+  if (server === undefined) throw new Error('the hub is locked');
+  return server;
+}
+
+async function agent(server: HubServer, name: string): Promise<TestClient> {
+  const client = await unixClient(server.address.socket);
+  await client.call('agent.register', { name });
+  await client.call('session.start', { agent_id: name });
+  return client;
+}
+
+// Pushes to 100 connections, against a broadcast of the same bytes. Twice the control's time is half its rate.
+const CONNECTIONS = 100;
+const PUSHED = 300;
+{
+  const server = await startHub();
+  const { web_socket: url, token } = server.address;
+  const author = await agent(server, 'author');
+  let received = 0;
+  let frame = '';
+  let done: (() => void) | undefined;
+  const count = (data: unknown) => {
+    frame = String(data);
+    received += 1;
+    if (received === CONNECTIONS * PUSHED) done?.();
+  };
+  const sockets: WebSocket[] = [];
+  for (let index = 0; index < CONNECTIONS; index += 1) {
+    const socket = await openSocket(url, token);
+    const replies = callsOf(socket);
+    await replies('agent.register', { name: `reader${index}` });
+    await replies('session.start', { agent_id: `reader${index}` });
+    await replies('subscribe', { all: true });
+    socket.removeAllListeners('message');
+    socket.on('message', count);
+    sockets.push(socket);
+  }
+  const wait = () => {
+    received = 0;
+    return new Promise<void>((resolve) => {
+      done = resolve;
+    });
+  };
+  const send = async () => {
+    const arrived = wait();
+    // At most as many at once as the hub may have waiting for one connection.
+    for (let sent = 0; sent < PUSHED; sent += 50) {
+      await Promise.all(
+        Array.from({ length: 50 }, (_, index) => author.call('message.send', { content: `message ${sent + index}` })),
+      );
+    }
+    await arrived;
+    return CONNECTIONS * PUSHED;
+  };
+  await send();
+  const bare = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
+  await new Promise((resolve) => bare.once('listening', resolve));
+  const address = bare.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const bareSockets: WebSocket[] = [];
+  for (let index = 0; index < CONNECTIONS; index += 1) {
+    const socket = await openSocket(`ws://127.0.0.1:${port}`, '');
+    socket.on('message', count);
+    bareSockets.push(socket);
+  }
+  const bytes = frame;
+  await measure({
+    what: `pushes to ${CONNECTIONS} connections, each message stored first`,
+    control: 'a bare ws broadcast of the same bytes',
+    goal: 2,
+    runControl: async () => {
+      const arrived = wait();
+      for (let sent = 0; sent < PUSHED; sent += 50) {
+        for (let index = 0; index < 50; index += 1) for (const client of bare.clients) client.send(bytes);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await arrived;
+      return CONNECTIONS * PUSHED;
+    },
+    runEarshot: send,
+  });
+  for (const socket of [...sockets, ...bareSockets]) socket.terminate();
+  bare.close();
+  author.close();
+  await server.close();
+}
+
+// 100 agents with 10,000 subscriptions, against the same agents with 100; as many matches.
+async function subscribed(each: number): Promise<{ server: HubServer; run(): Promise<number> }> {
+  const server = await startHub();
+  const author = await agent(server, 'author');
+  const readers: TestClient[] = [];
+  for (let index = 0; index < 100; index += 1) {
+    const reader = await agent(server, `reader${index}`);
+    await Promise.all(
+      Array.from({ length: each }, (_, one) =>
+        reader.call('subscribe', {
+          scope: { type: 'file', value: one === 0 ? `src/${index}.ts` : `other/${index}/${one}.ts` },
+        }),
+      ),
+    );
+    readers.push(reader);
+  }
+  let sentBefore = 0;
+  const run = async () => {
+    const messages = 400;
+    for (let sent = 0; sent < messages; sent += 40) {
+      await Promise.all(
+        Array.from({ length: 40 }, (_, index) =>
+          author.call('message.send', {
+            content: 'changed',
+            scopes: [{ type: 'file', value: `src/${(sent + index) % 100}.ts` }],
+          }),
+        ),
+      );
+    }
+    sentBefore += messages;
+    await Promise.all(readers.map((reader) => reader.pushed('notification.message', sentBefore / 100)));
+    return messages;
+  };
+  return { server, run };
+}
+{
+  const [few, many] = [await subscribed(1), await subscribed(100)];
+  await measure({
+    what: 'messages to 100 agents with 10,000 subscriptions',
+    control: 'with 100 subscriptions, as many matches',
+    goal: 1.3,
+    clock: 'processor',
+    runControl: few.run,
+    runEarshot: many.run,
+  });
+  await few.server.close();
+  await many.server.close();
+}
+
+// A client that reads nothing: the sender's rate with it, against the rate without.
+{
+  const server = await startHub();
+  const author = await agent(server, 'author');
+  const send = async () => {
+    for (let sent = 0; sent < 1000; sent += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => author.call('message.send', { content: 'x'.repeat(1000) })));
+    }
+    return 1000;
+  };
+  let slow: TestClient[] = [];
+  await measure({
+    what: 'sending while ten clients read nothing',
+    control: 'sending while nobody listens',
+    goal: 1.5,
+    runControl: async () => {
+      for (const client of slow) client.close();
+      await Promise.all(slow.map((client) => client.closed));
+      return send();
+    },
+    runEarshot: async () => {
+      slow = await Promise.all(Array.from({ length: 10 }, (_, index) => agent(server, `slow${index}`)));
+      for (const client of slow) {
+        await client.call('subscribe', { all: true });
+        client.pause();
+      }
+      return send();
+    },
+  });
+  for (const client of slow) client.close();
+  author.close();
+  await server.close();
+}
+
+// Through NATS to the hub of another machine, against bare JetStream with as many publishers and a durable consumer.
+if (spawnSync('nats-server', ['--version']).status === 0) {
+  const PUBLISHERS = 16;
+  const MESSAGES = 2000;
+  const server = await NatsServer.start(['alpha', 'beta']);
+  const options = { tryLock: tryKernelLock };
+  const [near, far] = [
+    await startHub(createNatsLink(server.options('alpha'), options)),
+    await startHub(createNatsLink(server.options('beta'), options)),
+  ];
+  const authors = await Promise.all(Array.from({ length: PUBLISHERS }, (_, index) => agent(near, `author${index}`)));
+  const reader = await agent(far, 'reader');
+  await untilConnected(reader);
+  await untilConnected(authors[0] as TestClient);
+  await reader.call('subscribe', { all: true });
+  const content = 'the build is green again\n'.repeat(10);
+  let arrived = 0;
+  const admin = await server.connectAsAdmin();
+  const client = jetstream(admin);
+  const manager = await jetstreamManager(admin);
+  await manager.streams.add({ name: 'BARE', subjects: ['bare.>'] });
+  await manager.consumers.add('BARE', { durable_name: 'bare', ack_policy: AckPolicy.Explicit });
+  const consumer = await client.consumers.get('BARE', 'bare');
+  const messages = await consumer.consume({ max_messages: 200 });
+  let consumed = 0;
+  let all: (() => void) | undefined;
+  const consuming = (async () => {
+    for await (const message of messages) {
+      message.ack();
+      consumed += 1;
+      if (consumed % MESSAGES === 0) all?.();
+    }
+  })();
+  const record = JSON.stringify({
+    content,
+    event_id: realIds.ulid(),
+    author: { agent_id: 'x', name: 'x' },
+    scopes: [],
+  });
+  await measure({
+    what: `messages through NATS to another hub, ${PUBLISHERS} authors, each stored on both sides and pushed`,
+    control: 'bare JetStream, published and consumed by as many',
+    goal: 2,
+    runControl: async () => {
+      const ended = new Promise<void>((resolve) => {
+        all = resolve;
+      });
+      const publish = async (publisher: number) => {
+        for (let sent = 0; sent < MESSAGES / PUBLISHERS; sent += 1)
+          await client.publish(`bare.${publisher}`, record, { msgID: realIds.ulid() });
+      };
+      await Promise.all(Array.from({ length: PUBLISHERS }, (_, index) => publish(index)));
+      await ended;
+      return MESSAGES;
+    },
+    runEarshot: async () => {
+      const send = async (author: TestClient) => {
+        for (let sent = 0; sent < MESSAGES / PUBLISHERS; sent += 1) await author.call('message.send', { content });
+      };
+      await Promise.all(authors.map(send));
+      arrived += MESSAGES;
+      await reader.pushed('notification.message', arrived);
+      return MESSAGES;
+    },
+  });
+  await until(async () => ((await reader.call('health'))['messages'] as number) >= arrived);
+  messages.stop();
+  await consuming;
+  await admin.close();
+  for (const one of [...authors, reader]) one.close();
+  await near.close();
+  await far.close();
+  await server.stop();
+} else {
+  console.log('Not measured without nats-server: messages through NATS to another hub');
+}
+
+for (const root of roots) await rm(root, { recursive: true, force: true });
+// Clients that were not closed one by one end here.
+process.exit();
+
+async function openSocket(url: string, token: string): Promise<WebSocket> {
+  const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token}` }, perMessageDeflate: false });
+  await new Promise((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+  });
+  return socket;
+}
+
+/** Calls one after the other, without a peer that would cost time for each push. */
+function callsOf(socket: WebSocket): (method: string, params: object) => Promise<unknown> {
+  let id = 0;
+  return (method, params) => {
+    id += 1;
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    return new Promise((resolve) => socket.once('message', resolve));
+  };
+}

@@ -1,0 +1,34 @@
+// A hub in this process that is joined with others: for what can be seen without killing it.
+import { createNatsLink } from '../../../src/hub/nats/natsLink.ts';
+import { type JoinOptions } from '../../../src/hub/nats/joinOptions.ts';
+import { tryKernelLock } from '../../../src/node/kernelLock.ts';
+import { type LinkHealth } from '../../../src/hub/hubLink.ts';
+import { type TestClient, type TestHub, withHub } from '../testHub.ts';
+
+type Use = (...hubs: TestHub[]) => Promise<void>;
+
+/** One hub for each of the options, all at the same time. */
+export function withJoinedHubs(options: readonly JoinOptions[], use: Use): Promise<void> {
+  const [first, ...others] = options;
+  if (first === undefined) return use();
+  return withHub((hub) => withJoinedHubs(others, (...more) => use(hub, ...more)), {
+    join: createNatsLink(first, { tryLock: tryKernelLock, beatEvery: 100 }),
+  });
+}
+
+export async function healthOf(client: TestClient): Promise<LinkHealth> {
+  return (await client.call('health')) as unknown as LinkHealth;
+}
+
+/** Asks again and again; the test's own time limit ends it. */
+export async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
+  for (;;) {
+    const value = await ask();
+    if (value !== undefined && value !== false) return value;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export async function untilConnected(client: TestClient): Promise<void> {
+  await until(async () => (await healthOf(client)).server.state === 'connected');
+}

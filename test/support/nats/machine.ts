@@ -1,0 +1,98 @@
+// A machine: the process group of `hub.js` with its own HOME, behind its own proxy to the server.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { hubAddress } from '../../../src/protocol/hub.ts';
+import { type TestClient, unixClient } from '../testHub.ts';
+import { NAME, type NatsServer } from './natsServer.ts';
+import { TcpProxy } from './tcpProxy.ts';
+
+const HUB = join(import.meta.dirname, '../../../src/bin/hub.ts');
+
+/** `faketime` changes the clock of a whole process. */
+export const hasFaketime = spawnSync('faketime', ['--version']).status === 0;
+
+export class Machine {
+  readonly name: string;
+  readonly proxy: TcpProxy;
+  readonly stderr: string[] = [];
+  readonly #server: NatsServer;
+  readonly #home: string;
+  /** Such as `+1h`; the monotonic clock stays. */
+  readonly #clock: string | undefined;
+  #process: ChildProcess | undefined;
+  #socket = '';
+
+  private constructor(name: string, server: NatsServer, proxy: TcpProxy, home: string, clock: string | undefined) {
+    this.name = name;
+    this.#server = server;
+    this.proxy = proxy;
+    this.#home = home;
+    this.#clock = clock;
+  }
+
+  static async start(name: string, server: NatsServer, clock?: string): Promise<Machine> {
+    const home = await mkdtemp(join(tmpdir(), `earshot-${name}-`));
+    await mkdir(join(home, 'project'));
+    const machine = new Machine(name, server, await TcpProxy.start(server.port), home, clock);
+    await machine.start();
+    return machine;
+  }
+
+  async start(): Promise<void> {
+    const server = `nats://127.0.0.1:${this.proxy.port}`;
+    const options = { server, name: NAME, machine: this.name, credentials: this.#server.seedFile(this.name) };
+    const args = [HUB, '--dir', join(this.#home, 'project'), '--port', '0'];
+    args.push(...Object.entries(options).flatMap(([option, value]) => [`--${option}`, value]));
+    const [program, ...more] =
+      this.#clock === undefined ? [process.execPath] : ['faketime', '-f', this.#clock, process.execPath];
+    const child = spawn(program ?? '', [...more, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+      env: { ...process.env, HOME: this.#home, USERPROFILE: this.#home, FAKETIME_DONT_FAKE_MONOTONIC: '1' },
+    });
+    this.#process = child;
+    createInterface({ input: child.stderr }).on('line', (line) => this.stderr.push(line));
+    const output = createInterface({ input: child.stdout });
+    this.#socket = await new Promise<string>((resolve, reject) => {
+      output.once('line', (line) => resolve(hubAddress.parse(JSON.parse(line)).socket));
+      child.once('exit', () => reject(new Error(`hub.js ended: ${this.stderr.join('\n')}`)));
+    });
+  }
+
+  /** A client with a registered agent and its own session. */
+  async agent(name: string): Promise<TestClient> {
+    const client = await unixClient(this.#socket);
+    await client.call('agent.register', { name });
+    await client.call('session.start', { agent_id: name });
+    return client;
+  }
+
+  sleep(): void {
+    this.#signal('SIGSTOP');
+  }
+
+  wake(): void {
+    this.#signal('SIGCONT');
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    this.#signal('SIGKILL');
+    await ended;
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    await this.proxy.close();
+    await rm(this.#home, { recursive: true, force: true });
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    if (this.#process?.pid !== undefined) process.kill(-this.#process.pid, signal);
+  }
+}
