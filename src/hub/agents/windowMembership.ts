@@ -10,6 +10,8 @@ import { connectToHub, readAddress } from '../client/hubConnection.ts';
 import { HubMember } from '../client/hubMember.ts';
 import { type HubIdentity } from '../hubContext.ts';
 import { ADDRESS_FILE, hubFolder, startHubServer } from '../hubServer.ts';
+import { joinByServer } from '../nats/join.ts';
+import { type JoinInput, settingLabel } from '../nats/joinOptions.ts';
 import { ConversationAgents } from './conversationAgents.ts';
 
 /** The pid in `hub.json` of a hub that a forwarded socket leads to. */
@@ -28,6 +30,8 @@ export interface MembershipDeps {
   readonly port: number;
   readonly identity?: HubIdentity | undefined;
   readonly allowedOrigins: readonly string[];
+  /** The settings that join this hub with those of other machines; absent: none. */
+  readonly machines?: JoinInput;
   ulid(): string;
   report(message: string, error?: unknown): void;
 }
@@ -55,7 +59,8 @@ export async function joinHub(deps: MembershipDeps): Promise<Membership> {
       const address = await readAddress(files, folder);
       // The hub is on another machine: serving one here would part the agents while the connection is down.
       if (sqlite === undefined || address?.pid === ELSEWHERE) return undefined;
-      return startHubServer({ ...deps, sqlite, folder });
+      const { tryLock, machines = { server: '' } } = deps;
+      return startHubServer({ ...deps, sqlite, folder, join: await joinByServer(machines, settingLabel, { tryLock }) });
     },
     follow: async () => {
       const address = await readAddress(files, folder);

@@ -31,6 +31,7 @@ export function composeHub({ context, settings, held, logger, report }: Window, 
         port: options.port,
         identity: readIdentity(options.identity),
         allowedOrigins: options.allowedOrigins,
+        ...(options.machines && { machines: options.machines }),
         ulid: () => realIds.ulid(),
         toScope: (path) => withoutFolder(workspace, path),
         report: warn,
@@ -74,6 +75,12 @@ function optionsFor(settings: Window['settings']['current'], { trusted }: Worksp
     port: settings['hub.port'],
     identity: settings['hub.identity'],
     allowedOrigins: settings['hub.allowedOrigins'],
+    machines: {
+      server: settings['hub.server'],
+      name: settings['hub.name'],
+      machine: settings['hub.machine'],
+      credentials: settings['hub.credentials'],
+    },
   };
 }
 

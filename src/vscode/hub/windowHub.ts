@@ -23,6 +23,13 @@ export interface HubOptions {
   /** `name[:role[:module]]`; empty: none. */
   readonly identity: string;
   readonly allowedOrigins: readonly string[];
+  /** The settings that join the hubs of several machines; absent: none. */
+  readonly machines?: {
+    readonly server: string;
+    readonly name: string;
+    readonly machine: string;
+    readonly credentials: string;
+  };
 }
 
 export interface WindowHubDeps {
