@@ -31,6 +31,7 @@ export const PRODUCER_NAMES = [
   'tasks',
   'terminals',
   'handles',
+  'mcp',
   'budget',
   'config',
 ] as const;

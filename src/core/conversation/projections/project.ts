@@ -3,6 +3,7 @@ import { type LogEvent } from '../../../protocol/event.ts';
 import { type TranscriptItem } from '../../../protocol/transcript.ts';
 import { type KnownTools } from '../../ports/toolTraits.ts';
 import { Changes } from './changes.ts';
+import { FoundTools } from './foundTools.ts';
 import { HandleStates } from './handleStates.ts';
 import { Lookalikes } from './lookalike.ts';
 import { Messages } from './messages.ts';
@@ -36,6 +37,7 @@ export class Projections {
   readonly changes = new Changes();
   readonly todo: Todo;
   readonly handles = new HandleStates();
+  readonly foundTools = new FoundTools();
   readonly #newest = (id: string) => this.pending.newest(id);
   readonly #queuedMessage = (id: string) => this.pending.queuedMessage(id);
   readonly #seenHash = (path: string) => this.seen.get(path)?.hash;
@@ -58,6 +60,7 @@ export class Projections {
     this.sampled.fold(event);
     this.todo.fold(event);
     this.handles.fold(event);
+    this.foundTools.fold(event);
     this.messages.fold(event, this.#queuedMessage);
     this.pending.fold(event);
     this.turn.fold(event);

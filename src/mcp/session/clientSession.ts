@@ -1,0 +1,388 @@
+// A connection over the client library: requests, time-outs, probes, and what the server announces by itself.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type Client,
+  type ClientOptions,
+  type McpSubscription,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import * as z from 'zod';
+import { describeError } from '../../base/errors.ts';
+import { type Era } from '../../protocol/mcp.ts';
+import { elicit } from '../elicitation.ts';
+import { CallTimer } from './callTimer.ts';
+import {
+  type CallEnd,
+  type CallHooks,
+  type McpContent,
+  type McpPrompt,
+  type McpResource,
+  type McpSession,
+  type McpTool,
+  type SessionDeps,
+} from './sessionPort.ts';
+import { StdioTransport } from './stdioTransport.ts';
+import { describePrompt, toolOf } from './wireTypes.ts';
+
+/** Longer lists are cut. */
+const MOST_LISTED = 2000;
+const NO_LIMIT = 2 ** 31 - 1;
+/** Not part of the specification: how some servers send messages by themselves. */
+const CHANNEL = 'notifications/claude/channel';
+const channelSchema = z.object({ content: z.string() });
+
+interface RunningCall {
+  readonly hooks: CallHooks;
+  readonly timer: CallTimer;
+}
+
+type CreateClient = (listChanged: NonNullable<ClientOptions['listChanged']>) => Client;
+
+export class ClientSession implements McpSession {
+  readonly client: Client;
+  readonly #deps: SessionDeps;
+  readonly #transport: Transport;
+  /** The calls that have no answer, oldest first: a question of the server belongs to one of them. */
+  readonly #running = new Set<RunningCall>();
+  /** In the newer era a question is part of the call's own answer. */
+  readonly #asking = new AsyncLocalStorage<RunningCall>();
+  #resources: McpSubscription | undefined;
+  #watched: readonly string[] = [];
+  #probing: Promise<boolean> | undefined;
+  #over = false;
+
+  constructor(deps: SessionDeps, transport: Transport, create: CreateClient) {
+    this.#deps = deps;
+    this.#transport = transport;
+    const { listener } = deps;
+    const changed = (then: () => void) => ({
+      autoRefresh: false,
+      debounceMs: 0,
+      onChanged: () => this.#over || then(),
+    });
+    this.client = create({
+      tools: changed(() => listener.toolsChanged()),
+      prompts: changed(() => listener.promptsChanged()),
+      resources: changed(() => listener.resourcesChanged()),
+    });
+    this.client.onclose = () => this.#lose(this.#describeEnd());
+    this.client.onerror = (error) => this.#noticeError(error);
+    this.client.setRequestHandler('elicitation/create', async ({ params }) => {
+      const call = this.#asking.getStore() ?? [...this.#running].at(-1);
+      // Without a call nobody has asked for anything: a server cannot open a question by itself.
+      if (call === undefined) return { action: 'cancel' };
+      return call.timer.paused(() => elicit(deps.server, params, call.hooks, (url) => deps.openExternal(url)));
+    });
+    this.client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+      if (!this.#over) listener.resourceUpdated(params.uri);
+    });
+    this.client.setNotificationHandler('notifications/message', ({ params }) => {
+      deps.log(`[${params.level}] ${textOf(params.data)}`);
+    });
+    this.client.fallbackNotificationHandler = async ({ method, params }) => {
+      const sent = method === CHANNEL ? channelSchema.safeParse(params) : undefined;
+      if (sent?.success === true && !this.#over) listener.event(sent.data.content);
+    };
+  }
+
+  get era(): Era {
+    return this.client.getProtocolEra() ?? 'legacy';
+  }
+
+  get version(): string {
+    return this.client.getNegotiatedProtocolVersion() ?? '';
+  }
+
+  get title(): string {
+    const info = this.client.getServerVersion();
+    return info === undefined ? '' : `${info.title ?? info.name} ${info.version}`.slice(0, 200);
+  }
+
+  get instructions(): string | undefined {
+    return this.client.getInstructions();
+  }
+
+  get pid(): number | undefined {
+    return this.#transport instanceof StdioTransport ? (this.#transport.pid ?? undefined) : undefined;
+  }
+
+  get hasResources(): boolean {
+    return this.client.getServerCapabilities()?.resources !== undefined;
+  }
+
+  get hasPrompts(): boolean {
+    return this.client.getServerCapabilities()?.prompts !== undefined;
+  }
+
+  /** After the connection is made: follows the stream on which the server announces changes. */
+  begin(): void {
+    void this.#follow(this.client.autoOpenedSubscription, () => this.#listenAgain());
+  }
+
+  async listTools(): Promise<readonly McpTool[]> {
+    const { tools } = await this.client.listTools(undefined, {
+      cacheMode: 'refresh',
+      timeout: this.#deps.limits.request,
+    });
+    return tools.slice(0, MOST_LISTED).map(toolOf);
+  }
+
+  async call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd> {
+    const timer = new CallTimer(this.#deps.limits.request);
+    const streamEnd = new AbortController();
+    const running: RunningCall = { hooks, timer };
+    this.#running.add(running);
+    try {
+      return await this.#callUntilSignedIn(tool, args, running, streamEnd);
+    } catch (error) {
+      if (hooks.signal.aborted) return { type: 'cancelled' };
+      if (timer.signal.aborted) return await this.#afterTimeout();
+      if (streamEnd.signal.aborted) return await this.#afterLostAnswer('the connection ended before its answer');
+      return await this.#afterError(error);
+    } finally {
+      timer.dispose();
+      this.#running.delete(running);
+    }
+  }
+
+  async listResources(): Promise<readonly McpResource[]> {
+    if (!this.hasResources) return [];
+    const { resources } = await this.client.listResources(undefined, { cacheMode: 'refresh' });
+    return resources.slice(0, MOST_LISTED);
+  }
+
+  async readResource(uri: string): Promise<McpContent> {
+    const { contents } = await this.client.readResource({ uri }, { cacheMode: 'refresh' });
+    return { blocks: contents.map((resource) => ({ type: 'resource', resource })), isError: false };
+  }
+
+  async watchResources(uris: readonly string[]): Promise<void> {
+    const before = this.#watched;
+    this.#watched = uris;
+    if (this.client.getServerCapabilities()?.resources?.subscribe !== true && this.era === 'legacy') return;
+    if (this.era === 'modern') return this.#listenToResources();
+    for (const uri of uris) if (!before.includes(uri)) await this.client.subscribeResource({ uri });
+    for (const uri of before) if (!uris.includes(uri)) await this.client.unsubscribeResource({ uri });
+  }
+
+  async listPrompts(): Promise<readonly McpPrompt[]> {
+    if (!this.hasPrompts) return [];
+    const { prompts } = await this.client.listPrompts(undefined, { cacheMode: 'refresh' });
+    return prompts.slice(0, MOST_LISTED).map(({ name, title, description, arguments: args = [] }) => ({
+      name,
+      title,
+      description,
+      arguments: args.map((one) => ({ name: one.name, description: one.description, required: one.required === true })),
+    }));
+  }
+
+  async getPrompt(name: string, args: Readonly<Record<string, string>>): Promise<string> {
+    return describePrompt(await this.client.getPrompt({ name, arguments: { ...args } }));
+  }
+
+  async close(): Promise<void> {
+    this.#over = true;
+    // Tells a server with sessions that this one is not needed any more; it may refuse.
+    if (this.#transport instanceof StreamableHTTPClientTransport) {
+      await Promise.race([this.#transport.terminateSession().catch(() => undefined), soon()]);
+    }
+    await this.client.close();
+  }
+
+  kill(): void {
+    this.#over = true;
+    if (this.#transport instanceof StdioTransport) this.#transport.kill();
+    else void this.client.close().catch(() => undefined);
+  }
+
+  /** A call that was refused for lack of rights has not run: it is sent again once the user has signed in. */
+  async #callUntilSignedIn(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    running: RunningCall,
+    streamEnd: AbortController,
+  ): Promise<CallEnd> {
+    const send = () => this.#asking.run(running, () => this.#send(name, args, running, streamEnd));
+    for (let round = 0; ; round++) {
+      try {
+        return await send();
+      } catch (error) {
+        const mayRetry = round < 3 && UnauthorizedError.isInstance(error) && !running.hooks.signal.aborted;
+        const back = mayRetry ? await running.timer.paused(async () => this.#deps.signIn?.callback()) : undefined;
+        const canFinish =
+          this.#transport instanceof StreamableHTTPClientTransport || this.#transport instanceof SSEClientTransport;
+        if (back === undefined || !canFinish) throw error;
+        await this.#transport.finishAuth(back);
+      }
+    }
+  }
+
+  async #send(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    { hooks, timer }: RunningCall,
+    streamEnd: AbortController,
+  ): Promise<CallEnd> {
+    const result = await this.client.callTool(
+      { name, arguments: { ...args } },
+      {
+        signal: AbortSignal.any([hooks.signal, timer.signal, streamEnd.signal]),
+        timeout: NO_LIMIT,
+        onprogress: ({ progress, total, message }) => {
+          timer.restart();
+          const share = total === undefined ? String(progress) : `${progress} of ${total}`;
+          hooks.progress(message === undefined ? `${share}\n` : `${share}: ${message.slice(0, 1000)}\n`);
+        },
+        // Fires also right after the answer, which is taken first.
+        onRequestStreamEnd: () => setTimeout(() => streamEnd.abort(), 0),
+      },
+    );
+    const { content = [], structuredContent, isError } = result;
+    return {
+      type: 'result',
+      content: {
+        blocks: content,
+        ...(structuredContent !== undefined && { structured: structuredContent }),
+        isError: isError === true,
+      },
+    };
+  }
+
+  async #afterTimeout(): Promise<CallEnd> {
+    const { request, probe } = this.#deps.limits;
+    if (await this.#isAlive()) return { type: 'slow', seconds: request / 1000 };
+    const message = `it did not answer within ${request / 1000} s, nor a probe within ${probe / 1000} s`;
+    this.#lose(message);
+    return { type: 'lost', message };
+  }
+
+  async #afterLostAnswer(message: string): Promise<CallEnd> {
+    if (!(await this.#isAlive())) this.#lose(message);
+    return { type: 'lost', message };
+  }
+
+  async #afterError(error: unknown): Promise<CallEnd> {
+    if (error instanceof ProtocolError) return { type: 'refused', message: error.message.slice(0, 2000) };
+    if (UnauthorizedError.isInstance(error)) return { type: 'sign_in', message: 'the user has to sign in' };
+    if (error instanceof SdkHttpError) return this.#afterHttpError(error);
+    if (
+      error instanceof SdkError &&
+      error.code !== SdkErrorCode.ConnectionClosed &&
+      error.code !== SdkErrorCode.SendFailed
+    ) {
+      return { type: 'refused', message: error.message.slice(0, 2000) };
+    }
+    const message = this.#describeEnd(error);
+    return this.#over ? { type: 'lost', message } : this.#afterLostAnswer(message);
+  }
+
+  async #afterHttpError({ status }: SdkHttpError): Promise<CallEnd> {
+    if (status === 401 || status === 403) return { type: 'sign_in', message: `it answered with HTTP ${status}` };
+    // It has forgotten the session: everything that it kept for it is gone.
+    if (status === 404 && this.era === 'legacy') this.#lose('it does not know this session any more');
+    if (status < 500) return { type: 'refused', message: `it answered with HTTP ${status}` };
+    return this.#afterLostAnswer(`it answered with HTTP ${status}`);
+  }
+
+  /** Asked once for all calls that want to know at the same time. */
+  #isAlive(): Promise<boolean> {
+    if (this.#over) return Promise.resolve(false);
+    this.#probing ??= this.#probe().finally(() => {
+      this.#probing = undefined;
+    });
+    return this.#probing;
+  }
+
+  async #probe(): Promise<boolean> {
+    const signal = AbortSignal.timeout(this.#deps.limits.probe);
+    for (;;) {
+      try {
+        const options = { timeout: this.#deps.limits.probe, signal };
+        await (this.era === 'modern' ? this.client.discover(options) : this.client.ping(options));
+        return true;
+      } catch (error) {
+        // An answer is an answer.
+        if (error instanceof ProtocolError) return true;
+        if (signal.aborted || this.#over || this.#transport instanceof StdioTransport) return false;
+        await soon();
+      }
+    }
+  }
+
+  #noticeError(error: Error): void {
+    this.#deps.log(describeError(error).slice(0, 1000));
+    // The library has given up on the stream for announcements.
+    if (/maximum reconnection attempts/i.test(error.message)) void this.#loseUnlessAlive('its event stream was lost');
+  }
+
+  async #loseUnlessAlive(reason: string): Promise<void> {
+    if (!(await this.#isAlive())) this.#lose(reason);
+  }
+
+  async #follow(subscription: McpSubscription | undefined, again: () => Promise<McpSubscription>): Promise<void> {
+    for (let open = subscription; open !== undefined; ) {
+      const end = await open.closed;
+      if (end === 'local' || this.#over) return;
+      open = await this.#reopen(again);
+      if (open === undefined) return this.#lose('its event stream was lost and could not be opened again');
+    }
+  }
+
+  async #reopen(again: () => Promise<McpSubscription>): Promise<McpSubscription | undefined> {
+    const until = AbortSignal.timeout(this.#deps.limits.probe);
+    while (!until.aborted && !this.#over) {
+      try {
+        const opened = await again();
+        // What changed meanwhile was not announced.
+        this.#deps.listener.toolsChanged();
+        return opened;
+      } catch {
+        await soon();
+      }
+    }
+    return undefined;
+  }
+
+  #listenAgain(): Promise<McpSubscription> {
+    return this.client.listen({ toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true });
+  }
+
+  async #listenToResources(): Promise<void> {
+    await this.#resources?.close();
+    this.#resources = undefined;
+    if (this.#watched.length === 0) return;
+    const listen = () => this.client.listen({ resourceSubscriptions: [...this.#watched] });
+    const opened = await listen();
+    this.#resources = opened;
+    void this.#follow(opened, listen);
+  }
+
+  #lose(reason: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.kill();
+    this.#deps.listener.ended(reason);
+  }
+
+  #describeEnd(error?: unknown): string {
+    const end = this.#transport instanceof StdioTransport ? this.#transport.end : undefined;
+    if (end !== undefined) return `its process ${end}`;
+    const cause = error instanceof Error ? (error.cause ?? error) : undefined;
+    return cause === undefined ? 'the connection was closed' : describeError(cause).slice(0, 300);
+  }
+}
+
+function soon(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 500));
+}
+
+function textOf(data: unknown): string {
+  return (typeof data === 'string' ? data : JSON.stringify(data)).slice(0, 2000);
+}
