@@ -2,6 +2,7 @@
 import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, describeFailure, FailureError } from '../base/errors.ts';
+import { wholeCharacters } from '../base/text.ts';
 import { type Era, type ServerState } from '../protocol/mcp.ts';
 import { type ConfiguredServer } from './config/configuration.ts';
 import { type LaunchProof, prepareLaunch, proveLaunch } from './config/launch.ts';
@@ -14,6 +15,8 @@ const LAST_DELAY = 60_000;
 const MOST_ATTEMPTS = 10;
 /** Its lists are read at most this often, however often it says that they have changed. */
 const LISTED_EVERY = 1000;
+/** Of what a server says about its tools; it is in every request. */
+const MOST_INSTRUCTIONS = 2000;
 /** A server that stayed connected for this long has recovered. */
 const STEADY_AFTER = 30_000;
 
@@ -40,6 +43,7 @@ export class McpServer implements Disposable {
   /** It has been connected, and calls to it fail as lost until it is again. */
   #wasReady = false;
   #watched: readonly string[] = [];
+  #instructions: string | undefined;
   #lastListed = Number.NEGATIVE_INFINITY;
   #listing: Disposable | undefined;
 
@@ -79,8 +83,9 @@ export class McpServer implements Disposable {
     return this.#session?.era;
   }
 
-  get wasReady(): boolean {
-    return this.#wasReady;
+  /** What it says about its tools, bounded. Stays while it is being reconnected. */
+  get instructions(): string | undefined {
+    return this.#instructions;
   }
 
   /** Resolves once it is connected, or cannot be now. Does nothing if it is already. */
@@ -108,6 +113,7 @@ export class McpServer implements Disposable {
     const session = this.#session;
     this.#session = undefined;
     this.#wasReady = false;
+    this.#instructions = undefined;
     this.#failures = 0;
     this.#setTools([]);
     this.#become(state);
@@ -163,10 +169,14 @@ export class McpServer implements Disposable {
     const host = this.#host;
     this.#become(this.#wasReady ? 'lost' : 'starting', this.#problem);
     await host.memory.ready;
-    const launch = await prepareLaunch(configured, host.variables(configured));
-    const proof = await proveLaunch(configured, launch);
+    const variables = host.variables(configured);
+    // Nothing is asked for a server that was not approved: inputs stay as they are written.
+    const plan = await prepareLaunch(configured, { ...variables, input: async (id) => `\${input:${id}}` });
+    const proof = await proveLaunch(configured, plan);
     if (signal.aborted || !(await this.#isApproved(proof, signal))) return;
+    const launch = configured.inputs.length === 0 ? plan : await prepareLaunch(configured, variables);
     const legacyKey = `legacy:${proof.hash}`;
+    const opened: { session?: McpSession } = {};
     const session = await host.open(
       {
         server: name,
@@ -174,12 +184,12 @@ export class McpServer implements Disposable {
         client: host.client,
         limits: host.limits,
         knownLegacy: host.memory.has(legacyKey),
-        signIn: launch.type === 'http' ? host.signIn?.(configured) : undefined,
+        signIn: launch.type === 'http' ? await host.signIn?.(configured) : undefined,
         log: (line) => host.log(name, line),
         openExternal: (url) => host.openExternal(url),
         listener: {
-          ended: (reason) => this.#lose(session, reason),
-          toolsChanged: () => this.#listLater(session),
+          ended: (reason) => this.#lose(opened.session, reason),
+          toolsChanged: () => this.#listLater(opened.session),
           promptsChanged: () => this.#emitter.fire({ type: 'state' }),
           resourcesChanged: () => this.#emitter.fire({ type: 'state' }),
           resourceUpdated: (uri) => this.#emitter.fire({ type: 'resource', uri }),
@@ -188,6 +198,7 @@ export class McpServer implements Disposable {
       },
       signal,
     );
+    opened.session = session;
     if (signal.aborted) return session.close();
     await this.#adopt(session, legacyKey, signal);
   }
@@ -200,6 +211,7 @@ export class McpServer implements Disposable {
       const tools = await session.listTools();
       if (signal.aborted) return await session.close();
       this.#session = session;
+      this.#instructions = boundInstructions(session.instructions);
       this.#setTools(tools);
       if (this.#watched.length > 0) await session.watchResources(this.#watched);
     } catch (error) {
@@ -232,7 +244,8 @@ export class McpServer implements Disposable {
     return true;
   }
 
-  #listLater(session: McpSession): void {
+  #listLater(session: McpSession | undefined): void {
+    if (session === undefined) return;
     const { clock } = this.#host;
     const wait = Math.max(0, this.#lastListed + LISTED_EVERY - clock.now());
     this.#listing ??= clock.after(wait, () => {
@@ -332,4 +345,10 @@ export class McpServer implements Disposable {
   #logFailure(error: unknown): void {
     this.#host.log(this.name, `Failed: ${describeError(error)}`);
   }
+}
+
+function boundInstructions(text: string | undefined): string | undefined {
+  const trimmed = text?.trim() ?? '';
+  if (trimmed === '') return undefined;
+  return trimmed.length <= MOST_INSTRUCTIONS ? trimmed : `${wholeCharacters(trimmed, MOST_INSTRUCTIONS)}… (cut here)`;
 }

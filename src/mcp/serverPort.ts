@@ -29,7 +29,7 @@ export interface McpHost {
   /** Asks the user before a server of the workspace starts. `changed`: it was approved in another form before. */
   approve(server: ConfiguredServer, proof: LaunchProof, changed: boolean, signal: AbortSignal): Promise<boolean>;
   /** Absent: it cannot be signed in to. */
-  signIn?(server: ConfiguredServer): SignIn;
+  signIn?(server: ConfiguredServer): Promise<SignIn>;
   openExternal(url: string): Promise<boolean>;
   /** A line for the log of MCP servers. */
   log(server: string, line: string): void;

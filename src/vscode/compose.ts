@@ -11,6 +11,7 @@ import { createDiskEntries } from '../storage/checkpoints/diskEntries.ts';
 import { type CommandHandlers } from './commands.ts';
 import { composeChat, composeFrontends, composeView } from './compose/chat.ts';
 import { composeHandles } from './compose/handles.ts';
+import { composeMcp } from './compose/mcp.ts';
 import { composeModels } from './compose/models.ts';
 import { composeStorage } from './compose/storage.ts';
 import { composeTools } from './compose/tools.ts';
@@ -63,8 +64,11 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
   const tasks = held.add(new EditorTasks(realClock, report('a task could not be followed')));
   const languages = held.add(createLanguageTools({ ...base, workspace }));
 
+  const mcp = composeMcp(window, workspace, (text) => frontends.notice('info', text));
+
   const earshot = new Earshot({
     ...base,
+    ...mcp.ports,
     ...{ store, lock, snapshots, checkpoints, permissions, userFiles },
     ...{ workspace, buffers, onDidChangeFiles },
     frontend: frontends.all,
@@ -85,6 +89,7 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
     model,
   });
 
+  mcp.start(earshot);
   const chatting = composeChat(window, { earshot, frontends, storage, commands, workspace, statusBar, model });
   const { chat } = chatting;
   const entries = createDiskEntries(() => workspace.folders);
@@ -105,10 +110,11 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
       ...page.commands,
       ...models.commands,
       ...review.commands,
+      ...mcp.commands,
     },
     view: page.view,
     close: async () => {
-      await earshot.shutDown();
+      await Promise.all([earshot.shutDown(), mcp.close()]);
       await checkpoints.close();
     },
     dispose: () => held.dispose(),

@@ -3,13 +3,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type Client,
   type ClientOptions,
-  type McpSubscription,
   ProtocolError,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
   SSEClientTransport,
-  StreamableHTTPClientTransport,
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
@@ -17,7 +15,9 @@ import * as z from 'zod';
 import { describeError } from '../../base/errors.ts';
 import { type Era } from '../../protocol/mcp.ts';
 import { elicit } from '../elicitation.ts';
+import { Announcements } from './announcements.ts';
 import { CallTimer } from './callTimer.ts';
+import { HttpTransport } from './httpTransport.ts';
 import {
   type CallEnd,
   type CallHooks,
@@ -41,6 +41,8 @@ const channelSchema = z.object({ content: z.string() });
 interface RunningCall {
   readonly hooks: CallHooks;
   readonly timer: CallTimer;
+  /** Aborted when the stream of its answer has ended without one. */
+  readonly streamEnd: AbortController;
 }
 
 type CreateClient = (listChanged: NonNullable<ClientOptions['listChanged']>) => Client;
@@ -53,8 +55,7 @@ export class ClientSession implements McpSession {
   readonly #running = new Set<RunningCall>();
   /** In the newer era a question is part of the call's own answer. */
   readonly #asking = new AsyncLocalStorage<RunningCall>();
-  #resources: McpSubscription | undefined;
-  #watched: readonly string[] = [];
+  readonly #announcements: Announcements;
   #probing: Promise<boolean> | undefined;
   #over = false;
 
@@ -72,6 +73,19 @@ export class ClientSession implements McpSession {
       prompts: changed(() => listener.promptsChanged()),
       resources: changed(() => listener.resourcesChanged()),
     });
+    this.#announcements = new Announcements(this.client, {
+      within: deps.limits.probe,
+      isOver: () => this.#over,
+      missed: () => listener.toolsChanged(),
+      lost: (reason) => this.#lose(reason),
+    });
+    if (transport instanceof HttpTransport) {
+      // Fires also right after the answer, which is taken first.
+      transport.streamEnd = () => {
+        const call = this.#asking.getStore();
+        return call && (() => void setTimeout(() => call.streamEnd.abort(), 0));
+      };
+    }
     this.client.onclose = () => this.#lose(this.#describeEnd());
     this.client.onerror = (error) => this.#noticeError(error);
     this.client.setRequestHandler('elicitation/create', async ({ params }) => {
@@ -123,7 +137,7 @@ export class ClientSession implements McpSession {
 
   /** After the connection is made: follows the stream on which the server announces changes. */
   begin(): void {
-    void this.#follow(this.client.autoOpenedSubscription, () => this.#listenAgain());
+    this.#announcements.begin();
   }
 
   async listTools(): Promise<readonly McpTool[]> {
@@ -137,10 +151,10 @@ export class ClientSession implements McpSession {
   async call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd> {
     const timer = new CallTimer(this.#deps.limits.request);
     const streamEnd = new AbortController();
-    const running: RunningCall = { hooks, timer };
+    const running: RunningCall = { hooks, timer, streamEnd };
     this.#running.add(running);
     try {
-      return await this.#callUntilSignedIn(tool, args, running, streamEnd);
+      return await this.#callUntilSignedIn(tool, args, running);
     } catch (error) {
       if (hooks.signal.aborted) return { type: 'cancelled' };
       if (timer.signal.aborted) return await this.#afterTimeout();
@@ -163,13 +177,8 @@ export class ClientSession implements McpSession {
     return { blocks: contents.map((resource) => ({ type: 'resource', resource })), isError: false };
   }
 
-  async watchResources(uris: readonly string[]): Promise<void> {
-    const before = this.#watched;
-    this.#watched = uris;
-    if (this.client.getServerCapabilities()?.resources?.subscribe !== true && this.era === 'legacy') return;
-    if (this.era === 'modern') return this.#listenToResources();
-    for (const uri of uris) if (!before.includes(uri)) await this.client.subscribeResource({ uri });
-    for (const uri of before) if (!uris.includes(uri)) await this.client.unsubscribeResource({ uri });
+  watchResources(uris: readonly string[]): Promise<void> {
+    return this.#announcements.watch(uris);
   }
 
   async listPrompts(): Promise<readonly McpPrompt[]> {
@@ -190,7 +199,7 @@ export class ClientSession implements McpSession {
   async close(): Promise<void> {
     this.#over = true;
     // Tells a server with sessions that this one is not needed any more; it may refuse.
-    if (this.#transport instanceof StreamableHTTPClientTransport) {
+    if (this.#transport instanceof HttpTransport) {
       await Promise.race([this.#transport.terminateSession().catch(() => undefined), soon()]);
     }
     await this.client.close();
@@ -207,17 +216,15 @@ export class ClientSession implements McpSession {
     name: string,
     args: Readonly<Record<string, unknown>>,
     running: RunningCall,
-    streamEnd: AbortController,
   ): Promise<CallEnd> {
-    const send = () => this.#asking.run(running, () => this.#send(name, args, running, streamEnd));
+    const send = () => this.#asking.run(running, () => this.#send(name, args, running));
     for (let round = 0; ; round++) {
       try {
         return await send();
       } catch (error) {
         const mayRetry = round < 3 && UnauthorizedError.isInstance(error) && !running.hooks.signal.aborted;
         const back = mayRetry ? await running.timer.paused(async () => this.#deps.signIn?.callback()) : undefined;
-        const canFinish =
-          this.#transport instanceof StreamableHTTPClientTransport || this.#transport instanceof SSEClientTransport;
+        const canFinish = this.#transport instanceof HttpTransport || this.#transport instanceof SSEClientTransport;
         if (back === undefined || !canFinish) throw error;
         await this.#transport.finishAuth(back);
       }
@@ -227,8 +234,7 @@ export class ClientSession implements McpSession {
   async #send(
     name: string,
     args: Readonly<Record<string, unknown>>,
-    { hooks, timer }: RunningCall,
-    streamEnd: AbortController,
+    { hooks, timer, streamEnd }: RunningCall,
   ): Promise<CallEnd> {
     const result = await this.client.callTool(
       { name, arguments: { ...args } },
@@ -240,8 +246,6 @@ export class ClientSession implements McpSession {
           const share = total === undefined ? String(progress) : `${progress} of ${total}`;
           hooks.progress(message === undefined ? `${share}\n` : `${share}: ${message.slice(0, 1000)}\n`);
         },
-        // Fires also right after the answer, which is taken first.
-        onRequestStreamEnd: () => setTimeout(() => streamEnd.abort(), 0),
       },
     );
     const { content = [], structuredContent, isError } = result;
@@ -324,44 +328,6 @@ export class ClientSession implements McpSession {
 
   async #loseUnlessAlive(reason: string): Promise<void> {
     if (!(await this.#isAlive())) this.#lose(reason);
-  }
-
-  async #follow(subscription: McpSubscription | undefined, again: () => Promise<McpSubscription>): Promise<void> {
-    for (let open = subscription; open !== undefined; ) {
-      const end = await open.closed;
-      if (end === 'local' || this.#over) return;
-      open = await this.#reopen(again);
-      if (open === undefined) return this.#lose('its event stream was lost and could not be opened again');
-    }
-  }
-
-  async #reopen(again: () => Promise<McpSubscription>): Promise<McpSubscription | undefined> {
-    const until = AbortSignal.timeout(this.#deps.limits.probe);
-    while (!until.aborted && !this.#over) {
-      try {
-        const opened = await again();
-        // What changed meanwhile was not announced.
-        this.#deps.listener.toolsChanged();
-        return opened;
-      } catch {
-        await soon();
-      }
-    }
-    return undefined;
-  }
-
-  #listenAgain(): Promise<McpSubscription> {
-    return this.client.listen({ toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true });
-  }
-
-  async #listenToResources(): Promise<void> {
-    await this.#resources?.close();
-    this.#resources = undefined;
-    if (this.#watched.length === 0) return;
-    const listen = () => this.client.listen({ resourceSubscriptions: [...this.#watched] });
-    const opened = await listen();
-    this.#resources = opened;
-    void this.#follow(opened, listen);
   }
 
   #lose(reason: string): void {

@@ -5,7 +5,6 @@ import {
   SdkErrorCode,
   SdkHttpError,
   SSEClientTransport,
-  StreamableHTTPClientTransport,
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
@@ -14,6 +13,7 @@ import { type HttpLaunch, type ProgramLaunch } from '../config/launch.ts';
 import { createOAuthProvider } from '../oauth/oauthProvider.ts';
 import { boundFetch, fetchThrough } from './boundedFetch.ts';
 import { ClientSession } from './clientSession.ts';
+import { HttpTransport } from './httpTransport.ts';
 import { type McpSession, type SessionDeps, SessionError } from './sessionPort.ts';
 import { MOST_MESSAGE_BYTES, StdioTransport } from './stdioTransport.ts';
 
@@ -65,7 +65,7 @@ async function openHttp(deps: SessionDeps, launch: HttpLaunch, signal: AbortSign
   const fetch = boundFetch(socket === undefined ? globalThis.fetch : fetchThrough(socket), MOST_MESSAGE_BYTES);
   const authProvider = deps.signIn && createOAuthProvider(deps.signIn, launch);
   const options = { fetch, requestInit: { headers }, ...(authProvider !== undefined && { authProvider }) };
-  const stream = () => new StreamableHTTPClientTransport(url, { ...options, reconnectionOptions: RECONNECTING });
+  const stream = () => new HttpTransport(url, { ...options, reconnectionOptions: RECONNECTING });
   if (!sseOnly) {
     try {
       return await signedIn(deps, stream, (transport) =>
@@ -83,7 +83,7 @@ async function openHttp(deps: SessionDeps, launch: HttpLaunch, signal: AbortSign
 }
 
 /** If the user has just signed in, once more with what that brought. */
-async function signedIn<T extends StreamableHTTPClientTransport | SSEClientTransport>(
+async function signedIn<T extends HttpTransport | SSEClientTransport>(
   deps: SessionDeps,
   create: () => T,
   run: (transport: T) => Promise<McpSession>,

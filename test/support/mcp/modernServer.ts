@@ -29,7 +29,8 @@ if (process.argv.includes('--http')) {
   const server = createServer((request, response) => {
     handler(request, response).catch((error: unknown) => process.stderr.write(String(error)));
   });
-  server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
+  const port = Number(process.argv.at(-1)) || 0;
+  server.listen(port, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
 } else {
   serveStdio(create, { legacy: 'reject' });
 }
