@@ -91,7 +91,10 @@ export class McpServer implements Disposable {
   /** Resolves once it is connected, or cannot be now. Does nothing if it is already. */
   async start(): Promise<void> {
     if (this.#attempt !== undefined || this.#session !== undefined) return;
-    if (!this.#host.trusted) return this.#become('off', 'the workspace is not trusted');
+    if (!this.#host.trusted) {
+      this.#become('off', 'the workspace is not trusted');
+      return;
+    }
     this.#retry?.dispose();
     this.#retry = undefined;
     const attempt = new AbortController();
@@ -199,7 +202,6 @@ export class McpServer implements Disposable {
       signal,
     );
     opened.session = session;
-    if (signal.aborted) return session.close();
     await this.#adopt(session, legacyKey, signal);
   }
 
@@ -209,7 +211,11 @@ export class McpServer implements Disposable {
       // Remembered by the program's hash: another program, or another version of it, is asked again.
       if (session.pid !== undefined) await memory.set(legacyKey, session.era === 'legacy');
       const tools = await session.listTools();
-      if (signal.aborted) return await session.close();
+      // Stopped meanwhile.
+      if (signal.aborted) {
+        await session.close();
+        return;
+      }
       this.#session = session;
       this.#instructions = boundInstructions(session.instructions);
       this.#setTools(tools);

@@ -91,8 +91,7 @@ export class ServerTools implements Disposable {
     if (this.#finding?.key === key) return;
     this.#finding?.registered.dispose();
     const all = () => [...this.#offered.values()];
-    this.#finding =
-      key === undefined ? undefined : { key, registered: this.#deps.register([createFindTools(all) as Tool]) };
+    this.#finding = key === undefined ? undefined : { key, registered: this.#deps.register([createFindTools(all)]) };
   }
 }
 

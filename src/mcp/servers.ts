@@ -103,7 +103,7 @@ export class McpServers implements McpSource, Disposable {
 
   /** After the workspace became trusted, or the settings changed. */
   reconsider(): void {
-    for (const server of this.all) if (!this.isOff(server) && server.state === 'off') void this.#start(server);
+    for (const server of this.all) if (!this.isOff(server) && server.state === 'off') this.#startLater(server);
     this.#refreshTools();
   }
 
@@ -140,7 +140,7 @@ export class McpServers implements McpSource, Disposable {
       server.name,
       server.onDidChange((change) => this.#changed(server, change)),
     );
-    if (!this.isOff(server)) void this.#start(server);
+    if (!this.isOff(server)) this.#startLater(server);
   }
 
   #remove(server: McpServer): void {
@@ -154,9 +154,16 @@ export class McpServers implements McpSource, Disposable {
       .finally(() => server.dispose());
   }
 
+  #startLater(server: McpServer): void {
+    void this.#start(server).catch((error: unknown) => this.#reportStart(error));
+  }
+
+  #reportStart(error: unknown): void {
+    this.#deps.logger.error('an MCP server could not be started', error);
+  }
+
   async #start(server: McpServer): Promise<void> {
-    const report = (error: unknown) => this.#deps.logger.error('an MCP server could not be started', error);
-    const starting = this.#untilAsked(server, server.start()).catch(report);
+    const starting = this.#untilAsked(server, server.start()).catch((error: unknown) => this.#reportStart(error));
     this.#starting.add(starting);
     await starting;
     this.#starting.delete(starting);

@@ -83,17 +83,21 @@ export async function prepareLaunch({ config }: ConfiguredServer, deps: Variable
 
 async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<ProgramLaunch> {
   const folder = resolve(deps.folder ?? homedir(), await replaceVariables(config.cwd ?? '.', deps));
-  const env: Record<string, string> = {};
+  const values = new Map<string, string>();
   for (const name of INHERITED) {
     const value = deps.environment[name];
     // A value that is a function definition of a shell is a known attack.
-    if (value !== undefined && !value.startsWith('()')) env[name] = value;
+    if (value !== undefined && !value.startsWith('()')) values.set(name, value);
   }
-  if (config.envFile !== undefined) Object.assign(env, await readEnvFile(await inFolder(config.envFile, folder, deps)));
+  if (config.envFile !== undefined) {
+    const found = await readEnvFile(await inFolder(config.envFile, folder, deps));
+    for (const [name, value] of Object.entries(found)) values.set(name, value);
+  }
   for (const [name, value] of Object.entries(config.env ?? {})) {
-    if (value === null) delete env[name];
-    else env[name] = await replaceVariables(String(value), deps);
+    if (value === null) values.delete(name);
+    else values.set(name, await replaceVariables(String(value), deps));
   }
+  const env = Object.fromEntries(values);
   const args: string[] = [];
   for (const arg of config.args ?? []) args.push(await replaceVariables(arg, deps));
   const command = await replaceVariables(config.command, deps);

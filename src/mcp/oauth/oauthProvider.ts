@@ -18,9 +18,8 @@ const CLIENT_NAME = 'Earshot';
 const TOKENS = 'tokens';
 const CLIENT = 'client';
 const VERIFIER = 'verifier';
-const DISCOVERY = 'discovery';
 
-export const SIGN_IN_SECRETS = [TOKENS, CLIENT, VERIFIER, DISCOVERY] as const;
+const SIGN_IN_SECRETS = [TOKENS, CLIENT, VERIFIER] as const;
 
 export function createOAuthProvider(signIn: SignIn, { oauth }: HttpLaunch): OAuthClientProvider {
   const { secrets, redirectUrl, metadataUrl } = signIn;
@@ -35,6 +34,8 @@ export function createOAuthProvider(signIn: SignIn, { oauth }: HttpLaunch): OAut
   };
   const write = (key: string, value: unknown) => secrets.set(key, JSON.stringify(value));
   let state = '';
+  /** Only during one sign-in: a server may name another authorization server the next time. */
+  let discovery: OAuthDiscoveryState | undefined;
   const metadata: OAuthClientMetadata = {
     client_name: CLIENT_NAME,
     redirect_uris: [redirectUrl],
@@ -63,22 +64,22 @@ export function createOAuthProvider(signIn: SignIn, { oauth }: HttpLaunch): OAut
     },
     saveClientInformation: (information, context) => write(CLIENT, { ...information, ...withIssuer(context) }),
     tokens: async (context) => ofIssuer(await read<StoredOAuthTokens & { issuer?: string }>(TOKENS), context),
-    saveTokens: (tokens, context) => write(TOKENS, { ...tokens, ...withIssuer(context) }),
+    saveTokens: async (tokens, context) => {
+      discovery = undefined;
+      await write(TOKENS, { ...tokens, ...withIssuer(context) });
+    },
     redirectToAuthorization: async (url) => {
       if (!(await signIn.open(url, state))) throw new UnauthorizedError('The user has to sign in.');
     },
     saveCodeVerifier: (verifier) => write(VERIFIER, verifier),
     codeVerifier: async () => (await read<string>(VERIFIER)) ?? '',
-    saveDiscoveryState: (discovered) => write(DISCOVERY, discovered),
-    discoveryState: () => read<OAuthDiscoveryState>(DISCOVERY),
+    saveDiscoveryState: (discovered) => {
+      discovery = discovered;
+    },
+    discoveryState: () => discovery,
     invalidateCredentials: async (scope) => {
-      const keys = {
-        all: SIGN_IN_SECRETS,
-        client: [CLIENT],
-        tokens: [TOKENS],
-        verifier: [VERIFIER],
-        discovery: [DISCOVERY],
-      };
+      if (scope === 'all' || scope === 'discovery') discovery = undefined;
+      const keys = { all: SIGN_IN_SECRETS, client: [CLIENT], tokens: [TOKENS], verifier: [VERIFIER], discovery: [] };
       for (const key of keys[scope]) await secrets.set(key, undefined);
     },
   };

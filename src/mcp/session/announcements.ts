@@ -27,7 +27,7 @@ export class Announcements {
   begin(): void {
     const { honoredFilter } = this.#client.autoOpenedSubscription ?? {};
     const again = () => this.#client.listen(honoredFilter ?? {});
-    void this.#follow(this.#client.autoOpenedSubscription, again);
+    this.#followLater(this.#client.autoOpenedSubscription, again);
   }
 
   /** Only changes of these resources are announced. */
@@ -46,7 +46,12 @@ export class Announcements {
     if (this.#watched.length === 0) return;
     const listen = () => this.#client.listen({ resourceSubscriptions: [...this.#watched] });
     this.#resources = await listen();
-    void this.#follow(this.#resources, listen);
+    this.#followLater(this.#resources, listen);
+  }
+
+  #followLater(subscription: McpSubscription | undefined, again: () => Promise<McpSubscription>): void {
+    // Rejects only through a bug, after which the connection cannot be relied on.
+    this.#follow(subscription, again).catch(() => this.#deps.lost('its event stream cannot be followed'));
   }
 
   async #follow(subscription: McpSubscription | undefined, again: () => Promise<McpSubscription>): Promise<void> {
@@ -54,7 +59,7 @@ export class Announcements {
       const end = await open.closed;
       if (end === 'local' || this.#deps.isOver()) return;
       open = await this.#reopen(again);
-      if (open === undefined) return this.#deps.lost('its event stream was lost and could not be opened again');
+      if (open === undefined) this.#deps.lost('its event stream was lost and could not be opened again');
     }
   }
 

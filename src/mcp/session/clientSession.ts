@@ -7,7 +7,6 @@ import {
   SdkError,
   SdkErrorCode,
   SdkHttpError,
-  SSEClientTransport,
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
@@ -16,6 +15,7 @@ import { describeError } from '../../base/errors.ts';
 import { type Era } from '../../protocol/mcp.ts';
 import { elicit } from '../elicitation.ts';
 import { Announcements } from './announcements.ts';
+import { canSignIn } from './sseFallback.ts';
 import { CallTimer } from './callTimer.ts';
 import { HttpTransport } from './httpTransport.ts';
 import {
@@ -33,6 +33,8 @@ import { describePrompt, toolOf } from './wireTypes.ts';
 
 /** Longer lists are cut. */
 const MOST_LISTED = 2000;
+/** How often one request may lead to the sign-in page. */
+const MOST_SIGN_INS = 2;
 const NO_LIMIT = 2 ** 31 - 1;
 /** Not part of the specification: how some servers send messages by themselves. */
 const CHANNEL = 'notifications/claude/channel';
@@ -141,10 +143,8 @@ export class ClientSession implements McpSession {
   }
 
   async listTools(): Promise<readonly McpTool[]> {
-    const { tools } = await this.client.listTools(undefined, {
-      cacheMode: 'refresh',
-      timeout: this.#deps.limits.request,
-    });
+    const options = { cacheMode: 'refresh' as const, timeout: this.#deps.limits.request };
+    const { tools } = await this.#signedIn(() => this.client.listTools(undefined, options));
     return tools.slice(0, MOST_LISTED).map(toolOf);
   }
 
@@ -154,7 +154,10 @@ export class ClientSession implements McpSession {
     const running: RunningCall = { hooks, timer, streamEnd };
     this.#running.add(running);
     try {
-      return await this.#callUntilSignedIn(tool, args, running);
+      return await this.#signedIn(
+        () => this.#asking.run(running, () => this.#send(tool, args, running)),
+        (run) => timer.paused(run),
+      );
     } catch (error) {
       if (hooks.signal.aborted) return { type: 'cancelled' };
       if (timer.signal.aborted) return await this.#afterTimeout();
@@ -168,12 +171,12 @@ export class ClientSession implements McpSession {
 
   async listResources(): Promise<readonly McpResource[]> {
     if (!this.hasResources) return [];
-    const { resources } = await this.client.listResources(undefined, { cacheMode: 'refresh' });
+    const { resources } = await this.#signedIn(() => this.client.listResources(undefined, { cacheMode: 'refresh' }));
     return resources.slice(0, MOST_LISTED);
   }
 
   async readResource(uri: string): Promise<McpContent> {
-    const { contents } = await this.client.readResource({ uri }, { cacheMode: 'refresh' });
+    const { contents } = await this.#signedIn(() => this.client.readResource({ uri }, { cacheMode: 'refresh' }));
     return { blocks: contents.map((resource) => ({ type: 'resource', resource })), isError: false };
   }
 
@@ -183,7 +186,7 @@ export class ClientSession implements McpSession {
 
   async listPrompts(): Promise<readonly McpPrompt[]> {
     if (!this.hasPrompts) return [];
-    const { prompts } = await this.client.listPrompts(undefined, { cacheMode: 'refresh' });
+    const { prompts } = await this.#signedIn(() => this.client.listPrompts(undefined, { cacheMode: 'refresh' }));
     return prompts.slice(0, MOST_LISTED).map(({ name, title, description, arguments: args = [] }) => ({
       name,
       title,
@@ -193,7 +196,7 @@ export class ClientSession implements McpSession {
   }
 
   async getPrompt(name: string, args: Readonly<Record<string, string>>): Promise<string> {
-    return describePrompt(await this.client.getPrompt({ name, arguments: { ...args } }));
+    return describePrompt(await this.#signedIn(() => this.client.getPrompt({ name, arguments: { ...args } })));
   }
 
   async close(): Promise<void> {
@@ -211,21 +214,19 @@ export class ClientSession implements McpSession {
     else void this.client.close().catch(() => undefined);
   }
 
-  /** A call that was refused for lack of rights has not run: it is sent again once the user has signed in. */
-  async #callUntilSignedIn(
-    name: string,
-    args: Readonly<Record<string, unknown>>,
-    running: RunningCall,
-  ): Promise<CallEnd> {
-    const send = () => this.#asking.run(running, () => this.#send(name, args, running));
+  /** What was refused for lack of rights has not run: it is sent again once the user has signed in. */
+  async #signedIn<T>(
+    send: () => Promise<T>,
+    waiting: (run: () => Promise<URLSearchParams | undefined>) => Promise<URLSearchParams | undefined> = (run) => run(),
+  ): Promise<T> {
     for (let round = 0; ; round++) {
       try {
         return await send();
       } catch (error) {
-        const mayRetry = round < 3 && UnauthorizedError.isInstance(error) && !running.hooks.signal.aborted;
-        const back = mayRetry ? await running.timer.paused(async () => this.#deps.signIn?.callback()) : undefined;
-        const canFinish = this.#transport instanceof HttpTransport || this.#transport instanceof SSEClientTransport;
-        if (back === undefined || !canFinish) throw error;
+        const { signIn } = this.#deps;
+        const mayRetry = round < MOST_SIGN_INS && UnauthorizedError.isInstance(error) && signIn !== undefined;
+        const back = mayRetry ? await waiting(() => signIn.callback()) : undefined;
+        if (back === undefined || !canSignIn(this.#transport)) throw error;
         await this.#transport.finishAuth(back);
       }
     }
@@ -248,7 +249,7 @@ export class ClientSession implements McpSession {
         },
       },
     );
-    const { content = [], structuredContent, isError } = result;
+    const { content, structuredContent, isError } = result;
     return {
       type: 'result',
       content: {
@@ -323,11 +324,14 @@ export class ClientSession implements McpSession {
   #noticeError(error: Error): void {
     this.#deps.log(describeError(error).slice(0, 1000));
     // The library has given up on the stream for announcements.
-    if (/maximum reconnection attempts/i.test(error.message)) void this.#loseUnlessAlive('its event stream was lost');
+    if (/maximum reconnection attempts/i.test(error.message)) this.#loseUnlessAlive('its event stream was lost');
   }
 
-  async #loseUnlessAlive(reason: string): Promise<void> {
-    if (!(await this.#isAlive())) this.#lose(reason);
+  #loseUnlessAlive(reason: string): void {
+    this.#isAlive().then(
+      (alive) => alive || this.#lose(reason),
+      () => this.#lose(reason),
+    );
   }
 
   #lose(reason: string): void {

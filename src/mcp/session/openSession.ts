@@ -4,7 +4,6 @@ import {
   SdkError,
   SdkErrorCode,
   SdkHttpError,
-  SSEClientTransport,
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
@@ -15,6 +14,7 @@ import { boundFetch, fetchThrough } from './boundedFetch.ts';
 import { ClientSession } from './clientSession.ts';
 import { HttpTransport } from './httpTransport.ts';
 import { type McpSession, type SessionDeps, SessionError } from './sessionPort.ts';
+import { createEventStream, type EventStream } from './sseFallback.ts';
 import { MOST_MESSAGE_BYTES, StdioTransport } from './stdioTransport.ts';
 
 /** About as long as a lost stream may take to be reopened. */
@@ -77,13 +77,13 @@ async function openHttp(deps: SessionDeps, launch: HttpLaunch, signal: AbortSign
   }
   return signedIn(
     deps,
-    () => new SSEClientTransport(url, options),
+    () => createEventStream(url, options),
     (transport) => connect(deps, transport, { signal, legacy: true }),
   );
 }
 
 /** If the user has just signed in, once more with what that brought. */
-async function signedIn<T extends HttpTransport | SSEClientTransport>(
+async function signedIn<T extends HttpTransport | EventStream>(
   deps: SessionDeps,
   create: () => T,
   run: (transport: T) => Promise<McpSession>,
@@ -94,7 +94,7 @@ async function signedIn<T extends HttpTransport | SSEClientTransport>(
     try {
       return await run(transport);
     } catch (error) {
-      const callback = round < 3 && UnauthorizedError.isInstance(error) ? await deps.signIn?.callback() : undefined;
+      const callback = round < 2 && UnauthorizedError.isInstance(error) ? await deps.signIn?.callback() : undefined;
       if (callback === undefined) throw error;
       await transport.finishAuth(callback);
     }

@@ -67,7 +67,7 @@ export class StdioTransport implements Transport {
       this.#finish(code === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${code}`),
     );
     // Its input may be closed at any time; `exit` follows.
-    child.stdin?.on('error', () => undefined);
+    child.stdin.on('error', () => undefined);
     this.#readMessages(child);
     this.#readLog(child);
     await started.promise;
@@ -87,7 +87,10 @@ export class StdioTransport implements Transport {
   /** Closes its input, as the protocol asks for, then ends the tree. Resolves once the process has ended. */
   async close(): Promise<void> {
     const child = this.#child;
-    if (child === undefined || this.#end !== undefined) return this.#announceClose();
+    if (child === undefined || this.#end !== undefined) {
+      this.#announceClose();
+      return;
+    }
     child.stdin?.end();
     const timers = [
       setTimeout(() => this.#signal('SIGTERM'), TERMINATE_AFTER),

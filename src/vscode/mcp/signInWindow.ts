@@ -7,7 +7,7 @@ import { type ServerSecrets, type SignIn } from '../../mcp/oauth/signInPort.ts';
 
 const FIRST_PORT = 33_419;
 const PORT = 'port';
-const ALL_KEYS = ['tokens', 'client', 'verifier', 'discovery', PORT];
+const ALL_KEYS = ['tokens', 'client', 'verifier', PORT];
 /** How long the user has for the pages of the browser. */
 const LONGEST = 10 * 60_000;
 const DONE = 'You are signed in. You can close this page and return to the editor.';

@@ -68,7 +68,10 @@ export async function startMisbehaving(
 ): Promise<Misbehaving> {
   const calls: string[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
-    if (request.method !== 'POST') return void response.writeHead(405).end();
+    if (request.method !== 'POST') {
+      response.writeHead(405).end();
+      return;
+    }
     const body: Buffer[] = [];
     for await (const piece of request) body.push(piece as Buffer);
     const { id, method, params } = JSON.parse(Buffer.concat(body).toString()) as Request;
@@ -76,19 +79,28 @@ export async function startMisbehaving(
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
     };
-    if (id === undefined) return void response.writeHead(202).end();
+    if (id === undefined) {
+      response.writeHead(202).end();
+      return;
+    }
     if (method === 'initialize') {
       const serverInfo = { name: 'misbehaving', version: '1' };
-      return reply({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo });
+      reply({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo });
+      return;
     }
     if (method === 'tools/list') {
       const tool = (name: string) => ({ name, description: name, inputSchema: { type: 'object' } });
-      return reply({ tools: [tool('one'), tool('two')] });
+      reply({ tools: [tool('one'), tool('two')] });
+      return;
     }
-    if (method === 'ping') return reply({});
+    if (method === 'ping') {
+      reply({});
+      return;
+    }
     if (method !== 'tools/call') {
       response.writeHead(200, { 'content-type': 'application/json' });
-      return void response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'no' } }));
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'no' } }));
+      return;
     }
     calls.push(params?.name ?? '');
     answer(params?.name ?? '', id, response);
