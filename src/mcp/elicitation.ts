@@ -12,6 +12,8 @@ interface ElicitAnswer {
 
 const MOST_FIELDS = 20;
 const MOST_OPTIONS = 100;
+/** So often a field is asked for again after an answer that does not fit. */
+const MOST_ATTEMPTS = 5;
 
 const choice = z.object({ const: z.string(), title: z.string().optional() });
 const fieldSchema = z.object({
@@ -110,7 +112,7 @@ async function askField(
   const options = optionsOf(field);
   const several = field.type === 'array';
   let problem = '';
-  for (;;) {
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     const answer = await ask({
       text: [head, ...describeField(name, field, isRequired), ...(problem === '' ? [] : [`\n${problem}`])].join('\n'),
       ...(options !== undefined && { options: options.map(({ label }) => label) }),
@@ -126,6 +128,7 @@ async function askField(
     if (typeof value === 'object' && !Array.isArray(value)) problem = value.problem;
     else return { value };
   }
+  return 'declined';
 }
 
 function describeField(name: string, { title, description, default: preset }: Field, isRequired: boolean): string[] {

@@ -5,9 +5,9 @@ import { describeError, describeFailure, FailureError } from '../base/errors.ts'
 import { wholeCharacters } from '../base/text.ts';
 import { type Era, type ServerState } from '../protocol/mcp.ts';
 import { type ConfiguredServer } from './config/configuration.ts';
-import { type LaunchProof, prepareLaunch, proveLaunch } from './config/launch.ts';
 import { type CallEnd, type CallHooks, type McpSession, type McpTool, SessionError } from './session/sessionPort.ts';
 import { type McpHost } from './serverPort.ts';
+import { prepareStart } from './serverStart.ts';
 
 const FIRST_DELAY = 1000;
 const LAST_DELAY = 60_000;
@@ -109,7 +109,7 @@ export class McpServer implements Disposable {
   }
 
   /** Resolves once nothing of it is left. */
-  async stop(state: 'off' = 'off'): Promise<void> {
+  async stop(): Promise<void> {
     this.#stopTimers();
     this.#attempt?.abort();
     this.#attempt = undefined;
@@ -119,7 +119,7 @@ export class McpServer implements Disposable {
     this.#instructions = undefined;
     this.#failures = 0;
     this.#setTools([]);
-    this.#become(state);
+    this.#become('off');
     await session?.close();
   }
 
@@ -138,6 +138,16 @@ export class McpServer implements Disposable {
     const end = await session.call(tool, args, hooks);
     if (end.type === 'sign_in') this.#wantSignIn(session, end.message);
     return end;
+  }
+
+  /** Waits until it is connected. Undefined: it cannot be, or the signal was aborted. */
+  async whenReady(signal: AbortSignal): Promise<McpSession | undefined> {
+    while (!signal.aborted) {
+      if (this.#session !== undefined) return this.#session;
+      if (this.#state !== 'starting' && this.#state !== 'lost' && this.#state !== 'approval') return undefined;
+      await this.#nextChange(signal);
+    }
+    return undefined;
   }
 
   /** Changes of these resources are announced, also after a reconnection. */
@@ -171,18 +181,14 @@ export class McpServer implements Disposable {
     const { configured, name } = this;
     const host = this.#host;
     this.#become(this.#wasReady ? 'lost' : 'starting', this.#problem);
-    await host.memory.ready;
-    const variables = host.variables(configured);
-    // Nothing is asked for a server that was not approved: inputs stay as they are written.
-    const plan = await prepareLaunch(configured, { ...variables, input: async (id) => `\${input:${id}}` });
-    const proof = await proveLaunch(configured, plan);
-    if (signal.aborted || !(await this.#isApproved(proof, signal))) return;
-    const launch = configured.inputs.length === 0 ? plan : await prepareLaunch(configured, variables);
-    const legacyKey = `legacy:${proof.hash}`;
+    const start = await prepareStart(host, configured, (state, problem) => this.#become(state, problem), signal);
+    if (start === undefined) return;
+    const { launch, legacyKey } = start;
     const opened: { session?: McpSession } = {};
     const session = await host.open(
       {
         server: name,
+        identity: configured.identity,
         launch,
         client: host.client,
         limits: host.limits,
@@ -234,22 +240,6 @@ export class McpServer implements Disposable {
     this.#emitter.fire({ type: 'ready' });
   }
 
-  async #isApproved(proof: LaunchProof, signal: AbortSignal): Promise<boolean> {
-    const { memory } = this.#host;
-    const { configured, name } = this;
-    if (!configured.source.workspace) return true;
-    const key = `approved:${proof.hash}`;
-    if (memory.has(key)) return true;
-    const known = `known:${configured.source.folder ?? ''}:${name}`;
-    this.#become('approval', 'it starts after your approval');
-    const approved = await this.#host.approve(configured, proof, memory.has(known), signal);
-    if (signal.aborted || !approved) return false;
-    await memory.set(key, true);
-    await memory.set(known, true);
-    this.#become('starting');
-    return true;
-  }
-
   #listLater(session: McpSession | undefined): void {
     if (session === undefined) return;
     const { clock } = this.#host;
@@ -257,7 +247,7 @@ export class McpServer implements Disposable {
     this.#listing ??= clock.after(wait, () => {
       this.#listing = undefined;
       this.#lastListed = clock.now();
-      void this.#listTools(session).catch((error: unknown) => this.#logFailure(error));
+      void this.#listTools(session).catch((error: unknown) => this.noteFailure(error));
     });
   }
 
@@ -285,7 +275,7 @@ export class McpServer implements Disposable {
 
   #fail(error: unknown): void {
     const problem = error instanceof FailureError ? describeFailure(error.failure) : describeError(error);
-    this.#logFailure(error);
+    this.noteFailure(error);
     if (error instanceof SessionError && error.kind === 'sign_in') return this.#become('sign_in', problem);
     this.#become(this.#wasReady ? 'lost' : 'failed', problem);
     // A wrong configuration does not get right by itself.
@@ -299,7 +289,7 @@ export class McpServer implements Disposable {
     this.#retry?.dispose();
     this.#retry = this.#host.clock.after(delay, () => {
       this.#retry = undefined;
-      void this.start().catch((error: unknown) => this.#logFailure(error));
+      void this.start().catch((error: unknown) => this.noteFailure(error));
     });
   }
 
@@ -326,6 +316,16 @@ export class McpServer implements Disposable {
     return this.#session;
   }
 
+  async #nextChange(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const done = () => resolve();
+    const listening = this.onDidChange(done);
+    signal.addEventListener('abort', done, { once: true });
+    await promise;
+    signal.removeEventListener('abort', done);
+    listening.dispose();
+  }
+
   #describeAbsence(): string {
     const why = this.#problem === undefined ? '' : `: ${this.#problem}`;
     switch (this.#state) {
@@ -348,7 +348,8 @@ export class McpServer implements Disposable {
     this.#emitter.fire({ type: 'state' });
   }
 
-  #logFailure(error: unknown): void {
+  /** In the server's log. */
+  noteFailure(error: unknown): void {
     this.#host.log(this.name, `Failed: ${describeError(error)}`);
   }
 }

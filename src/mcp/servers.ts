@@ -6,6 +6,8 @@ import { type ConfiguredServer } from './config/configuration.ts';
 import { McpServer, type ServerChange } from './server.ts';
 import { type McpHost } from './serverPort.ts';
 import { type RegisterTools, ServerTools } from './serverTools.ts';
+import { createTaskProcess } from './tools/runAsTask.ts';
+import { type TaskProcess } from './tools/taskProcess.ts';
 
 /** How long a request waits for servers that start for the first time. */
 const SETTLED_WITHIN = 5000;
@@ -86,6 +88,20 @@ export class McpServers implements McpSource, Disposable {
     for (const one of configured) if (!this.#servers.has(one.name)) this.#add(one);
     this.#refreshTools();
     this.#onDidChangeRows.fire();
+  }
+
+  /** A task that was started before: it is followed again once its server is connected. */
+  takeUpTask(task: {
+    readonly server: string;
+    readonly reference: string;
+    readonly tool: string;
+    readonly startedAt: string;
+  }): TaskProcess | undefined {
+    const server = this.#servers.get(task.server);
+    if (server === undefined) return undefined;
+    const process = createTaskProcess(server, task);
+    process.follow();
+    return process;
   }
 
   async setOff(server: McpServer, off: boolean): Promise<void> {

@@ -154,6 +154,8 @@ const bodies = {
     start_time: z.string(),
     tool_call_id: z.string(),
     ended: z.boolean().optional(),
+    /** It is a task of an MCP server. */
+    task: z.strictObject({ server: z.string(), reference: z.string() }).optional(),
   },
   inquiry_request: {
     id: z.string(),

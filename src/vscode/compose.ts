@@ -59,12 +59,11 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
   const models = composeModels(window);
   const { model } = models;
   const frontends = composeFrontends(window, model);
-  const commands = composeHandles(window, storage.folderOf);
+  const mcp = composeMcp(window, workspace, (text) => frontends.notice('info', text));
+  const commands = composeHandles(window, storage.folderOf, mcp.tasks);
   const { handles } = commands;
   const tasks = held.add(new EditorTasks(realClock, report('a task could not be followed')));
   const languages = held.add(createLanguageTools({ ...base, workspace }));
-
-  const mcp = composeMcp(window, workspace, (text) => frontends.notice('info', text));
 
   const earshot = new Earshot({
     ...base,

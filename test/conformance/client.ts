@@ -65,6 +65,7 @@ async function connect(url: string, signIn: SignIn): Promise<McpSession> {
   return openSession(
     {
       server: 'conformance',
+      identity: 'conformance',
       launch,
       client: { name: 'Earshot', version: '0.0.0' },
       limits: { ...LIMITS, request: 20_000, connect: 20_000 },

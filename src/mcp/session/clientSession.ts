@@ -1,51 +1,42 @@
 // A connection over the client library: requests, time-outs, probes, and what the server announces by itself.
-import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type Client,
   type ClientOptions,
   ProtocolError,
-  SdkError,
-  SdkErrorCode,
-  SdkHttpError,
+  type Tool,
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { describeError } from '../../base/errors.ts';
 import { type Era } from '../../protocol/mcp.ts';
-import { elicit } from '../elicitation.ts';
 import { Announcements } from './announcements.ts';
 import { canSignIn } from './sseFallback.ts';
-import { CallTimer } from './callTimer.ts';
 import { HttpTransport } from './httpTransport.ts';
 import {
+  type AskForTask,
   type CallEnd,
   type CallHooks,
   type McpContent,
   type McpPrompt,
   type McpResource,
   type McpSession,
+  type McpTask,
   type McpTool,
   type SessionDeps,
 } from './sessionPort.ts';
 import { StdioTransport } from './stdioTransport.ts';
+import { TaskSession } from './taskSession.ts';
+import { ToolCalls } from './toolCalls.ts';
 import { describePrompt, toolOf } from './wireTypes.ts';
 
 /** Longer lists are cut. */
 const MOST_LISTED = 2000;
 /** How often one request may lead to the sign-in page. */
 const MOST_SIGN_INS = 2;
-const NO_LIMIT = 2 ** 31 - 1;
 /** Not part of the specification: how some servers send messages by themselves. */
 const CHANNEL = 'notifications/claude/channel';
 const channelSchema = z.object({ content: z.string() });
-
-interface RunningCall {
-  readonly hooks: CallHooks;
-  readonly timer: CallTimer;
-  /** Aborted when the stream of its answer has ended without one. */
-  readonly streamEnd: AbortController;
-}
 
 type CreateClient = (listChanged: NonNullable<ClientOptions['listChanged']>) => Client;
 
@@ -53,11 +44,10 @@ export class ClientSession implements McpSession {
   readonly client: Client;
   readonly #deps: SessionDeps;
   readonly #transport: Transport;
-  /** The calls that have no answer, oldest first: a question of the server belongs to one of them. */
-  readonly #running = new Set<RunningCall>();
-  /** In the newer era a question is part of the call's own answer. */
-  readonly #asking = new AsyncLocalStorage<RunningCall>();
+  readonly #calls: ToolCalls;
   readonly #announcements: Announcements;
+  #listed: ReadonlyMap<string, Tool> = new Map();
+  #tasks: TaskSession | undefined;
   #probing: Promise<boolean> | undefined;
   #over = false;
 
@@ -81,21 +71,18 @@ export class ClientSession implements McpSession {
       missed: () => listener.toolsChanged(),
       lost: (reason) => this.#lose(reason),
     });
-    if (transport instanceof HttpTransport) {
-      // Fires also right after the answer, which is taken first.
-      transport.streamEnd = () => {
-        const call = this.#asking.getStore();
-        return call && (() => void setTimeout(() => call.streamEnd.abort(), 0));
-      };
-    }
+    this.#calls = new ToolCalls({
+      client: this.client,
+      transport,
+      deps,
+      signedIn: (send, waiting) => this.#signedIn(send, waiting),
+      isAlive: () => this.#isAlive(),
+      isOver: () => this.#over,
+      lose: (reason) => this.#lose(reason),
+      describeEnd: (error) => this.#describeEnd(error),
+    });
     this.client.onclose = () => this.#lose(this.#describeEnd());
     this.client.onerror = (error) => this.#noticeError(error);
-    this.client.setRequestHandler('elicitation/create', async ({ params }) => {
-      const call = this.#asking.getStore() ?? [...this.#running].at(-1);
-      // Without a call nobody has asked for anything: a server cannot open a question by itself.
-      if (call === undefined) return { action: 'cancel' };
-      return call.timer.paused(() => elicit(deps.server, params, call.hooks, (url) => deps.openExternal(url)));
-    });
     this.client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
       if (!this.#over) listener.resourceUpdated(params.uri);
     });
@@ -145,28 +132,32 @@ export class ClientSession implements McpSession {
   async listTools(): Promise<readonly McpTool[]> {
     const options = { cacheMode: 'refresh' as const, timeout: this.#deps.limits.request };
     const { tools } = await this.#signedIn(() => this.client.listTools(undefined, options));
-    return tools.slice(0, MOST_LISTED).map(toolOf);
+    const listed = tools.slice(0, MOST_LISTED);
+    this.#listed = new Map(listed.map((tool) => [tool.name, tool]));
+    return listed.map(toolOf);
   }
 
-  async call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd> {
-    const timer = new CallTimer(this.#deps.limits.request);
-    const streamEnd = new AbortController();
-    const running: RunningCall = { hooks, timer, streamEnd };
-    this.#running.add(running);
-    try {
-      return await this.#signedIn(
-        () => this.#asking.run(running, () => this.#send(tool, args, running)),
-        (run) => timer.paused(run),
-      );
-    } catch (error) {
-      if (hooks.signal.aborted) return { type: 'cancelled' };
-      if (timer.signal.aborted) return await this.#afterTimeout();
-      if (streamEnd.signal.aborted) return await this.#afterLostAnswer('the connection ended before its answer');
-      return await this.#afterError(error);
-    } finally {
-      timer.dispose();
-      this.#running.delete(running);
-    }
+  call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd> {
+    return this.#calls.call(tool, args, hooks);
+  }
+
+  get hasTasks(): boolean {
+    return this.era === 'legacy' && this.client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined;
+  }
+
+  startTask(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    ask: AskForTask,
+    signal: AbortSignal,
+  ): Promise<McpTask | McpContent> {
+    const tool = this.#listed.get(name);
+    if (tool === undefined) throw new Error(`the server has no tool ${name} any more`);
+    return this.#signedIn(() => this.#taskSession().start(tool, args, ask, signal));
+  }
+
+  resumeTask(reference: string, ask: AskForTask): Promise<McpTask> {
+    return this.#signedIn(() => this.#taskSession().resume(reference, ask));
   }
 
   async listResources(): Promise<readonly McpResource[]> {
@@ -232,70 +223,6 @@ export class ClientSession implements McpSession {
     }
   }
 
-  async #send(
-    name: string,
-    args: Readonly<Record<string, unknown>>,
-    { hooks, timer, streamEnd }: RunningCall,
-  ): Promise<CallEnd> {
-    const result = await this.client.callTool(
-      { name, arguments: { ...args } },
-      {
-        signal: AbortSignal.any([hooks.signal, timer.signal, streamEnd.signal]),
-        timeout: NO_LIMIT,
-        onprogress: ({ progress, total, message }) => {
-          timer.restart();
-          const share = total === undefined ? String(progress) : `${progress} of ${total}`;
-          hooks.progress(message === undefined ? `${share}\n` : `${share}: ${message.slice(0, 1000)}\n`);
-        },
-      },
-    );
-    const { content, structuredContent, isError } = result;
-    return {
-      type: 'result',
-      content: {
-        blocks: content,
-        ...(structuredContent !== undefined && { structured: structuredContent }),
-        isError: isError === true,
-      },
-    };
-  }
-
-  async #afterTimeout(): Promise<CallEnd> {
-    const { request, probe } = this.#deps.limits;
-    if (await this.#isAlive()) return { type: 'slow', seconds: request / 1000 };
-    const message = `it did not answer within ${request / 1000} s, nor a probe within ${probe / 1000} s`;
-    this.#lose(message);
-    return { type: 'lost', message };
-  }
-
-  async #afterLostAnswer(message: string): Promise<CallEnd> {
-    if (!(await this.#isAlive())) this.#lose(message);
-    return { type: 'lost', message };
-  }
-
-  async #afterError(error: unknown): Promise<CallEnd> {
-    if (error instanceof ProtocolError) return { type: 'refused', message: error.message.slice(0, 2000) };
-    if (UnauthorizedError.isInstance(error)) return { type: 'sign_in', message: 'the user has to sign in' };
-    if (error instanceof SdkHttpError) return this.#afterHttpError(error);
-    if (
-      error instanceof SdkError &&
-      error.code !== SdkErrorCode.ConnectionClosed &&
-      error.code !== SdkErrorCode.SendFailed
-    ) {
-      return { type: 'refused', message: error.message.slice(0, 2000) };
-    }
-    const message = this.#describeEnd(error);
-    return this.#over ? { type: 'lost', message } : this.#afterLostAnswer(message);
-  }
-
-  async #afterHttpError({ status }: SdkHttpError): Promise<CallEnd> {
-    if (status === 401 || status === 403) return { type: 'sign_in', message: `it answered with HTTP ${status}` };
-    // It has forgotten the session: everything that it kept for it is gone.
-    if (status === 404 && this.era === 'legacy') this.#lose('it does not know this session any more');
-    if (status < 500) return { type: 'refused', message: `it answered with HTTP ${status}` };
-    return this.#afterLostAnswer(`it answered with HTTP ${status}`);
-  }
-
   /** Asked once for all calls that want to know at the same time. */
   #isAlive(): Promise<boolean> {
     if (this.#over) return Promise.resolve(false);
@@ -319,6 +246,12 @@ export class ClientSession implements McpSession {
         await soon();
       }
     }
+  }
+
+  #taskSession(): TaskSession {
+    const { identity, log } = this.#deps;
+    this.#tasks ??= new TaskSession(this.client, identity, log);
+    return this.#tasks;
   }
 
   #noticeError(error: Error): void {

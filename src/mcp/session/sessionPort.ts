@@ -66,6 +66,31 @@ export type CallEnd =
   | { readonly type: 'sign_in'; readonly message: string }
   | { readonly type: 'cancelled' };
 
+/** `text`: the value of the only field. */
+export interface TaskAnswer {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  readonly content?: Readonly<Record<string, unknown>>;
+  readonly text?: string;
+}
+
+export type TaskEnd =
+  | { readonly type: 'completed'; readonly content: McpContent }
+  | { readonly type: 'failed'; readonly message: string }
+  | { readonly type: 'cancelled' };
+
+/** A call that goes on at the server without a connection. */
+export interface McpTask {
+  /** By which it is found again. */
+  readonly reference: string;
+  /** Follows it to its end. Rejects if the connection is lost. */
+  settle(onStatus: (state: string, message: string | undefined) => void, signal: AbortSignal): Promise<TaskEnd>;
+  cancel(): Promise<void>;
+  /** Stops following it. */
+  detach(): Promise<void>;
+}
+
+export type AskForTask = (params: unknown) => Promise<TaskAnswer>;
+
 export interface McpSession {
   readonly era: Era;
   readonly version: string;
@@ -77,6 +102,16 @@ export interface McpSession {
   readonly hasPrompts: boolean;
   listTools(): Promise<readonly McpTool[]>;
   call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd>;
+  /** Whether the server can run tools as tasks. */
+  readonly hasTasks: boolean;
+  /** A tool that can be a task; the server may answer at once all the same. */
+  startTask(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    ask: AskForTask,
+    signal: AbortSignal,
+  ): Promise<McpTask | McpContent>;
+  resumeTask(reference: string, ask: AskForTask): Promise<McpTask>;
   listResources(): Promise<readonly McpResource[]>;
   readResource(uri: string): Promise<McpContent>;
   /** Only changes of these are announced. */
@@ -113,6 +148,8 @@ export const LIMITS: SessionLimits = { request: 60_000, probe: 10_000, connect: 
 
 export interface SessionDeps {
   readonly server: string;
+  /** The same as long as its configuration is. */
+  readonly identity: string;
   readonly launch: Launch;
   readonly client: { readonly name: string; readonly version: string };
   readonly limits: SessionLimits;

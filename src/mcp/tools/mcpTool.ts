@@ -5,6 +5,7 @@ import { type Tool, type ToolContext, type ToolOutcome } from '../../core/ports/
 import { type McpServer } from '../server.ts';
 import { type CallEnd, type McpTool } from '../session/sessionPort.ts';
 import { resultText } from './contentText.ts';
+import { runAsTask } from './runAsTask.ts';
 import { boundSchema, describeHints, describeTool } from './toolSchema.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -27,7 +28,7 @@ export function createMcpTool({ name, server, tool, onDemand, trustsHints }: Mcp
     description: { name, description: describeTool(tool), parameters: boundSchema(tool) },
     // A server may run anything: its own word does not change that, the user's does.
     effect: onlyReads && trustsHints ? 'read' : 'execute',
-    emits: [],
+    emits: tool.task === 'forbidden' ? [] : ['stopped', 'failed', 'waiting', 'lost', 'running'],
     traits: { server: server.name, invalidatesReports: true, ...(onDemand && { onDemand: true as const }) },
     parse: (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -70,6 +71,9 @@ async function runMcpTool(
   context: ToolContext,
 ): Promise<ToolOutcome> {
   const { signal, progress, ask } = context;
+  if (tool.task !== 'forbidden' && server.session?.hasTasks === true && context.handles !== undefined) {
+    return runAsTask({ name, server, tool }, args, context, context.handles);
+  }
   const hooks = { signal, progress, ask };
   let ended = 0;
   const pid = server.session?.pid;

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Earshot } from '../../core/earshot.ts';
+import { type RemoteTasks } from '../../core/ports/processes.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type McpServer } from '../../mcp/server.ts';
 import { realFileSystem } from '../../node/fileSystem.ts';
@@ -19,6 +20,7 @@ export interface ComposedMcp {
   readonly commands: Pick<CommandHandlers, McpCommand>;
   /** For the ports of Earshot. */
   readonly ports: { toolsReady(): Promise<void>; moreInstructions(): readonly { name: string; text: string }[] };
+  readonly tasks: RemoteTasks;
   /** Once Earshot is there. */
   start(earshot: Earshot): void;
   close(): Promise<void>;
@@ -45,10 +47,19 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
     part.mcp = held.add(new Loaded({ context, logger, settings, memory, earshot, log: part.log, notice }));
     return part.mcp;
   };
+  /** The last server was removed from the configuration. */
+  const unload = async () => {
+    const { mcp, log } = part;
+    delete part.mcp;
+    delete part.log;
+    await mcp?.close();
+    for (const one of [mcp, log]) if (one !== undefined) held.release(one);
+  };
   const read = async (earshot: Earshot) => {
     const { servers, problems } = await readConfiguration({ workspace, files: realFileSystem, profileFile });
     await vscode.commands.executeCommand('setContext', HAS_MCP_SERVERS, servers.length > 0);
-    if (servers.length > 0 || part.mcp !== undefined) await (await loaded(earshot)).servers.configure(servers);
+    if (servers.length > 0) await (await loaded(earshot)).servers.configure(servers);
+    else await unload();
     for (const problem of problems) {
       logger.warn(`MCP: ${problem}`);
       notice(`MCP servers: ${problem}`);
@@ -90,6 +101,12 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
         await part.mcp?.servers.settled();
       },
       moreInstructions: () => part.mcp?.instructions ?? [],
+    },
+    tasks: {
+      takeUp: async (task) => {
+        await reading;
+        return part.mcp?.servers.takeUpTask(task);
+      },
     },
     start: (earshot) => {
       const readAgain = () => {

@@ -13,7 +13,7 @@ export interface HttpServerProcess {
 }
 
 export async function startModernHttp(port = 0): Promise<HttpServerProcess> {
-  const child = spawn(process.execPath, [join(root, 'test/support/mcp/modernServer.ts'), '--http', String(port)], {
+  const child = spawn(process.execPath, [join(root, 'test/support/mcp/modernServer.mjs'), '--http', String(port)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   end(child);

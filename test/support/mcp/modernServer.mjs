@@ -1,12 +1,11 @@
 // A server of revision 2026-07-28 built on the official library: over stdio by default, over HTTP with `--http` (prints its port).
 import { createServer } from 'node:http';
-import { type AddressInfo } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as z from 'zod';
 
-function create(): McpServer {
+function create() {
   const server = new McpServer({ name: 'modern', version: '1' }, { instructions: 'Add numbers with add.' });
   server.registerTool(
     'add',
@@ -27,10 +26,10 @@ function create(): McpServer {
 if (process.argv.includes('--http')) {
   const handler = toNodeHandler(createMcpHandler(create, { legacy: 'reject' }));
   const server = createServer((request, response) => {
-    handler(request, response).catch((error: unknown) => process.stderr.write(String(error)));
+    handler(request, response).catch((error) => process.stderr.write(String(error)));
   });
   const port = Number(process.argv.at(-1)) || 0;
-  server.listen(port, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
+  server.listen(port, '127.0.0.1', () => process.stdout.write(`${server.address().port}\n`));
 } else {
   serveStdio(create, { legacy: 'reject' });
 }
