@@ -75,6 +75,10 @@ export class McpServer implements Disposable {
     return this.#tools;
   }
 
+  get isConnected(): boolean {
+    return this.#session !== undefined;
+  }
+
   get session(): McpSession | undefined {
     return this.#session;
   }
@@ -304,15 +308,8 @@ export class McpServer implements Disposable {
   async #whenConnected(signal: AbortSignal, patient = false): Promise<McpSession | undefined> {
     const waits = () => this.#state === 'starting' || (patient && this.#state === 'lost');
     if (this.#session !== undefined || !waits()) return this.#session;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const done = () => resolve();
-    const listening = this.onDidChange(() => (this.#session !== undefined || !waits()) && resolve());
-    const timer = this.#host.clock.after(this.#host.limits.probe, done);
-    signal.addEventListener('abort', done, { once: true });
-    await promise;
-    signal.removeEventListener('abort', done);
-    timer.dispose();
-    listening.dispose();
+    const late = AbortSignal.any([signal, AbortSignal.timeout(this.#host.limits.probe)]);
+    while (!late.aborted && waits() && !this.isConnected) await this.#nextChange(late);
     return this.#session;
   }
 

@@ -68,12 +68,11 @@ export type ServerInput = z.infer<typeof inputSchema>;
 /** In messages and rules; tools are called `server__tool`. */
 export const SERVER_NAME = /^[^\s\p{Cc}](?:[^\p{Cc}]{0,98}[^\s\p{Cc}])?$/u;
 
-export const SERVER_STATES = ['off', 'approval', 'starting', 'ready', 'lost', 'failed', 'sign_in'] as const;
 /**
  * `off`: disabled, or the workspace is not trusted. `approval`: it waits for the user's approval. `lost`: it was connected
  * and is being reconnected. `failed`: it cannot be started. `sign_in`: it wants the user to sign in.
  */
-export type ServerState = (typeof SERVER_STATES)[number];
+export type ServerState = 'off' | 'approval' | 'starting' | 'ready' | 'lost' | 'failed' | 'sign_in';
 
 /** `modern`: 2026-07-28 and later; `legacy`: the revisions before it. */
 export type Era = 'modern' | 'legacy';

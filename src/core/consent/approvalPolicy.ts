@@ -2,7 +2,8 @@
 import { printPath } from '../../base/printPath.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect } from '../../protocol/tool.ts';
-import { type Permissions, type Tool, type Touched, type TouchedServer } from '../ports/ports.ts';
+import { type TouchedServer } from '../ports/mcp.ts';
+import { type Permissions, type Tool, type Touched } from '../ports/ports.ts';
 import { type Workspace } from '../ports/workspace.ts';
 import { isLocalHost } from './addresses.ts';
 import { isAllowed, parseCommand, pathsIn } from './commandLine.ts';

@@ -1,4 +1,4 @@
-// What the producer of `mcp.*` notifications learns of MCP servers. Implemented in mcp/.
+// What core and the producer of `mcp.*` notifications know of MCP servers. Implemented in mcp/.
 import { type Event } from '../../base/emitter.ts';
 import { type ServerState } from '../../protocol/mcp.ts';
 
@@ -19,4 +19,17 @@ export interface McpServerView {
 export interface McpSource {
   readonly onDidChange: Event<McpChange>;
   servers(): readonly McpServerView[];
+}
+
+/** What a call of a tool of an MCP server touches; approvals are decided by it. */
+export interface TouchedServer {
+  readonly name: string;
+  /** Distinguishes servers that have the same name, now or later. */
+  readonly identity: string;
+  /** The tool's name on the server. */
+  readonly tool: string;
+  /** What the server says of the tool, for people: it only reads, it may destroy something. */
+  readonly note?: string;
+  /** *Always* for the whole server does not include it. */
+  readonly alone?: true;
 }

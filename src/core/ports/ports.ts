@@ -10,6 +10,7 @@ import { type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
 import { type ChangedFile, type SeenState, type SeenView, type ShownFile } from './fileViews.ts';
 import { type ConversationHandles } from './handles.ts';
+import { type TouchedServer } from './mcp.ts';
 import { type ModelMessage } from './modelMessages.ts';
 import { type NotificationRecord } from './notificationRecord.ts';
 import { type ReportedProblems } from './problems.ts';
@@ -140,18 +141,6 @@ export interface Touched {
   readonly task?: string;
   /** A tool of an MCP server. */
   readonly server?: TouchedServer;
-}
-
-export interface TouchedServer {
-  readonly name: string;
-  /** Distinguishes servers that have the same name, now or later. */
-  readonly identity: string;
-  /** The tool's name on the server. */
-  readonly tool: string;
-  /** What the server says of the tool, for people: it only reads, it may destroy something. */
-  readonly note?: string;
-  /** *Always* for the whole server does not include it. */
-  readonly alone?: true;
 }
 
 /** Arguments arrive parsed by `parse`. Expected failures are outcomes with `isError`; a throw is a bug. */

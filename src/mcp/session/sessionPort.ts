@@ -124,7 +124,7 @@ export interface McpSession {
   kill(): void;
 }
 
-export interface SessionListener {
+interface SessionListener {
   /** Once, unless it was closed from here. */
   ended(reason: string): void;
   toolsChanged(): void;

@@ -10,7 +10,7 @@ export const MOST_OFFERED = 30;
 const MOST_FOUND = 10;
 const MOST_LINE = 200;
 
-export const FIND_TOOLS = 'find_tools';
+const FIND_TOOLS = 'find_tools';
 
 const argumentsSchema = z.strictObject({
   query: z.string().trim().min(1).max(200).describe('Words of the name or the description, or the name of a server'),

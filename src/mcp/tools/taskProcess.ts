@@ -117,17 +117,22 @@ export class TaskProcess implements SupervisedCommand {
     this.#emitter.dispose();
   }
 
+  get #isOver(): boolean {
+    return this.#over.signal.aborted || this.#end !== undefined;
+  }
+
   async #follow(started: McpTask | undefined): Promise<void> {
     let task = started;
     for (;;) {
       task ??= await this.#deps.resume((params) => this.ask(params), this.#over.signal);
-      if (this.#over.signal.aborted) return;
+      if (this.#isOver) return;
       if (task === undefined) throw new Error('its server is not configured any more');
       this.#current = task;
       try {
-        return this.#settle(await task.settle((state, message) => this.#show(state, message), this.#over.signal));
+        this.#settle(await task.settle((state, message) => this.#show(state, message), this.#over.signal));
+        return;
       } catch (error) {
-        if (this.#over.signal.aborted || this.#end !== undefined) return;
+        if (this.#isOver) return;
         // The connection was lost: it is followed again once the server is back.
         this.#deps.report(error);
         task = undefined;

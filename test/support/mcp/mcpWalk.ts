@@ -35,7 +35,7 @@ export const servers = {
   }),
 };
 
-export function official(name: string, ...args: string[]): object {
+function official(name: string, ...args: string[]): object {
   return {
     command: process.execPath,
     args: [join(root, 'node_modules/@modelcontextprotocol', name, 'dist/index.js'), ...args],
