@@ -114,6 +114,8 @@ const bodies = {
     model: z.string(),
     mode: z.string(),
     tools: z.array(z.string()),
+    /** The tools of MCP servers, each with a hash of its description. */
+    servers: z.array(z.strictObject({ name: z.string(), tools: z.record(z.string(), z.string()) })).optional(),
     instructions: z.array(z.strictObject({ name: z.string(), hash: z.string() })),
   },
   /** `arguments_text`: the arguments verbatim, if they were not a JSON object. */
@@ -142,6 +144,8 @@ const bodies = {
     /** Changes that others made, or may have made, while the call ran. */
     meanwhile: changesSchema.optional(),
     handles: shownHandlesSchema.optional(),
+    /** Tools that the conversation is offered from here on. */
+    tools: z.array(z.string()).optional(),
   },
   /** `pid` and `start_time` are the supervisor's. `ended`: the command has ended and only its output is kept. */
   handle_started: {
@@ -150,6 +154,8 @@ const bodies = {
     start_time: z.string(),
     tool_call_id: z.string(),
     ended: z.boolean().optional(),
+    /** It is a task of an MCP server. */
+    task: z.strictObject({ server: z.string(), reference: z.string() }).optional(),
   },
   inquiry_request: {
     id: z.string(),

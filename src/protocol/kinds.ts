@@ -52,6 +52,8 @@ export const KINDS = {
   'mcp.disconnected': kind('error', 'mcp', 'server', 'The connection to an MCP server was lost.'),
   'mcp.reconnected': kind('info', 'mcp', 'server', 'An MCP server is connected again.'),
   'mcp.tools_changed': kind('info', 'mcp', 'server', 'An MCP server offers other tools than before.'),
+  'mcp.resource_updated': kind('info', 'mcp', 'server', 'A resource that was attached or is watched has changed.'),
+  'mcp.event': kind('info', 'mcp', 'server', 'An MCP server sent a message by itself.'),
   'config.changed': kind('info', 'host', 'itself', 'The model, the tools, the mode or the instructions changed.'),
   'budget.context': kind('info', 'host', 'itself', 'The context window fills up.'),
   'budget.rate_limited': kind('warning', 'host', 'itself', 'The endpoint asks to slow down.'),

@@ -5,6 +5,10 @@ const PREFIXES = {
   glob: 'glob:',
   handle: 'handle:',
   task: 'task:',
+  /** An MCP server whose tools the conversation was offered. */
+  mcp: 'mcp:',
+  /** A resource of an MCP server: `resource:server uri`. */
+  resource: 'resource:',
   /** Reaches every live conversation, whatever the notification is about. */
   kind: 'kind:',
   /** What concerns one conversation only, such as its own budget. */

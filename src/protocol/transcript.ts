@@ -37,6 +37,10 @@ interface ApprovalView {
   readonly reason?: string;
   /** What *always* would allow; absent if it is not offered. */
   readonly always?: string;
+  /** The MCP server that *always for this server* would allow; absent if it is not offered. */
+  readonly alwaysServer?: string;
+  /** What the tool's MCP server says about it. */
+  readonly note?: string;
   /** Why the last answer was not accepted. */
   readonly problem?: string;
   /** What the call would change in files now. */

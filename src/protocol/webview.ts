@@ -47,7 +47,7 @@ export const fromPageSchema = z.discriminatedUnion('type', [
     action: z.enum(['approve', 'reject', 'modify']),
     reason: z.string().max(10_000).optional(),
     /** With `approve`: similar calls need no approval from now on. */
-    always: z.boolean().optional(),
+    always: z.union([z.boolean(), z.literal('server')]).optional(),
     /** With `modify`: the arguments to run instead. */
     arguments: z.record(z.string(), z.unknown()).optional(),
   }),

@@ -13,6 +13,7 @@ import { type CommandHandlers } from './commands.ts';
 import { composeChat, composeFrontends, composeView } from './compose/chat.ts';
 import { composeHandles } from './compose/handles.ts';
 import { composeHub, offerMessageTools } from './compose/hub.ts';
+import { composeMcp } from './compose/mcp.ts';
 import { composeModels } from './compose/models.ts';
 import { composeStorage } from './compose/storage.ts';
 import { composeTools } from './compose/tools.ts';
@@ -60,7 +61,8 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
   const models = composeModels(window);
   const { model } = models;
   const frontends = composeFrontends(window, model);
-  const commands = composeHandles(window, storage.folderOf);
+  const mcp = composeMcp(window, workspace, (text) => frontends.notice('info', text));
+  const commands = composeHandles(window, storage.folderOf, mcp.tasks);
   const { handles } = commands;
   const tasks = held.add(new EditorTasks(realClock, report('a task could not be followed')));
   const languages = held.add(createLanguageTools({ ...base, workspace }));
@@ -69,6 +71,7 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
 
   const earshot = new Earshot({
     ...base,
+    ...mcp.ports,
     ...{ store, lock, snapshots, checkpoints, permissions, userFiles },
     ...{ workspace, buffers, onDidChangeFiles },
     frontend: frontends.all,
@@ -92,6 +95,7 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
   });
 
   offerMessageTools(window, messaging, earshot);
+  mcp.start(earshot);
 
   const chatting = composeChat(window, { earshot, hub, frontends, storage, commands, workspace, statusBar, model });
   const { chat } = chatting;
@@ -113,10 +117,11 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
       ...page.commands,
       ...models.commands,
       ...review.commands,
+      ...mcp.commands,
     },
     view: page.view,
     close: async () => {
-      await earshot.shutDown();
+      await Promise.all([earshot.shutDown(), mcp.close()]);
       await hub.close();
       await checkpoints.close();
     },

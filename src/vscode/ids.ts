@@ -21,11 +21,21 @@ export const COMMANDS = {
   keepChange: 'earshot.keepChange',
   undoChange: 'earshot.undoChange',
   restore: 'earshot.restore',
+  restartServer: 'earshot.mcp.restart',
+  enableServer: 'earshot.mcp.enable',
+  disableServer: 'earshot.mcp.disable',
+  signInToServer: 'earshot.mcp.signIn',
+  signOutOfServer: 'earshot.mcp.signOut',
+  forgetServerInputs: 'earshot.mcp.forgetInputs',
+  showServerLog: 'earshot.mcp.showLog',
 } as const;
 export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
 
 export const VIEW_CONTAINER = 'earshot';
 export const CHAT_VIEW = 'earshot.chat';
+export const MCP_VIEW = 'earshot.mcp';
+/** The context key that is set while an MCP server is configured. */
+export const HAS_MCP_SERVERS = 'earshot.hasMcpServers';
 /** The context key with the files that have changes to review. */
 export const CHANGED_FILES = 'earshot.changedFiles';
 /** Every setting is in this section; its key within is a `SettingName`. */

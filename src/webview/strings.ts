@@ -169,6 +169,9 @@ export const strings = {
   approvalQuestionOther: (name: string) => `Earshot wants to use the tool ${name}.`,
   approve: 'Approve',
   approveAlways: 'Always',
+  approveAlwaysServer: (server: string) => `Always for ${server}`,
+  approveAlwaysServerTitle: (server: string) =>
+    `Approve, and do not ask again for the tools of the MCP server ${server}, except those that may destroy something`,
   approveAlwaysTitle: (what: string) => `Approve, and do not ask again for: ${what}`,
   reject: 'Reject',
   modify: 'Modify…',

@@ -27,6 +27,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   tools: { folders: [...pure, 'node', 'tools'], packages: ['diff', 'zod'], node: true },
   producers: { folders: [...pure, 'node', 'producers'], packages: ['chokidar'], node: true },
   storage: { folders: [...pure, 'node', 'storage'], packages: ['zod'], node: true },
+  mcp: {
+    folders: [...pure, 'node', 'mcp'],
+    packages: ['@modelcontextprotocol/client', '@modelcontextprotocol/ext-tasks', 'zod'],
+    node: true,
+  },
   hub: {
     folders: [...pure, 'node', 'hub'],
     packages: [
@@ -36,7 +41,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: true,
   },
   vscode: {
-    folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'hub', 'vscode'],
+    folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'mcp', 'hub', 'vscode'],
     packages: ['vscode', 'zod'],
     node: true,
   },

@@ -24,6 +24,7 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
     'core/checkpoints/putBack.ts',
     'producers/files/exclusions.ts',
     'vscode/review/reviewContent.ts',
+    'vscode/mcp/configurationFiles.ts',
   ],
   readBeneath: ['core/checkpoints/putBack.ts', 'vscode/review/reviewBuffers.ts'],
   // Through the editor: virtual file systems, and the bytes before and after a change.

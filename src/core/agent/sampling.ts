@@ -32,7 +32,7 @@ async function readSamples(
   prompting: Prompting,
   type: DeliveryPoint['type'],
 ): Promise<readonly Sample[]> {
-  await prompting.refresh();
+  await Promise.all([prompting.refresh(), ports.toolsReady?.()]);
   const { state } = log;
   const point: DeliveryPoint = {
     conversation: log.id,

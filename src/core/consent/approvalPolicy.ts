@@ -2,6 +2,7 @@
 import { printPath } from '../../base/printPath.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect } from '../../protocol/tool.ts';
+import { type TouchedServer } from '../ports/mcp.ts';
 import { type Permissions, type Tool, type Touched } from '../ports/ports.ts';
 import { type Workspace } from '../ports/workspace.ts';
 import { isLocalHost } from './addresses.ts';
@@ -14,6 +15,8 @@ import { type ShellSyntax } from './shell/script.ts';
 interface Always {
   readonly rule: string;
   readonly label: string;
+  /** What *Always for This Server* allows. */
+  readonly server?: { readonly rule: string; readonly label: string };
 }
 
 export type Verdict =
@@ -23,6 +26,7 @@ export type Verdict =
   | {
       readonly type: 'ask';
       readonly reason?: string;
+      readonly note?: string;
       readonly always?: Always;
       readonly letIn: readonly string[];
       readonly names?: readonly string[];
@@ -66,11 +70,17 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
   const always = alwaysFor(name, touched, deps.shell);
   const passes = !vague && PASSES[settings['approvals.mode']].includes(effect);
   const unclear = passes ? named?.unclear : undefined;
-  const permitted = touched.onlyOnce !== true && deps.permissions?.has(always.rule) === true;
+  const permitted = touched.onlyOnce !== true && isPermitted(deps, always);
   if ((passes && unclear === undefined) || permitted || isListedCommand(deps, touched, named?.unclear !== undefined))
     return { type: 'allowed' };
   const reason = unclear === undefined ? {} : { reason: `it may lead outside the workspace: ${unclear}.` };
-  return { type: 'ask', ...reason, ...(touched.onlyOnce !== true && { always }), letIn: [] };
+  const note = touched.server?.note;
+  const offered = { ...reason, ...(note !== undefined && { note }), ...(touched.onlyOnce !== true && { always }) };
+  return { type: 'ask', ...offered, letIn: [] };
+}
+
+function isPermitted({ permissions }: PolicyDeps, { rule, server }: Always): boolean {
+  return permissions?.has(rule) === true || (server !== undefined && permissions?.has(server.rule) === true);
 }
 
 /** Finds what needs approval in every mode, whatever was allowed before. */
@@ -133,13 +143,20 @@ function hostOf(url: string): URL | undefined {
 }
 
 /** A command is remembered by its words where they are certain, else by its exact text; a page by its server; anything else by its tool. */
-function alwaysFor(name: string, { command, task, url }: Touched, shell: ShellSyntax): Always {
+function alwaysFor(name: string, { command, task, url, server }: Touched, shell: ShellSyntax): Always {
+  if (server !== undefined) return alwaysForServer(name, server);
   const origin = url === undefined ? undefined : hostOf(url)?.origin;
   if (origin !== undefined) return { rule: `url:${origin}`, label: origin };
   if (task !== undefined) return { rule: `task:${task}`, label: `the task ${printPath(task)}` };
   if (command === undefined) return { rule: `tool:${name}`, label: name };
   const words = parseCommand(command, shell);
   return { rule: words === undefined ? `line:${command}` : `words:${JSON.stringify(words)}`, label: command.trim() };
+}
+
+/** By the server's identity: another program under the same name is not allowed anything by it. */
+function alwaysForServer(name: string, { name: label, identity, tool, alone }: TouchedServer): Always {
+  const server = { rule: `mcp:${identity}`, label };
+  return { rule: `mcp:${identity}:${tool}`, label: name, ...(alone !== true && { server }) };
 }
 
 function refused(reason: string): Verdict {

@@ -143,7 +143,7 @@ async function askFor(
       problem = CHANGED_MEANWHILE;
       continue;
     }
-    const always = answer.action === 'approve' && answer.always === true ? verdict.always : undefined;
+    const always = alwaysAllowed(answer, verdict);
     if (always !== undefined) await deps.permissions?.add(always.rule);
     await record(deps, request, { ...answer, always: always !== undefined });
     if (changed === undefined) {
@@ -154,6 +154,11 @@ async function askFor(
     const letIn = tool.touches?.(changed.value).paths ?? [];
     return { type: 'permitted', arguments: changed.value, letIn, names: [] };
   }
+}
+
+function alwaysAllowed({ action, always }: ApprovalAnswer, verdict: Asked): { readonly rule: string } | undefined {
+  if (action !== 'approve' || always === undefined || always === false) return undefined;
+  return always === 'server' ? verdict.always?.server : verdict.always;
 }
 
 function parseChanged(tool: Tool, args: Readonly<Record<string, unknown>>): Result<unknown> {
@@ -171,7 +176,9 @@ function requestOf(
     conversation: deps.log.id,
     call: { id, name, arguments: args },
     ...(verdict.reason !== undefined && { reason: verdict.reason }),
+    ...(verdict.note !== undefined && { note: verdict.note }),
     ...(verdict.always !== undefined && { always: verdict.always.label }),
+    ...(verdict.always?.server !== undefined && { alwaysServer: verdict.always.server.label }),
     ...(problem !== undefined && { problem }),
     ...(preview !== undefined && { preview }),
   };

@@ -11,18 +11,25 @@ export interface InquiryDeps {
 
 type Asked = Extract<EventDraft, { type: 'inquiry_request' }>;
 
+interface AskingCall {
+  readonly id: string;
+  /** Its tool asks one question and does nothing else; other calls may ask several, and never continue after a restart. */
+  readonly asksOnce: boolean;
+}
+
 /**
- * Resolves once the answer is in the log, to undefined if the turn was stopped instead. A call whose question is in the
- * log already, because the window ended meanwhile, asks that one again, or takes the answer that came just before.
+ * Resolves once the answer is in the log, to undefined if the turn was stopped instead. A call that asks once, and whose
+ * question is in the log already because the window ended meanwhile, asks that one again, or takes the answer that came
+ * just before.
  */
 export async function inquire(
   deps: InquiryDeps,
-  call: string,
+  { id: call, asksOnce }: AskingCall,
   question: Question,
   signal: AbortSignal,
 ): Promise<string | readonly string[] | undefined> {
   const { log } = deps;
-  const before = log.state.turn.inquiry(call);
+  const before = asksOnce ? log.state.turn.inquiry(call) : undefined;
   if (before?.response !== undefined) return before.response.answer;
   const asked = before?.request ?? (await appendQuestion(deps, call, question));
   const given = await untilUsable(deps, asked, signal);

@@ -129,11 +129,13 @@ export class LiveTranscript {
     }
     const open = this.#approvals.get(approvalKey(this.#conversation, item.id));
     if (open === undefined) return item;
-    const { reason, always, problem, preview } = open;
+    const { reason, note, always, alwaysServer, problem, preview } = open;
     const approval = {
       ...(preview !== undefined && { preview }),
       ...(reason !== undefined && { reason }),
+      ...(note !== undefined && { note }),
       ...(always !== undefined && { always }),
+      ...(alwaysServer !== undefined && { alwaysServer }),
       ...(problem !== undefined && { problem }),
     };
     return { ...item, state: 'approval', approval };

@@ -1,5 +1,6 @@
 // Queues and withdraws notifications of a conversation; its log is the queue.
 import { wholeCharacters } from '../../base/text.ts';
+import { RECOVERIES } from '../../protocol/kinds.ts';
 import {
   type Kind,
   LIST_LIMIT,
@@ -11,6 +12,8 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { failureEndedBy } from '../conversation/projections/reportedFailures.ts';
 import { type Ids } from '../ports/ports.ts';
 
+const RECONNECTED = 'mcp.reconnected' satisfies keyof typeof RECOVERIES;
+
 /** Which tool has the rest of a message that was cut, by the notification's source. */
 export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft, repeated = false): Promise<unknown> {
   if (!repeated && log.state.repeats.isRepeat(draft)) return withdrawPending(log, draft);
@@ -19,7 +22,7 @@ export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft
     const reason = `${printKind(draft.kind)} came before it was told`;
     return log.append({ type: 'notification_withdrawn', ids: [...cancelled], reason });
   }
-  if (log.state.handles.isReported(draft)) return Promise.resolve();
+  if (log.state.handles.isReported(draft) || isOfUnknownLoss(log, draft)) return Promise.resolve();
   const notification = { ...draft, id: ids.ulid(), message: bound(log, draft) };
   return log.append({ type: 'notification_queued', notification });
 }
@@ -43,6 +46,13 @@ function cancelledBy({ state }: ConversationLog, { kind, subject }: Notification
   if (loss === undefined || subject === undefined || state.reportedFailures.has(loss, subject)) return [];
   const [source = '', name = ''] = loss.split('.');
   return state.pending.idsOf({ source, name }, subject);
+}
+
+/** A server is connected each time it starts: that is worth reporting only if its loss was. */
+function isOfUnknownLoss({ state }: ConversationLog, { kind, subject }: NotificationDraft): boolean {
+  const printed = printKind(kind);
+  if (printed !== RECONNECTED || subject === undefined) return false;
+  return !state.reportedFailures.has(RECOVERIES[RECONNECTED], subject);
 }
 
 function bound({ tools }: ConversationLog, { kind, message, data }: NotificationDraft): string {

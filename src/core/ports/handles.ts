@@ -67,6 +67,8 @@ export interface ConversationHandles {
   whyNot(name: string): string | undefined;
   /** Resolves once it runs and, if it has a name, that is in the log. */
   start(request: HandleRequest): Promise<Result<Handle>>;
+  /** Makes a handle of something that runs elsewhere. Resolves once its name is in the log. */
+  adopt(call: string, process: SupervisedCommand): Promise<Handle & { readonly name: string }>;
   /** Makes a handle of a command that only its call knew. Returns its name. */
   keep(handle: Handle): Promise<string>;
   /** Forgets a command that has ended and that only its call knew. */

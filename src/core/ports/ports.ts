@@ -11,6 +11,7 @@ import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
 import { type ChangedFile, type SeenState, type SeenView, type ShownFile } from './fileViews.ts';
 import { type AgentHub } from './agentHub.ts';
 import { type ConversationHandles } from './handles.ts';
+import { type TouchedServer } from './mcp.ts';
 import { type ModelMessage } from './modelMessages.ts';
 import { type NotificationRecord } from './notificationRecord.ts';
 import { type ReportedProblems } from './problems.ts';
@@ -125,6 +126,8 @@ export interface ToolOutcome {
   readonly meanwhile?: readonly ChangedFile[];
   /** The handle states that the result shows: they are not reported again. */
   readonly handles?: readonly ShownHandle[];
+  /** Names of tools that the conversation is offered from now on. */
+  readonly tools?: readonly string[];
 }
 
 export interface Touched {
@@ -137,6 +140,8 @@ export interface Touched {
   readonly onlyOnce?: true;
   /** The name of a task of the editor. */
   readonly task?: string;
+  /** A tool of an MCP server. */
+  readonly server?: TouchedServer;
 }
 
 /** Arguments arrive parsed by `parse`. Expected failures are outcomes with `isError`; a throw is a bug. */
@@ -173,6 +178,10 @@ export interface ApprovalRequest {
   readonly reason?: string;
   /** What *Always* would allow from now on, for people; absent where it is not offered. */
   readonly always?: string;
+  /** The server whose tools *Always for This Server* would allow from now on; absent where it is not offered. */
+  readonly alwaysServer?: string;
+  /** What the tool's server says about the tool. */
+  readonly note?: string;
   /** Why the last answer could not be taken. */
   readonly problem?: string;
   /** What it would do to files now; absent: it changes none, or that is not known. */
@@ -183,8 +192,8 @@ export interface ApprovalAnswer {
   readonly action: 'approve' | 'reject' | 'modify';
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly reason?: string;
-  /** Similar calls need no approval from now on. Only with `approve`. */
-  readonly always?: boolean;
+  /** Similar calls, or all calls of the tool's server, need no approval from now on. Only with `approve`. */
+  readonly always?: boolean | 'server';
   /** Who answered: `user`, `plugin:<name>`. Never a notification. */
   readonly by: string;
 }
@@ -317,12 +326,16 @@ export interface Ports {
   readonly frontend: Frontend;
   /** The tools at the start; others are registered later. */
   readonly tools: readonly Tool[];
+  /** Resolves once tools that are about to be registered are, at the latest after a few seconds. Absent: at once. */
+  toolsReady?(): Promise<void>;
   readonly producers: readonly Producer[];
   /** Absent: it is not known when the processes of commands run. */
   readonly processes?: ProcessObserver;
   /** Absent: nothing is remembered. */
   readonly permissions?: Permissions;
   readonly userFiles?: UserFiles;
+  /** Instructions besides those of files: what MCP servers say about their tools. Absent: none. */
+  moreInstructions?(): readonly { readonly name: string; readonly text: string }[];
   /** Absent: no diagnostics are reported. */
   readonly problems?: ReportedProblems;
   /** Absent: conversations are not agents on a hub. */

@@ -34,6 +34,8 @@ export interface SupervisedCommand extends Disposable {
   /** The supervisor's. */
   readonly pid: number;
   readonly startTime: string;
+  /** It is a task of an MCP server, which is found again by this reference; absent: a command. */
+  readonly task?: { readonly server: string; readonly reference: string };
   /** The command's own; undefined if it could not be started. */
   readonly shell: number | undefined;
   readonly status: CommandStatus;
@@ -58,6 +60,17 @@ export interface Supervision {
   hasUnfinished(conversation: string): Promise<boolean>;
   /** Forgets a run that has ended, with its output. */
   remove(conversation: string, run: string): Promise<void>;
+}
+
+/** Tasks that run at MCP servers. */
+export interface RemoteTasks {
+  /** Undefined: its server is not configured any more. */
+  takeUp(task: {
+    readonly server: string;
+    readonly reference: string;
+    readonly tool: string;
+    readonly startedAt: string;
+  }): Promise<SupervisedCommand | undefined>;
 }
 
 /** A command of our own that is observed with everything it starts. */

@@ -46,11 +46,20 @@ export interface LiveConversations {
   readonly onDidChange: Event<void>;
 }
 
+/** The tools of an MCP server that can be called, whether a request has their schemas or not. */
+export interface OfferedServer {
+  readonly name: string;
+  /** By the name that the model calls it by: a hash of the description and the schema. */
+  readonly tools: Readonly<Record<string, string>>;
+}
+
 /** What a request holds besides the messages. */
 export interface RequestConfig {
   readonly model: string;
   readonly mode: string;
+  /** Without those of MCP servers. */
   readonly tools: readonly string[];
+  readonly servers: readonly OfferedServer[];
   /** Instruction files, by the hash of the text in the prompt. */
   readonly instructions: readonly { readonly name: string; readonly hash: string }[];
 }

@@ -12,6 +12,10 @@ export interface ToolTraits {
   readonly writesTodo?: true;
   /** The arguments of a successful call, `add` and `remove`, change the globs that the conversation watches. */
   readonly changesWatches?: true;
+  /** The MCP server that has the tool. Its tools are compared by `mcp.tools_changed`, not by `config.changed`. */
+  readonly server?: string;
+  /** It is offered only to conversations that have found it with a tool that finds tools, or have called it. */
+  readonly onDemand?: true;
   /** The task that the call runs: the conversation subscribes to it once the call is approved. */
   runsTask?(args: CallArguments): string | undefined;
   /** The handle that the call starts: other calls of the same answer wait for it. */

@@ -3,7 +3,7 @@ import { type Failure } from '../../base/errors.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type ModelRequest, type Ports } from '../ports/ports.ts';
-import { type RequestConfig } from '../ports/producers.ts';
+import { type OfferedServer, type RequestConfig } from '../ports/producers.ts';
 import { type ToolRegistry } from '../tools/registry.ts';
 import { type Instruction, readInstructions } from './instructions.ts';
 import { type Refusals } from './refusals.ts';
@@ -13,7 +13,7 @@ import { systemPrompt } from './systemPrompt.ts';
 interface PromptingDeps {
   readonly log: ConversationLog;
   readonly registry: ToolRegistry;
-  readonly ports: Pick<Ports, 'workspace' | 'userFiles' | 'snapshots' | 'settings' | 'model'>;
+  readonly ports: Pick<Ports, 'workspace' | 'userFiles' | 'snapshots' | 'settings' | 'model' | 'moreInstructions'>;
   /** Absent: nothing is compared at delivery points, so that instructions are read before each request. */
   readonly sampling?: object;
   /** The conversation's; absent: they are read for this part of the turn alone. */
@@ -46,7 +46,8 @@ export class InstructionsInForce {
 
   async read({ log, ports, refusals }: PromptingDeps): Promise<void> {
     const refused = (path: string, failure: Failure) => refusals?.report(path, failure);
-    const found = await readInstructions(ports.workspace, log.state.seen.paths(), ports.userFiles, refused);
+    const inFiles = await readInstructions(ports.workspace, log.state.seen.paths(), ports.userFiles, refused);
+    const found = [...inFiles, ...(ports.moreInstructions?.() ?? [])];
     // On disk before an event names them: later changes are reported by comparing with them.
     for (const { text } of found) {
       if (this.#kept.has(text)) continue;
@@ -80,12 +81,13 @@ export class Prompting {
   }
 
   config(): RequestConfig {
-    const { ports } = this.#deps;
+    const { ports, registry } = this.#deps;
     const hash = (text: string) => ports.snapshots.hash(encoder.encode(text));
     return {
       model: ports.model().id,
       mode: ports.settings().mode,
-      tools: this.#tools().map(({ name }) => name),
+      tools: this.#tools().flatMap(({ name }) => (registry.traits(name)?.server === undefined ? [name] : [])),
+      servers: this.#servers(hash),
       instructions: this.#inForce.current.map(({ name, text }) => ({ name, hash: hash(text) })),
     };
   }
@@ -123,11 +125,41 @@ export class Prompting {
   }
 
   #tools(): readonly ToolDescription[] {
+    const { registry, log } = this.#deps;
+    const { foundTools } = log.state;
+    return this.#callable().filter(({ name }) => registry.traits(name)?.onDemand !== true || foundTools.has(name));
+  }
+
+  /** Also those on demand. */
+  #callable(): readonly ToolDescription[] {
     const { registry } = this.#deps;
     return this.#planning ? registry.readingDescriptions : registry.descriptions;
+  }
+
+  #servers(hash: (text: string) => string): readonly OfferedServer[] {
+    const servers = new Map<string, Record<string, string>>();
+    for (const description of this.#callable()) {
+      const server = this.#deps.registry.traits(description.name)?.server;
+      if (server === undefined) continue;
+      const tools = servers.get(server) ?? {};
+      tools[description.name] = hashOf(description, hash);
+      servers.set(server, tools);
+    }
+    return [...servers].map(([name, tools]) => ({ name, tools }));
   }
 
   get #planning(): boolean {
     return this.#deps.ports.settings().mode === 'plan';
   }
+}
+
+/** Descriptions do not change: a server's changed tool is another object. */
+const hashes = new WeakMap<ToolDescription, string>();
+
+function hashOf(description: ToolDescription, hash: (text: string) => string): string {
+  const known = hashes.get(description);
+  if (known !== undefined) return known;
+  const made = hash(JSON.stringify(description)).slice(0, 12);
+  hashes.set(description, made);
+  return made;
 }

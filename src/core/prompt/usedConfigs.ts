@@ -14,13 +14,16 @@ export class UsedConfigs {
   async use(log: ConversationLog, config: RequestConfig): Promise<void> {
     const before = this.of(log);
     this.#used.set(log.id, config);
-    if (before.tools === undefined || JSON.stringify(before) === JSON.stringify(config)) return;
-    const { model, mode, tools, instructions } = config;
+    // The servers of the first request are in the log: they are what the conversation subscribes to.
+    const isFirst = before.tools === undefined;
+    if (isFirst ? config.servers.length === 0 : JSON.stringify(before) === JSON.stringify(config)) return;
+    const { model, mode, tools, servers, instructions } = config;
     const used: EventDraft = {
       type: 'config_used',
       model,
       mode,
       tools: [...tools],
+      ...(servers.length > 0 && { servers: servers.map((server) => ({ ...server, tools: { ...server.tools } })) }),
       instructions: instructions.map((file) => ({ ...file })),
     };
     await log.append(used);

@@ -7,12 +7,20 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { type KnownHandle } from '../conversation/projections/handleStates.ts';
 import { type ConversationHandles, type Handle, type HandleChange, type HandleRequest } from '../ports/handles.ts';
 import { type Logger } from '../ports/ports.ts';
-import { type ObservedProcess, type SupervisedCommand, type Supervision } from '../ports/processes.ts';
+import {
+  type ObservedProcess,
+  type RemoteTasks,
+  type SupervisedCommand,
+  type Supervision,
+} from '../ports/processes.ts';
 import { CommandHandle } from './handle.ts';
 import { describeHandleState, handleSubject } from './handleTexts.ts';
+import { lostCommand } from './lostCommand.ts';
 
 export interface HandlesDeps {
   readonly supervision: Supervision;
+  /** Finds tasks of MCP servers again; absent: there are none. */
+  readonly tasks?: RemoteTasks | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -178,6 +186,12 @@ class Conversation implements ConversationHandles, Disposable {
     }
   }
 
+  async adopt(run: string, process: SupervisedCommand): Promise<Handle & { readonly name: string }> {
+    const handle = this.#add(run, process);
+    await this.#name(handle, this.#freeName(process.command), false);
+    return handle as NamedHandle;
+  }
+
   async keep(handle: Handle): Promise<string> {
     const own = this.#byRun.get(handle.run);
     if (own === undefined) throw new Error('the command was dropped');
@@ -213,7 +227,7 @@ class Conversation implements ConversationHandles, Disposable {
       const run = known.started.tool_call_id;
       if (!left.has(run) && known.ended) continue;
       left.delete(run);
-      const process = (await supervision.takeUp(this.#log.id, run)) ?? lostCommand(known);
+      const process = (await this.#takeUp(known)) ?? lostCommand(known);
       this.#register(this.#add(run, process), known.name, known.started.ended === true);
       const wentOn = known.prompt !== undefined && process.status.size > known.prompt;
       if (wentOn) await this.#withdraw(known.name, ['waiting'], 'it went on');
@@ -227,6 +241,13 @@ class Conversation implements ConversationHandles, Disposable {
 
   dispose(): void {
     this.#held.dispose();
+  }
+
+  #takeUp({ started, tool = '' }: KnownHandle): Promise<SupervisedCommand | undefined> {
+    const { supervision, tasks } = this.#deps;
+    const { task, tool_call_id: run, timestamp: startedAt } = started;
+    if (task === undefined) return supervision.takeUp(this.#log.id, run);
+    return tasks?.takeUp({ ...task, tool, startedAt }) ?? Promise.resolve(undefined);
   }
 
   #add(run: string, process: SupervisedCommand): CommandHandle {
@@ -244,7 +265,7 @@ class Conversation implements ConversationHandles, Disposable {
   /** On disk before anybody can call it by its name. */
   async #name(handle: CommandHandle, name: string, outputOnly: boolean): Promise<void> {
     const earlier = this.#named.get(name);
-    const { pid, startTime } = handle.process;
+    const { pid, startTime, task } = handle.process;
     // The result that names the new one says how the earlier one ended.
     const outdated = earlier && this.#withdraw(name, TOLD, 'its name was given to a new handle');
     const started = this.#log.append({
@@ -254,6 +275,7 @@ class Conversation implements ConversationHandles, Disposable {
       start_time: startTime,
       tool_call_id: handle.run,
       ...(outputOnly && { ended: true }),
+      ...(task !== undefined && { task }),
     });
     await Promise.all([outdated, started]);
     if (earlier !== undefined) await this.drop(earlier);
@@ -329,22 +351,4 @@ class Conversation implements ConversationHandles, Disposable {
       await this.drop(handle);
     }
   }
-}
-
-/** Stands for a command of which nothing is left on disk. */
-function lostCommand({ started }: KnownHandle): SupervisedCommand {
-  const gone = failed('not_running', 'It does not run any more.');
-  return {
-    command: '',
-    pid: started.pid,
-    startTime: started.start_time,
-    shell: undefined,
-    status: { startedAt: started.timestamp, inputOpen: false, size: 0, kept: 0, lost: true },
-    onDidChange: () => ({ dispose: () => undefined }),
-    read: async () => ({ from: 0, bytes: new Uint8Array() }),
-    write: async () => gone,
-    stop: () => undefined,
-    interrupt: () => undefined,
-    dispose: () => undefined,
-  };
 }

@@ -112,6 +112,7 @@ async function runToEnd(
     ...(changes.length > 0 && { changes }),
     ...(meanwhile.length > 0 && { meanwhile }),
     ...(outcome.handles !== undefined && outcome.handles.length > 0 && { handles: [...outcome.handles] }),
+    ...(outcome.tools !== undefined && outcome.tools.length > 0 && { tools: [...outcome.tools] }),
   };
 }
 
@@ -163,7 +164,7 @@ async function execute(
     observe: (process) => observing.start?.(process),
     interruption: (until) => awaitInterruption(deps, until),
     progress: (text) => deps.frontend.render(deps.log.id, { type: 'tool_output', call: request.id, text }),
-    ask: (question) => inquire(deps, request.id, question, signal),
+    ask: (question) => inquire(deps, { id: request.id, asksOnce: tool.inquires === true }, question, signal),
     watches: deps.log.state.watches.globs,
     notifications: async () => {
       const read = await deps.store.read(deps.log.id);

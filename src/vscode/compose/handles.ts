@@ -1,4 +1,5 @@
 // Composes commands: their supervisors, and the handles of those in the background.
+import { type RemoteTasks } from '../../core/ports/processes.ts';
 import { Handles } from '../../core/tools/handles.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createSupervision, launchSupervisor } from '../../node/supervision.ts';
@@ -8,6 +9,7 @@ import { type Window } from './window.ts';
 export function composeHandles(
   { context, logger, settings, held }: Window,
   folderOf: (conversation: string) => Promise<string>,
+  tasks: RemoteTasks,
 ) {
   const supervision = createSupervision({
     launch: (place, env) => launchSupervisor(context.asAbsolutePath('dist/supervisor.cjs'), place, env),
@@ -17,5 +19,5 @@ export function composeHandles(
     userShell,
     unownedMilliseconds: () => settings.current['handles.ownerTimeout'] * 1000,
   });
-  return { supervision, handles: held.add(new Handles({ supervision, clock: realClock, logger })) };
+  return { supervision, handles: held.add(new Handles({ supervision, tasks, clock: realClock, logger })) };
 }

@@ -1,5 +1,5 @@
 // The commands and menus that package.json contributes.
-import { CHANGED_FILES, CHAT_VIEW, COMMANDS, type CommandId } from '../ids.ts';
+import { CHANGED_FILES, CHAT_VIEW, COMMANDS, type CommandId, HAS_MCP_SERVERS, MCP_VIEW } from '../ids.ts';
 
 interface CommandContribution {
   readonly title: string;
@@ -28,22 +28,53 @@ const CONTRIBUTIONS: Readonly<Record<CommandId, CommandContribution>> = {
   [COMMANDS.keepChange]: { title: 'Keep Change at Cursor' },
   [COMMANDS.undoChange]: { title: 'Undo Change at Cursor' },
   [COMMANDS.restore]: { title: 'Restore to Before a Turn…', icon: 'history' },
+  [COMMANDS.restartServer]: { title: 'Start or Restart MCP Server', icon: 'debug-restart' },
+  [COMMANDS.enableServer]: { title: 'Enable MCP Server', icon: 'play' },
+  [COMMANDS.disableServer]: { title: 'Disable MCP Server', icon: 'circle-slash' },
+  [COMMANDS.signInToServer]: { title: 'Sign In to MCP Server', icon: 'account' },
+  [COMMANDS.signOutOfServer]: { title: 'Sign Out of MCP Server', icon: 'sign-out' },
+  [COMMANDS.forgetServerInputs]: { title: 'Forget Inputs of MCP Server' },
+  [COMMANDS.showServerLog]: { title: 'Show Log of MCP Servers', icon: 'output' },
 };
 
 const inChat = `view == ${CHAT_VIEW}`;
+const inServers = `view == ${MCP_VIEW}`;
+const onServer = (states: string) => `${inServers} && viewItem =~ /^server (${states}) /`;
 const hasChanges = `resourcePath in ${CHANGED_FILES}`;
 
 interface MenuItem {
   readonly command: CommandId;
   readonly when: string;
-  readonly group: string;
+  readonly group?: string;
 }
 
 export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
   'view/title': [
     { command: COMMANDS.newChat, when: inChat, group: 'navigation@1' },
     { command: COMMANDS.restore, when: inChat, group: '1_changes@1' },
+    { command: COMMANDS.showServerLog, when: inServers, group: 'navigation@1' },
   ],
+  'view/item/context': [
+    { command: COMMANDS.signInToServer, when: onServer('sign_in'), group: 'inline@1' },
+    { command: COMMANDS.enableServer, when: onServer('off'), group: 'inline@1' },
+    {
+      command: COMMANDS.restartServer,
+      when: onServer('approval|starting|ready|lost|failed|sign_in'),
+      group: 'inline@2',
+    },
+    {
+      command: COMMANDS.disableServer,
+      when: onServer('approval|starting|ready|lost|failed|sign_in'),
+      group: 'inline@3',
+    },
+    { command: COMMANDS.showServerLog, when: onServer('\\w+'), group: 'inline@4' },
+    { command: COMMANDS.signOutOfServer, when: `${inServers} && viewItem =~ / http$/`, group: '1_account@1' },
+    { command: COMMANDS.forgetServerInputs, when: onServer('\\w+'), group: '1_account@2' },
+  ],
+  commandPalette: [
+    ...[COMMANDS.restartServer, COMMANDS.enableServer, COMMANDS.disableServer, COMMANDS.signInToServer],
+    ...[COMMANDS.signOutOfServer, COMMANDS.forgetServerInputs, COMMANDS.showServerLog],
+  ].map((command) => ({ command, when: HAS_MCP_SERVERS })),
   'editor/title': [
     { command: COMMANDS.keepFile, when: hasChanges, group: 'navigation@1' },
     { command: COMMANDS.undoFile, when: hasChanges, group: 'navigation@2' },

@@ -22,6 +22,7 @@ const PRODUCERS: Readonly<Record<(typeof PRODUCER_NAMES)[number], string>> = {
   tasks: 'Tasks of VS Code.',
   terminals: 'Commands that fail in terminals.',
   handles: 'Background commands of the model.',
+  mcp: 'Connections, tools, resources and messages of MCP servers.',
   budget: 'Usage of the context window, and rate limits of the endpoint.',
   config: 'Model, tools, mode and instruction files.',
   messages: 'Messages of other agents on the hub.',

@@ -141,6 +141,29 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
       'Options for each tool. `notifications` turns off notifications that the tool causes later: `{"run_command": {"notifications": {"waiting": false}}}`.',
     schema: { properties: toolProperties() },
   },
+  'mcp.servers': {
+    scope: 'window',
+    restricted: true,
+    markdownDescription:
+      'MCP servers by name: `{"files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "${workspaceFolder}"]}, "docs": {"url": "https://example.com/mcp"}}`. Also read from `.vscode/mcp.json` and `.mcp.json` in the workspace and `mcp.json` in the profile. Servers of a workspace start after your approval. `${input:id}` refers to `#earshot.mcp.inputs#`.',
+  },
+  'mcp.inputs': {
+    scope: 'window',
+    restricted: true,
+    markdownDescription:
+      'Values that servers in `#earshot.mcp.servers#` use as `${input:id}`. You are asked for them once; they are kept in the secret storage: `[{"type": "promptString", "id": "token", "description": "Access token", "password": true}]`.',
+  },
+  'mcp.trustedReadOnly': {
+    scope: 'machine',
+    restricted: true,
+    markdownDescription:
+      'Names of MCP servers whose word you trust: tools that such a server marks as read-only are treated like reading a file, in `#earshot.approvals.mode#` and in Plan mode. Tools of other servers are treated like commands, whatever the servers say.',
+  },
+  'mcp.timeout': {
+    scope: 'window',
+    markdownDescription:
+      'Seconds that a call of an MCP tool may take without an answer and without reporting progress.',
+  },
   'handles.afterTurn': {
     scope: 'window',
     markdownDescription:

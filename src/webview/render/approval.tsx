@@ -18,7 +18,7 @@ export function Approval({ item }: { readonly item: ToolItem }) {
   const [modifying, setModifying] = useState(false);
   const [sent, setSent] = useState(false);
   const answered = useRef(false);
-  const { reason, always, problem } = item.approval ?? {};
+  const { reason, note, always, alwaysServer, problem } = item.approval ?? {};
   useEffect(() => {
     // Focuses the group, not a button: a key pressed at this moment must not answer.
     const release = group.current === null ? undefined : takeFocusWhenIdle(group.current, actions.focusComposer);
@@ -47,6 +47,7 @@ export function Approval({ item }: { readonly item: ToolItem }) {
     >
       <p class="approval-question">{strings.approvalQuestion[item.name] ?? strings.approvalQuestionOther(item.name)}</p>
       {reason !== undefined && <p class="approval-reason">{strings.approvalBecause(visibleText(reason))}</p>}
+      {note !== undefined && <p class="quiet">{visibleText(note)}</p>}
       {problem !== undefined && (
         <p class="approval-problem" role="alert">
           {strings.approvalProblem(problem)}
@@ -62,7 +63,13 @@ export function Approval({ item }: { readonly item: ToolItem }) {
       ) : (
         <>
           <Preview item={item} />
-          <Buttons always={always} sent={sent} answer={answer} modify={() => setModifying(true)} />
+          <Buttons
+            always={always}
+            alwaysServer={alwaysServer}
+            sent={sent}
+            answer={answer}
+            modify={() => setModifying(true)}
+          />
         </>
       )}
     </div>
@@ -83,12 +90,13 @@ function Preview({ item }: { readonly item: ToolItem }) {
 
 interface ButtonsProperties {
   readonly always: string | undefined;
+  readonly alwaysServer: string | undefined;
   readonly sent: boolean;
   readonly answer: (given: Answer) => void;
   readonly modify: () => void;
 }
 
-function Buttons({ always, sent, answer, modify }: ButtonsProperties) {
+function Buttons({ always, alwaysServer, sent, answer, modify }: ButtonsProperties) {
   const [reason, setReason] = useState('');
   const reject = () => {
     const given = reason.trim();
@@ -114,6 +122,17 @@ function Buttons({ always, sent, answer, modify }: ButtonsProperties) {
           onClick={() => answer({ action: 'approve', always: true })}
         >
           {strings.approveAlways}
+        </button>
+      )}
+      {alwaysServer !== undefined && (
+        <button
+          type="button"
+          class="secondary"
+          aria-disabled={sent}
+          title={strings.approveAlwaysServerTitle(visibleText(alwaysServer))}
+          onClick={() => answer({ action: 'approve', always: 'server' })}
+        >
+          {strings.approveAlwaysServer(visibleText(alwaysServer))}
         </button>
       )}
       <button type="button" class="secondary" aria-disabled={sent} title={strings.modifyTitle} onClick={modify}>

@@ -1,5 +1,6 @@
 // Growth cases: every function of the extension host that takes outside text, with adversarial texts.
 import { decodeBytes } from '../../../src/base/encodings.ts';
+import { parseJsonc } from '../../../src/base/jsonc.ts';
 import { LineSplitter } from '../../../src/base/lines.ts';
 import { parseIgnoreRules } from '../../../src/base/patterns/ignoreRules.ts';
 import { printCommandLine, printPath } from '../../../src/base/printPath.ts';
@@ -20,6 +21,8 @@ import { describeMessage, describeUnread } from '../../../src/core/tools/message
 import { printProblem } from '../../../src/core/notify/wording/problems.ts';
 import { readPrompt } from '../../../src/core/prompt/promptFiles.ts';
 import { readStructured } from '../../../src/core/prompt/structured.ts';
+import { contentText } from '../../../src/mcp/tools/contentText.ts';
+import { nameTool } from '../../../src/mcp/tools/toolNames.ts';
 import { explain, isOverflow } from '../../../src/models/explain.ts';
 import { resolveInside } from '../../../src/node/resolvePath.ts';
 import { shellProgram } from '../../../src/node/shellProgram.ts';
@@ -139,6 +142,17 @@ const commandLines: GrowthCases = {
   ...over('parseCommand', (line) => parse(line, 'bash'), LINES),
   ...over('pathsIn', (line) => named(line, 'bash'), LINES),
   ...over('isAllowed', (line) => allowed(['ls'], [line, `${line}*`], 'bash'), LINES),
+  ...over('parseJsonc', (text) => tryParse(text), ['/', '//', '/*', '// a\n', ',', ', ', '"', '\\', '", ', '[,']),
+  ...over(
+    'contentText',
+    (text) =>
+      contentText([
+        { type: 'text', text },
+        { type: 'resource_link', uri: text },
+      ]),
+    [' ', 'a ', '\n'],
+  ),
+  ...over('nameTool', (text) => nameTool('s', text, new Set()), ['_', 'é', 'a-']),
   ...over('maskSecrets', maskSecrets, [
     ...[
       'token',
@@ -345,3 +359,11 @@ const logs: GrowthCases = over('readEvents', (text) => readEvents(Buffer.from(te
 ]);
 
 export const hostCases = { paths, commandLines, output, pagesAndAnswers, logs };
+
+function tryParse(text: string): unknown {
+  try {
+    return parseJsonc(text);
+  } catch {
+    return undefined;
+  }
+}

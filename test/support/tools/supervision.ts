@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import { type Clock } from '../../../src/base/clock.ts';
 import { type Logger } from '../../../src/core/ports/ports.ts';
-import { type Supervision } from '../../../src/core/ports/processes.ts';
+import { type RemoteTasks, type Supervision } from '../../../src/core/ports/processes.ts';
 import { Handles } from '../../../src/core/tools/handles.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { shellProgram, userEnvironment } from '../../../src/node/shellProgram.ts';
@@ -47,6 +47,7 @@ export interface TestHandlesOptions {
   readonly storage: string;
   readonly logger: Logger;
   readonly clock?: Clock;
+  readonly tasks?: RemoteTasks | undefined;
   readonly supervisors?: {
     /** Each supervisor in its own process. */
     readonly processes?: boolean;
@@ -54,7 +55,13 @@ export interface TestHandlesOptions {
   } & Pick<SupervisionDeps, 'graceMilliseconds'>;
 }
 
-export function createTestHandles({ storage, logger: log, clock = realClock, supervisors = {} }: TestHandlesOptions): {
+export function createTestHandles({
+  storage,
+  logger: log,
+  clock = realClock,
+  tasks,
+  supervisors = {},
+}: TestHandlesOptions): {
   handles: Handles;
   supervision: Supervision;
 } {
@@ -68,5 +75,5 @@ export function createTestHandles({ storage, logger: log, clock = realClock, sup
     unownedMilliseconds: () => unownedMilliseconds,
     ...limits,
   });
-  return { supervision, handles: new Handles({ supervision, clock, logger: log }) };
+  return { supervision, handles: new Handles({ supervision, tasks, clock, logger: log }) };
 }

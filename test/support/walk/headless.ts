@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Earshot } from '../../../src/core/earshot.ts';
 import { type Model, type Producer } from '../../../src/core/ports/ports.ts';
-import { type Supervision } from '../../../src/core/ports/processes.ts';
+import { type RemoteTasks, type Supervision } from '../../../src/core/ports/processes.ts';
 import { type Buffers, type Workspace } from '../../../src/core/ports/workspace.ts';
 import { type Handles } from '../../../src/core/tools/handles.ts';
 import { type Services } from '../../../src/core/tools/services.ts';
@@ -62,6 +62,8 @@ export interface HeadlessOptions {
   readonly editor?: (folder: string) => Workspace & Buffers;
   /** Options of supervisors, for example shorter waits. */
   readonly supervisors?: NonNullable<TestHandlesOptions['supervisors']>;
+  /** Tasks of MCP servers. */
+  readonly tasks?: RemoteTasks;
   /** Producers instead of the files producer. */
   readonly producers?: (deps: FilesDeps) => readonly Producer[];
   /** Wraps the files producer, so that a test can observe it. */
@@ -95,6 +97,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     storage,
     logger: log,
     clock: options.ports?.clock ?? realClock,
+    tasks: options.tasks,
     ...(options.supervisors && { supervisors: options.supervisors }),
   });
   const ports: Services = {

@@ -3,6 +3,7 @@ import { type LogEvent } from '../../../protocol/event.ts';
 import { type TranscriptItem } from '../../../protocol/transcript.ts';
 import { type KnownTools } from '../../ports/toolTraits.ts';
 import { Changes } from './changes.ts';
+import { FoundTools } from './foundTools.ts';
 import { HandleStates } from './handleStates.ts';
 import { HubAgents } from './hubAgents.ts';
 import { Lookalikes } from './lookalike.ts';
@@ -38,6 +39,7 @@ export class Projections {
   readonly todo: Todo;
   readonly handles = new HandleStates();
   readonly hubAgents = new HubAgents();
+  readonly foundTools = new FoundTools();
   readonly #newest = (id: string) => this.pending.newest(id);
   readonly #queuedMessage = (id: string) => this.pending.queuedMessage(id);
   readonly #seenHash = (path: string) => this.seen.get(path)?.hash;
@@ -61,6 +63,7 @@ export class Projections {
     this.todo.fold(event);
     this.handles.fold(event);
     this.hubAgents.fold(event);
+    this.foundTools.fold(event);
     this.messages.fold(event, this.#queuedMessage);
     this.pending.fold(event);
     this.turn.fold(event);

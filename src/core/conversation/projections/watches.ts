@@ -11,6 +11,7 @@ export class Watches {
   #globs: ReadonlySet<string> = new Set();
   #handles: ReadonlySet<string> = new Set();
   #tasks: ReadonlySet<string> = new Set();
+  #servers: ReadonlySet<string> = new Set();
   readonly #asked = new Map<string, WatchArguments>();
   readonly #askedTasks = new Map<string, { readonly tool: ToolTraits; readonly task: string | undefined }>();
   readonly #tools: KnownTools | undefined;
@@ -34,8 +35,16 @@ export class Watches {
     return this.#tasks;
   }
 
+  /** Names of the MCP servers whose tools its last request could call. A new set after each change. */
+  get servers(): ReadonlySet<string> {
+    return this.#servers;
+  }
+
   fold(event: LogEvent): void {
     switch (event.type) {
+      case 'config_used':
+        this.#servers = new Set(event.servers?.map(({ name }) => name));
+        return;
       case 'tool_call_request': {
         const tool = this.#tools?.traits(event.name);
         if (tool?.changesWatches === true) this.#asked.set(event.id, event.arguments);

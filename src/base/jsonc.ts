@@ -1,0 +1,49 @@
+// Parses JSON with comments and trailing commas, as VS Code's own files have them. Work is linear in the text.
+
+/** Throws what JSON.parse throws. */
+export function parseJsonc(text: string): unknown {
+  const bare = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  return JSON.parse(replaceOutsideStrings(replaceOutsideStrings(bare, commentAt), trailingCommaAt));
+}
+
+/** Puts a blank where `find` finds something outside of strings; `find` returns where that ends, or its own position. */
+function replaceOutsideStrings(text: string, find: (text: string, at: number) => number): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '"') {
+      at = endOfString(text, at);
+      continue;
+    }
+    const end = find(text, at);
+    if (end === at) continue;
+    pieces.push(text.slice(from, at), ' ');
+    from = end;
+    at = end - 1;
+  }
+  pieces.push(text.slice(from));
+  return pieces.join('');
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '\\') at++;
+    else if (text[at] === '"') return at;
+  }
+  return text.length;
+}
+
+function commentAt(text: string, at: number): number {
+  if (text[at] !== '/') return at;
+  const end =
+    text[at + 1] === '/' ? text.indexOf('\n', at) : text[at + 1] === '*' ? text.indexOf('*/', at + 2) + 2 : at;
+  return end === -1 || end === 1 ? text.length : end;
+}
+
+/** Comments are gone: only blanks can be between the comma and the bracket. Each blank is looked at once. */
+function trailingCommaAt(text: string, at: number): number {
+  if (text[at] !== ',') return at;
+  let next = at + 1;
+  while (next < text.length && text.charCodeAt(next) <= 0x20) next++;
+  return text[next] === '}' || text[next] === ']' ? next : at;
+}

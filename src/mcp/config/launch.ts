@@ -1,0 +1,226 @@
+// Prepares the start of a server: replaces variables, finds the program, and hashes what the user approves.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { access, constants, readFile, realpath, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { failed, FailureError } from '../../base/errors.ts';
+import { type HttpServer, isStdio, type StdioServer } from '../../protocol/mcp.ts';
+import { type ConfiguredServer } from './configuration.ts';
+import { replaceVariables, type VariableDeps } from './variables.ts';
+
+export interface ProgramLaunch {
+  readonly type: 'stdio';
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface HttpLaunch {
+  readonly type: 'http';
+  readonly url: URL;
+  /** A socket of this machine, for `unix:` addresses. */
+  readonly socket?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly oauth?: HttpServer['oauth'];
+  readonly sseOnly: boolean;
+}
+
+export type Launch = ProgramLaunch | HttpLaunch;
+
+/** What the user is asked for before a server of a workspace starts. No values of inputs or of the environment. */
+export interface LaunchProof {
+  /** As configured, with its variables. */
+  readonly command: string;
+  readonly details: readonly string[];
+  /** The program and every argument that names a file. */
+  readonly files: readonly { readonly path: string; readonly sha256: string }[];
+  /** Of all of the above: what was approved. */
+  readonly hash: string;
+}
+
+/** What a server gets of our environment; the rest it gets only if its configuration says so. */
+const INHERITED =
+  process.platform === 'win32'
+    ? [
+        'APPDATA',
+        'HOMEDRIVE',
+        'HOMEPATH',
+        'LOCALAPPDATA',
+        'PATH',
+        'PATHEXT',
+        'PROCESSOR_ARCHITECTURE',
+        'SYSTEMDRIVE',
+        'SYSTEMROOT',
+        'TEMP',
+        'USERNAME',
+        'USERPROFILE',
+        'PROGRAMFILES',
+      ]
+    : [
+        'HOME',
+        'LOGNAME',
+        'PATH',
+        'SHELL',
+        'TERM',
+        'USER',
+        'LANG',
+        'LC_ALL',
+        'TMPDIR',
+        'XDG_CACHE_HOME',
+        'XDG_CONFIG_HOME',
+        'XDG_DATA_HOME',
+      ];
+
+const MOST_ENV_FILE = 1024 * 1024;
+
+/** Rejects with a FailureError that says what is wrong. */
+export async function prepareLaunch({ config }: ConfiguredServer, deps: VariableDeps): Promise<Launch> {
+  return isStdio(config) ? prepareProgram(config, deps) : prepareHttp(config, deps);
+}
+
+async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<ProgramLaunch> {
+  const folder = resolve(deps.folder ?? homedir(), await replaceVariables(config.cwd ?? '.', deps));
+  const values = new Map<string, string>();
+  for (const name of INHERITED) {
+    const value = deps.environment[name];
+    // A value that is a function definition of a shell is a known attack.
+    if (value !== undefined && !value.startsWith('()')) values.set(name, value);
+  }
+  if (config.envFile !== undefined) {
+    const found = await readEnvFile(await inFolder(config.envFile, folder, deps));
+    for (const [name, value] of Object.entries(found)) values.set(name, value);
+  }
+  for (const [name, value] of Object.entries(config.env ?? {})) {
+    if (value === null) values.delete(name);
+    else values.set(name, await replaceVariables(String(value), deps));
+  }
+  const env = Object.fromEntries(values);
+  const args: string[] = [];
+  for (const arg of config.args ?? []) args.push(await replaceVariables(arg, deps));
+  const command = await replaceVariables(config.command, deps);
+  const program = await findProgram(command, folder, env);
+  if (program === undefined) {
+    refuse(`The program “${command}” was not found.`, 'Install it, or correct the command.');
+  }
+  return { type: 'stdio', program, args, folder, env };
+}
+
+async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<HttpLaunch> {
+  const address = await replaceVariables(config.url, deps);
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(config.headers ?? {})) headers[name] = await replaceVariables(value, deps);
+  const unix = /^unix:(?:\/\/)?(?<socket>\/[^#]*)(?:#(?<path>.*))?$/.exec(address)?.groups;
+  const oauth = config.oauth && {
+    ...config.oauth,
+    ...(config.oauth.clientSecret !== undefined && {
+      clientSecret: await replaceVariables(config.oauth.clientSecret, deps),
+    }),
+  };
+  const rest = { headers, ...(oauth !== undefined && { oauth }), sseOnly: config.type === 'sse' };
+  if (unix?.['socket'] !== undefined) {
+    const url = new URL(unix['path'] ?? '/', 'http://localhost');
+    return { type: 'http', url, socket: unix['socket'], ...rest };
+  }
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+    refuse(`“${config.url}” is no address of a server.`, 'Use http, https or unix.');
+  }
+  return { type: 'http', url: new URL(address), ...rest };
+}
+
+/** What is shown and hashed for approval, and to remember what was learnt of a program. */
+export async function proveLaunch({ name, config, source }: ConfiguredServer, launch: Launch): Promise<LaunchProof> {
+  if (!isStdio(config) || launch.type !== 'stdio') {
+    const details =
+      'headers' in config ? Object.entries(config.headers ?? {}).map(([key, value]) => `${key}: ${value}`) : [];
+    const command = 'url' in config ? config.url : '';
+    return { command, details, files: [], hash: hashOf([name, source, config]) };
+  }
+  const files: { path: string; sha256: string }[] = [];
+  for (const path of [launch.program, ...launch.args.map((arg) => resolve(launch.folder, arg))]) {
+    const sha256 = await hashFile(path);
+    if (sha256 !== undefined) files.push({ path, sha256 });
+  }
+  const environment = Object.entries(config.env ?? {}).map(([key, value]) => `${key}=${value ?? '(unset)'}`);
+  const details = [
+    `in ${launch.folder}`,
+    ...environment,
+    ...(config.envFile === undefined ? [] : [`environment from ${config.envFile}`]),
+  ];
+  const command = [config.command, ...(config.args ?? [])].map(quote).join(' ');
+  return {
+    command,
+    details,
+    files,
+    hash: hashOf([name, source, config, launch.program, launch.args, launch.folder, files]),
+  };
+}
+
+async function findProgram(
+  command: string,
+  folder: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  const extensions = process.platform === 'win32' ? ['', ...(env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
+  const isPath = isAbsolute(command) || /[\\/]/.test(command);
+  const places = isPath
+    ? [resolve(folder, command)]
+    : (env['PATH'] ?? '').split(delimiter).map((place) => join(place, command));
+  for (const place of places) {
+    for (const extension of extensions) {
+      if (await isProgram(place + extension)) return place + extension;
+    }
+  }
+  return undefined;
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined for what is no regular file. */
+async function hashFile(path: string): Promise<string | undefined> {
+  try {
+    const real = await realpath(path);
+    if (!(await stat(real)).isFile()) return undefined;
+    const hash = createHash('sha256');
+    for await (const piece of createReadStream(real)) hash.update(piece as Buffer);
+    return hash.digest('hex');
+  } catch {
+    return undefined;
+  }
+}
+
+async function inFolder(path: string, folder: string, deps: VariableDeps): Promise<string> {
+  return resolve(folder, await replaceVariables(path, deps));
+}
+
+async function readEnvFile(path: string): Promise<Record<string, string>> {
+  try {
+    const { size } = await stat(path);
+    if (size > MOST_ENV_FILE) refuse(`The file ${path} is too large for an envFile.`, 'Correct the configuration.');
+    return parseEnv(await readFile(path, 'utf8')) as Record<string, string>;
+  } catch (error) {
+    if (error instanceof FailureError) throw error;
+    return refuse(`The envFile ${path} cannot be read.`, 'Correct the configuration.');
+  }
+}
+
+function quote(word: string): string {
+  return /^[\w@%+=:,./${}-]+$/.test(word) ? word : JSON.stringify(word);
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}
+
+function refuse(message: string, nextStep: string): never {
+  throw new FailureError(failed('not_started', message, nextStep).failure);
+}

@@ -1,0 +1,99 @@
+// Signs in to a server with OAuth 2.1: keeps tokens and the client's registration as secrets, by authorization server.
+import { randomBytes } from 'node:crypto';
+import {
+  type OAuthClientInformationContext,
+  type OAuthClientMetadata,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import { type HttpLaunch } from '../config/launch.ts';
+import { type SignIn } from './signInPort.ts';
+
+const CLIENT_NAME = 'Earshot';
+
+/** The keys of what is stored. */
+const TOKENS = 'tokens';
+const CLIENT = 'client';
+const VERIFIER = 'verifier';
+
+const SIGN_IN_SECRETS = [TOKENS, CLIENT, VERIFIER] as const;
+
+export function createOAuthProvider(signIn: SignIn, { oauth }: HttpLaunch): OAuthClientProvider {
+  const { secrets, redirectUrl, metadataUrl } = signIn;
+  const read = async <T>(key: string): Promise<T | undefined> => {
+    const text = await secrets.get(key);
+    if (text === undefined) return undefined;
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      return undefined;
+    }
+  };
+  const write = (key: string, value: unknown) => secrets.set(key, JSON.stringify(value));
+  let state = '';
+  /** Only during one sign-in: a server may name another authorization server the next time. */
+  let discovery: OAuthDiscoveryState | undefined;
+  const metadata: OAuthClientMetadata = {
+    client_name: CLIENT_NAME,
+    redirect_uris: [redirectUrl],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+    application_type: 'native',
+    ...(oauth?.scopes !== undefined && { scope: oauth.scopes.join(' ') }),
+  };
+  return {
+    redirectUrl,
+    clientMetadata: metadata,
+    ...(metadataUrl !== undefined && oauth === undefined && { clientMetadataUrl: metadataUrl }),
+    state: () => {
+      state = randomBytes(24).toString('base64url');
+      return state;
+    },
+    clientInformation: async (context) => {
+      if (oauth !== undefined) {
+        return {
+          client_id: oauth.clientId,
+          ...(oauth.clientSecret !== undefined && { client_secret: oauth.clientSecret }),
+        };
+      }
+      return ofIssuer(await read<StoredOAuthClientInformation & { issuer?: string }>(CLIENT), context);
+    },
+    saveClientInformation: (information, context) => write(CLIENT, { ...information, ...withIssuer(context) }),
+    tokens: async (context) => ofIssuer(await read<StoredOAuthTokens & { issuer?: string }>(TOKENS), context),
+    saveTokens: async (tokens, context) => {
+      discovery = undefined;
+      await write(TOKENS, { ...tokens, ...withIssuer(context) });
+    },
+    redirectToAuthorization: async (url) => {
+      if (!(await signIn.open(url, state))) throw new UnauthorizedError('The user has to sign in.');
+    },
+    saveCodeVerifier: (verifier) => write(VERIFIER, verifier),
+    codeVerifier: async () => (await read<string>(VERIFIER)) ?? '',
+    saveDiscoveryState: (discovered) => {
+      discovery = discovered;
+    },
+    discoveryState: () => discovery,
+    invalidateCredentials: async (scope) => {
+      if (scope === 'all' || scope === 'discovery') discovery = undefined;
+      const keys = { all: SIGN_IN_SECRETS, client: [CLIENT], tokens: [TOKENS], verifier: [VERIFIER], discovery: [] };
+      for (const key of keys[scope]) await secrets.set(key, undefined);
+    },
+  };
+}
+
+/** What one authorization server issued is never sent to another. */
+function ofIssuer<T extends { issuer?: string }>(
+  stored: T | undefined,
+  context: OAuthClientInformationContext | undefined,
+): T | undefined {
+  if (stored === undefined || context === undefined || stored.issuer === undefined) return stored;
+  return stored.issuer === context.issuer ? stored : undefined;
+}
+
+function withIssuer(context: OAuthClientInformationContext | undefined): { issuer?: string } {
+  return context === undefined ? {} : { issuer: context.issuer };
+}

@@ -1,0 +1,358 @@
+// One configured server and its life: approval, start, connection, loss, reconnection with back-off.
+import { type Disposable } from '../base/disposable.ts';
+import { Emitter } from '../base/emitter.ts';
+import { describeError, describeFailure, FailureError } from '../base/errors.ts';
+import { wholeCharacters } from '../base/text.ts';
+import { type Era, type ServerState } from '../protocol/mcp.ts';
+import { type ConfiguredServer } from './config/configuration.ts';
+import { type CallEnd, type CallHooks, type McpSession, type McpTool, SessionError } from './session/sessionPort.ts';
+import { type McpHost } from './serverPort.ts';
+import { prepareStart } from './serverStart.ts';
+
+const FIRST_DELAY = 1000;
+const LAST_DELAY = 60_000;
+/** After so many failures in a row only the user starts it again. */
+const MOST_ATTEMPTS = 10;
+/** Its lists are read at most this often, however often it says that they have changed. */
+const LISTED_EVERY = 1000;
+/** Of what a server says about its tools; it is in every request. */
+const MOST_INSTRUCTIONS = 2000;
+/** A server that stayed connected for this long has recovered. */
+const STEADY_AFTER = 30_000;
+
+export type ServerChange =
+  | { readonly type: 'state' }
+  | { readonly type: 'tools' }
+  | { readonly type: 'lost'; readonly reason: string }
+  | { readonly type: 'ready' }
+  | { readonly type: 'resource'; readonly uri: string }
+  | { readonly type: 'event'; readonly text: string };
+
+export class McpServer implements Disposable {
+  readonly configured: ConfiguredServer;
+  readonly #host: McpHost;
+  readonly #emitter: Emitter<ServerChange>;
+  #state: ServerState = 'off';
+  #problem: string | undefined;
+  #session: McpSession | undefined;
+  #tools: readonly McpTool[] = [];
+  #attempt: AbortController | undefined;
+  #retry: Disposable | undefined;
+  #failures = 0;
+  #readySince = 0;
+  /** It has been connected, and calls to it fail as lost until it is again. */
+  #wasReady = false;
+  #watched: readonly string[] = [];
+  #instructions: string | undefined;
+  #lastListed = Number.NEGATIVE_INFINITY;
+  #listing: Disposable | undefined;
+
+  constructor(configured: ConfiguredServer, host: McpHost) {
+    this.configured = configured;
+    this.#host = host;
+    this.#emitter = new Emitter((error) => host.logger.error('a listener of an MCP server failed', error));
+  }
+
+  get onDidChange(): Emitter<ServerChange>['event'] {
+    return this.#emitter.event;
+  }
+
+  get name(): string {
+    return this.configured.name;
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** Why it is not connected, for people. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Stays while it is being reconnected. */
+  get tools(): readonly McpTool[] {
+    return this.#tools;
+  }
+
+  get isConnected(): boolean {
+    return this.#session !== undefined;
+  }
+
+  get session(): McpSession | undefined {
+    return this.#session;
+  }
+
+  get era(): Era | undefined {
+    return this.#session?.era;
+  }
+
+  /** What it says about its tools, bounded. Stays while it is being reconnected. */
+  get instructions(): string | undefined {
+    return this.#instructions;
+  }
+
+  /** Resolves once it is connected, or cannot be now. Does nothing if it is already. */
+  async start(): Promise<void> {
+    if (this.#attempt !== undefined || this.#session !== undefined) return;
+    if (!this.#host.trusted) {
+      this.#become('off', 'the workspace is not trusted');
+      return;
+    }
+    this.#retry?.dispose();
+    this.#retry = undefined;
+    const attempt = new AbortController();
+    this.#attempt = attempt;
+    try {
+      await this.#connect(attempt.signal);
+    } catch (error) {
+      if (!attempt.signal.aborted) this.#fail(error);
+    } finally {
+      if (this.#attempt === attempt) this.#attempt = undefined;
+    }
+  }
+
+  /** Resolves once nothing of it is left. */
+  async stop(): Promise<void> {
+    this.#stopTimers();
+    this.#attempt?.abort();
+    this.#attempt = undefined;
+    const session = this.#session;
+    this.#session = undefined;
+    this.#wasReady = false;
+    this.#instructions = undefined;
+    this.#failures = 0;
+    this.#setTools([]);
+    this.#become('off');
+    await session?.close();
+  }
+
+  async restart(): Promise<void> {
+    const tools = this.#tools;
+    await this.stop();
+    // They stay offered while it starts, so that a restart by itself is no change.
+    this.#tools = tools;
+    await this.start();
+  }
+
+  async call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd> {
+    const session = await this.#whenConnected(hooks.signal);
+    if (hooks.signal.aborted) return { type: 'cancelled' };
+    if (session === undefined) return { type: 'refused', message: this.#describeAbsence() };
+    const end = await session.call(tool, args, hooks);
+    if (end.type === 'sign_in') this.#wantSignIn(session, end.message);
+    return end;
+  }
+
+  /** Waits until it is connected. Undefined: it cannot be, or the signal was aborted. */
+  async whenReady(signal: AbortSignal): Promise<McpSession | undefined> {
+    while (!signal.aborted) {
+      if (this.#session !== undefined) return this.#session;
+      if (this.#state !== 'starting' && this.#state !== 'lost' && this.#state !== 'approval') return undefined;
+      await this.#nextChange(signal);
+    }
+    return undefined;
+  }
+
+  /** Changes of these resources are announced, also after a reconnection. */
+  async watchResources(uris: readonly string[]): Promise<void> {
+    this.#watched = uris;
+    await this.#session?.watchResources(uris);
+  }
+
+  /** For a call whose answer was lost and may be repeated: resolves to whether it is connected again. */
+  async reconnected(signal: AbortSignal): Promise<boolean> {
+    return (await this.#whenConnected(signal, true)) !== undefined;
+  }
+
+  /** At once: the window closes. */
+  dispose(): void {
+    this.#stopTimers();
+    this.#attempt?.abort();
+    this.#session?.kill();
+    this.#session = undefined;
+    this.#emitter.dispose();
+  }
+
+  #stopTimers(): void {
+    this.#retry?.dispose();
+    this.#retry = undefined;
+    this.#listing?.dispose();
+    this.#listing = undefined;
+  }
+
+  async #connect(signal: AbortSignal): Promise<void> {
+    const { configured, name } = this;
+    const host = this.#host;
+    this.#become(this.#wasReady ? 'lost' : 'starting', this.#problem);
+    const start = await prepareStart(host, configured, (state, problem) => this.#become(state, problem), signal);
+    if (start === undefined) return;
+    const { launch, legacyKey } = start;
+    const opened: { session?: McpSession } = {};
+    const session = await host.open(
+      {
+        server: name,
+        identity: configured.identity,
+        launch,
+        client: host.client,
+        limits: host.limits,
+        knownLegacy: host.memory.has(legacyKey),
+        signIn: launch.type === 'http' ? await host.signIn?.(configured) : undefined,
+        log: (line) => host.log(name, line),
+        openExternal: (url) => host.openExternal(url),
+        listener: {
+          ended: (reason) => this.#lose(opened.session, reason),
+          toolsChanged: () => this.#listLater(opened.session),
+          promptsChanged: () => this.#emitter.fire({ type: 'state' }),
+          resourcesChanged: () => this.#emitter.fire({ type: 'state' }),
+          resourceUpdated: (uri) => this.#emitter.fire({ type: 'resource', uri }),
+          event: (text) => this.#emitter.fire({ type: 'event', text }),
+        },
+      },
+      signal,
+    );
+    opened.session = session;
+    await this.#adopt(session, legacyKey, signal);
+  }
+
+  async #adopt(session: McpSession, legacyKey: string, signal: AbortSignal): Promise<void> {
+    const { memory, clock } = this.#host;
+    try {
+      // Remembered by the program's hash: another program, or another version of it, is asked again.
+      if (session.pid !== undefined) await memory.set(legacyKey, session.era === 'legacy');
+      const tools = await session.listTools();
+      // Stopped meanwhile.
+      if (signal.aborted) {
+        await session.close();
+        return;
+      }
+      this.#session = session;
+      this.#instructions = boundInstructions(session.instructions);
+      this.#setTools(tools);
+      if (this.#watched.length > 0) await session.watchResources(this.#watched);
+    } catch (error) {
+      await session.close();
+      if (this.#session === session) this.#session = undefined;
+      throw error;
+    }
+    // It may have ended while its tools were listed.
+    if (this.#session !== session) return;
+    this.#wasReady = true;
+    this.#readySince = clock.now();
+    this.#host.log(this.name, `Connected: ${session.title}, revision ${session.version}, ${this.#tools.length} tools.`);
+    this.#become('ready');
+    this.#emitter.fire({ type: 'ready' });
+  }
+
+  #listLater(session: McpSession | undefined): void {
+    if (session === undefined) return;
+    const { clock } = this.#host;
+    const wait = Math.max(0, this.#lastListed + LISTED_EVERY - clock.now());
+    this.#listing ??= clock.after(wait, () => {
+      this.#listing = undefined;
+      this.#lastListed = clock.now();
+      void this.#listTools(session).catch((error: unknown) => this.noteFailure(error));
+    });
+  }
+
+  async #listTools(session: McpSession): Promise<void> {
+    if (this.#session !== session) return;
+    const tools = await session.listTools();
+    if (this.#session === session) this.#setTools(tools);
+  }
+
+  #setTools(tools: readonly McpTool[]): void {
+    if (JSON.stringify(tools) === JSON.stringify(this.#tools)) return;
+    this.#tools = tools;
+    this.#emitter.fire({ type: 'tools' });
+  }
+
+  #lose(session: McpSession | undefined, reason: string): void {
+    if (session === undefined || this.#session !== session) return;
+    this.#session = undefined;
+    if (this.#host.clock.now() - this.#readySince >= STEADY_AFTER) this.#failures = 0;
+    this.#host.log(this.name, `Lost: ${reason}.`);
+    this.#become('lost', reason);
+    this.#emitter.fire({ type: 'lost', reason });
+    this.#startLater();
+  }
+
+  #fail(error: unknown): void {
+    const problem = error instanceof FailureError ? describeFailure(error.failure) : describeError(error);
+    this.noteFailure(error);
+    if (error instanceof SessionError && error.kind === 'sign_in') return this.#become('sign_in', problem);
+    this.#become(this.#wasReady ? 'lost' : 'failed', problem);
+    // A wrong configuration does not get right by itself.
+    if (!(error instanceof FailureError)) this.#startLater();
+  }
+
+  #startLater(): void {
+    this.#failures += 1;
+    if (this.#failures > MOST_ATTEMPTS) return this.#become('failed', this.#problem);
+    const delay = Math.min(LAST_DELAY, FIRST_DELAY * 2 ** (this.#failures - 1));
+    this.#retry?.dispose();
+    this.#retry = this.#host.clock.after(delay, () => {
+      this.#retry = undefined;
+      void this.start().catch((error: unknown) => this.noteFailure(error));
+    });
+  }
+
+  #wantSignIn(session: McpSession, problem: string): void {
+    if (this.#session !== session) return;
+    this.#session = undefined;
+    session.kill();
+    this.#become('sign_in', problem);
+  }
+
+  /** A server that is starting is waited for; one that was lost is not, unless `patient`. */
+  async #whenConnected(signal: AbortSignal, patient = false): Promise<McpSession | undefined> {
+    const waits = () => this.#state === 'starting' || (patient && this.#state === 'lost');
+    if (this.#session !== undefined || !waits()) return this.#session;
+    const late = AbortSignal.any([signal, AbortSignal.timeout(this.#host.limits.probe)]);
+    while (!late.aborted && waits() && !this.isConnected) await this.#nextChange(late);
+    return this.#session;
+  }
+
+  async #nextChange(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const done = () => resolve();
+    const listening = this.onDidChange(done);
+    signal.addEventListener('abort', done, { once: true });
+    await promise;
+    signal.removeEventListener('abort', done);
+    listening.dispose();
+  }
+
+  #describeAbsence(): string {
+    const why = this.#problem === undefined ? '' : `: ${this.#problem}`;
+    switch (this.#state) {
+      case 'sign_in':
+        return 'the user has to sign in to it first';
+      case 'approval':
+        return 'the user has not approved its start';
+      case 'lost':
+      case 'starting':
+        return `it is not connected${why}. Earshot tries to connect again`;
+      default:
+        return `it is not connected${why}`;
+    }
+  }
+
+  #become(state: ServerState, problem?: string): void {
+    if (this.#state === state && this.#problem === problem) return;
+    this.#state = state;
+    this.#problem = problem;
+    this.#emitter.fire({ type: 'state' });
+  }
+
+  /** In the server's log. */
+  noteFailure(error: unknown): void {
+    this.#host.log(this.name, `Failed: ${describeError(error)}`);
+  }
+}
+
+function boundInstructions(text: string | undefined): string | undefined {
+  const trimmed = text?.trim() ?? '';
+  if (trimmed === '') return undefined;
+  return trimmed.length <= MOST_INSTRUCTIONS ? trimmed : `${wholeCharacters(trimmed, MOST_INSTRUCTIONS)}… (cut here)`;
+}

@@ -1,0 +1,36 @@
+// What MCP servers need from outside: the user's approval, secrets, a browser, and a place to remember things.
+import { type Clock } from '../base/clock.ts';
+import { type Logger } from '../core/ports/ports.ts';
+import { type ConfiguredServer } from './config/configuration.ts';
+import { type LaunchProof } from './config/launch.ts';
+import { type VariableDeps } from './config/variables.ts';
+import { type SignIn } from './oauth/signInPort.ts';
+import { type OpenSession, type SessionLimits } from './session/sessionPort.ts';
+
+/** What is remembered between windows, outside the workspace. */
+export interface McpMemory {
+  /** Resolves once it was read. */
+  readonly ready: Promise<void>;
+  has(key: string): boolean;
+  /** Resolves once it is on disk. */
+  set(key: string, on: boolean): Promise<void>;
+}
+
+export interface McpHost {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly memory: McpMemory;
+  readonly client: { readonly name: string; readonly version: string };
+  readonly limits: SessionLimits;
+  readonly open: OpenSession;
+  /** False: no server starts. */
+  readonly trusted: boolean;
+  variables(server: ConfiguredServer): VariableDeps;
+  /** Asks the user before a server of the workspace starts. `changed`: it was approved in another form before. */
+  approve(server: ConfiguredServer, proof: LaunchProof, changed: boolean, signal: AbortSignal): Promise<boolean>;
+  /** Absent: it cannot be signed in to. */
+  signIn?(server: ConfiguredServer): Promise<SignIn>;
+  openExternal(url: string): Promise<boolean>;
+  /** A line for the log of MCP servers. */
+  log(server: string, line: string): void;
+}

@@ -1,0 +1,104 @@
+// Keeps the registry's MCP tools equal to what the servers offer. A tool that has not changed stays the same object.
+import { type Disposable } from '../base/disposable.ts';
+import { type Tool } from '../core/ports/ports.ts';
+import { type McpServer } from './server.ts';
+import { type McpTool } from './session/sessionPort.ts';
+import { createFindTools, MOST_OFFERED, type SearchedTool } from './tools/findTools.ts';
+import { createMcpTool } from './tools/mcpTool.ts';
+import { nameTool, prefixServers } from './tools/toolNames.ts';
+
+export type RegisterTools = (tools: readonly Tool[]) => Disposable;
+
+export interface ServerToolsDeps {
+  readonly register: RegisterTools;
+  isOff(server: McpServer, tool: string): boolean;
+  trustsHints(server: string): boolean;
+}
+
+interface Offered extends SearchedTool {
+  readonly server: string;
+  /** Its name on the server. */
+  readonly tool: string;
+  readonly key: string;
+  readonly registered: Disposable;
+}
+
+export class ServerTools implements Disposable {
+  readonly #deps: ServerToolsDeps;
+  /** By the name that the model calls it by. */
+  readonly #offered = new Map<string, Offered>();
+  #finding: { readonly key: string; readonly registered: Disposable } | undefined;
+
+  constructor(deps: ServerToolsDeps) {
+    this.#deps = deps;
+  }
+
+  namesOf(server: string): readonly string[] {
+    return [...this.#offered].flatMap(([name, one]) => (one.server === server ? [name] : []));
+  }
+
+  nameOf(server: string, tool: string): string | undefined {
+    return [...this.#offered].find(([, one]) => one.server === server && one.tool === tool)?.[0];
+  }
+
+  refresh(servers: readonly McpServer[]): void {
+    const wanted = this.#wanted(servers);
+    const onDemand = wanted.length > MOST_OFFERED;
+    const keys = new Map(
+      wanted.map((one) => [one.name, keyOf(one, onDemand, this.#deps.trustsHints(one.server.name))]),
+    );
+    for (const [name, { key, registered }] of this.#offered) {
+      if (keys.get(name) === key) continue;
+      this.#offered.delete(name);
+      registered.dispose();
+    }
+    for (const { name, server, tool } of wanted) {
+      if (this.#offered.has(name)) continue;
+      const trustsHints = this.#deps.trustsHints(server.name);
+      const made = createMcpTool({ name, server, tool, onDemand, trustsHints }) as Tool;
+      this.#offered.set(name, {
+        server: server.name,
+        tool: tool.name,
+        description: made.description,
+        key: keys.get(name) ?? '',
+        registered: this.#deps.register([made]),
+      });
+    }
+    this.#refreshFinding(onDemand);
+  }
+
+  dispose(): void {
+    for (const { registered } of this.#offered.values()) registered.dispose();
+    this.#offered.clear();
+    this.#finding?.registered.dispose();
+    this.#finding = undefined;
+  }
+
+  #wanted(servers: readonly McpServer[]): { name: string; server: McpServer; tool: McpTool }[] {
+    const taken = new Set<string>();
+    const prefixes = prefixServers(servers.map(({ name }) => name));
+    return servers.flatMap((server) =>
+      server.tools.flatMap((tool) => {
+        const name = nameTool(prefixes.get(server.name) ?? '', tool.name, taken);
+        return this.#deps.isOff(server, tool.name) ? [] : [{ name, server, tool }];
+      }),
+    );
+  }
+
+  /** Its description names the servers, so it changes with them. */
+  #refreshFinding(onDemand: boolean): void {
+    const key = onDemand ? JSON.stringify([...this.#offered.values()].map(({ server }) => server)) : undefined;
+    if (this.#finding?.key === key) return;
+    this.#finding?.registered.dispose();
+    const all = () => [...this.#offered.values()];
+    this.#finding = key === undefined ? undefined : { key, registered: this.#deps.register([createFindTools(all)]) };
+  }
+}
+
+function keyOf(
+  { server, tool }: { server: McpServer; tool: McpTool },
+  onDemand: boolean,
+  trustsHints: boolean,
+): string {
+  return JSON.stringify([server.configured.identity, tool, onDemand, trustsHints]);
+}

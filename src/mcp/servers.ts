@@ -1,0 +1,228 @@
+// All MCP servers of a window: follows the configuration, offers their tools, and tells the producer what happens to them.
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { Emitter } from '../base/emitter.ts';
+import { type McpChange, type McpServerView, type McpSource } from '../core/ports/mcp.ts';
+import { type ConfiguredServer } from './config/configuration.ts';
+import { McpServer, type ServerChange } from './server.ts';
+import { type McpHost } from './serverPort.ts';
+import { type RegisterTools, ServerTools } from './serverTools.ts';
+import { createTaskProcess } from './tools/runAsTask.ts';
+import { type TaskProcess } from './tools/taskProcess.ts';
+
+/** How long a request waits for servers that start for the first time. */
+const SETTLED_WITHIN = 5000;
+
+export interface McpServersDeps extends McpHost {
+  readonly register: RegisterTools;
+  /** Whether the user trusts what this server says of its tools. */
+  trustsHints(server: string): boolean;
+}
+
+export class McpServers implements McpSource, Disposable {
+  readonly #deps: McpServersDeps;
+  readonly #servers = new Map<string, McpServer>();
+  readonly #listening = new Map<string, Disposable>();
+  readonly #onDidChange: Emitter<McpChange>;
+  readonly #onDidChangeRows: Emitter<void>;
+  readonly #held = new DisposableStore();
+  readonly #tools: ServerTools;
+  readonly #starting = new Set<Promise<void>>();
+  #ended = false;
+
+  constructor(deps: McpServersDeps) {
+    this.#deps = deps;
+    const report = (error: unknown) => deps.logger.error('a listener of MCP servers failed', error);
+    this.#onDidChange = this.#held.add(new Emitter(report));
+    this.#onDidChangeRows = this.#held.add(new Emitter(report));
+    this.#tools = this.#held.add(
+      new ServerTools({
+        register: deps.register,
+        isOff: (server, tool) => deps.memory.has(toolKey(server, tool)),
+        trustsHints: (server) => deps.trustsHints(server),
+      }),
+    );
+  }
+
+  get onDidChange(): Emitter<McpChange>['event'] {
+    return this.#onDidChange.event;
+  }
+
+  /** Anything that a row of the view shows. */
+  get onDidChangeRows(): Emitter<void>['event'] {
+    return this.#onDidChangeRows.event;
+  }
+
+  get all(): readonly McpServer[] {
+    return [...this.#servers.values()];
+  }
+
+  get(name: string): McpServer | undefined {
+    return this.#servers.get(name);
+  }
+
+  servers(): readonly McpServerView[] {
+    return this.all.map(({ name, state, problem }) => ({ name, state, ...(problem !== undefined && { problem }) }));
+  }
+
+  /** The name that the model calls a tool by; undefined if it is not offered. */
+  nameOf(server: string, tool: string): string | undefined {
+    return this.#tools.nameOf(server, tool);
+  }
+
+  isToolOff(server: McpServer, tool: string): boolean {
+    return this.#deps.memory.has(toolKey(server, tool));
+  }
+
+  isOff(server: McpServer): boolean {
+    return this.#deps.memory.has(offKey(server));
+  }
+
+  /** Starts, restarts and ends servers so that they are the configured ones. Those that are the same are left alone. */
+  async configure(configured: readonly ConfiguredServer[]): Promise<void> {
+    await this.#deps.memory.ready;
+    if (this.#ended) return;
+    const wanted = new Map(configured.map((one) => [one.name, one]));
+    for (const server of this.all) {
+      if (wanted.get(server.name)?.identity !== server.configured.identity) this.#remove(server);
+    }
+    for (const one of configured) if (!this.#servers.has(one.name)) this.#add(one);
+    this.#refreshTools();
+    this.#onDidChangeRows.fire();
+  }
+
+  /** A task that was started before: it is followed again once its server is connected. */
+  takeUpTask(task: {
+    readonly server: string;
+    readonly reference: string;
+    readonly tool: string;
+    readonly startedAt: string;
+  }): TaskProcess | undefined {
+    const server = this.#servers.get(task.server);
+    if (server === undefined) return undefined;
+    const process = createTaskProcess(server, task);
+    process.follow();
+    return process;
+  }
+
+  async setOff(server: McpServer, off: boolean): Promise<void> {
+    await this.#deps.memory.set(offKey(server), off);
+    await (off ? server.stop() : this.#start(server));
+    this.#refreshTools();
+    this.#onDidChangeRows.fire();
+  }
+
+  async setToolOff(server: McpServer, tool: string, off: boolean): Promise<void> {
+    await this.#deps.memory.set(toolKey(server, tool), off);
+    this.#refreshTools();
+    this.#onDidChangeRows.fire();
+  }
+
+  /** After the workspace became trusted, or the settings changed. */
+  reconsider(): void {
+    for (const server of this.all) if (!this.isOff(server) && server.state === 'off') this.#startLater(server);
+    this.#refreshTools();
+  }
+
+  /** Resolves once no server is starting for the first time, at the latest after a few seconds. */
+  async settled(): Promise<void> {
+    if (this.#starting.size === 0) return;
+    const late = Promise.withResolvers<void>();
+    const timer = this.#deps.clock.after(SETTLED_WITHIN, () => late.resolve());
+    await Promise.race([Promise.allSettled([...this.#starting]), late.promise]);
+    timer.dispose();
+  }
+
+  /** Resolves once every process has ended. */
+  async close(): Promise<void> {
+    this.#ended = true;
+    await Promise.allSettled(this.all.map((server) => server.stop()));
+  }
+
+  dispose(): void {
+    this.#ended = true;
+    for (const server of this.all) {
+      this.#listening.get(server.name)?.dispose();
+      server.dispose();
+    }
+    this.#listening.clear();
+    this.#servers.clear();
+    this.#held.dispose();
+  }
+
+  #add(configured: ConfiguredServer): void {
+    const server = new McpServer(configured, this.#deps);
+    this.#servers.set(server.name, server);
+    this.#listening.set(
+      server.name,
+      server.onDidChange((change) => this.#changed(server, change)),
+    );
+    if (!this.isOff(server)) this.#startLater(server);
+  }
+
+  #remove(server: McpServer): void {
+    this.#listening.get(server.name)?.dispose();
+    this.#listening.delete(server.name);
+    this.#servers.delete(server.name);
+    const report = (error: unknown) => this.#deps.logger.error('an MCP server could not be ended', error);
+    void server
+      .stop()
+      .catch(report)
+      .finally(() => server.dispose());
+  }
+
+  #startLater(server: McpServer): void {
+    void this.#start(server).catch((error: unknown) => this.#reportStart(error));
+  }
+
+  #reportStart(error: unknown): void {
+    this.#deps.logger.error('an MCP server could not be started', error);
+  }
+
+  async #start(server: McpServer): Promise<void> {
+    const starting = this.#untilAsked(server, server.start()).catch((error: unknown) => this.#reportStart(error));
+    this.#starting.add(starting);
+    await starting;
+    this.#starting.delete(starting);
+  }
+
+  /** A server that waits for the user is not waited for. */
+  #untilAsked(server: McpServer, started: Promise<void>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const listening = server.onDidChange(() => server.state !== 'starting' && resolve());
+    return Promise.race([started, promise]).finally(() => listening.dispose());
+  }
+
+  #changed(server: McpServer, change: ServerChange): void {
+    const { name } = server;
+    switch (change.type) {
+      case 'lost':
+        this.#onDidChange.fire({ type: 'lost', server: name, reason: change.reason, tools: this.#tools.namesOf(name) });
+        break;
+      case 'resource':
+        this.#onDidChange.fire({ type: 'resource', server: name, uri: change.uri });
+        return;
+      case 'event':
+        this.#onDidChange.fire({ type: 'event', server: name, text: change.text });
+        return;
+      case 'tools':
+        this.#refreshTools();
+        break;
+      case 'state':
+      case 'ready':
+        break;
+    }
+    this.#onDidChangeRows.fire();
+  }
+
+  #refreshTools(): void {
+    if (!this.#ended) this.#tools.refresh(this.all);
+  }
+}
+
+function toolKey(server: McpServer, tool: string): string {
+  return `tool-off:${server.configured.identity}:${tool}`;
+}
+
+function offKey(server: McpServer): string {
+  return `off:${server.configured.identity}`;
+}

@@ -1,0 +1,78 @@
+// Limits what an HTTP server may send: the whole of a document, or one event of a stream. Also fetches from Unix sockets.
+import { type IncomingMessage, request } from 'node:http';
+import { Readable } from 'node:stream';
+import { TooLargeError } from '../../node/boundedBody.ts';
+
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+
+/** A body that exceeds `most` bytes fails with a TooLargeError; of a stream of events, only each event is limited. */
+export function boundFetch(fetch: Fetch, most: number): Fetch {
+  return async (url, init) => {
+    const response = await fetch(url, init);
+    if (response.body === null) return response;
+    const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
+    const body = response.body.pipeThrough(limitBytes(most, isStream));
+    const { status, statusText, headers } = response;
+    const bounded = new Response(body, { status, statusText, headers });
+    Object.defineProperty(bounded, 'url', { value: response.url });
+    Object.defineProperty(bounded, 'redirected', { value: response.redirected });
+    return bounded;
+  };
+}
+
+function limitBytes(most: number, perEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0;
+  let lineIsEmpty = true;
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      let from = 0;
+      for (let at = perEvent ? chunk.indexOf(NEWLINE) : -1; at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+        const isEmpty = lineIsEmpty && (at === from || (at === from + 1 && chunk[from] === RETURN));
+        size = isEmpty ? 0 : size + (at + 1 - from);
+        lineIsEmpty = true;
+        from = at + 1;
+      }
+      if (from < chunk.length) lineIsEmpty = false;
+      size += chunk.length - from;
+      if (size > most) controller.error(new TooLargeError(`a message is larger than ${most / 1024 / 1024} MiB`));
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+/** Requests to a server that listens on a socket of this machine. */
+export function fetchThrough(socketPath: string): Fetch {
+  return async (url, init = {}) => {
+    const { hostname, pathname, search } = new URL(url);
+    const body = init.body === undefined || init.body === null ? undefined : await new Response(init.body).text();
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const sent = request(
+      {
+        socketPath,
+        path: pathname + search,
+        method: init.method ?? 'GET',
+        headers: { host: hostname, ...Object.fromEntries(new Headers(init.headers)) },
+        ...(init.signal !== undefined && init.signal !== null && { signal: init.signal }),
+      },
+      resolve,
+    );
+    sent.on('error', reject);
+    sent.end(body);
+    return toResponse(await promise);
+  };
+}
+
+function toResponse(received: IncomingMessage): Response {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(received.headers)) {
+    for (const one of [value ?? []].flat()) headers.append(name, one);
+  }
+  const status = received.statusCode ?? 500;
+  const isEmpty = status === 204 || status === 304;
+  const body = isEmpty ? null : (Readable.toWeb(received) as ReadableStream<Uint8Array>);
+  if (isEmpty) received.resume();
+  return new Response(body, { status, statusText: received.statusMessage ?? '', headers });
+}

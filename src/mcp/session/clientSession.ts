@@ -1,0 +1,291 @@
+// A connection over the client library: requests, time-outs, probes, and what the server announces by itself.
+import {
+  type Client,
+  type ClientOptions,
+  ProtocolError,
+  type Tool,
+  type Transport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import * as z from 'zod';
+import { describeError } from '../../base/errors.ts';
+import { type Era } from '../../protocol/mcp.ts';
+import { Announcements } from './announcements.ts';
+import { canSignIn } from './sseFallback.ts';
+import { HttpTransport } from './httpTransport.ts';
+import {
+  type AskForTask,
+  type CallEnd,
+  type CallHooks,
+  type McpContent,
+  type McpPrompt,
+  type McpResource,
+  type McpSession,
+  type McpTask,
+  type McpTool,
+  type SessionDeps,
+} from './sessionPort.ts';
+import { StdioTransport } from './stdioTransport.ts';
+import { TaskSession } from './taskSession.ts';
+import { ToolCalls } from './toolCalls.ts';
+import { describePrompt, toolOf } from './wireTypes.ts';
+
+/** Longer lists are cut. */
+const MOST_LISTED = 2000;
+/** How often one request may lead to the sign-in page. */
+const MOST_SIGN_INS = 2;
+/** Not part of the specification: how some servers send messages by themselves. */
+const CHANNEL = 'notifications/claude/channel';
+const channelSchema = z.object({ content: z.string() });
+
+type CreateClient = (listChanged: NonNullable<ClientOptions['listChanged']>) => Client;
+
+export class ClientSession implements McpSession {
+  readonly client: Client;
+  readonly #deps: SessionDeps;
+  readonly #transport: Transport;
+  readonly #calls: ToolCalls;
+  readonly #announcements: Announcements;
+  #listed: ReadonlyMap<string, Tool> = new Map();
+  #tasks: TaskSession | undefined;
+  #probing: Promise<boolean> | undefined;
+  #over = false;
+
+  constructor(deps: SessionDeps, transport: Transport, create: CreateClient) {
+    this.#deps = deps;
+    this.#transport = transport;
+    const { listener } = deps;
+    const changed = (then: () => void) => ({
+      autoRefresh: false,
+      debounceMs: 0,
+      onChanged: () => this.#over || then(),
+    });
+    this.client = create({
+      tools: changed(() => listener.toolsChanged()),
+      prompts: changed(() => listener.promptsChanged()),
+      resources: changed(() => listener.resourcesChanged()),
+    });
+    this.#announcements = new Announcements(this.client, {
+      within: deps.limits.probe,
+      isOver: () => this.#over,
+      missed: () => listener.toolsChanged(),
+      lost: (reason) => this.#lose(reason),
+    });
+    this.#calls = new ToolCalls({
+      client: this.client,
+      transport,
+      deps,
+      signedIn: (send, waiting) => this.#signedIn(send, waiting),
+      isAlive: () => this.#isAlive(),
+      isOver: () => this.#over,
+      lose: (reason) => this.#lose(reason),
+      describeEnd: (error) => this.#describeEnd(error),
+    });
+    this.client.onclose = () => this.#lose(this.#describeEnd());
+    this.client.onerror = (error) => this.#noticeError(error);
+    this.client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+      if (!this.#over) listener.resourceUpdated(params.uri);
+    });
+    this.client.setNotificationHandler('notifications/message', ({ params }) => {
+      deps.log(`[${params.level}] ${textOf(params.data)}`);
+    });
+    this.client.fallbackNotificationHandler = async ({ method, params }) => {
+      const sent = method === CHANNEL ? channelSchema.safeParse(params) : undefined;
+      if (sent?.success === true && !this.#over) listener.event(sent.data.content);
+    };
+  }
+
+  get era(): Era {
+    return this.client.getProtocolEra() ?? 'legacy';
+  }
+
+  get version(): string {
+    return this.client.getNegotiatedProtocolVersion() ?? '';
+  }
+
+  get title(): string {
+    const info = this.client.getServerVersion();
+    return info === undefined ? '' : `${info.title ?? info.name} ${info.version}`.slice(0, 200);
+  }
+
+  get instructions(): string | undefined {
+    return this.client.getInstructions();
+  }
+
+  get pid(): number | undefined {
+    return this.#transport instanceof StdioTransport ? (this.#transport.pid ?? undefined) : undefined;
+  }
+
+  get hasResources(): boolean {
+    return this.client.getServerCapabilities()?.resources !== undefined;
+  }
+
+  get hasPrompts(): boolean {
+    return this.client.getServerCapabilities()?.prompts !== undefined;
+  }
+
+  /** After the connection is made: follows the stream on which the server announces changes. */
+  begin(): void {
+    this.#announcements.begin();
+  }
+
+  async listTools(): Promise<readonly McpTool[]> {
+    const options = { cacheMode: 'refresh' as const, timeout: this.#deps.limits.request };
+    const { tools } = await this.#signedIn(() => this.client.listTools(undefined, options));
+    const listed = tools.slice(0, MOST_LISTED);
+    this.#listed = new Map(listed.map((tool) => [tool.name, tool]));
+    return listed.map(toolOf);
+  }
+
+  call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd> {
+    return this.#calls.call(tool, args, hooks);
+  }
+
+  get hasTasks(): boolean {
+    return this.era === 'legacy' && this.client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined;
+  }
+
+  startTask(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    ask: AskForTask,
+    signal: AbortSignal,
+  ): Promise<McpTask | McpContent> {
+    const tool = this.#listed.get(name);
+    if (tool === undefined) throw new Error(`the server has no tool ${name} any more`);
+    return this.#signedIn(() => this.#taskSession().start(tool, args, ask, signal));
+  }
+
+  resumeTask(reference: string, ask: AskForTask): Promise<McpTask> {
+    return this.#signedIn(() => this.#taskSession().resume(reference, ask));
+  }
+
+  async listResources(): Promise<readonly McpResource[]> {
+    if (!this.hasResources) return [];
+    const { resources } = await this.#signedIn(() => this.client.listResources(undefined, { cacheMode: 'refresh' }));
+    return resources.slice(0, MOST_LISTED);
+  }
+
+  async readResource(uri: string): Promise<McpContent> {
+    const { contents } = await this.#signedIn(() => this.client.readResource({ uri }, { cacheMode: 'refresh' }));
+    return { blocks: contents.map((resource) => ({ type: 'resource', resource })), isError: false };
+  }
+
+  watchResources(uris: readonly string[]): Promise<void> {
+    return this.#announcements.watch(uris);
+  }
+
+  async listPrompts(): Promise<readonly McpPrompt[]> {
+    if (!this.hasPrompts) return [];
+    const { prompts } = await this.#signedIn(() => this.client.listPrompts(undefined, { cacheMode: 'refresh' }));
+    return prompts.slice(0, MOST_LISTED).map(({ name, title, description, arguments: args = [] }) => ({
+      name,
+      title,
+      description,
+      arguments: args.map((one) => ({ name: one.name, description: one.description, required: one.required === true })),
+    }));
+  }
+
+  async getPrompt(name: string, args: Readonly<Record<string, string>>): Promise<string> {
+    return describePrompt(await this.#signedIn(() => this.client.getPrompt({ name, arguments: { ...args } })));
+  }
+
+  async close(): Promise<void> {
+    this.#over = true;
+    // Tells a server with sessions that this one is not needed any more; it may refuse.
+    if (this.#transport instanceof HttpTransport) {
+      await Promise.race([this.#transport.terminateSession().catch(() => undefined), soon()]);
+    }
+    await this.client.close();
+  }
+
+  kill(): void {
+    this.#over = true;
+    if (this.#transport instanceof StdioTransport) this.#transport.kill();
+    else void this.client.close().catch(() => undefined);
+  }
+
+  /** What was refused for lack of rights has not run: it is sent again once the user has signed in. */
+  async #signedIn<T>(
+    send: () => Promise<T>,
+    waiting: (run: () => Promise<URLSearchParams | undefined>) => Promise<URLSearchParams | undefined> = (run) => run(),
+  ): Promise<T> {
+    for (let round = 0; ; round++) {
+      try {
+        return await send();
+      } catch (error) {
+        const { signIn } = this.#deps;
+        const mayRetry = round < MOST_SIGN_INS && UnauthorizedError.isInstance(error) && signIn !== undefined;
+        const back = mayRetry ? await waiting(() => signIn.callback()) : undefined;
+        if (back === undefined || !canSignIn(this.#transport)) throw error;
+        await this.#transport.finishAuth(back);
+      }
+    }
+  }
+
+  /** Asked once for all calls that want to know at the same time. */
+  #isAlive(): Promise<boolean> {
+    if (this.#over) return Promise.resolve(false);
+    this.#probing ??= this.#probe().finally(() => {
+      this.#probing = undefined;
+    });
+    return this.#probing;
+  }
+
+  async #probe(): Promise<boolean> {
+    const signal = AbortSignal.timeout(this.#deps.limits.probe);
+    for (;;) {
+      try {
+        const options = { timeout: this.#deps.limits.probe, signal };
+        await (this.era === 'modern' ? this.client.discover(options) : this.client.ping(options));
+        return true;
+      } catch (error) {
+        // An answer is an answer.
+        if (error instanceof ProtocolError) return true;
+        if (signal.aborted || this.#over || this.#transport instanceof StdioTransport) return false;
+        await soon();
+      }
+    }
+  }
+
+  #taskSession(): TaskSession {
+    const { identity, log } = this.#deps;
+    this.#tasks ??= new TaskSession(this.client, identity, log);
+    return this.#tasks;
+  }
+
+  #noticeError(error: Error): void {
+    this.#deps.log(describeError(error).slice(0, 1000));
+    // The library has given up on the stream for announcements.
+    if (/maximum reconnection attempts/i.test(error.message)) this.#loseUnlessAlive('its event stream was lost');
+  }
+
+  #loseUnlessAlive(reason: string): void {
+    this.#isAlive().then(
+      (alive) => alive || this.#lose(reason),
+      () => this.#lose(reason),
+    );
+  }
+
+  #lose(reason: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.kill();
+    this.#deps.listener.ended(reason);
+  }
+
+  #describeEnd(error?: unknown): string {
+    const end = this.#transport instanceof StdioTransport ? this.#transport.end : undefined;
+    if (end !== undefined) return `its process ${end}`;
+    const cause = error instanceof Error ? (error.cause ?? error) : undefined;
+    return cause === undefined ? 'the connection was closed' : describeError(cause).slice(0, 300);
+  }
+}
+
+function soon(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 500));
+}
+
+function textOf(data: unknown): string {
+  return (typeof data === 'string' ? data : JSON.stringify(data)).slice(0, 2000);
+}

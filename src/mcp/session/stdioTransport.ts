@@ -1,0 +1,182 @@
+// A server as a child process that speaks JSON lines. Bounded lines, tolerant of other output, ended with its process tree.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
+import { LineSplitter } from '../../base/jsonLines.ts';
+import { isDeeperThan, MOST_DEPTH, parseObject, TOO_DEEP } from '../../base/outsideJson.ts';
+import { type ProgramLaunch } from '../config/launch.ts';
+
+/** The longest message that a server may send. */
+export const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
+const MOST_LOG_LINE = 4000;
+/** So many lines that are no message are logged; a program that prints more is not meant to be a server. */
+const MOST_GARBAGE = 20;
+const TERMINATE_AFTER = 1500;
+const KILL_AFTER = 3000;
+
+export interface StdioDeps {
+  readonly launch: ProgramLaunch;
+  /** A line for the server's log. */
+  log(line: string): void;
+}
+
+/** `pid` and `stderr` make the client library treat it as a child process, and probe it without starting it twice. */
+export class StdioTransport implements Transport {
+  readonly stderr = null;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #deps: StdioDeps;
+  readonly #ended = Promise.withResolvers<void>();
+  #child: ChildProcess | undefined;
+  #closed = false;
+  #end: string | undefined;
+  #garbage = 0;
+
+  constructor(deps: StdioDeps) {
+    this.#deps = deps;
+  }
+
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  /** How the process ended, for people; undefined while it runs. */
+  get end(): string | undefined {
+    return this.#end;
+  }
+
+  async start(): Promise<void> {
+    const { program, args, folder, env } = this.#deps.launch;
+    const child = spawn(...commandLine(program, args), {
+      cwd: folder,
+      env: { ...env },
+      // In a group of its own, so that what it starts can be ended with it.
+      detached: process.platform !== 'win32',
+      stdio: ['pipe', 'pipe', 'pipe'],
+      windowsHide: true,
+      windowsVerbatimArguments: isBatch(program),
+    });
+    this.#child = child;
+    const started = Promise.withResolvers<void>();
+    child.once('spawn', () => started.resolve());
+    child.once('error', (error) => {
+      this.#finish(`could not be started: ${error.message}`);
+      started.reject(error);
+    });
+    child.once('exit', (code, signal) =>
+      this.#finish(code === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${code}`),
+    );
+    // Its input may be closed at any time; `exit` follows.
+    child.stdin.on('error', () => undefined);
+    this.#readMessages(child);
+    this.#readLog(child);
+    await started.promise;
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const input = this.#child?.stdin;
+    if (input === undefined || input === null || !input.writable) throw new Error('the process does not run any more');
+    await new Promise<void>((resolve, reject) => {
+      input.write(`${JSON.stringify(message)}\n`, (error) => {
+        if (error === undefined || error === null) resolve();
+        else reject(error);
+      });
+    });
+  }
+
+  /** Closes its input, as the protocol asks for, then ends the tree. Resolves once the process has ended. */
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || this.#end !== undefined) {
+      this.#announceClose();
+      return;
+    }
+    child.stdin?.end();
+    const timers = [
+      setTimeout(() => this.#signal('SIGTERM'), TERMINATE_AFTER),
+      setTimeout(() => this.#signal('SIGKILL'), KILL_AFTER),
+    ];
+    await this.#ended.promise;
+    for (const timer of timers) clearTimeout(timer);
+  }
+
+  /** At once, without asking: it does not answer any more, or the window closes. */
+  kill(): void {
+    if (this.#end === undefined) this.#signal('SIGKILL');
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const pid = this.#child?.pid;
+    if (pid === undefined) return;
+    try {
+      process.kill(process.platform === 'win32' ? pid : -pid, signal);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+
+  #finish(end: string): void {
+    if (this.#end !== undefined) return;
+    // What it left behind in its group ends with it.
+    this.#signal('SIGKILL');
+    this.#end = end;
+    this.#deps.log(`The process ${end}.`);
+    this.#ended.resolve();
+    this.#announceClose();
+  }
+
+  #announceClose(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.onclose?.();
+  }
+
+  #readMessages(child: ChildProcess): void {
+    const lines = new LineSplitter(MOST_MESSAGE_BYTES, {
+      onLine: (line) => this.#take(line),
+      onTooLong: () => {
+        this.#deps.log(`It sent a message of more than ${MOST_MESSAGE_BYTES / 1024 / 1024} MiB and was ended.`);
+        this.#signal('SIGKILL');
+      },
+    });
+    child.stdout?.on('data', (chunk: Buffer) => lines.write(chunk));
+  }
+
+  /** Servers print all sorts of things besides messages: that is logged and ignored. */
+  #take(line: string | undefined): void {
+    if (line?.trim() === '') return;
+    const message = line === undefined ? undefined : parseObject(line);
+    if (message?.['jsonrpc'] !== '2.0') {
+      this.#garbage += 1;
+      if (this.#garbage <= MOST_GARBAGE) this.#deps.log(`Not a message: ${(line ?? '(no UTF-8)').slice(0, 200)}`);
+      return;
+    }
+    if (isDeeperThan(message, MOST_DEPTH)) {
+      this.#deps.log(`A message was ignored: it is ${TOO_DEEP}.`);
+      return;
+    }
+    // The client library checks the rest.
+    this.onmessage?.(message as unknown as JSONRPCMessage);
+  }
+
+  #readLog(child: ChildProcess): void {
+    const lines = new LineSplitter(MOST_LOG_LINE, {
+      onLine: (line) => line !== undefined && line.trim() !== '' && this.#deps.log(line),
+      onTooLong: () => this.#deps.log('It printed a very long line; its further output is not logged.'),
+    });
+    child.stderr?.on('data', (chunk: Buffer) => lines.write(chunk));
+  }
+}
+
+function isBatch(program: string): boolean {
+  return process.platform === 'win32' && /\.(?:cmd|bat)$/i.test(program);
+}
+
+/** Windows runs batch files only through its shell: arguments that the shell would interpret are refused. */
+function commandLine(program: string, args: readonly string[]): [string, string[]] {
+  if (!isBatch(program)) return [program, [...args]];
+  const unsafe = args.find((arg) => /["%!^&|<>\r\n]/.test(arg));
+  if (unsafe !== undefined) throw new Error(`the argument ${unsafe} cannot be passed to a batch file`);
+  const line = [program, ...args].map((word) => `"${word}"`).join(' ');
+  return [process.env['ComSpec'] ?? 'cmd.exe', ['/d', '/s', '/c', `"${line}"`]];
+}

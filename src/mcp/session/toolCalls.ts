@@ -1,0 +1,152 @@
+// Calls of a server's tools over the client library: time limits, progress, questions, and what their failures mean.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type Client,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  type Transport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import { elicit } from '../elicitation.ts';
+import { CallTimer } from './callTimer.ts';
+import { HttpTransport } from './httpTransport.ts';
+import { type CallEnd, type CallHooks, type SessionDeps } from './sessionPort.ts';
+
+const NO_LIMIT = 2 ** 31 - 1;
+
+interface RunningCall {
+  readonly hooks: CallHooks;
+  readonly timer: CallTimer;
+  /** Aborted when the stream of its answer has ended without one. */
+  readonly streamEnd: AbortController;
+}
+
+/** What calls need of their connection. */
+export interface CallLink {
+  readonly client: Client;
+  readonly transport: Transport;
+  readonly deps: SessionDeps;
+  /** Sends again what was refused for lack of rights, once the user has signed in. */
+  signedIn<T>(
+    send: () => Promise<T>,
+    waiting: (run: () => Promise<URLSearchParams | undefined>) => Promise<URLSearchParams | undefined>,
+  ): Promise<T>;
+  isAlive(): Promise<boolean>;
+  isOver(): boolean;
+  lose(reason: string): void;
+  describeEnd(error?: unknown): string;
+}
+
+export class ToolCalls {
+  readonly #link: CallLink;
+  /** The calls that have no answer, oldest first: a question of the server belongs to one of them. */
+  readonly #running = new Set<RunningCall>();
+  /** In the newer era a question is part of the call's own answer. */
+  readonly #asking = new AsyncLocalStorage<RunningCall>();
+
+  constructor(link: CallLink) {
+    this.#link = link;
+    const { client, transport, deps } = link;
+    if (transport instanceof HttpTransport) {
+      // Fires also right after the answer, which is taken first.
+      transport.streamEnd = () => {
+        const call = this.#asking.getStore();
+        return call && (() => void setTimeout(() => call.streamEnd.abort(), 0));
+      };
+    }
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      const call = this.#asking.getStore() ?? [...this.#running].at(-1);
+      // Without a call nobody has asked for anything: a server cannot open a question by itself.
+      if (call === undefined) return { action: 'cancel' };
+      return call.timer.paused(() => elicit(deps.server, params, call.hooks, (url) => deps.openExternal(url)));
+    });
+  }
+
+  async call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd> {
+    const timer = new CallTimer(this.#link.deps.limits.request);
+    const streamEnd = new AbortController();
+    const running: RunningCall = { hooks, timer, streamEnd };
+    this.#running.add(running);
+    try {
+      return await this.#link.signedIn(
+        () => this.#asking.run(running, () => this.#send(tool, args, running)),
+        (run) => timer.paused(run),
+      );
+    } catch (error) {
+      if (hooks.signal.aborted) return { type: 'cancelled' };
+      if (timer.signal.aborted) return await this.#afterTimeout();
+      if (streamEnd.signal.aborted) return await this.#afterLostAnswer('the connection ended before its answer');
+      return await this.#afterError(error);
+    } finally {
+      timer.dispose();
+      this.#running.delete(running);
+    }
+  }
+
+  async #send(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    { hooks, timer, streamEnd }: RunningCall,
+  ): Promise<CallEnd> {
+    const result = await this.#link.client.callTool(
+      { name, arguments: { ...args } },
+      {
+        signal: AbortSignal.any([hooks.signal, timer.signal, streamEnd.signal]),
+        timeout: NO_LIMIT,
+        onprogress: ({ progress, total, message }) => {
+          timer.restart();
+          const share = total === undefined ? String(progress) : `${progress} of ${total}`;
+          hooks.progress(message === undefined ? `${share}\n` : `${share}: ${message.slice(0, 1000)}\n`);
+        },
+      },
+    );
+    const { content, structuredContent, isError } = result;
+    return {
+      type: 'result',
+      content: {
+        blocks: content,
+        ...(structuredContent !== undefined && { structured: structuredContent }),
+        isError: isError === true,
+      },
+    };
+  }
+
+  async #afterTimeout(): Promise<CallEnd> {
+    const { request, probe } = this.#link.deps.limits;
+    if (await this.#link.isAlive()) return { type: 'slow', seconds: request / 1000 };
+    const message = `it did not answer within ${request / 1000} s, nor a probe within ${probe / 1000} s`;
+    this.#link.lose(message);
+    return { type: 'lost', message };
+  }
+
+  async #afterLostAnswer(message: string): Promise<CallEnd> {
+    if (!(await this.#link.isAlive())) this.#link.lose(message);
+    return { type: 'lost', message };
+  }
+
+  async #afterError(error: unknown): Promise<CallEnd> {
+    if (error instanceof ProtocolError) return { type: 'refused', message: error.message.slice(0, 2000) };
+    if (UnauthorizedError.isInstance(error)) return { type: 'sign_in', message: 'the user has to sign in' };
+    if (error instanceof SdkHttpError) return this.#afterHttpError(error);
+    if (
+      error instanceof SdkError &&
+      error.code !== SdkErrorCode.ConnectionClosed &&
+      error.code !== SdkErrorCode.SendFailed
+    ) {
+      return { type: 'refused', message: error.message.slice(0, 2000) };
+    }
+    const message = this.#link.describeEnd(error);
+    return this.#link.isOver() ? { type: 'lost', message } : this.#afterLostAnswer(message);
+  }
+
+  async #afterHttpError({ status }: SdkHttpError): Promise<CallEnd> {
+    if (status === 401 || status === 403) return { type: 'sign_in', message: `it answered with HTTP ${status}` };
+    // It has forgotten the session: everything that it kept for it is gone.
+    if (status === 404 && this.#link.client.getProtocolEra() !== 'modern')
+      this.#link.lose('it does not know this session any more');
+    if (status < 500) return { type: 'refused', message: `it answered with HTTP ${status}` };
+    return this.#afterLostAnswer(`it answered with HTTP ${status}`);
+  }
+}

@@ -1,0 +1,87 @@
+// The tool find_tools: with many MCP tools the model searches them by words instead of getting all schemas.
+import * as z from 'zod';
+import { failed, succeeded } from '../../base/errors.ts';
+import { type Tool, type ToolOutcome } from '../../core/ports/ports.ts';
+import { describeIssue } from '../../protocol/describeIssue.ts';
+import { type ToolDescription } from '../../protocol/tool.ts';
+
+/** Above this number the model gets find_tools instead of all schemas. */
+export const MOST_OFFERED = 30;
+const MOST_FOUND = 10;
+const MOST_LINE = 200;
+
+const FIND_TOOLS = 'find_tools';
+
+const argumentsSchema = z.strictObject({
+  query: z.string().trim().min(1).max(200).describe('Words of the name or the description, or the name of a server'),
+});
+
+export interface SearchedTool {
+  readonly server: string;
+  readonly description: ToolDescription;
+}
+
+/** `all`: what can be found now. */
+export function createFindTools(all: () => readonly SearchedTool[]): Tool<z.infer<typeof argumentsSchema>> {
+  const servers = [...new Set(all().map(({ server }) => server))];
+  const { $schema: _dialect, ...parameters } = z.toJSONSchema(argumentsSchema);
+  return {
+    description: {
+      name: FIND_TOOLS,
+      description: `Finds tools of MCP servers by words of their names and descriptions. What it finds can be called from then on. Servers: ${describeServers(servers, all())}. Default: the ${MOST_FOUND} best matches.`,
+      parameters,
+    },
+    effect: 'read',
+    emits: [],
+    parse: (value) => {
+      const parsed = argumentsSchema.safeParse(value);
+      if (parsed.success) return succeeded(parsed.data);
+      return failed('bad_arguments', `${describeIssue(parsed.error)}.`, 'Call it again with this corrected.');
+    },
+    run: async ({ query }) => search(query, all()),
+  };
+}
+
+function search(query: string, all: readonly SearchedTool[]): ToolOutcome {
+  const words = query
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
+  const ranked = all
+    .map((tool) => ({ tool, score: scoreOf(tool, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score);
+  const found = ranked.slice(0, MOST_FOUND).map(({ tool }) => tool.description);
+  if (found.length === 0) {
+    return {
+      content: `None of the ${all.length} tools matches “${query}”. Try other words, or the name of a server.`,
+      isError: false,
+    };
+  }
+  const lines = found.map(({ name, description }) => `${name}: ${firstLine(description)}`);
+  const rest = ranked.length - found.length;
+  const more = rest > 0 ? [`(${rest} more match: search with more words.)`] : [];
+  return {
+    content: ['You can call these from now on:', ...lines, ...more].join('\n'),
+    isError: false,
+    tools: found.map(({ name }) => name),
+  };
+}
+
+/** A word in the name counts more than one in the description. */
+function scoreOf({ server, description: { name, description } }: SearchedTool, words: readonly string[]): number {
+  const [inName, inText] = [`${server} ${name}`.toLowerCase(), description.toLowerCase()];
+  return words.reduce((sum, word) => sum + (inName.includes(word) ? 3 : 0) + (inText.includes(word) ? 1 : 0), 0);
+}
+
+function describeServers(servers: readonly string[], all: readonly SearchedTool[]): string {
+  return servers
+    .slice(0, 20)
+    .map((name) => `${name} (${all.filter(({ server }) => server === name).length})`)
+    .join(', ');
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? '';
+  return line.length > MOST_LINE ? `${line.slice(0, MOST_LINE)}…` : line;
+}

@@ -1,0 +1,121 @@
+// Makes a tool for the model of a tool of an MCP server.
+import { failed, succeeded } from '../../base/errors.ts';
+import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
+import { type Tool, type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
+import { type McpServer } from '../server.ts';
+import { type CallEnd, type McpTool } from '../session/sessionPort.ts';
+import { resultText } from './contentText.ts';
+import { runAsTask } from './runAsTask.ts';
+import { boundSchema, describeHints, describeTool } from './toolSchema.ts';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+export interface McpToolOptions {
+  /** What the model calls it by. */
+  readonly name: string;
+  readonly server: McpServer;
+  readonly tool: McpTool;
+  /** It is found with find_tools. */
+  readonly onDemand: boolean;
+  /** The user trusts what this server says of its tools: those that only read follow the rules for reading. */
+  readonly trustsHints: boolean;
+}
+
+export function createMcpTool({ name, server, tool, onDemand, trustsHints }: McpToolOptions): Tool<Arguments> {
+  const { annotations: hints } = tool;
+  const onlyReads = hints?.readOnlyHint === true;
+  return {
+    description: { name, description: describeTool(tool), parameters: boundSchema(tool) },
+    // A server may run anything: its own word does not change that, the user's does.
+    effect: onlyReads && trustsHints ? 'read' : 'execute',
+    emits: tool.task === 'forbidden' ? [] : ['stopped', 'failed', 'waiting', 'lost', 'running'],
+    traits: { server: server.name, invalidatesReports: true, ...(onDemand && { onDemand: true as const }) },
+    parse: (value) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        return failed('bad_arguments', 'arguments: an object is expected.', 'Call it again with this corrected.');
+      }
+      return isDeeperThan(value, MOST_DEPTH)
+        ? failed('too_deep', `arguments: ${TOO_DEEP}.`)
+        : succeeded(value as Arguments);
+    },
+    touches: () => ({
+      server: {
+        name: server.name,
+        identity: server.configured.identity,
+        tool: tool.name,
+        note: describeHints(server.name, hints),
+        ...(!onlyReads && hints?.destructiveHint === true && { alone: true as const }),
+      },
+    }),
+    whyNot: () => whyUnavailable(server, name),
+    run: (args, context) => runMcpTool({ name, server, tool }, args, context),
+  };
+}
+
+/** A call to a lost server fails at once, before anybody is asked for approval. */
+function whyUnavailable({ name: server, state, problem }: McpServer, name: string): string | undefined {
+  if (state !== 'lost' && state !== 'failed' && state !== 'sign_in') return undefined;
+  const why = problem === undefined ? '' : `: ${problem}`;
+  const next =
+    state === 'sign_in'
+      ? 'The user has to sign in to it in the MCP Servers view.'
+      : state === 'lost'
+        ? 'Earshot tries to connect again; you are notified when it succeeds.'
+        : 'The user can restart it in the MCP Servers view.';
+  return `${name} was not run: the MCP server “${server}” is not connected${why}. ${next}`;
+}
+
+async function runMcpTool(
+  { name, server, tool }: Pick<McpToolOptions, 'name' | 'server' | 'tool'>,
+  args: Arguments,
+  context: ToolContext,
+): Promise<ToolOutcome> {
+  const { signal, progress, ask } = context;
+  if (tool.task !== 'forbidden' && server.session?.hasTasks === true && context.handles !== undefined) {
+    return runAsTask({ name, server, tool }, args, context, context.handles);
+  }
+  const hooks = { signal, progress, ask };
+  let ended = 0;
+  const pid = server.session?.pid;
+  if (pid !== undefined) context.observe({ pid, since: Date.now(), ended: () => (ended === 0 ? undefined : ended) });
+  try {
+    const end = await server.call(tool.name, args, hooks);
+    if (end.type !== 'lost' || !mayRepeat(tool) || signal.aborted) return outcomeOf(end, name, server);
+    progress('The answer was lost. The tool may be repeated, so it is called again once the server is connected.\n');
+    if (!(await server.reconnected(signal))) return outcomeOf(end, name, server);
+    return outcomeOf(await server.call(tool.name, args, hooks), name, server);
+  } finally {
+    ended = Date.now();
+  }
+}
+
+function mayRepeat({ annotations }: McpTool): boolean {
+  return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
+}
+
+function outcomeOf(end: CallEnd, name: string, { name: server }: McpServer): ToolOutcome {
+  switch (end.type) {
+    case 'result':
+      return { content: resultText(end.content) || '(The tool returned nothing.)', isError: end.content.isError };
+    case 'refused':
+      return refuse(`${name} failed: the MCP server “${server}” says: ${end.message}`);
+    case 'slow':
+      return refuse(
+        `${name} did not answer within ${end.seconds} s and was cancelled; it may have run. The MCP server “${server}” still answers.`,
+      );
+    case 'lost':
+      return refuse(
+        `Interrupted; may have run. The answer of ${name} was lost: ${end.message}. It was not repeated. Check what it did before you call it again.`,
+      );
+    case 'sign_in':
+      return refuse(
+        `${name} was not run: the MCP server “${server}” wants the user to sign in (${end.message}). The user can do that in the MCP Servers view.`,
+      );
+    case 'cancelled':
+      return refuse('Cancelled by the user.');
+  }
+}
+
+function refuse(content: string): ToolOutcome {
+  return { content, isError: true };
+}

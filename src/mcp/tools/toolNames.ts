@@ -1,0 +1,28 @@
+// Names of MCP tools for the model: `server__tool`, in the characters and the length that every endpoint accepts.
+const MOST_LENGTH = 64;
+const MOST_SERVER = 30;
+
+/** By server, in the order of the configuration: they do not depend on which of the servers are connected. */
+export function prefixServers(servers: readonly string[]): ReadonlyMap<string, string> {
+  const taken = new Set<string>();
+  return new Map(servers.map((server) => [server, free(plain(server).slice(0, MOST_SERVER), MOST_SERVER, taken)]));
+}
+
+/** `taken` gets the new name. */
+export function nameTool(prefix: string, tool: string, taken: Set<string>): string {
+  return free(`${prefix}__${plain(tool)}`.slice(0, MOST_LENGTH), MOST_LENGTH, taken);
+}
+
+function free(base: string, length: number, taken: Set<string>): string {
+  for (let number = 1; ; number++) {
+    const suffix = number === 1 ? '' : `_${number}`;
+    const name = base.slice(0, length - suffix.length) + suffix;
+    if (taken.has(name)) continue;
+    taken.add(name);
+    return name;
+  }
+}
+
+function plain(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]+/g, '_') || 'x';
+}

@@ -1,0 +1,120 @@
+// Composes MCP servers: reads their configuration, and loads the rest once there is a server.
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { type Earshot } from '../../core/earshot.ts';
+import { type RemoteTasks } from '../../core/ports/processes.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+import { type McpServer } from '../../mcp/server.ts';
+import { realFileSystem } from '../../node/fileSystem.ts';
+import { createKeySet } from '../../storage/keySet.ts';
+import { type CommandHandlers } from '../commands.ts';
+import { COMMANDS, type CommandId, HAS_MCP_SERVERS } from '../ids.ts';
+import { onDidChangeConfiguration, readConfiguration } from '../mcp/configurationFiles.ts';
+import { type McpWindow } from '../mcp/mcpWindow.ts';
+import { type ServerLog } from '../mcp/serverLog.ts';
+import { type Window } from './window.ts';
+
+type McpCommand = Extract<CommandId, `earshot.mcp.${string}`>;
+
+export interface ComposedMcp {
+  readonly commands: Pick<CommandHandlers, McpCommand>;
+  /** For the ports of Earshot. */
+  readonly ports: { toolsReady(): Promise<void>; moreInstructions(): readonly { name: string; text: string }[] };
+  readonly tasks: RemoteTasks;
+  /** Once Earshot is there. */
+  start(earshot: Earshot): void;
+  close(): Promise<void>;
+}
+
+export function composeMcp(window: Window, workspace: Workspace, notice: (text: string) => void): ComposedMcp {
+  const { context, logger, settings, held, report } = window;
+  const memory = createKeySet({
+    files: realFileSystem,
+    folder: context.globalStorageUri.fsPath,
+    name: 'mcp-servers.json',
+    logger,
+  });
+  const profileFile = join(context.globalStorageUri.fsPath, '..', '..', 'mcp.json');
+  const part: { mcp?: McpWindow; log?: ServerLog } = {};
+  let reading: Promise<void> = Promise.resolve();
+  const loaded = async (earshot: Earshot) => {
+    if (part.mcp !== undefined) return part.mcp;
+    const [{ McpWindow: Loaded }, { ServerLog: Log }] = await Promise.all([
+      import('../mcp/mcpWindow.ts'),
+      import('../mcp/serverLog.ts'),
+    ]);
+    part.log = held.add(new Log());
+    part.mcp = held.add(new Loaded({ context, logger, settings, memory, earshot, log: part.log, notice }));
+    return part.mcp;
+  };
+  /** The last server was removed from the configuration. */
+  const unload = async () => {
+    const { mcp, log } = part;
+    delete part.mcp;
+    delete part.log;
+    await mcp?.close();
+    for (const one of [mcp, log]) if (one !== undefined) held.release(one);
+  };
+  const read = async (earshot: Earshot) => {
+    const { servers, problems } = await readConfiguration({ workspace, files: realFileSystem, profileFile });
+    await vscode.commands.executeCommand('setContext', HAS_MCP_SERVERS, servers.length > 0);
+    if (servers.length > 0) await (await loaded(earshot)).servers.configure(servers);
+    else await unload();
+    for (const problem of problems) {
+      logger.warn(`MCP: ${problem}`);
+      notice(`MCP servers: ${problem}`);
+    }
+  };
+  const choose = async (target: unknown, title: string): Promise<McpServer | undefined> => {
+    const all = part.mcp?.servers.all ?? [];
+    const given = all.find((server) => server === target);
+    if (given !== undefined) return given;
+    if (all.length === 0) {
+      void vscode.window.showInformationMessage(
+        'No MCP server is configured. Add one to the setting earshot.mcp.servers.',
+      );
+      return undefined;
+    }
+    const picked = await vscode.window.showQuickPick(
+      all.map((server) => ({ label: server.name, server })),
+      { title },
+    );
+    return picked?.server;
+  };
+  const on = (title: string, act: (mcp: McpWindow, server: McpServer) => Promise<void>) => async (target?: unknown) => {
+    const server = await choose(target, title);
+    if (server !== undefined && part.mcp !== undefined) await act(part.mcp, server);
+  };
+  return {
+    commands: {
+      [COMMANDS.restartServer]: on('Restart MCP Server', (mcp, server) => mcp.restart(server)),
+      [COMMANDS.disableServer]: on('Disable MCP Server', (mcp, server) => mcp.servers.setOff(server, true)),
+      [COMMANDS.enableServer]: on('Enable MCP Server', (mcp, server) => mcp.servers.setOff(server, false)),
+      [COMMANDS.signInToServer]: on('Sign In to MCP Server', (mcp, server) => mcp.signIn(server)),
+      [COMMANDS.signOutOfServer]: on('Sign Out of MCP Server', (mcp, server) => mcp.signOut(server)),
+      [COMMANDS.forgetServerInputs]: on('Forget Inputs of MCP Server', (mcp, server) => mcp.forgetInputs(server)),
+      [COMMANDS.showServerLog]: () => part.log?.show(),
+    },
+    ports: {
+      toolsReady: async () => {
+        await reading;
+        await part.mcp?.servers.settled();
+      },
+      moreInstructions: () => part.mcp?.instructions ?? [],
+    },
+    tasks: {
+      takeUp: async (task) => {
+        await reading;
+        return part.mcp?.servers.takeUpTask(task);
+      },
+    },
+    start: (earshot) => {
+      const readAgain = () => {
+        reading = reading.then(() => read(earshot)).catch(report('MCP servers could not be configured'));
+      };
+      held.add(onDidChangeConfiguration(readAgain));
+      readAgain();
+    },
+    close: async () => part.mcp?.close(),
+  };
+}

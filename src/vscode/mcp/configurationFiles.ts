@@ -1,0 +1,91 @@
+// Finds the configuration of MCP servers: settings, the profile's mcp.json, and the files of the workspace.
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { type FileSystem } from '../../node/fileSystem.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+import {
+  type ConfigSource,
+  MOST_CONFIG_BYTES,
+  mergeConfigurations,
+  type ReadConfiguration,
+  readConfigText,
+  readConfigValue,
+} from '../../mcp/config/configuration.ts';
+import { SETTINGS_SECTION } from '../ids.ts';
+
+/** As the editor and other agents name them. */
+const WORKSPACE_FILES = ['.vscode/mcp.json', '.mcp.json'];
+
+export interface ConfigurationFilesDeps {
+  readonly workspace: Workspace;
+  readonly files: FileSystem;
+  /** The mcp.json of the user's profile, as the machine says it. */
+  readonly profileFile: string;
+}
+
+/** What the user configured comes first: a workspace cannot replace a server of the user. */
+export async function readConfiguration(deps: ConfigurationFilesDeps): Promise<ReadConfiguration> {
+  const user = ofSettings('user');
+  const workspace = ofSettings('workspace');
+  return mergeConfigurations([user, await readProfile(deps), workspace, ...(await readWorkspaceFiles(deps))]);
+}
+
+/** Fires when any of it may have changed. */
+export function onDidChangeConfiguration(changed: () => void): Disposable {
+  const held = new DisposableStore();
+  held.add(
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration(`${SETTINGS_SECTION}.mcp`)) changed();
+    }),
+  );
+  held.add(vscode.workspace.onDidChangeWorkspaceFolders(changed));
+  for (const glob of WORKSPACE_FILES) {
+    const watcher = held.add(vscode.workspace.createFileSystemWatcher(`**/${glob}`));
+    for (const event of [watcher.onDidChange, watcher.onDidCreate, watcher.onDidDelete]) held.add(event(changed));
+  }
+  return held;
+}
+
+function ofSettings(scope: 'user' | 'workspace'): ReadConfiguration {
+  const configuration = vscode.workspace.getConfiguration(SETTINGS_SECTION);
+  const valueOf = (name: string): unknown => {
+    const found = configuration.inspect(name);
+    return scope === 'user' ? found?.globalValue : (found?.workspaceFolderValue ?? found?.workspaceValue);
+  };
+  const servers = valueOf('mcp.servers');
+  if (servers === undefined) return { servers: [], problems: [] };
+  const source: ConfigSource = {
+    label: scope === 'user' ? 'the user settings' : 'the workspace settings',
+    workspace: scope === 'workspace',
+    folder: firstFolder(),
+  };
+  return readConfigValue({ servers, inputs: valueOf('mcp.inputs') }, source);
+}
+
+async function readProfile({ files, profileFile }: ConfigurationFilesDeps): Promise<ReadConfiguration> {
+  const bytes = await files.read(profileFile).catch(() => undefined);
+  if (bytes === undefined || bytes.length > MOST_CONFIG_BYTES) return { servers: [], problems: [] };
+  const source = { label: 'the profile’s mcp.json', workspace: false, folder: firstFolder() };
+  return readConfigText(Buffer.from(bytes).toString('utf8'), source);
+}
+
+/** Through the door: a link that leads out of the workspace is not read. The model is not shown it. */
+async function readWorkspaceFiles({ workspace }: ConfigurationFilesDeps): Promise<ReadConfiguration[]> {
+  const all: ReadConfiguration[] = [];
+  for (const folder of workspace.folders) {
+    for (const name of WORKSPACE_FILES) {
+      const path = folder.path === '' ? name : `${folder.path}/${name}`;
+      const file = await workspace.resolve(path);
+      const content = file.ok ? await workspace.readLocally(file.value, { atMost: MOST_CONFIG_BYTES }) : file;
+      const source = { label: path, workspace: true, folder: folder.absolute };
+      if (content.ok) all.push(readConfigText(Buffer.from(content.value.bytes).toString('utf8'), source));
+      else if (content.failure.code !== 'not_found') all.push({ servers: [], problems: [content.failure.message] });
+    }
+  }
+  return all;
+}
+
+function firstFolder(): string | undefined {
+  const uri = vscode.workspace.workspaceFolders?.[0]?.uri;
+  return uri?.scheme === 'file' ? uri.fsPath : undefined;
+}

@@ -1,0 +1,128 @@
+// The view of MCP servers: a row for each server with its state, and below it its tools with their switches.
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { type McpServer } from '../../mcp/server.ts';
+import { type McpServers } from '../../mcp/servers.ts';
+import { type McpTool } from '../../mcp/session/sessionPort.ts';
+import { type ServerState } from '../../protocol/mcp.ts';
+import { MCP_VIEW } from '../ids.ts';
+
+export interface ToolRow {
+  readonly server: McpServer;
+  readonly tool: McpTool;
+}
+
+type Row = McpServer | ToolRow;
+
+const STATES: Readonly<Record<ServerState, { readonly text: string; readonly icon: string; readonly color?: string }>> =
+  {
+    off: { text: 'Off', icon: 'circle-slash' },
+    approval: { text: 'Waiting for your approval', icon: 'shield', color: 'list.warningForeground' },
+    starting: { text: 'Starting…', icon: 'loading~spin' },
+    ready: { text: '', icon: 'plug', color: 'testing.iconPassed' },
+    lost: { text: 'Reconnecting…', icon: 'debug-disconnect', color: 'list.warningForeground' },
+    failed: { text: 'Failed', icon: 'error', color: 'list.errorForeground' },
+    sign_in: { text: 'Sign in to use it', icon: 'account', color: 'list.warningForeground' },
+  };
+
+export class ServersView implements vscode.TreeDataProvider<Row>, Disposable {
+  readonly #servers: McpServers;
+  readonly #held = new DisposableStore();
+  readonly #changed = new vscode.EventEmitter<undefined>();
+  readonly onDidChangeTreeData = this.#changed.event;
+  #starting: (() => void) | undefined;
+
+  constructor(servers: McpServers, report: (error: unknown) => void) {
+    this.#servers = servers;
+    this.#held.add(this.#changed);
+    this.#held.add(servers.onDidChangeRows(() => this.#refresh()));
+    const view = this.#held.add(
+      vscode.window.createTreeView<Row>(MCP_VIEW, { treeDataProvider: this, manageCheckboxStateManually: true }),
+    );
+    this.#held.add(
+      view.onDidChangeCheckboxState(({ items }) => {
+        for (const [row, state] of items) void this.#switch(row, state).catch(report);
+      }),
+    );
+  }
+
+  getChildren(row?: Row): Row[] {
+    if (row === undefined) return [...this.#servers.all];
+    return 'tool' in row ? [] : row.tools.map((tool) => ({ server: row, tool }));
+  }
+
+  getTreeItem(row: Row): vscode.TreeItem {
+    return 'tool' in row ? this.#toolItem(row) : this.#serverItem(row);
+  }
+
+  dispose(): void {
+    this.#starting?.();
+    this.#held.dispose();
+  }
+
+  /** Shows progress above the rows while one of them starts. */
+  #refresh(): void {
+    this.#changed.fire(undefined);
+    const isStarting = this.#servers.all.some(({ state }) => state === 'starting');
+    if (!isStarting) {
+      this.#starting?.();
+      this.#starting = undefined;
+    } else if (this.#starting === undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#starting = resolve;
+      void vscode.window.withProgress({ location: { viewId: MCP_VIEW } }, () => promise);
+    }
+  }
+
+  async #switch(row: Row, state: vscode.TreeItemCheckboxState): Promise<void> {
+    if (!('tool' in row)) return;
+    await this.#servers.setToolOff(row.server, row.tool.name, state === vscode.TreeItemCheckboxState.Unchecked);
+  }
+
+  #serverItem(server: McpServer): vscode.TreeItem {
+    const { name, state, problem, tools, session, configured } = server;
+    const { text, icon, color } = STATES[state];
+    const open = tools.length === 0 ? vscode.TreeItemCollapsibleState.None : vscode.TreeItemCollapsibleState.Collapsed;
+    const item = new vscode.TreeItem(name, open);
+    const isHttp = 'url' in configured.config;
+    item.id = configured.identity;
+    item.description = state === 'ready' ? `${session?.version ?? ''} · ${countTools(tools.length)}` : text;
+    item.iconPath = new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
+    item.contextValue = `server ${state} ${isHttp ? 'http' : 'stdio'}`;
+    item.tooltip = [
+      `${name}: ${state === 'ready' ? 'Connected' : text}`,
+      ...(problem === undefined ? [] : [problem]),
+      ...(session === undefined
+        ? []
+        : [
+            `${session.title}, revision ${session.version} (${session.era === 'modern' ? 'stateless' : 'with sessions'})`,
+          ]),
+      `Configured in ${configured.source.label}`,
+    ].join('\n');
+    item.accessibilityInformation = { label: `${name}, ${state === 'ready' ? 'connected' : text}` };
+    return item;
+  }
+
+  #toolItem({ server, tool }: ToolRow): vscode.TreeItem {
+    const item = new vscode.TreeItem(tool.title ?? tool.name);
+    const off = this.#servers.isToolOff(server, tool.name);
+    const hints = describeHints(tool);
+    item.id = `${server.configured.identity}:${tool.name}`;
+    item.checkboxState = off ? vscode.TreeItemCheckboxState.Unchecked : vscode.TreeItemCheckboxState.Checked;
+    item.description = hints;
+    item.tooltip = [this.#servers.nameOf(server.name, tool.name) ?? tool.name, tool.description?.slice(0, 1000)]
+      .filter((one) => one !== undefined)
+      .join('\n');
+    item.contextValue = 'tool';
+    return item;
+  }
+}
+
+function countTools(count: number): string {
+  return count === 1 ? '1 tool' : `${count} tools`;
+}
+
+function describeHints({ annotations }: McpTool): string {
+  if (annotations?.readOnlyHint === true) return 'read-only';
+  return annotations?.destructiveHint === true ? 'destructive' : '';
+}

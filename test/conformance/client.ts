@@ -1,0 +1,131 @@
+// The client that the official conformance suite drives: our session, headless. The suite appends the server's address and
+// names the scenario in the environment.
+import { type HttpLaunch } from '../../src/mcp/config/launch.ts';
+import { type ServerSecrets, type SignIn } from '../../src/mcp/oauth/signInPort.ts';
+import { openSession } from '../../src/mcp/session/openSession.ts';
+import { LIMITS, type McpSession, type McpTool } from '../../src/mcp/session/sessionPort.ts';
+
+const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
+const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as {
+  readonly client_id?: string;
+  readonly client_secret?: string;
+  readonly toolCalls?: readonly { readonly name: string; readonly arguments?: Record<string, unknown> }[];
+};
+/** The suite plays an authorization server that reads this document. */
+const METADATA_URL = 'https://conformance-test.local/client-metadata.json';
+const REDIRECT_URL = 'http://127.0.0.1:33419/callback';
+
+function memorySecrets(): ServerSecrets {
+  const kept = new Map<string, string>();
+  return {
+    get: async (key) => kept.get(key),
+    set: async (key, value) => {
+      if (value === undefined) kept.delete(key);
+      else kept.set(key, value);
+    },
+  };
+}
+
+/** Consents at once, as a user would, and comes back with what the page redirects to. */
+function createSignIn(): SignIn {
+  let back: URLSearchParams | undefined;
+  return {
+    secrets: memorySecrets(),
+    redirectUrl: REDIRECT_URL,
+    metadataUrl: METADATA_URL,
+    open: async (url, state) => {
+      const response = await fetch(url, { redirect: 'manual' });
+      const location = response.headers.get('location');
+      if (location === null) return false;
+      const { searchParams } = new URL(location, url);
+      if (searchParams.get('state') !== state) return false;
+      back = searchParams;
+      return true;
+    },
+    callback: async () => {
+      const params = back;
+      back = undefined;
+      return params;
+    },
+  };
+}
+
+const ignore = () => undefined;
+
+async function connect(url: string, signIn: SignIn): Promise<McpSession> {
+  const { client_id: clientId, client_secret: clientSecret } = context;
+  const launch: HttpLaunch = {
+    type: 'http',
+    url: new URL(url),
+    headers: {},
+    sseOnly: false,
+    ...(clientId !== undefined && { oauth: { clientId, ...(clientSecret !== undefined && { clientSecret }) } }),
+  };
+  const ended = new AbortController();
+  return openSession(
+    {
+      server: 'conformance',
+      identity: 'conformance',
+      launch,
+      client: { name: 'Earshot', version: '0.0.0' },
+      limits: { ...LIMITS, request: 20_000, connect: 20_000 },
+      knownLegacy: process.env['MCP_CONFORMANCE_PROTOCOL_VERSION'] === '2025-11-25',
+      signIn,
+      log: (line) => process.stderr.write(`${line}\n`),
+      openExternal: async () => true,
+      listener: {
+        ended: ignore,
+        toolsChanged: ignore,
+        promptsChanged: ignore,
+        resourcesChanged: ignore,
+        resourceUpdated: ignore,
+        event: ignore,
+      },
+    },
+    ended.signal,
+  );
+}
+
+/** A value for each property, by its type. A tool that wants an object gets the schema of the first tool, as we read it. */
+function sampleArguments({ inputSchema }: McpTool, first: McpTool | undefined): Record<string, unknown> {
+  const properties = (inputSchema['properties'] ?? {}) as Record<
+    string,
+    { type?: string; default?: unknown; enum?: unknown[] }
+  >;
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => {
+      const samples: Record<string, unknown> = {
+        number: 5,
+        integer: 3,
+        boolean: true,
+        array: [],
+        object: first?.inputSchema ?? {},
+      };
+      return [name, schema.default ?? schema.enum?.[0] ?? samples[schema.type ?? 'string'] ?? 'text'];
+    }),
+  );
+}
+
+async function run(url: string): Promise<void> {
+  const signIn = createSignIn();
+  const session = await connect(url, signIn);
+  // Questions are skipped: fields then have their defaults.
+  const hooks = { signal: new AbortController().signal, progress: ignore, ask: async () => '' };
+  const tools = await session.listTools();
+  const calls =
+    context.toolCalls ?? tools.map((tool) => ({ name: tool.name, arguments: sampleArguments(tool, tools[0]) }));
+  for (const { name, arguments: args = {} } of calls) {
+    const end = await session.call(name, args, hooks);
+    process.stderr.write(`${scenario} ${name}: ${JSON.stringify(end)}\n`);
+  }
+  await session.close();
+}
+
+try {
+  await run(process.argv.at(-1) ?? '');
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exitCode = 1;
+}
+// Streams that a scenario leaves open must not keep the process.
+process.exit();

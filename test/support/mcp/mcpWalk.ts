@@ -1,0 +1,215 @@
+// Walks with real MCP servers: a conversation with a scripted model, and the servers of a configuration.
+import { join, resolve } from 'node:path';
+import { type Disposable, DisposableStore } from '../../../src/base/disposable.ts';
+import { type RemoteTasks } from '../../../src/core/ports/processes.ts';
+import { readConfigValue } from '../../../src/mcp/config/configuration.ts';
+import { type McpMemory } from '../../../src/mcp/serverPort.ts';
+import { McpServers, type McpServersDeps } from '../../../src/mcp/servers.ts';
+import { openSession } from '../../../src/mcp/session/openSession.ts';
+import { LIMITS, type SessionLimits } from '../../../src/mcp/session/sessionPort.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { createConfigProducer } from '../../../src/producers/config.ts';
+import { createHandlesProducer } from '../../../src/producers/handles.ts';
+import { createMcpProducer } from '../../../src/producers/mcp.ts';
+import { type ServerState } from '../../../src/protocol/mcp.ts';
+import { atTestEnd } from '../endings.ts';
+import { createManualClock, type ManualClock } from '../manualClock.ts';
+import { type ScriptedAnswer } from '../models/scriptedServer.ts';
+import { recordingLogger } from '../recordingLogger.ts';
+import { type Headless } from '../walk/headless.ts';
+import { beginWalk, type Walked, type WalkOptions } from '../walk/walking.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+
+/** Configurations of the servers that tests use. */
+export const servers = {
+  everything: (): object => official('server-everything', 'stdio'),
+  filesystem: (folder: string): object => official('server-filesystem', folder),
+  modern: (...args: string[]): object => ({
+    command: process.execPath,
+    args: [join(root, 'test/support/mcp/modernServer.mjs'), ...args],
+  }),
+  scripted: (options: object): object => ({
+    command: process.execPath,
+    args: [join(root, 'test/support/mcp/scriptedServer.mjs'), JSON.stringify(options)],
+  }),
+};
+
+function official(name: string, ...args: string[]): object {
+  return {
+    command: process.execPath,
+    args: [join(root, 'node_modules/@modelcontextprotocol', name, 'dist/index.js'), ...args],
+  };
+}
+
+export function createTestMemory(): McpMemory & { readonly keys: Set<string> } {
+  const keys = new Set<string>();
+  return {
+    keys,
+    ready: Promise.resolve(),
+    has: (key) => keys.has(key),
+    set: async (key, on) => {
+      if (on) keys.add(key);
+      else keys.delete(key);
+    },
+  };
+}
+
+export interface McpWalkOptions extends WalkOptions {
+  /** The servers are configured by the workspace. */
+  readonly ofWorkspace?: boolean;
+  readonly inputs?: readonly object[];
+  readonly limits?: Partial<SessionLimits>;
+  readonly host?: Partial<McpServersDeps>;
+}
+
+export interface McpWalked extends Walked {
+  readonly mcp: McpServers;
+  /** Of reconnections. */
+  readonly mcpClock: ManualClock;
+  readonly serverLog: string[];
+  readonly producers: Disposable;
+  readonly configuration: Readonly<Record<string, object>>;
+  readonly options: McpWalkOptions;
+  /** Resolves once the server is in this state. */
+  until(server: string, state: ServerState): Promise<void>;
+  /** The texts of tool results, oldest first. */
+  results(): readonly string[];
+  /** The names of the tools in a request. */
+  offered(request: number): readonly string[];
+}
+
+/** All servers are connected, or have failed, when it resolves. */
+export async function beginMcpWalk(
+  configuration: Readonly<Record<string, object>>,
+  answers: readonly ScriptedAnswer[],
+  options: McpWalkOptions = {},
+): Promise<McpWalked> {
+  const walk = await beginWalk(answers, {
+    ...options,
+    settings: { 'approvals.mode': 'all', ...options.settings },
+    ports: { producers: [], ...options.ports },
+  });
+  return withServers(walk, walk.headless, configuration, options);
+}
+
+/** Closes the window without ending anything at the servers, and opens it again. `meanwhile` happens in between. */
+export async function reloadMcp(walk: McpWalked, meanwhile: () => void): Promise<McpWalked> {
+  const { configuration, options } = walk;
+  walk.mcp.dispose();
+  walk.producers.dispose();
+  meanwhile();
+  const later: { mcp?: McpServers } = {};
+  const tasks: RemoteTasks = {
+    takeUp: async (task) => later.mcp?.takeUpTask(task),
+  };
+  const headless = await walk.headless.restart({ tasks });
+  atTestEnd(() => headless.end());
+  const again = await withServers(walk, headless, configuration, options, (mcp) => {
+    later.mcp = mcp;
+  });
+  const opened = await headless.earshot.open(walk.id);
+  if (!opened.ok) throw new Error(opened.failure.message);
+  const { log } = opened.value;
+  const go = async (text = 'Go on.') => {
+    const sent = await headless.earshot.send(walk.id, text);
+    if (!sent.ok) throw new Error(sent.failure.message);
+    await headless.earshot.settled(walk.id);
+  };
+  return { ...again, log, go };
+}
+
+async function withServers(
+  walk: Walked,
+  headless: Headless,
+  configuration: Readonly<Record<string, object>>,
+  options: McpWalkOptions,
+  created: (mcp: McpServers) => void = () => undefined,
+): Promise<McpWalked> {
+  const logger = recordingLogger([]);
+  const mcpClock = createManualClock();
+  const serverLog: string[] = [];
+  const mcp = new McpServers({
+    clock: mcpClock,
+    logger,
+    memory: createTestMemory(),
+    client: { name: 'Earshot', version: 'test' },
+    limits: { ...LIMITS, ...options.limits },
+    open: openSession,
+    trusted: true,
+    variables: () => ({
+      folder: root,
+      folders: [],
+      environment: process.env,
+      input: async () => undefined,
+      setting: () => undefined,
+    }),
+    approve: async () => true,
+    openExternal: async () => false,
+    log: (server, line) => serverLog.push(`${server}: ${line}`),
+    register: (tools): Disposable => headless.earshot.tools.register(tools),
+    trustsHints: () => false,
+    ...options.host,
+  });
+  created(mcp);
+  const producers = new DisposableStore();
+  const { handles, earshot } = headless;
+  for (const producer of [
+    createMcpProducer({ source: mcp, clock: mcpClock, logger }),
+    createConfigProducer(),
+    createHandlesProducer({ handles, clock: realClock, logger }),
+  ]) {
+    producers.add(earshot.producers.register(producer));
+  }
+  atTestEnd(async () => {
+    await mcp.close();
+    mcp.dispose();
+    producers.dispose();
+  });
+  const source = { label: 'the test', workspace: options.ofWorkspace === true, folder: root };
+  const { servers: configured, problems } = readConfigValue({ servers: configuration, inputs: options.inputs }, source);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  await mcp.configure(configured);
+  await Promise.all(mcp.all.map((server) => untilStarted(mcp, server.name)));
+  return {
+    ...walk,
+    headless,
+    mcp,
+    mcpClock,
+    serverLog,
+    producers,
+    configuration,
+    options,
+    until: (name, state) => untilState(mcp, name, state),
+    results: () => walk.log.state.messages.all.flatMap((message) => (message.role === 'tool' ? [message.content] : [])),
+    offered: (request) => {
+      const { tools } = JSON.parse(walk.server.requests[request]?.body ?? '{"tools":[]}') as {
+        tools: { function: { name: string } }[];
+      };
+      return tools.map((tool) => tool.function.name);
+    },
+  };
+}
+
+function untilState(mcp: McpServers, name: string, state: ServerState): Promise<void> {
+  return until(mcp, () => mcp.get(name)?.state === state);
+}
+
+function untilStarted(mcp: McpServers, name: string): Promise<void> {
+  return until(mcp, () => !['starting', 'off'].includes(mcp.get(name)?.state ?? ''));
+}
+
+export function until(mcp: McpServers, holds: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    if (holds()) return resolve();
+    const listening = mcp.onDidChangeRows(() => {
+      if (!holds()) return;
+      listening.dispose();
+      resolve();
+    });
+  });
+}
+
+export function call(name: string, args: object = {}, id = `c${name}`): ScriptedAnswer {
+  return { calls: [{ id, name, arguments: args }] };
+}

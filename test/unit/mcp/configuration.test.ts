@@ -1,0 +1,145 @@
+// The configuration of MCP servers: what is read, merged, replaced, refused, and what the user approves.
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { FailureError } from '../../../src/base/errors.ts';
+import { parseJsonc } from '../../../src/base/jsonc.ts';
+import {
+  type ConfiguredServer,
+  mergeConfigurations,
+  readConfigText,
+  readConfigValue,
+} from '../../../src/mcp/config/configuration.ts';
+import { prepareLaunch, proveLaunch } from '../../../src/mcp/config/launch.ts';
+import { replaceVariables, type VariableDeps } from '../../../src/mcp/config/variables.ts';
+
+const user = { label: 'the user settings', workspace: false };
+const workspace = { label: '.vscode/mcp.json', workspace: true, folder: '/w' };
+
+const variables: VariableDeps = {
+  folder: '/w',
+  folders: [{ name: 'tea', absolute: '/w/tea' }],
+  environment: { TOKEN: 't0', PATH: process.env['PATH'] },
+  input: async (id) => (id === 'key' ? 'secret-value' : undefined),
+  setting: (name) => (name === 'editor.tabSize' ? '2' : undefined),
+};
+
+function only(config: object): ConfiguredServer {
+  const { servers, problems } = readConfigValue({ servers: { s: config } }, user);
+  expect(problems).toEqual([]);
+  const [server] = servers;
+  if (server === undefined) throw new Error('no server');
+  return server;
+}
+
+test('comments and trailing commas are allowed, strings are left alone', () => {
+  expect(parseJsonc('\ufeff{ // a\n "a": "// no, /* no */", /* b */ "b": [1, 2, ], }')).toEqual({
+    a: '// no, /* no */',
+    b: [1, 2],
+  });
+  expect(() => parseJsonc('{"a": 1')).toThrow();
+  expect(() => parseJsonc('{"a": "\\"} /*')).toThrow();
+});
+
+test('both forms of files are read, and every problem names its place', () => {
+  const { servers } = readConfigText(
+    '{"mcpServers": {"a": {"command": "x"}, "b": {"url": "https://b/mcp"}}}',
+    workspace,
+  );
+  expect(servers.map(({ name, config }) => [name, 'url' in config])).toEqual([
+    ['a', false],
+    ['b', true],
+  ]);
+  const bad = { servers: { a: { command: 5 }, b: { url: '' }, 'c\n': { command: 'x' } }, inputs: [{ type: 'x' }] };
+  expect(readConfigValue(bad, workspace).problems.map((problem) => problem.split(':').slice(0, 3).join(':'))).toEqual([
+    expect.stringContaining('.vscode/mcp.json: inputs[0]'),
+    expect.stringContaining('.vscode/mcp.json: a: command'),
+    expect.stringContaining('.vscode/mcp.json: b: url'),
+    expect.stringContaining('.vscode/mcp.json: c\n'),
+  ]);
+  expect(readConfigText('{', workspace).problems).toEqual([expect.stringContaining('is not valid JSON')]);
+  expect(readConfigText('['.repeat(5000) + ']'.repeat(5000), workspace).problems).toHaveLength(1);
+});
+
+test('a sandbox is refused, not ignored', () => {
+  const refused = (config: object) => readConfigValue({ servers: { s: { command: 'x', ...config } } }, user);
+  expect(refused({ sandbox: {} })).toMatchObject({
+    servers: [],
+    problems: [expect.stringContaining('asks for a sandbox')],
+  });
+  expect(refused({ sandboxEnabled: true }).servers).toEqual([]);
+  expect(refused({ sandboxEnabled: false }).servers).toHaveLength(1);
+  expect(readConfigValue({ sandbox: {}, servers: { s: { command: 'x' } } }, user).servers).toEqual([]);
+});
+
+test('a server of the user wins over one of the workspace with the same name', () => {
+  const config = { servers: { s: { command: 'x' } } };
+  const merged = mergeConfigurations([readConfigValue(config, user), readConfigValue(config, workspace)]);
+  expect(merged.servers.map(({ source }) => source.workspace)).toEqual([false]);
+  expect(merged.problems).toEqual(['“s” in .vscode/mcp.json is not used: the user settings has this name too.']);
+});
+
+test('variables are replaced once; unknown ones are named', async () => {
+  const text =
+    '${workspaceFolder}/${workspaceFolder:tea} ${env:TOKEN}${env:NONE} ${TOKEN} ${X:-y} ${config:editor.tabSize} ${input:key}';
+  expect(await replaceVariables(text, variables)).toBe('/w//w/tea t0 t0 y 2 secret-value');
+  const twice = { ...variables, input: async () => '${env:TOKEN}' };
+  expect(await replaceVariables('${input:key}', twice)).toBe('${env:TOKEN}');
+  for (const unknown of ['${input:none}', '${command:x}', '${NONE}', '${workspaceFolder:none}']) {
+    await expect(replaceVariables(unknown, variables)).rejects.toThrow(FailureError);
+  }
+});
+
+test('a server gets an explicit environment: null unsets, a file adds, nothing else is inherited', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
+  await writeFile(join(folder, '.env'), 'FROM_FILE=1\nOVER=file\n');
+  const env = { OVER: 'own', HOME: null, N: 5, KEY: '${input:key}' };
+  const server = only({ command: 'node', args: ['${workspaceFolder}'], cwd: folder, env, envFile: '.env' });
+  const environment = { PATH: process.env['PATH'], HOME: '/h', OTHER: 'x', EVIL: '() { :; }', TERM: '() { :; }' };
+  const launch = await prepareLaunch(server, { ...variables, environment });
+  expect(launch).toMatchObject({ type: 'stdio', folder, args: ['/w'] });
+  expect('env' in launch && { ...launch.env, PATH: '' }).toEqual({
+    PATH: '',
+    FROM_FILE: '1',
+    OVER: 'own',
+    N: '5',
+    KEY: 'secret-value',
+  });
+});
+
+test('the proof names the program and the files among the arguments by hash, and no value of an input or the environment', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
+  const script = join(folder, 'server.js');
+  await writeFile(script, 'one');
+  const server = only({ command: 'node', args: [script, '--key', '${env:TOKEN}'], env: { KEY: '${input:key}' } });
+  const prove = async () => {
+    const plan = await prepareLaunch(server, { ...variables, input: async (id) => `\${input:${id}}` });
+    return proveLaunch(server, plan);
+  };
+  const first = await prove();
+  expect(first.files.map(({ path }) => path.split('/').at(-1))).toEqual(['node', 'server.js']);
+  expect(JSON.stringify(first)).not.toContain('secret-value');
+  expect(first.command).toContain('${env:TOKEN}');
+  expect((await prove()).hash).toBe(first.hash);
+  await writeFile(script, 'two');
+  expect((await prove()).hash).not.toBe(first.hash);
+});
+
+test('addresses: http, https and unix; everything else is refused', async () => {
+  expect(await prepareLaunch(only({ url: 'unix:/run/x.sock#/mcp' }), variables)).toMatchObject({
+    socket: '/run/x.sock',
+    url: new URL('http://localhost/mcp'),
+  });
+  const launch = await prepareLaunch(
+    only({ url: 'https://x/mcp', headers: { Authorization: 'Bearer ${input:key}' } }),
+    variables,
+  );
+  expect(launch).toMatchObject({ headers: { Authorization: 'Bearer secret-value' } });
+  for (const url of ['file:///etc/passwd', 'not an address', 'ftp://x']) {
+    await expect(prepareLaunch(only({ url }), variables)).rejects.toThrow('is no address of a server');
+  }
+  await expect(prepareLaunch(only({ command: 'no-such-program-anywhere' }), variables)).rejects.toThrow(
+    'was not found',
+  );
+});

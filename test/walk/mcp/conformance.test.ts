@@ -1,0 +1,91 @@
+// The official conformance suite against our client. By day without OAuth; `npm run test:full` runs all that both revisions ask for.
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { buildSync } from 'esbuild';
+import { beforeAll, expect, test } from 'vitest';
+import { runs } from '../../support/runs.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+const program = join(root, '.build/test', `conformance-${process.pid}.mjs`);
+
+/** Scenarios that fail, and why. None of them is required by a revision: the suite runs them without scoring them. */
+const NOT_SUPPORTED = new Map([
+  ['auth/client-credentials-jwt', 'an extension: Earshot signs in as a person, not as a service'],
+  ['auth/client-credentials-basic', 'an extension: Earshot signs in as a person, not as a service'],
+  ['auth/enterprise-managed-authorization', 'an extension: needs an identity provider of an enterprise'],
+  ['auth/dpop', 'an extension: tokens are not bound to a key'],
+  ['auth/dpop-nonce', 'an extension: tokens are not bound to a key'],
+  ['auth/wif-jwt-bearer', 'an extension: Earshot signs in as a person, not as a workload'],
+]);
+
+const BY_DAY = [
+  ['2025-11-25', 'initialize'],
+  ['2025-11-25', 'tools_call'],
+  ['2025-11-25', 'elicitation-sep1034-client-defaults'],
+  ['2025-11-25', 'sse-retry'],
+  ['2026-07-28', 'tools_call'],
+  ['2026-07-28', 'request-metadata'],
+  ['2026-07-28', 'sep-2322-client-request-state'],
+  ['2026-07-28', 'http-standard-headers'],
+  ['2026-07-28', 'http-custom-headers'],
+  ['2026-07-28', 'http-invalid-tool-headers'],
+  ['2026-07-28', 'json-schema-ref-no-deref'],
+] as const;
+
+beforeAll(() => {
+  buildSync({
+    absWorkingDir: root,
+    entryPoints: ['test/conformance/client.ts'],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'es2023',
+    outfile: program,
+    banner: {
+      js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+    },
+    logLevel: 'error',
+  });
+});
+
+async function runSuite(...args: string[]): Promise<{ passes: boolean; text: string; folder: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-conformance-'));
+  const suite = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
+  const command = ['--command', `"${process.execPath}" "${program}"`];
+  return new Promise((done) => {
+    execFile(
+      process.execPath,
+      [suite, 'client', ...command, '-o', folder, ...args],
+      { cwd: folder, maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => done({ passes: error === null, text: stdout + stderr, folder }),
+    );
+  });
+}
+
+test.skipIf(runs(0, 1) === 1).concurrent.each(BY_DAY)('%s: %s', async (revision, scenario) => {
+  const { passes, text } = await runSuite('--scenario', scenario, '--spec-version', revision);
+  expect(passes, text).toBe(true);
+});
+
+test.skipIf(runs(0, 1) === 0).each(['2025-11-25', '2026-07-28'])(
+  'everything that %s requires passes, OAuth included, and only the listed extensions fail',
+  { timeout: 300_000 },
+  async (revision) => {
+    const { passes, text } = await runSuite('--requirements', revision);
+    const failing = [...text.matchAll(/^✗ (\S+): \d+ passed, [1-9]\d* failed$/gm)].map(([, name]) => name ?? '');
+    expect(
+      failing.filter((name) => !NOT_SUPPORTED.has(name)),
+      text,
+    ).toEqual([]);
+    expect([...NOT_SUPPORTED.keys()].filter((name) => !failing.includes(name))).toEqual([]);
+    expect(passes).toBe(true);
+    const required = await readFile(
+      join(root, 'node_modules/@modelcontextprotocol/conformance/requirements', `${revision}.yaml`),
+      'utf8',
+    );
+    // The suite ran something: a summary without scenarios would pass as well.
+    expect([...text.matchAll(/^✓ /gm)].length).toBeGreaterThan(required.includes('request-metadata') ? 30 : 15);
+  },
+);

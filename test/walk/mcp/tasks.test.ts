@@ -1,0 +1,58 @@
+// Tasks of MCP servers as handles: waited for, stopped, and found again after a reload.
+import { expect, test } from 'vitest';
+import { beginMcpWalk, call, type McpWalked, reloadMcp } from '../../support/mcp/mcpWalk.ts';
+import { startTaskServer } from '../../support/mcp/taskServer.ts';
+import { begin } from '../../support/walk/deliveryWalks.ts';
+import { deliveredBlocks } from '../../support/walk/handleWalks.ts';
+
+const done = { text: ['Done.'] };
+
+/** Resolves once the task has a name, so that it is in the log. */
+async function handleStarted({ log }: McpWalked): Promise<void> {
+  await expect.poll(() => log.state.handles.all.map(({ name }) => name)).toEqual(['kitchen-brew']);
+}
+
+test('a task that ends while its call waits is the result of the call', async () => {
+  const server = await startTaskServer();
+  const walk = await beginMcpWalk({ kitchen: { url: server.url } }, [call('kitchen__brew'), done]);
+  await begin(walk);
+  await handleStarted(walk);
+  server.complete('Tea is ready.');
+  await walk.headless.earshot.settled(walk.id);
+  expect(walk.results()[0]).toContain('Tea is ready.');
+  expect(await deliveredBlocks(walk)).not.toContain('tool');
+});
+
+test('a task started before a reload, and ended meanwhile, is reported once, and its result can be fetched', async () => {
+  const server = await startTaskServer();
+  const walk = await beginMcpWalk({ kitchen: { url: server.url } }, [call('kitchen__brew'), done], {
+    settings: { 'notifications.activation': 'passive' },
+  });
+  await begin(walk);
+  await handleStarted(walk);
+  const again = await reloadMcp(walk, () => server.complete('Tea is ready.'));
+  walk.server.restart(
+    { calls: [{ id: 'f', name: 'handle', arguments: { action: 'fetch', name: 'kitchen-brew' } }] },
+    done,
+    done,
+  );
+  await expect
+    .poll(() => again.log.state.pending.notifications.map(({ kind }) => `${kind.source}.${kind.name}`))
+    .toContain('tool.stopped');
+  await again.go('What came of it?');
+  await again.go('Anything else?');
+  const texts = again.log.state.messages.all.map((message) => JSON.stringify(message)).join('\n');
+  expect(texts.split('The background command “kitchen-brew” (kitchen__brew) ended').length).toBe(2);
+  expect(texts).toContain('Tea is ready.');
+  expect(server.requests.filter((method) => method === 'tools/call')).toHaveLength(1);
+});
+
+test('stopping the turn cancels the task at its server', async () => {
+  const server = await startTaskServer();
+  const walk = await beginMcpWalk({ kitchen: { url: server.url } }, [call('kitchen__brew'), done]);
+  await begin(walk);
+  await handleStarted(walk);
+  await walk.headless.earshot.stop(walk.id);
+  expect(walk.results()).toEqual(['Cancelled by the user.']);
+  expect(server.requests).toContain('tasks/cancel');
+});
