@@ -114,6 +114,9 @@ type ConversationCode =
   | 'too_large'
   | 'too_many';
 
+/** Requests of plugins that are refused, and plugins that cannot be run. */
+type PluginCode = 'not_approved' | 'plugin';
+
 /** What the user configured, and the producers that depend on it. */
 type SetupCode = 'producer' | 'setting';
 
@@ -126,4 +129,5 @@ export type FailureCode =
   | ApprovalCode
   | ProcessCode
   | ConversationCode
+  | PluginCode
   | SetupCode;
