@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { describeIssue } from './describeIssue.ts';
 import { FORMATS } from './event.ts';
 import { levelSchema } from './notification.ts';
+import { pluginNameSchema, programSchema } from './plugin.ts';
 
 const switchesSchema = z.record(z.string(), z.boolean());
 
@@ -59,6 +60,9 @@ export const settingSchemas = {
   'notifications.cap': z.int().min(1).max(100).default(10),
   'notifications.tokenBudget': z.int().min(300).max(100_000).default(1500),
   tools: z.record(z.string(), toolOptionsSchema).default({}),
+  'plugins.programs': z.record(pluginNameSchema, programSchema).default({}),
+  'plugins.respondTimeout': z.int().min(1).max(86_400).default(300),
+  'plugins.respondFallback': z.enum(['reject', 'approve']).default('reject'),
 } as const;
 
 export type SettingName = keyof typeof settingSchemas;

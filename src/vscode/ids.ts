@@ -21,11 +21,19 @@ export const COMMANDS = {
   keepChange: 'earshot.keepChange',
   undoChange: 'earshot.undoChange',
   restore: 'earshot.restore',
+  runPlugin: 'earshot.runPlugin',
+  approvePlugin: 'earshot.approvePlugin',
+  stopPlugin: 'earshot.stopPlugin',
+  restartPlugin: 'earshot.restartPlugin',
+  showPluginLog: 'earshot.showPluginLog',
 } as const;
 export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
 
 export const VIEW_CONTAINER = 'earshot';
 export const CHAT_VIEW = 'earshot.chat';
+export const PLUGINS_VIEW = 'earshot.plugins';
+/** The context key that says whether there are program plugins to show. */
+export const HAS_PLUGINS = 'earshot.hasPlugins';
 /** The context key with the files that have changes to review. */
 export const CHANGED_FILES = 'earshot.changedFiles';
 /** Every setting is in this section; its key within is a `SettingName`. */

@@ -27,9 +27,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   tools: { folders: [...pure, 'node', 'tools'], packages: ['diff', 'zod'], node: true },
   producers: { folders: [...pure, 'node', 'producers'], packages: ['chokidar'], node: true },
   storage: { folders: [...pure, 'node', 'storage'], packages: ['zod'], node: true },
+  plugins: { folders: [...pure, 'node', 'plugins'], packages: ['zod'], node: true },
   hub: { folders: ['base', 'node', 'protocol', 'hub'], packages: ['ws', 'zod'], node: true },
   vscode: {
-    folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'vscode'],
+    folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'plugins', 'vscode'],
     packages: ['vscode', 'zod'],
     node: true,
   },

@@ -1,5 +1,5 @@
 // The commands and menus that package.json contributes.
-import { CHANGED_FILES, CHAT_VIEW, COMMANDS, type CommandId } from '../ids.ts';
+import { CHANGED_FILES, CHAT_VIEW, COMMANDS, type CommandId, PLUGINS_VIEW } from '../ids.ts';
 
 interface CommandContribution {
   readonly title: string;
@@ -28,9 +28,15 @@ const CONTRIBUTIONS: Readonly<Record<CommandId, CommandContribution>> = {
   [COMMANDS.keepChange]: { title: 'Keep Change at Cursor' },
   [COMMANDS.undoChange]: { title: 'Undo Change at Cursor' },
   [COMMANDS.restore]: { title: 'Restore to Before a Turn…', icon: 'history' },
+  [COMMANDS.runPlugin]: { title: 'Run Plugin…', icon: 'play' },
+  [COMMANDS.approvePlugin]: { title: 'Approve Program Plugin…', icon: 'verified' },
+  [COMMANDS.stopPlugin]: { title: 'Stop Program Plugin', icon: 'debug-stop' },
+  [COMMANDS.restartPlugin]: { title: 'Restart Program Plugin', icon: 'debug-restart' },
+  [COMMANDS.showPluginLog]: { title: 'Show Log of Program Plugin', icon: 'output' },
 };
 
 const inChat = `view == ${CHAT_VIEW}`;
+const inPlugins = `view == ${PLUGINS_VIEW}`;
 const hasChanges = `resourcePath in ${CHANGED_FILES}`;
 
 interface MenuItem {
@@ -43,6 +49,13 @@ export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
   'view/title': [
     { command: COMMANDS.newChat, when: inChat, group: 'navigation@1' },
     { command: COMMANDS.restore, when: inChat, group: '1_changes@1' },
+  ],
+  'view/item/context': [
+    { command: COMMANDS.approvePlugin, when: `${inPlugins} && viewItem =~ /not_approved/`, group: 'inline@1' },
+    { command: COMMANDS.runPlugin, when: `${inPlugins} && viewItem =~ /stopped|failed/`, group: 'inline@2' },
+    { command: COMMANDS.restartPlugin, when: `${inPlugins} && viewItem =~ /running/`, group: 'inline@3' },
+    { command: COMMANDS.stopPlugin, when: `${inPlugins} && viewItem =~ /running|attached/`, group: 'inline@4' },
+    { command: COMMANDS.showPluginLog, when: inPlugins, group: 'inline@5' },
   ],
   'editor/title': [
     { command: COMMANDS.keepFile, when: hasChanges, group: 'navigation@1' },

@@ -1,5 +1,5 @@
 // package.json with everything that is generated from the code: commands, menus, settings and views.
-import { CHAT_VIEW, VIEW_CONTAINER } from '../ids.ts';
+import { CHAT_VIEW, HAS_PLUGINS, PLUGINS_VIEW, VIEW_CONTAINER } from '../ids.ts';
 import { contributedCommands, menus } from './commands.ts';
 import { contributedSettings, restrictedSettings } from './settings.ts';
 
@@ -26,7 +26,12 @@ function contributions(): object {
   const icon = 'media/earshot.svg';
   return {
     viewsContainers: { activitybar: [{ id: VIEW_CONTAINER, title: 'Earshot', icon }] },
-    views: { [VIEW_CONTAINER]: [{ id: CHAT_VIEW, name: 'Chat', type: 'webview', icon }] },
+    views: {
+      [VIEW_CONTAINER]: [
+        { id: CHAT_VIEW, name: 'Chat', type: 'webview', icon },
+        { id: PLUGINS_VIEW, name: 'Program Plugins', when: HAS_PLUGINS, visibility: 'collapsed', icon },
+      ],
+    },
     commands: contributedCommands(),
     configuration: { title: 'Earshot', properties: contributedSettings() },
     menus,
