@@ -117,6 +117,9 @@ type ConversationCode =
 /** The hub and other agents. */
 export type HubCode = 'hub_absent' | 'hub_off' | 'hub_refused' | 'no_agent' | 'no_message';
 
+/** Requests of plugins that are refused, and plugins that cannot be run. */
+type PluginCode = 'not_approved' | 'plugin';
+
 /** What the user configured, and the producers that depend on it. */
 type SetupCode = 'producer' | 'setting';
 
@@ -130,4 +133,5 @@ export type FailureCode =
   | ProcessCode
   | ConversationCode
   | HubCode
+  | PluginCode
   | SetupCode;

@@ -2,10 +2,11 @@
 import type * as sqliteModule from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { describeError } from '../base/errors.ts';
-import { hubFolder, startHubServer } from '../hub/hubServer.ts';
+import { startHubServer } from '../hub/hubServer.ts';
 import { joinByServer } from '../hub/nats/join.ts';
 import { commandLineLabel, type JoinOptions, readJoinOptions } from '../hub/nats/joinOptions.ts';
 import { realFileSystem } from '../node/fileSystem.ts';
+import { hubFolder } from '../node/hubFolder.ts';
 import { tryKernelLock } from '../node/kernelLock.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';

@@ -1,15 +1,16 @@
 // An MCP server on stdio by which another agent joins the hub of a folder: node dist/hub-mcp.js --dir FOLDER.
-import type * as sqliteModule from 'node:sqlite';
+
 import { resolve } from 'node:path';
+import type * as sqliteModule from 'node:sqlite';
 import { parseArgs } from 'node:util';
-import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { describeError } from '../base/errors.ts';
 import { useForwardedSocket } from '../hub/agents/windowMembership.ts';
-import { hubFolder } from '../hub/hubServer.ts';
 import { watchClientName } from '../hub/mcp/clientName.ts';
 import { Mailbox } from '../hub/mcp/mailbox.ts';
 import { createHubMcpServer } from '../hub/mcp/mcpServer.ts';
 import { realFileSystem } from '../node/fileSystem.ts';
+import { hubFolder } from '../node/hubFolder.ts';
 import { tryKernelLock } from '../node/kernelLock.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';

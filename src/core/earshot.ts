@@ -43,6 +43,7 @@ export class Earshot implements Disposable, Publisher {
   readonly #live = new Map<string, Live>();
   readonly #held = new DisposableStore();
   readonly #onDidChange: Emitter<ConversationChange>;
+  readonly #onDidChangeLive: Emitter<string>;
   readonly #views: LiveViews;
   readonly producers: Producers;
   /** Tools can be added and removed at any time. */
@@ -58,6 +59,7 @@ export class Earshot implements Disposable, Publisher {
     });
     const report = (error: unknown) => ports.logger.error('a listener failed', error);
     this.#onDidChange = this.#held.add(new Emitter(report));
+    this.#onDidChangeLive = this.#held.add(new Emitter(report));
     const changed = (change: ConversationChange) => this.#onDidChange.fire(change);
     this.tools = this.#held.add(new ToolRegistry(ports.tools, report));
     this.#views = this.#held.add(new LiveViews(this.tools, report));
@@ -81,6 +83,11 @@ export class Earshot implements Disposable, Publisher {
 
   get onDidChange(): Emitter<ConversationChange>['event'] {
     return this.#onDidChange.event;
+  }
+
+  /** Fires with the id of a conversation that has become live, or is live no longer. */
+  get onDidChangeLive(): Emitter<string>['event'] {
+    return this.#onDidChangeLive.event;
   }
 
   get(id: string): LiveConversation | undefined {
@@ -167,6 +174,17 @@ export class Earshot implements Disposable, Publisher {
     if (live !== undefined) await this.#turns.stop(live);
   }
 
+  /** Resolves once the turn that runs now, if any, has ended. */
+  async ended(id: string): Promise<void> {
+    await this.#live.get(id)?.turn?.ended;
+  }
+
+  /** Withdraws pending notifications by their ids; fails if one of them is not pending. */
+  async dismiss(id: string, ids: readonly string[], reason: string): Promise<Result<void>> {
+    const live = this.#live.get(id);
+    return live === undefined ? notOpen() : this.#turns.dismiss(live, ids, reason);
+  }
+
   /** Resolves once no turn runs, including one that follows another immediately. */
   async settled(id: string): Promise<void> {
     for (let turn = this.#live.get(id)?.turn; turn !== undefined; turn = this.#live.get(id)?.turn) await turn.ended;
@@ -207,6 +225,11 @@ export class Earshot implements Disposable, Publisher {
 
   publish(draft: NotificationDraft, to?: string, sender?: string): Promise<unknown> {
     return this.#subscriptions.publish(draft, to, sender);
+  }
+
+  /** The live conversations of this window that would have it queued. */
+  listeners(draft: NotificationDraft, to?: string): readonly string[] {
+    return this.#subscriptions.listeners(draft, { to });
   }
 
   /** Subscribes to more than the conversation's log implies: a name on the hub, a server whose tools are on. */
@@ -260,6 +283,7 @@ export class Earshot implements Disposable, Publisher {
     live.held.add(log.onDidAppend((folded) => this.#appended(live, folded)));
     live.held.add(log.onDidReset(() => edits.clear()));
     live.held.add(log.onDidReset(() => this.#onDidChange.fire({ conversation: id, reset: true })));
+    this.#onDidChangeLive.fire(id);
     return live;
   }
 
@@ -280,6 +304,7 @@ export class Earshot implements Disposable, Publisher {
     unsubscribe(live);
     this.#ports.handles?.release(live.log.id);
     live.held.dispose();
+    this.#onDidChangeLive.fire(live.log.id);
   }
 
   /** Subscribes a conversation that this window owns, watches the files it has seen, and makes it an agent on the hub. */

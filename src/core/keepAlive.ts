@@ -1,6 +1,6 @@
-// Keeps conversations live that no chat shows, as long as a background command runs in them or a mention is pending.
+// Keeps conversations live that no chat shows, as long as a background command runs in them, a mention is pending or a plugin holds them.
 import { type Clock } from '../base/clock.ts';
-import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { type Earshot } from './earshot.ts';
 import { isMention } from './notify/activation.ts';
 import { type Logger } from './ports/ports.ts';
@@ -25,6 +25,8 @@ export class KeepAlive implements Disposable {
   readonly #deps: KeepAliveDeps;
   readonly #held = new DisposableStore();
   readonly #left = new Set<string>();
+  /** How many hold each conversation. */
+  readonly #holds = new Map<string, number>();
   readonly #timers = new Map<string, Disposable>();
 
   constructor(deps: KeepAliveDeps) {
@@ -37,10 +39,23 @@ export class KeepAlive implements Disposable {
     );
   }
 
-  /** No longer shown: closed now, or when nothing runs in it. */
+  /** No longer shown: closed now, or when nothing runs in it and nobody holds it. */
   async leave(id: string): Promise<void> {
-    if (!this.#deps.handles.hasRunning(id) && !this.#isMentioned(id)) return this.#deps.earshot.close(id);
+    const isNeeded = this.#deps.handles.hasRunning(id) || this.#holds.has(id) || this.#isMentioned(id);
+    if (!isNeeded) return this.#deps.earshot.close(id);
     this.#left.add(id);
+  }
+
+  /** Keeps it live for a plugin, also if no chat shows it, until it is disposed. `opened`: it was opened for the plugin. */
+  hold(id: string, opened: boolean): Disposable {
+    if (opened) this.#left.add(id);
+    this.#holds.set(id, (this.#holds.get(id) ?? 0) + 1);
+    return toDisposable(() => {
+      const left = (this.#holds.get(id) ?? 1) - 1;
+      if (left > 0) this.#holds.set(id, left);
+      else this.#holds.delete(id);
+      if (left === 0) this.#closeWhenIdle(id);
+    });
   }
 
   /** It is shown again. */
@@ -96,7 +111,7 @@ export class KeepAlive implements Disposable {
 
   #isBusy(id: string): boolean {
     const isRunning = this.#deps.earshot.get(id)?.running === true;
-    return isRunning || this.#deps.handles.hasRunning(id) || this.#isMentioned(id);
+    return isRunning || this.#holds.has(id) || this.#deps.handles.hasRunning(id) || this.#isMentioned(id);
   }
 
   /** Another agent waits for an answer. */

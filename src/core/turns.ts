@@ -105,6 +105,17 @@ export class Turns {
     });
   }
 
+  /** Withdraws pending notifications; all of them or none. */
+  async dismiss(live: Live, ids: readonly string[], reason: string): Promise<Result<void>> {
+    return this.#attempt(live, async () => {
+      const { pending } = live.log.state;
+      const unknown = ids.find((one) => pending.get(one) === undefined);
+      if (unknown !== undefined) return failed('carried', `No notification with the id “${unknown}” is pending.`);
+      await live.log.append({ type: 'notification_withdrawn', ids: [...new Set(ids)], reason });
+      return succeeded(undefined);
+    });
+  }
+
   /** Resolves once the running turn, if any, has ended. */
   async stop(live: Live): Promise<void> {
     live.turn?.control.stop();

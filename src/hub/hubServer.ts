@@ -1,7 +1,5 @@
 // A hub with its listeners, in the one process that holds the folder's lock.
 import { createHash, randomBytes } from 'node:crypto';
-import { realpath } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../base/clock.ts';
@@ -39,12 +37,6 @@ export interface HubServer {
   readonly address: HubAddress;
   /** Everything is on disk, nothing listens, and the lock is free afterwards. */
   close(): Promise<void>;
-}
-
-/** Where the hub of a workspace folder lives: short enough for a socket's path. */
-export async function hubFolder(workspaceFolder: string, home = homedir()): Promise<string> {
-  const path = await realpath(workspaceFolder);
-  return join(home, '.earshot', 'hubs', createHash('sha256').update(path).digest('hex').slice(0, 16));
 }
 
 /** Undefined: another process serves this folder. */

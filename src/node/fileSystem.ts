@@ -32,8 +32,8 @@ export interface FileSystem {
   stat(path: string): Promise<FileStat | undefined>;
   /** The size of a file that was just written, without waiting for a thread. Undefined if the file is missing. */
   sizeNow(path: string): number | undefined;
-  /** The bytes from this offset on; undefined if the file is missing. */
-  readFrom(path: string, offset: number): Promise<Uint8Array | undefined>;
+  /** The bytes from this offset on, at least `enough` of them or all; undefined if the file is missing. */
+  readFrom(path: string, offset: number, enough?: number): Promise<Uint8Array | undefined>;
   /** Sets its modification time to now. */
   touch(path: string): Promise<void>;
   /** Calls after something in the folder changed, perhaps several times; on a network disk perhaps never. */
@@ -102,11 +102,11 @@ export const realFileSystem: FileSystem = {
     return found && { size: found.size, modified: found.mtimeMs, identity: `${found.dev}:${found.ino}` };
   },
   sizeNow: (path) => statSync(path, { throwIfNoEntry: false })?.size,
-  readFrom: async (path, offset) => {
+  readFrom: async (path, offset, enough) => {
     const handle = await unlessMissing(open(path, 'r'), undefined);
     if (handle === undefined) return undefined;
     try {
-      return await readRest(handle, offset);
+      return await readRest(handle, offset, enough);
     } finally {
       await handle.close();
     }
@@ -120,9 +120,9 @@ export const realFileSystem: FileSystem = {
   },
 };
 
-async function readRest(handle: FileHandle, offset: number): Promise<Uint8Array> {
+async function readRest(handle: FileHandle, offset: number, enough = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
   const { size } = await handle.stat();
-  const bytes = Buffer.alloc(Math.max(0, size - offset));
+  const bytes = Buffer.alloc(Math.min(enough, Math.max(0, size - offset)));
   let length = 0;
   while (length < bytes.length) {
     const { bytesRead } = await handle.read(bytes, length, bytes.length - length, offset + length);

@@ -34,9 +34,16 @@ export function spawnShell({ command, shell, folder, env, input }: ShellCommand)
 }
 
 /** Starts a program without a shell; `fed`: its input is a pipe. */
-export function spawnProgram(program: string, args: readonly string[], folder: string, fed = false): ChildProcess {
+export function spawnProgram(
+  program: string,
+  args: readonly string[],
+  folder: string,
+  fed = false,
+  env: NodeJS.ProcessEnv = process.env,
+): ChildProcess {
   return spawn(program, args, {
     cwd: folder,
+    env,
     detached: process.platform !== 'win32',
     stdio: [fed ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     windowsHide: true,

@@ -4,6 +4,7 @@ import { describeIssue } from './describeIssue.ts';
 import { FORMATS } from './event.ts';
 import { HUB_IDENTITY, HUB_NAME } from './hub.ts';
 import { levelSchema } from './notification.ts';
+import { pluginNameSchema, programSchema } from './plugin.ts';
 
 const switchesSchema = z.record(z.string(), z.boolean());
 
@@ -76,6 +77,9 @@ export const settingSchemas = {
   'hub.name': z.string().max(64).default(''),
   'hub.machine': z.string().max(64).default(''),
   'hub.credentials': z.string().max(4096).default(''),
+  'plugins.programs': z.record(pluginNameSchema, programSchema).default({}),
+  'plugins.respondTimeout': z.int().min(1).max(86_400).default(300),
+  'plugins.respondFallback': z.enum(['reject', 'approve']).default('reject'),
 } as const;
 
 export type SettingName = keyof typeof settingSchemas;

@@ -28,8 +28,8 @@ interface Fault {
   readonly end: number;
 }
 
-/** `before`: where an earlier read ended, to read what was added since. */
-export function readEvents(input: Uint8Array, before = { seq: 0, lines: 0 }): ReadEvents {
+/** `before`: where an earlier read ended, to read what was added since. `after`: events up to this number are left out. */
+export function readEvents(input: Uint8Array, before = { seq: 0, lines: 0 }, after = 0): ReadEvents {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.length);
   const faults: Fault[] = [];
   /** Start, end and number of each valid line. */
@@ -46,7 +46,7 @@ export function readEvents(input: Uint8Array, before = { seq: 0, lines: 0 }): Re
       const odd = oddSequence(lastSeq, line.seq, brokenSince);
       if (odd !== undefined) faults.push({ line: number, reason: odd, end: end + 1 });
       // A sequence number that does not rise comes from another program; it would change what counts as delivered.
-      if (line.seq > lastSeq) places.push(start, end, line.seq);
+      if (line.seq > lastSeq && line.seq > after) places.push(start, end, line.seq);
       lastSeq = Math.max(lastSeq, line.seq);
       [good, lastLine, lines, brokenSince] = [end + 1, start, number - before.lines, false];
     }

@@ -1,7 +1,7 @@
 // Composes storage: places, store, lock, snapshots, checkpoints and clean-up over one file system.
 import { type Clock } from '../base/clock.ts';
 import { type Ids, type Logger } from '../core/ports/ports.ts';
-import { type Lock, type Snapshots, type Store } from '../core/ports/storage.ts';
+import { type Lock, type Snapshots, type Store, type Views } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { isAlive, type TryLock, tryKernelLock } from '../node/kernelLock.ts';
 import { startTimeOf } from '../node/processTree.ts';
@@ -12,6 +12,7 @@ import { createLock } from './lock.ts';
 import { createPlaces, type PlacesDeps } from './places.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createStore } from './store.ts';
+import { createViews } from './viewFiles.ts';
 
 export interface StorageDeps extends PlacesDeps {
   readonly clock: Clock;
@@ -31,6 +32,7 @@ export interface Storage {
   readonly lock: Lock;
   readonly snapshots: Snapshots;
   readonly checkpoints: StoredCheckpoints;
+  readonly views: Views;
   /** The folder of a conversation. */
   folderOf(conversation: string): Promise<string>;
   /** Removes unreferenced data. Returns the number of removed snapshots. */
@@ -66,6 +68,7 @@ export function createStorage(deps: StorageDeps): Storage {
     }),
     snapshots,
     checkpoints,
+    views: createViews({ files, places, clock, logger, pid: process.pid, name: ids.ulid(), isAlive }),
     cleanUp: async () => {
       const parts = { files, folder, places, clock, logger };
       const named = await namedCheckpoints(parts);

@@ -11,6 +11,7 @@ import { type LogEvent } from '../protocol/event.ts';
 import { openEventFile } from './eventFile.ts';
 import { followEventFile } from './followedFile.ts';
 import { LineBuffer } from './lineBuffer.ts';
+import { readLogEnd } from './logEnd.ts';
 import { type Places } from './places.ts';
 import { readEvents } from './readEvents.ts';
 import { readTitle } from './titleFile.ts';
@@ -28,7 +29,8 @@ export const REMOVED = '.removed-';
 export function createStore(deps: StoreDeps): Store {
   const { files, places, clock, logger } = deps;
   const pathOf = async (id: string) => join(await places.folderOf(id), 'events.jsonl');
-  const read = async (id: string) => readEvents((await files.read(await pathOf(id))) ?? new Uint8Array());
+  const read = async (id: string, after = 0) =>
+    readEvents((await files.read(await pathOf(id))) ?? new Uint8Array(), undefined, after);
   /** Ids from outside are validated before they become paths. */
   const guard = async <T>(id: string, action: () => Promise<T>): Promise<Result<T>> => {
     if (!ULID_PATTERN.test(id)) return failed('bad_id', `“${id}” is no conversation’s id.`);
@@ -46,6 +48,20 @@ export function createStore(deps: StoreDeps): Store {
       guard(id, async () => {
         const { events, nextSeq, damage } = await read(id);
         return { events: [...events], nextSeq, damage };
+      }),
+    scan: (id, after) => guard(id, () => read(id, after)),
+    end: (id) => guard(id, async () => readLogEnd(files, await pathOf(id))),
+    sizes: () =>
+      attempt(async () => {
+        const sizes = new Map<string, number>();
+        for (const storage of await places.storages()) {
+          const folder = join(storage, 'conversations');
+          for (const id of (await files.list(folder)).filter((name) => ULID_PATTERN.test(name))) {
+            const stat = await files.stat(join(folder, id, 'events.jsonl'));
+            if (stat !== undefined) sizes.set(id, stat.size);
+          }
+        }
+        return sizes;
       }),
     create: (id, events) =>
       guard(id, async () => {

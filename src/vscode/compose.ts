@@ -15,12 +15,14 @@ import { composeHandles } from './compose/handles.ts';
 import { composeHub, offerMessageTools } from './compose/hub.ts';
 import { composeMcp } from './compose/mcp.ts';
 import { composeModels } from './compose/models.ts';
+import { composePlugins } from './compose/plugins.ts';
 import { composeStorage } from './compose/storage.ts';
 import { composeTools } from './compose/tools.ts';
 import { type Window } from './compose/window.ts';
 import { COMMANDS } from './ids.ts';
 import { createLanguageTools } from './language/languageTools.ts';
 import { type Output } from './output.ts';
+import { type PluginRows, type PluginsTree } from './plugins/pluginsTree.ts';
 import { createProducers } from './producers.ts';
 import { createBuffers } from './review/reviewBuffers.ts';
 import { ReviewController } from './review/reviewController.ts';
@@ -35,19 +37,22 @@ import { createWorkspace } from './workspace/editorWorkspace.ts';
 export interface Shell {
   readonly logger: Output;
   readonly statusBar: StatusBar;
+  readonly pluginsTree: Pick<PluginsTree, 'follow'>;
 }
 
 export interface Composed extends Disposable {
-  /** Resolves once the newest conversation is shown. */
+  /** Resolves once the newest conversation is shown and program plugins can attach. */
   readonly ready: Promise<void>;
   readonly earshot: Earshot;
   readonly commands: CommandHandlers;
   readonly view: vscode.WebviewViewProvider;
+  /** The rows of the Program Plugins view. */
+  pluginRows(): Promise<PluginRows>;
   /** Ends every turn and closes every file. */
   close(): Promise<void>;
 }
 
-export function compose(context: vscode.ExtensionContext, { logger, statusBar }: Shell): Composed {
+export function compose(context: vscode.ExtensionContext, { logger, statusBar, pluginsTree }: Shell): Composed {
   const held = new DisposableStore();
   const settings = held.add(new SettingsReader());
   const report = (what: string) => (error: unknown) => logger.error(what, error);
@@ -109,8 +114,15 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
       chat.refresh();
     }),
   );
+  const plugins = composePlugins(window, {
+    earshot,
+    frontends: frontends.all,
+    keepAlive: chatting.keepAlive,
+    storage,
+    tree: pluginsTree,
+  });
   return {
-    ready: chatting.restore(),
+    ready: chatting.restore().finally(() => plugins.start()),
     earshot,
     commands: {
       [COMMANDS.showLog]: () => logger.show(),
@@ -118,10 +130,13 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
       ...models.commands,
       ...review.commands,
       ...mcp.commands,
+      ...plugins.commands,
     },
     view: page.view,
+    pluginRows: () => plugins.rows(),
     close: async () => {
-      await Promise.all([earshot.shutDown(), mcp.close()]);
+      // A plugin or a server that is slow to end must not keep the logs open.
+      await Promise.all([plugins.close(), mcp.close(), earshot.shutDown()]);
       await hub.close();
       await checkpoints.close();
     },

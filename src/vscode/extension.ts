@@ -5,8 +5,9 @@ import { type Earshot } from '../core/earshot.ts';
 import { mayHaveConversations } from '../storage/folderIndex.ts';
 import { registerCommands } from './commands.ts';
 import { type Composed, type Shell } from './compose.ts';
-import { CHAT_VIEW } from './ids.ts';
+import { CHAT_VIEW, PLUGINS_VIEW } from './ids.ts';
 import { createOutput } from './output.ts';
+import { PluginsTree, startsWithWindow } from './plugins/pluginsTree.ts';
 import { StatusBar } from './statusBar.ts';
 import { absoluteOf } from './workspace/fileUris.ts';
 
@@ -30,7 +31,8 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
       disposed: (disposable) => alive.delete(disposable),
     });
   }
-  const shell: Shell = { logger: createOutput(), statusBar: new StatusBar() };
+  const pluginsTree = new PluginsTree(async () => (await load('the program plugins'))?.pluginRows());
+  const shell: Shell = { logger: createOutput(), statusBar: new StatusBar(), pluginsTree };
   /** The first use loads everything; the next use retries after a failure. */
   const load = (why: string): Promise<Composed | undefined> => {
     loading ??= compose(context, shell, why).catch((error: unknown) => {
@@ -43,6 +45,8 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   context.subscriptions.push(
     shell.logger,
     shell.statusBar,
+    pluginsTree,
+    vscode.window.registerTreeDataProvider(PLUGINS_VIEW, pluginsTree),
     registerCommands(async () => (await load('a command'))?.commands),
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, {
       resolveWebviewView: async (view, ...rest) => {
@@ -57,7 +61,8 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   );
   if (testing) return createTestApi(load('the tests'), () => alive.size);
   const recover = async () => {
-    if (await mayHaveConversations(storageOf(context))) await load('conversations to recover');
+    if (startsWithWindow()) await load('a program plugin');
+    else if (await mayHaveConversations(storageOf(context))) await load('conversations to recover');
   };
   void recover().catch((error: unknown) => shell.logger.error('could not search for conversations', error));
   return undefined;

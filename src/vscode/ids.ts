@@ -28,6 +28,11 @@ export const COMMANDS = {
   signOutOfServer: 'earshot.mcp.signOut',
   forgetServerInputs: 'earshot.mcp.forgetInputs',
   showServerLog: 'earshot.mcp.showLog',
+  runPlugin: 'earshot.runPlugin',
+  approvePlugin: 'earshot.approvePlugin',
+  stopPlugin: 'earshot.stopPlugin',
+  restartPlugin: 'earshot.restartPlugin',
+  showPluginLog: 'earshot.showPluginLog',
 } as const;
 export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
 
@@ -36,6 +41,9 @@ export const CHAT_VIEW = 'earshot.chat';
 export const MCP_VIEW = 'earshot.mcp';
 /** The context key that is set while an MCP server is configured. */
 export const HAS_MCP_SERVERS = 'earshot.hasMcpServers';
+export const PLUGINS_VIEW = 'earshot.plugins';
+/** The context key that says whether there are program plugins to show. */
+export const HAS_PLUGINS = 'earshot.hasPlugins';
 /** The context key with the files that have changes to review. */
 export const CHANGED_FILES = 'earshot.changedFiles';
 /** Every setting is in this section; its key within is a `SettingName`. */

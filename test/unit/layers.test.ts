@@ -27,6 +27,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   tools: { folders: [...pure, 'node', 'tools'], packages: ['diff', 'zod'], node: true },
   producers: { folders: [...pure, 'node', 'producers'], packages: ['chokidar'], node: true },
   storage: { folders: [...pure, 'node', 'storage'], packages: ['zod'], node: true },
+  plugins: { folders: [...pure, 'node', 'plugins'], packages: ['zod'], node: true },
   mcp: {
     folders: [...pure, 'node', 'mcp'],
     packages: ['@modelcontextprotocol/client', '@modelcontextprotocol/ext-tasks', 'zod'],
@@ -41,7 +42,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: true,
   },
   vscode: {
-    folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'mcp', 'hub', 'vscode'],
+    folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'mcp', 'plugins', 'hub', 'vscode'],
     packages: ['vscode', 'zod'],
     node: true,
   },

@@ -12,7 +12,7 @@ import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
 import { watchTool } from '../../src/tools/watch.ts';
 import { withContributions } from '../../src/vscode/contributions/manifest.ts';
 import { kindProperties, levelProperties, toolProperties } from '../../src/vscode/contributions/settingProperties.ts';
-import { CHAT_VIEW, COMMANDS, MCP_VIEW, VIEW_CONTAINER } from '../../src/vscode/ids.ts';
+import { CHAT_VIEW, COMMANDS, MCP_VIEW, PLUGINS_VIEW, VIEW_CONTAINER } from '../../src/vscode/ids.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -110,7 +110,7 @@ test('the endpoint is a machine setting and not read from an untrusted workspace
 });
 
 test('package.json contributes the views that the code registers', () => {
-  expect(views[VIEW_CONTAINER]?.map(({ id }) => id)).toEqual([CHAT_VIEW, MCP_VIEW]);
+  expect(views[VIEW_CONTAINER]?.map(({ id }) => id)).toEqual([CHAT_VIEW, MCP_VIEW, PLUGINS_VIEW]);
 });
 
 test('the lock file contains no download addresses', () => {

@@ -9,6 +9,8 @@ import {
   type ApprovalAnswer,
   type ApprovalRequest,
   type Permissions,
+  PLUGIN_PREFIX,
+  TIMED_OUT,
   type Tool,
   type ToolContext,
 } from '../ports/ports.ts';
@@ -131,7 +133,7 @@ async function askFor(
     const answer = await preview.whileOpen((shown) => requestOf(deps, call, shown, problem), signal);
     if (answer.action === 'reject') {
       await record(deps, request, answer);
-      return { type: 'refused', reason: `The user rejected this call: ${reasonOf(answer)}` };
+      return { type: 'refused', reason: `${describeRejecter(answer.by)}: ${reasonOf(answer)}` };
     }
     const changed = answer.action === 'modify' ? parseChanged(tool, answer.arguments ?? {}) : undefined;
     if (changed?.ok === false) {
@@ -182,6 +184,12 @@ function requestOf(
     ...(problem !== undefined && { problem }),
     ...(preview !== undefined && { preview }),
   };
+}
+
+function describeRejecter(by: string): string {
+  if (by === TIMED_OUT) return 'This call was rejected automatically';
+  const plugin = by.startsWith(PLUGIN_PREFIX) ? by.slice(PLUGIN_PREFIX.length) : undefined;
+  return `${plugin === undefined ? 'The user' : `The program plugin ${plugin}`} rejected this call`;
 }
 
 function reasonOf(answer: ApprovalAnswer): string {

@@ -10,10 +10,14 @@ import { type Addressed, Dispatcher, type Subscription } from './dispatcher.ts';
 import { type Outlet } from './outlet.ts';
 import { enqueue, withdraw } from './queue.ts';
 
+/** The scope of a plugin's notification for every live conversation. */
+export const PLUGINS_SCOPE = scopeOf('kind', 'plugin');
+
 /** The kinds that every live conversation gets, whatever their scopes. */
-const HEARD_BY_ALL: readonly string[] = SHIPPED_KINDS.filter((kind) => KINDS[kind].audience === 'live').map((kind) =>
-  scopeOf('kind', kind),
-);
+const HEARD_BY_ALL: readonly string[] = [
+  ...SHIPPED_KINDS.filter((kind) => KINDS[kind].audience === 'live').map((kind) => scopeOf('kind', kind)),
+  PLUGINS_SCOPE,
+];
 
 export interface SubscriptionsDeps {
   readonly ids: Ids;

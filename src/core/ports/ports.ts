@@ -188,13 +188,18 @@ export interface ApprovalRequest {
   readonly preview?: CallPreview;
 }
 
+/** Begins the `by` of an answer that a plugin gave. */
+export const PLUGIN_PREFIX = 'plugin:';
+/** The `by` of an answer that was made because nobody answered in time. */
+export const TIMED_OUT = 'timeout';
+
 export interface ApprovalAnswer {
   readonly action: 'approve' | 'reject' | 'modify';
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly reason?: string;
   /** Similar calls, or all calls of the tool's server, need no approval from now on. Only with `approve`. */
   readonly always?: boolean | 'server';
-  /** Who answered: `user`, `plugin:<name>`. Never a notification. */
+  /** Who answered: `user`, `plugin:<name>`, `timeout`. Never a notification. */
   readonly by: string;
 }
 

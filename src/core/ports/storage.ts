@@ -49,6 +49,15 @@ export interface ConversationSummary {
   readonly problem?: string;
 }
 
+/** The end of a log. */
+export interface LogEnd {
+  readonly lastSeq: number;
+  /** The conversation's key; empty if its first event is missing. */
+  readonly key: string;
+  /** Milliseconds since 1970. */
+  readonly lastActivity: number;
+}
+
 /** All conversations of one workspace, wherever they are kept. */
 export interface Store {
   /** For its owner only: whoever holds its lock. */
@@ -56,6 +65,12 @@ export interface Store {
   follow(conversation: string): Promise<Result<FollowedLog>>;
   /** Reads everything in it, without owning or following it. */
   read(conversation: string): Promise<Result<ReadLog & { readonly events: readonly LogEvent[] }>>;
+  /** As `read`, from the event after this number; they are parsed when they are reached. */
+  scan(conversation: string, after: number): Promise<Result<ReadLog>>;
+  /** Where its log ends now, read from the file's ends only. Fails if there is no such conversation. */
+  end(conversation: string): Promise<Result<LogEnd>>;
+  /** The length of every log in bytes, by conversation. */
+  sizes(): Promise<Result<ReadonlyMap<string, number>>>;
   /** Writes a new conversation whole. */
   create(conversation: string, events: readonly LogEvent[]): Promise<Result<void>>;
   /** The caller holds its lock, and frees it afterwards. */
@@ -92,6 +107,18 @@ export interface Lock {
   owner(conversation: string): Promise<Owner | undefined>;
   /** Asks the owner for it and waits until it is here. Rejects only when the signal is aborted. */
   request(conversation: string, signal: AbortSignal): Promise<HeldLock>;
+}
+
+/** Which conversations people look at, over all windows and processes. */
+export interface Views {
+  /** What this window shows from now on. Returns at once. */
+  show(conversation: string | undefined): void;
+  /** The user writes to the shown conversation in this window. */
+  typed(): void;
+  /** Whether a window shows it, this one included. */
+  isShown(conversation: string): Promise<boolean>;
+  /** Whether the user writes to it in another window at the moment. */
+  isTypedElsewhere(conversation: string): Promise<boolean>;
 }
 
 /** Bytes by their hash: what the model last saw of a file. */

@@ -1,12 +1,10 @@
 // Listens on a private Unix socket (a named pipe on Windows): one JSON object a line.
-import { chmod, rm } from 'node:fs/promises';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type Socket } from 'node:net';
 import { LineSplitter } from '../../base/jsonLines.ts';
+import { listenPrivately } from '../../node/privateSocket.ts';
 import { type Connection, type Transport } from '../connection.ts';
 
 export const MOST_FRAME_BYTES = 1024 * 1024;
-/** More clients than this are turned away. */
-const MOST_CONNECTIONS = 1000;
 
 export interface Listener {
   close(): Promise<void>;
@@ -20,31 +18,8 @@ export interface UnixListenerDeps {
 }
 
 /** Rejects if another program listens there. A socket that nobody listens on is removed. */
-export async function listenOnUnixSocket(deps: UnixListenerDeps): Promise<Listener> {
-  const { path } = deps;
-  if (process.platform !== 'win32') {
-    if (await isAnswered(path)) throw new Error(`another program listens on ${path}`);
-    await rm(path, { force: true });
-  }
-  const sockets = new Set<Socket>();
-  // A client may close its half and still read the answers, as `nc -N` does.
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    if (sockets.size >= MOST_CONNECTIONS) {
-      socket.destroy();
-      return;
-    }
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    serve(socket, deps);
-  });
-  await listening(server, path);
-  if (process.platform !== 'win32') await chmod(path, 0o600);
-  return {
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
-  };
+export function listenOnUnixSocket(deps: UnixListenerDeps): Promise<Listener> {
+  return listenPrivately(deps.path, (socket) => serve(socket, deps));
 }
 
 function serve(socket: Socket, deps: UnixListenerDeps): void {
@@ -86,29 +61,4 @@ function socketTransport(socket: Socket): Transport {
     end: () => void socket.end(),
     destroy: () => void socket.destroy(),
   };
-}
-
-function listening(server: Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    // The socket is private from its first moment; the folder is too.
-    const before = process.umask(0o177);
-    server.listen(path, () => {
-      server.off('error', reject);
-      resolve();
-    });
-    process.umask(before);
-  });
-}
-
-function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    const end = (answered: boolean) => {
-      socket.destroy();
-      resolve(answered);
-    };
-    socket.once('connect', () => end(true));
-    socket.once('error', () => end(false));
-  });
 }

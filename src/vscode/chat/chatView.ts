@@ -14,6 +14,8 @@ export interface ChatViewDeps {
   readonly handlers: Omit<FromPageHandlers, 'ready'>;
   /** The page was just loaded and has its snapshot. */
   onFreshPage(): void;
+  /** Whether a person can see the page now. */
+  onDidChangeVisible(visible: boolean): void;
   readonly logger: Logger;
 }
 
@@ -65,9 +67,13 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
         } else this.#handle(parsed.data);
       }),
     );
+    const { onDidChangeVisible } = this.#deps;
+    onDidChangeVisible(view.visible);
+    held.add(view.onDidChangeVisibility(() => onDidChangeVisible(view.visible)));
     held.add(
       view.onDidDispose(() => {
         if (this.#held !== held) return;
+        onDidChangeVisible(false);
         frontend.detach();
         this.#view = undefined;
         this.#held = undefined;

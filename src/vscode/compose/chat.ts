@@ -1,5 +1,6 @@
 // Composes the chat: its front end, its view, its commands, and the list of background commands on its page.
 import * as vscode from 'vscode';
+import { toDisposable } from '../../base/disposable.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { emptyChatHead } from '../../core/frontend/chatHead.ts';
@@ -48,11 +49,12 @@ interface ChatParts {
 
 export function composeChat({ logger, settings, held, report }: Window, parts: ChatParts) {
   const { earshot, workspace, statusBar, model, hub } = parts;
-  const { store, lock, snapshots, drafts } = parts.storage;
+  const { store, lock, snapshots, drafts, views } = parts.storage;
   const { handles, supervision } = parts.commands;
   const { chat: frontend, notice } = parts.frontends;
   const deps = { clock: realClock, ids: realIds, logger, store, lock, snapshots, workspace, handles, frontend, hub };
   const composing = new Composing({ ...deps, drafts });
+  const keepAlive = held.add(new KeepAlive({ ...deps, earshot, supervision }));
   const chat = held.add(
     new Chat({
       ...deps,
@@ -61,7 +63,7 @@ export function composeChat({ logger, settings, held, report }: Window, parts: C
       composing,
       statusBar,
       model,
-      keepAlive: held.add(new KeepAlive({ ...deps, earshot, supervision })),
+      keepAlive,
       readDiffs: async (changes) => (await import('../chat/callDiffs.ts')).readDiffs(snapshots, changes),
     }),
   );
@@ -76,21 +78,38 @@ export function composeChat({ logger, settings, held, report }: Window, parts: C
   );
   /** Resolves once the newest conversation is shown. */
   const restore = () => composing.restore().then(() => chat.restore());
-  return { ...deps, earshot, chat, composing, background, restore };
+  return { ...deps, earshot, chat, composing, background, restore, keepAlive, views };
 }
 
 /** The view with its page, which also shows the review of changes, and the commands on conversations. */
 export function composeView(
   { context, logger, held, report }: Window,
-  { chat, composing, background, frontend, earshot, ...deps }: ReturnType<typeof composeChat>,
+  { chat, composing, background, frontend, earshot, keepAlive: _, views, ...deps }: ReturnType<typeof composeChat>,
   review: ReviewHandlers,
 ) {
+  let isVisible = false;
+  /** Other windows and plugins ask whether a person sees a conversation. */
+  const announce = () => views.show(isVisible ? chat.shown : undefined);
+  held.add(chat.onDidRefresh(announce));
+  held.add(toDisposable(() => views.show(undefined)));
   const view = held.add(
     new ChatView({
       extension: context.extensionUri,
       frontend,
-      handlers: { ...chat.handlers, ...review, ...background.handlers },
+      handlers: {
+        ...chat.handlers,
+        ...review,
+        ...background.handlers,
+        draft: (message) => {
+          views.typed();
+          return chat.handlers.draft(message);
+        },
+      },
       logger,
+      onDidChangeVisible: (visible) => {
+        isVisible = visible;
+        announce();
+      },
       onFreshPage: () => void composing.restoreText().catch(report('the draft could not be restored')),
     }),
   );

@@ -1,5 +1,5 @@
 // The commands and menus that package.json contributes.
-import { CHANGED_FILES, CHAT_VIEW, COMMANDS, type CommandId, HAS_MCP_SERVERS, MCP_VIEW } from '../ids.ts';
+import { CHANGED_FILES, CHAT_VIEW, COMMANDS, type CommandId, HAS_MCP_SERVERS, MCP_VIEW, PLUGINS_VIEW } from '../ids.ts';
 
 interface CommandContribution {
   readonly title: string;
@@ -35,11 +35,17 @@ const CONTRIBUTIONS: Readonly<Record<CommandId, CommandContribution>> = {
   [COMMANDS.signOutOfServer]: { title: 'Sign Out of MCP Server', icon: 'sign-out' },
   [COMMANDS.forgetServerInputs]: { title: 'Forget Inputs of MCP Server' },
   [COMMANDS.showServerLog]: { title: 'Show Log of MCP Servers', icon: 'output' },
+  [COMMANDS.runPlugin]: { title: 'Run Plugin…', icon: 'play' },
+  [COMMANDS.approvePlugin]: { title: 'Approve Program Plugin…', icon: 'verified' },
+  [COMMANDS.stopPlugin]: { title: 'Stop Program Plugin', icon: 'debug-stop' },
+  [COMMANDS.restartPlugin]: { title: 'Restart Program Plugin', icon: 'debug-restart' },
+  [COMMANDS.showPluginLog]: { title: 'Show Log of Program Plugin', icon: 'output' },
 };
 
 const inChat = `view == ${CHAT_VIEW}`;
 const inServers = `view == ${MCP_VIEW}`;
 const onServer = (states: string) => `${inServers} && viewItem =~ /^server (${states}) /`;
+const inPlugins = `view == ${PLUGINS_VIEW}`;
 const hasChanges = `resourcePath in ${CHANGED_FILES}`;
 
 interface MenuItem {
@@ -70,6 +76,11 @@ export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
     { command: COMMANDS.showServerLog, when: onServer('\\w+'), group: 'inline@4' },
     { command: COMMANDS.signOutOfServer, when: `${inServers} && viewItem =~ / http$/`, group: '1_account@1' },
     { command: COMMANDS.forgetServerInputs, when: onServer('\\w+'), group: '1_account@2' },
+    { command: COMMANDS.approvePlugin, when: `${inPlugins} && viewItem =~ /not_approved/`, group: 'inline@1' },
+    { command: COMMANDS.runPlugin, when: `${inPlugins} && viewItem =~ /stopped|failed/`, group: 'inline@2' },
+    { command: COMMANDS.restartPlugin, when: `${inPlugins} && viewItem =~ /running/`, group: 'inline@3' },
+    { command: COMMANDS.stopPlugin, when: `${inPlugins} && viewItem =~ /running|attached/`, group: 'inline@4' },
+    { command: COMMANDS.showPluginLog, when: inPlugins, group: 'inline@5' },
   ],
   commandPalette: [
     ...[COMMANDS.restartServer, COMMANDS.enableServer, COMMANDS.disableServer, COMMANDS.signInToServer],

@@ -1,5 +1,5 @@
 // package.json with everything that is generated from the code: commands, menus, settings and views.
-import { CHAT_VIEW, HAS_MCP_SERVERS, MCP_VIEW, VIEW_CONTAINER } from '../ids.ts';
+import { CHAT_VIEW, HAS_MCP_SERVERS, HAS_PLUGINS, MCP_VIEW, PLUGINS_VIEW, VIEW_CONTAINER } from '../ids.ts';
 import { contributedCommands, menus } from './commands.ts';
 import { contributedSettings, restrictedSettings } from './settings.ts';
 
@@ -30,6 +30,7 @@ function contributions(): object {
       [VIEW_CONTAINER]: [
         { id: CHAT_VIEW, name: 'Chat', type: 'webview', icon },
         { id: MCP_VIEW, name: 'MCP Servers', icon, when: HAS_MCP_SERVERS, visibility: 'collapsed', size: 1 },
+        { id: PLUGINS_VIEW, name: 'Program Plugins', when: HAS_PLUGINS, visibility: 'collapsed', icon },
       ],
     },
     commands: contributedCommands(),

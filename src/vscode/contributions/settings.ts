@@ -15,6 +15,34 @@ interface SettingContribution {
   readonly schema?: object;
 }
 
+/** One entry of `earshot.plugins.programs`. */
+const PROGRAM = {
+  type: 'object',
+  required: ['command'],
+  properties: {
+    command: { type: 'array', items: { type: 'string' }, minItems: 1, description: 'The program and its arguments.' },
+    run: {
+      type: 'string',
+      enum: ['ask', 'allow', 'deny'],
+      default: 'ask',
+      description: 'Whether it may run. allow counts only in user settings.',
+    },
+    start: {
+      type: 'string',
+      enum: ['manual', 'window'],
+      default: 'manual',
+      description: 'When it starts. window counts only in user settings.',
+    },
+    options: { type: 'object', default: {}, description: 'Passed to the program.' },
+    approve: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether it may answer approvals and questions. true counts only in user settings.',
+    },
+  },
+  additionalProperties: false,
+};
+
 /** In the order of the Settings editor. A setting without an entry does not compile. */
 const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   model: {
@@ -163,6 +191,25 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     scope: 'window',
     markdownDescription:
       'Seconds that a call of an MCP tool may take without an answer and without reporting progress.',
+  },
+  'plugins.programs': {
+    scope: 'window',
+    restricted: true,
+    markdownDescription:
+      'Program plugins: programs that follow conversations, answer and start turns over JSON lines. By name (`a-z`, `0-9`, `_`, `-`): `{"titles": {"command": ["./tools/titles.sh"], "run": "ask", "start": "manual", "options": {}, "approve": false}}`. A program runs in the workspace folder, never in an untrusted workspace, and only after you have approved its command and files. `"run": "allow"` (never ask), `"start": "window"` (start with each window) and `"approve": true` (may answer approvals and questions) count only in user settings. A program of your user settings cannot be changed by a workspace.',
+    schema: { properties: {}, additionalProperties: PROGRAM },
+  },
+  'plugins.respondTimeout': {
+    scope: 'window',
+    markdownDescription:
+      'Seconds after which an approval or a question that program plugins were asked is answered automatically. There is no time limit while a chat view of any window shows the conversation.',
+  },
+  'plugins.respondFallback': {
+    scope: 'window',
+    restricted: true,
+    markdownDescription:
+      'The automatic answer to an approval after `#earshot.plugins.respondTimeout#`. `approve` counts only in user settings.',
+    enumDescriptions: ['The tool call is rejected.', 'The tool call is approved.'],
   },
   'handles.afterTurn': {
     scope: 'window',

@@ -26,6 +26,9 @@ import { nameTool } from '../../../src/mcp/tools/toolNames.ts';
 import { explain, isOverflow } from '../../../src/models/explain.ts';
 import { resolveInside } from '../../../src/node/resolvePath.ts';
 import { shellProgram } from '../../../src/node/shellProgram.ts';
+import { jsonCodec } from '../../../src/plugins/jsonCodec.ts';
+import { PluginOutput } from '../../../src/plugins/output.ts';
+import { StreamMask } from '../../../src/plugins/streams/streamMask.ts';
 import { createExclusions } from '../../../src/producers/files/exclusions.ts';
 import { readEvents } from '../../../src/storage/readEvents.ts';
 import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
@@ -358,7 +361,32 @@ const logs: GrowthCases = over('readEvents', (text) => readEvents(Buffer.from(te
   '"}\n',
 ]);
 
-export const hostCases = { paths, commandLines, output, pagesAndAnswers, logs };
+const silent = { append: () => undefined, log: () => undefined };
+const stopped = { now: () => 0, after: () => ({ dispose: () => undefined }) };
+
+/** What program plugins write. */
+const plugins: GrowthCases = {
+  ...over('jsonCodec.decode', (line) => jsonCodec.decode(line), ['[', '{"a":', '"', '{"type":"log",', ' ']),
+  ...over(
+    'StreamMask, in pieces',
+    (text) => {
+      const mask = new StreamMask('aaaaaaaaaaab');
+      return inPieces(text, 1).map((piece) => mask.add(piece)).length + mask.end().length;
+    },
+    ['a', 'aaaaaaaaaaab', 'b'],
+  ),
+  ...over(
+    'PluginOutput.stderr, in pieces',
+    (text) => {
+      const shown = new PluginOutput(silent, stopped);
+      for (const piece of inPieces(text)) shown.stderr(encoder.encode(piece));
+      shown.end();
+    },
+    ['a', '\n', '\u{1f375}'],
+  ),
+};
+
+export const hostCases = { paths, commandLines, output, pagesAndAnswers, logs, plugins };
 
 function tryParse(text: string): unknown {
   try {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Earshot } from '../../../src/core/earshot.ts';
 import { type Model, type Producer } from '../../../src/core/ports/ports.ts';
 import { type RemoteTasks, type Supervision } from '../../../src/core/ports/processes.ts';
+import { type Views } from '../../../src/core/ports/storage.ts';
 import { type Buffers, type Workspace } from '../../../src/core/ports/workspace.ts';
 import { type Handles } from '../../../src/core/tools/handles.ts';
 import { type Services } from '../../../src/core/tools/services.ts';
@@ -38,6 +39,7 @@ export interface Headless {
   /** The workspace folder. */
   readonly folder: string;
   readonly storage: string;
+  readonly views: Views;
   /** Errors that were logged. */
   readonly errors: readonly string[];
   events(conversation: string): Promise<string>;
@@ -87,7 +89,7 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
   plain.trusted = options.trusted ?? true;
   const workspace = editor ?? plain;
   const parts = { clock: realClock, ids: realIds, logger: log, window: 'headless' };
-  const { store, lock, snapshots, checkpoints } = createStorage({
+  const { store, lock, snapshots, checkpoints, views } = createStorage({
     files: options.files ?? realFileSystem,
     folder: storage,
     ...parts,
@@ -140,9 +142,11 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     frontend,
     folder,
     storage,
+    views,
     errors,
     events: (conversation) => readFile(join(storage, 'conversations', conversation, 'events.jsonl'), 'utf8'),
-    second: (model = options.model, more = {}) => start(root, { ...options, model, ...more }),
+    second: (model = options.model, more = {}) =>
+      start(root, { ...options, model, ...more, ports: { ...options.ports, ...more.ports } }),
     restart: async (more = {}) => {
       await earshot.shutDown();
       await checkpoints.close();

@@ -25,6 +25,7 @@ export class TurnState {
   readonly #inquiries = new Map<string, Inquiry>();
   #open = false;
   #key = '';
+  #turn = '';
   #schema: EventOf<'chat_request'>['schema'];
   #outcome: EventOf<'turn_ended'>['outcome'] | undefined;
   /** A `model_call` closed the last answer: further output of the model belongs to the next one. */
@@ -43,6 +44,11 @@ export class TurnState {
   /** The conversation's secret; empty until its first event. */
   get key(): string {
     return this.#key;
+  }
+
+  /** The `event_id` of the last `turn_started`; empty before the first. */
+  get turn(): string {
+    return this.#turn;
   }
 
   /** JSON Schema of the answer that the open turn's request asks for. */
@@ -93,6 +99,7 @@ export class TurnState {
       case 'turn_started':
         this.#forgetCalls();
         this.#open = true;
+        this.#turn = event.event_id;
         this.#schema = undefined;
         return;
       case 'chat_request':

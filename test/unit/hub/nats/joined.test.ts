@@ -3,8 +3,8 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { healthOf, until, untilConnected, withJoinedHubs } from '../../../support/nats/joinedHub.ts';
-import { claimOn, recordOf } from '../../../support/nats/rawRecords.ts';
 import { hasNatsServer, NatsServer } from '../../../support/nats/natsServer.ts';
+import { claimOn, recordOf } from '../../../support/nats/rawRecords.ts';
 import { type Answer, type TestClient } from '../../../support/testHub.ts';
 
 async function get(client: TestClient, id: unknown): Promise<Answer | undefined> {

@@ -8,8 +8,8 @@ import { createNatsLink } from '../../../../src/hub/nats/natsLink.ts';
 import { tryKernelLock } from '../../../../src/node/kernelLock.ts';
 import { healthOf, until, untilConnected, withJoinedHubs } from '../../../support/nats/joinedHub.ts';
 import { hasNatsServer, NatsServer } from '../../../support/nats/natsServer.ts';
-import { TcpProxy } from '../../../support/nats/tcpProxy.ts';
 import { recordOf } from '../../../support/nats/rawRecords.ts';
+import { TcpProxy } from '../../../support/nats/tcpProxy.ts';
 import { type TestClient, withHub } from '../../../support/testHub.ts';
 
 const MACHINES = ['alpha', 'beta', 'gamma'];

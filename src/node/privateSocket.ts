@@ -1,0 +1,64 @@
+// Listens on a socket that only this user can open: mode 0600 from its first moment; a named pipe on Windows.
+import { chmod, rm } from 'node:fs/promises';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** More clients than this are turned away. */
+const MOST_CONNECTIONS = 1000;
+
+export interface PrivateSocket {
+  /** Drops all clients; the socket is gone afterwards. */
+  close(): Promise<void>;
+}
+
+/** Rejects if another program listens there. A socket that nobody listens on is removed. The folder must be private too. */
+export async function listenPrivately(path: string, serve: (socket: Socket) => void): Promise<PrivateSocket> {
+  if (process.platform !== 'win32') {
+    if (await isAnswered(path)) throw new Error(`another program listens on ${path}`);
+    await rm(path, { force: true });
+  }
+  const sockets = new Set<Socket>();
+  // A client may close its half and still read the answers, as `nc -N` does.
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    if (sockets.size >= MOST_CONNECTIONS) {
+      socket.destroy();
+      return;
+    }
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    serve(socket);
+  });
+  await listening(server, path);
+  if (process.platform !== 'win32') await chmod(path, 0o600);
+  return {
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** Whether anybody listens there. */
+export function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const end = (answered: boolean) => {
+      socket.destroy();
+      resolve(answered);
+    };
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+  });
+}
+
+function listening(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    // The socket is private from its first moment; the folder is too.
+    const before = process.umask(0o177);
+    server.listen(path, () => {
+      server.off('error', reject);
+      resolve();
+    });
+    process.umask(before);
+  });
+}

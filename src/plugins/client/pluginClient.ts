@@ -1,0 +1,190 @@
+// A small typed client for program plugins, without dependencies: requests as promises, events as callbacks.
+import { connect } from 'node:net';
+// Types only, so that nothing else is loaded with it.
+import type { HostMessage, HostMessageOf, PluginRequest, RequestOf } from '../../protocol/plugin.ts';
+
+type WithoutType<T> = T extends unknown ? Omit<T, 'type' | 'id'> : never;
+type Init = HostMessageOf<'init'>;
+type PluginEvent = HostMessageOf<'event'>;
+
+/** The replies to requests that have one. */
+interface Replies {
+  readonly list_conversations: HostMessageOf<'conversations'>;
+  readonly read_events: HostMessageOf<'events'>;
+  readonly read_config: HostMessageOf<'config'>;
+  readonly subscribe: HostMessageOf<'subscribed'>;
+  readonly unsubscribe: HostMessageOf<'unsubscribed'>;
+  readonly respond: HostMessageOf<'done'>;
+  readonly query: HostMessageOf<'query_started'>;
+  readonly interrupt: HostMessageOf<'done'>;
+  readonly cancel_query: HostMessageOf<'done'>;
+  readonly deliver_now: HostMessageOf<'done'>;
+  readonly dismiss: HostMessageOf<'done'>;
+  readonly notify: HostMessageOf<'done'>;
+}
+
+/** Where the lines go to and come from. */
+interface ClientStreams {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+}
+
+interface PluginHandlers {
+  /** What the plugin says of itself when it is asked to describe itself. */
+  readonly describe: WithoutType<RequestOf<'describe'>>;
+  /** Called once with the first message. The plugin ends when the promise resolves, with this code. */
+  run(client: PluginClient, init: Init): Promise<number>;
+  event?(event: PluginEvent, client: PluginClient): void;
+  /** A conversation was made by a query with `new`. */
+  created?(conversation: string): void;
+  /** A subscription was ended by the host, or a request without an answer failed. */
+  error?(error: HostMessageOf<'error'>): void;
+}
+
+/** Earshot refused a request. */
+class PluginError extends Error {
+  readonly request: string;
+
+  constructor({ request, message }: HostMessageOf<'error'>) {
+    super(message);
+    this.name = 'PluginError';
+    this.request = request;
+  }
+}
+
+interface Waiting {
+  resolve(message: HostMessage): void;
+  reject(error: Error): void;
+}
+
+class PluginClient {
+  readonly #output: NodeJS.WritableStream;
+  readonly #handlers: PluginHandlers;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #shutDown = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<number>();
+  #requests = 0;
+  #rest: string[] = [];
+
+  constructor({ input, output }: ClientStreams, handlers: PluginHandlers) {
+    this.#output = output;
+    this.#handlers = handlers;
+    input.setEncoding('utf8');
+    input.on('data', (text: string | Uint8Array) => this.#receive(String(text)));
+    input.on('end', () => this.#close(0));
+    input.on('error', () => this.#close(1));
+  }
+
+  /** Resolves when Earshot asks the plugin to end, or is gone. */
+  get shutDown(): Promise<void> {
+    return this.#shutDown.promise;
+  }
+
+  /** Resolves to the exit code. */
+  get ended(): Promise<number> {
+    return this.#ended.promise;
+  }
+
+  /** Rejects with a PluginError if Earshot refuses it. */
+  request<T extends keyof Replies>(type: T, fields: WithoutType<RequestOf<T>>): Promise<Replies[T]> {
+    const id = String(this.#requests++);
+    const { promise, resolve, reject } = Promise.withResolvers<HostMessage>();
+    this.#waiting.set(id, { resolve, reject });
+    // The compiler cannot see that the fields belong to the type.
+    this.#send({ ...fields, type, id } as unknown as PluginRequest);
+    return promise as Promise<Replies[T]>;
+  }
+
+  print(text: string, channel?: string): void {
+    this.#send({ type: 'print', text, ...(channel !== undefined && { channel }) });
+  }
+
+  log(level: 'error' | 'warn' | 'info' | 'debug' | 'trace', message: string): void {
+    this.#send({ type: 'log', level, message });
+  }
+
+  #receive(text: string): void {
+    const lines = text.split('\n');
+    const last = lines.pop() ?? '';
+    if (lines.length > 0) {
+      this.#handle(this.#rest.join('') + (lines[0] ?? ''));
+      for (const line of lines.slice(1)) this.#handle(line);
+      this.#rest = [];
+    }
+    this.#rest.push(last);
+  }
+
+  #handle(line: string): void {
+    if (line.trim() === '') return;
+    const message = JSON.parse(line) as HostMessage;
+    switch (message.type) {
+      case 'init':
+        this.#send({ type: 'ready', protocol: 1 });
+        this.#run(message);
+        return;
+      case 'describe':
+        this.#send({ type: 'describe', ...this.#handlers.describe });
+        this.#close(0);
+        return;
+      case 'shutdown':
+        this.#shutDown.resolve();
+        return;
+      case 'event':
+        this.#handlers.event?.(message, this);
+        return;
+      case 'created':
+        this.#handlers.created?.(message.conversation);
+        return;
+      default:
+        this.#reply(message);
+    }
+  }
+
+  #reply(message: Exclude<HostMessage, { type: 'init' | 'describe' | 'shutdown' | 'event' }>): void {
+    const waiting = message.id === undefined ? undefined : this.#waiting.get(message.id);
+    if (message.id !== undefined) this.#waiting.delete(message.id);
+    if (message.type !== 'error') waiting?.resolve(message);
+    else if (waiting === undefined) this.#handlers.error?.(message);
+    else waiting.reject(new PluginError(message));
+  }
+
+  #run(init: Init): void {
+    this.#handlers.run(this, init).then(
+      (code) => this.#exit(code),
+      (error: unknown) => this.#exit(1, error instanceof Error ? error.message : String(error)),
+    );
+  }
+
+  #exit(code: number, reason?: string): void {
+    this.#send({ type: 'exit', code, ...(reason !== undefined && { reason }) });
+    this.#close(code);
+  }
+
+  #close(code: number): void {
+    this.#shutDown.resolve();
+    for (const { reject } of this.#waiting.values()) reject(new Error('Earshot is gone'));
+    this.#waiting.clear();
+    this.#ended.resolve(code);
+  }
+
+  #send(request: PluginRequest): void {
+    this.#output.write(`${JSON.stringify(request)}\n`);
+  }
+}
+
+/** Runs a plugin on stdin and stdout until it ends, then ends the process. */
+export async function runPlugin(handlers: PluginHandlers): Promise<void> {
+  const client = new PluginClient({ input: process.stdin, output: process.stdout }, handlers);
+  process.exitCode = await client.ended;
+  process.stdin.destroy();
+}
+
+/** Attaches to a window's socket. `name` is asked for once. */
+export function attachPlugin(path: string, name: string, version: string, handlers: PluginHandlers): PluginClient {
+  const socket = connect(path);
+  socket.write(`${JSON.stringify({ type: 'attach', name, version })}\n`);
+  const client = new PluginClient({ input: socket, output: socket }, handlers);
+  const end = () => socket.end();
+  client.ended.then(end, end);
+  return client;
+}

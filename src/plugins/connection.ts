@@ -1,0 +1,108 @@
+// One connected plugin's lines: splits and decodes what it sends, encodes and queues what it gets, and limits both.
+import { LineSplitter } from '../base/jsonLines.ts';
+import { maskKey } from '../core/conversation/key.ts';
+import { type HostMessage, LONGEST_LINE, type PluginRequest } from '../protocol/plugin.ts';
+import { type PluginCodec } from './codec.ts';
+import { Outbox, type OutboxSink, type Waiting } from './outbox.ts';
+
+/** So many malformed lines in a row end a plugin. */
+const MOST_MALFORMED = 20;
+/** Requests that are handled at once, and bytes that wait for the plugin; beyond them nothing is read from it. */
+const MOST_HANDLED = 256;
+const MOST_WAITING = 16 * 1024 * 1024;
+
+export interface PluginTransport extends OutboxSink {
+  /** Stops or continues reading. */
+  pause(): void;
+  resume(): void;
+}
+
+export interface ConnectionDeps {
+  readonly transport: PluginTransport;
+  readonly codec: PluginCodec;
+  /** Resolves once the request is handled. Must not reject. */
+  handle(request: PluginRequest): Promise<void>;
+  /** The plugin broke the rules of the framing and must be ended. */
+  broke(reason: string): void;
+}
+
+export interface SendOptions {
+  /** Counts the line until it is accepted. */
+  readonly owner?: Waiting;
+  /** The key of the conversation that the message is about. */
+  readonly key?: string;
+}
+
+export class PluginConnection {
+  readonly #deps: ConnectionDeps;
+  readonly #outbox: Outbox;
+  readonly #lines: LineSplitter;
+  #malformed = 0;
+  #handling = 0;
+  #paused = false;
+
+  constructor(deps: ConnectionDeps) {
+    this.#deps = deps;
+    this.#outbox = new Outbox(deps.transport, () => this.#checkFlow());
+    this.#lines = new LineSplitter(LONGEST_LINE, {
+      onLine: (line) => this.#received(line),
+      onTooLong: () => deps.broke('It sent a line longer than 8 MiB.'),
+    });
+  }
+
+  get outbox(): Pick<Outbox, 'room' | 'takesPartials' | 'bytes' | 'flushed'> {
+    return this.#outbox;
+  }
+
+  receive(chunk: Uint8Array): void {
+    this.#lines.write(chunk);
+  }
+
+  /** The key must be in nothing that a plugin receives, so it is masked in the finished line. */
+  send(message: HostMessage, { owner, key = '' }: SendOptions = {}): void {
+    if (this.#outbox.isClosed) return;
+    this.#outbox.send(maskKey(this.#deps.codec.encode(message), key), owner);
+    this.#checkFlow();
+  }
+
+  close(): void {
+    this.#lines.end();
+    this.#outbox.close();
+  }
+
+  #received(line: string | undefined): void {
+    if (line !== undefined && line.trim() === '') return;
+    const decoded = this.#deps.codec.decode(line);
+    if (!decoded.ok) {
+      const { ok: _, ...error } = decoded;
+      this.send({ type: 'error', ...error });
+      this.#malformed += 1;
+      if (this.#malformed >= MOST_MALFORMED) this.#stop(`It sent ${MOST_MALFORMED} malformed lines in a row.`);
+      return;
+    }
+    this.#malformed = 0;
+    this.#handling += 1;
+    const done = () => {
+      this.#handling -= 1;
+      this.#checkFlow();
+    };
+    this.#deps.handle(decoded.request).then(done, done);
+    this.#checkFlow();
+  }
+
+  #stop(reason: string): void {
+    this.#lines.end();
+    this.#deps.broke(reason);
+  }
+
+  #checkFlow(): void {
+    const { bytes } = this.#outbox;
+    if (!this.#paused && (this.#handling >= MOST_HANDLED || bytes > MOST_WAITING)) {
+      this.#paused = true;
+      this.#deps.transport.pause();
+    } else if (this.#paused && this.#handling < MOST_HANDLED / 2 && bytes < MOST_WAITING / 2) {
+      this.#paused = false;
+      this.#deps.transport.resume();
+    }
+  }
+}

@@ -1,0 +1,42 @@
+// The programs that the user has approved, by command and hashes, in one file outside every workspace.
+import { join } from 'node:path';
+import * as z from 'zod';
+import { describeError } from '../../base/errors.ts';
+import { type Logger } from '../../core/ports/ports.ts';
+import { type FileSystem } from '../../node/fileSystem.ts';
+
+const fileSchema = z.strictObject({ v: z.literal(1), approved: z.array(z.string()) });
+
+export interface ApprovedPrograms {
+  has(key: string): Promise<boolean>;
+  /** Resolves once it is on disk. */
+  add(key: string): Promise<void>;
+}
+
+/** Read anew each time: other windows approve too. What cannot be read is asked for again. */
+export function createApprovedPrograms(deps: { files: FileSystem; folder: string; logger: Logger }): ApprovedPrograms {
+  const { files, folder, logger } = deps;
+  const path = join(folder, 'approved-plugins.json');
+  const read = async (): Promise<readonly string[]> => {
+    try {
+      const bytes = await files.read(path);
+      return bytes === undefined ? [] : fileSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8'))).approved;
+    } catch (error) {
+      logger.warn(`the approved program plugins cannot be read, so they are asked for again: ${describeError(error)}`);
+      return [];
+    }
+  };
+  let writing: Promise<void> = Promise.resolve();
+  return {
+    has: async (key) => (await read()).includes(key),
+    add: (key) => {
+      const written = writing.then(async () => {
+        const content: z.infer<typeof fileSchema> = { v: 1, approved: [...new Set([...(await read()), key])] };
+        await files.makeFolder(folder);
+        await files.writeWhole(path, Buffer.from(JSON.stringify(content)));
+      });
+      writing = written.catch(() => undefined);
+      return written;
+    },
+  };
+}

@@ -1,0 +1,114 @@
+// Whether a plugin may run: by the settings, by what the user approved before, and by asking.
+import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { type Program } from '../../protocol/plugin.ts';
+import { type ApprovedPrograms } from './approvedPrograms.ts';
+import { approvalKey, type CommandFile, type Fingerprint, fingerprintCommand } from './fingerprint.ts';
+
+/** What the user decides before a program runs for the first time, or after it has changed. */
+export interface RunConsent {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly files: readonly CommandFile[];
+  /** It may answer approvals and questions. */
+  readonly approve: boolean;
+  /** Nobody has just asked for it: it starts with the window. */
+  readonly unasked: boolean;
+}
+
+export interface AttachConsent {
+  readonly name: string;
+  readonly version: string;
+  readonly approve: boolean;
+}
+
+export interface ConsentDeps {
+  readonly approved: ApprovedPrograms;
+  /** As the settings of user and workspace together allow it. */
+  programs(): ReadonlyMap<string, Program>;
+  /** Whether programs may be run at all. */
+  isTrusted(): boolean;
+  /** The folder that plugins run in; undefined without one. */
+  folder(): string | undefined;
+  confirmRun(consent: RunConsent): Promise<boolean>;
+  confirmAttach(consent: AttachConsent): Promise<boolean>;
+}
+
+export interface AllowedProgram {
+  readonly program: Program;
+  readonly fingerprint: Fingerprint;
+}
+
+export class ProgramConsent {
+  readonly #deps: ConsentDeps;
+
+  constructor(deps: ConsentDeps) {
+    this.#deps = deps;
+  }
+
+  /** Asks the user if it has never run, or has changed. */
+  async allow(name: string, unasked: boolean): Promise<Result<AllowedProgram>> {
+    const looked = await this.look(name);
+    if (!looked.ok) return looked;
+    const { program, fingerprint, isApproved } = looked.value;
+    const { command, approve, run } = program;
+    if (!this.#deps.isTrusted()) return untrusted();
+    if (run === 'deny') return failed('not_approved', `The settings do not allow the program plugin ${name} to run.`);
+    if (!isApproved) {
+      const { files } = fingerprint;
+      if (!(await this.#deps.confirmRun({ name, command, files, approve, unasked }))) return notApproved(name);
+      await this.#deps.approved.add(approvalKey(fingerprint, name));
+    }
+    // Somebody may have changed a file while the user was asked.
+    const now = await this.look(name);
+    if (!now.ok) return now;
+    if (!now.value.isApproved) {
+      return failed(
+        'not_approved',
+        `The program plugin ${name} was changed meanwhile.`,
+        'Look at it, then run it again.',
+      );
+    }
+    return now;
+  }
+
+  /** Whether it is approved as it is now, without asking. */
+  async look(name: string): Promise<Result<AllowedProgram & { readonly isApproved: boolean }>> {
+    const program = this.#deps.programs().get(name);
+    if (program === undefined) {
+      return failed('plugin', `There is no program plugin “${name}”.`, 'Add it to earshot.plugins.programs.');
+    }
+    const folder = this.#deps.folder();
+    if (folder === undefined) return failed('plugin', 'Program plugins need an open folder.', 'Open a folder first.');
+    const made = await fingerprintCommand(program.command, folder);
+    if (!made.ok) return made;
+    const { run } = program;
+    const isApproved =
+      run === 'allow' || (run === 'ask' && (await this.#deps.approved.has(approvalKey(made.value, name))));
+    return succeeded({ program, fingerprint: made.value, isApproved });
+  }
+
+  /** A program that is attached by the window's socket: asked for once for each name. */
+  async allowAttach(name: string, version: string): Promise<Result<void>> {
+    const program = this.#deps.programs().get(name);
+    if (!this.#deps.isTrusted()) return untrusted();
+    if (program?.run === 'deny') return notApproved(name);
+    const key = `attach:${name}`;
+    if (program?.run === 'allow' || (await this.#deps.approved.has(key))) return succeeded(undefined);
+    const approve = program?.approve === true;
+    if (!(await this.#deps.confirmAttach({ name, version, approve }))) return notApproved(name);
+    await this.#deps.approved.add(key);
+    return succeeded(undefined);
+  }
+}
+
+function untrusted() {
+  return failed('untrusted', 'Program plugins do not run in an untrusted workspace.', 'Trust the workspace first.');
+}
+
+export function notApproved(name: string) {
+  return failed(
+    'not_approved',
+    `The program plugin ${name} is not approved.`,
+    'Approve it in the Program Plugins view.',
+  );
+}

@@ -1,0 +1,290 @@
+// The program plugins of a window: which are configured, approved and running; starts, stops and describes them.
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { Emitter } from '../../base/emitter.ts';
+import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { type HostMessageOf, type PluginDescription, type Program } from '../../protocol/plugin.ts';
+import { jsonCodec } from '../jsonCodec.ts';
+import { type OutputSink, PluginOutput } from '../output.ts';
+import { type PluginEnd, PluginPeer } from '../peer.ts';
+import { type SharedParts } from '../sharedParts.ts';
+import { type ConsentDeps, notApproved, type ProgramConsent } from './consent.ts';
+import { describePlugin } from './describing.ts';
+import { type Fingerprint } from './fingerprint.ts';
+import { PluginProcess } from './pluginProcess.ts';
+import { describeEnd, type PluginState, type PluginStatus } from './pluginStatus.ts';
+
+export interface PluginHostDeps extends Pick<ConsentDeps, 'programs' | 'isTrusted'> {
+  readonly consent: ProgramConsent;
+  readonly shared: SharedParts;
+  init(options: Readonly<Record<string, unknown>>, args: readonly string[]): HostMessageOf<'init'>;
+  openOutput(name: string): OutputSink;
+}
+
+interface Running {
+  readonly peer: PluginPeer;
+  readonly process: PluginProcess;
+  readonly args: readonly string[];
+  readonly ended: Promise<void>;
+  stopping: boolean;
+}
+
+interface Known {
+  running?: Running;
+  starting?: Promise<Result<void>>;
+  end?: PluginEnd;
+  /** Whether the command, as it was last looked at, is approved. */
+  approved?: boolean;
+  description?: PluginDescription;
+  output?: PluginOutput;
+}
+
+export class PluginHost implements Disposable {
+  readonly #deps: PluginHostDeps;
+  readonly #held = new DisposableStore();
+  readonly #known = new Map<string, Known>();
+  readonly #onDidChange: Emitter<void>;
+  #closed = false;
+
+  constructor(deps: PluginHostDeps) {
+    this.#deps = deps;
+    this.#onDidChange = this.#held.add(new Emitter((error) => this.#logger.error('a listener failed', error)));
+  }
+
+  /** Fires when the status of a plugin may have changed. */
+  get onDidChange(): Emitter<void>['event'] {
+    return this.#onDidChange.event;
+  }
+
+  /** Every configured program, by name. */
+  get statuses(): readonly PluginStatus[] {
+    return [...this.#deps.programs()].map(([name, program]) => this.#statusOf(name, program));
+  }
+
+  /** Looks at the commands again, so that `statuses` says which are approved. */
+  async refresh(): Promise<void> {
+    for (const name of this.#deps.programs().keys()) {
+      const known = this.#knownOf(name);
+      const looked = await this.#deps.consent.look(name);
+      known.approved = looked.ok && looked.value.isApproved;
+      if (!looked.ok && known.running === undefined) known.end = { failure: describeFailure(looked.failure) };
+    }
+    this.#onDidChange.fire();
+  }
+
+  /** Starts those that start with the window. */
+  async startAll(): Promise<void> {
+    const starting = [...this.#deps.programs()].filter(([, { start, run }]) => start === 'window' && run !== 'deny');
+    if (!this.#deps.isTrusted()) return;
+    await Promise.all(starting.map(([name]) => this.#start(name, [], true)));
+  }
+
+  /** Asks the user first if it has never run, or has changed. */
+  run(name: string, args: readonly string[] = []): Promise<Result<void>> {
+    return this.#start(name, args, false);
+  }
+
+  /** Asks the user whether it may run, without running it. */
+  async approve(name: string): Promise<Result<void>> {
+    const allowed = await this.#deps.consent.allow(name, false);
+    if (!allowed.ok) return allowed;
+    await this.describe(name);
+    return succeeded(undefined);
+  }
+
+  /** Runs it for its description, if it is approved. */
+  async describe(name: string): Promise<Result<PluginDescription>> {
+    const looked = await this.#deps.consent.look(name);
+    if (!looked.ok) return looked;
+    if (!this.#deps.isTrusted() || !looked.value.isApproved) return notApproved(name);
+    const output = this.#outputOf(name);
+    const { clock, ids } = this.#deps.shared.ports;
+    const described = await describePlugin({
+      fingerprint: looked.value.fingerprint,
+      clock,
+      codec: jsonCodec,
+      mark: ids.ulid(),
+      stderr: (chunk) => output.stderr(chunk),
+    });
+    if (described.ok) this.#knownOf(name).description = described.value;
+    else output.note('warn', describeFailure(described.failure));
+    this.#onDidChange.fire();
+    return described;
+  }
+
+  /** Resolves once it and everything that it has started is gone. */
+  async stop(name: string): Promise<void> {
+    const running = this.#known.get(name)?.running;
+    if (running === undefined) return;
+    this.#shutDown(running);
+    this.#onDidChange.fire();
+    await running.ended;
+  }
+
+  /** With the arguments that it was run with. */
+  async restart(name: string): Promise<Result<void>> {
+    const args = this.#known.get(name)?.running?.args ?? [];
+    await this.stop(name);
+    return this.run(name, args);
+  }
+
+  /** Resolves once a running plugin has ended. */
+  async ended(name: string): Promise<PluginEnd | undefined> {
+    const known = this.#known.get(name);
+    await known?.running?.ended;
+    return known?.end;
+  }
+
+  /** The process of a running plugin. */
+  pidOf(name: string): number | undefined {
+    return this.#known.get(name)?.running?.process.pid;
+  }
+
+  /** Bytes that wait for a running plugin. */
+  waitingFor(name: string): number {
+    return this.#known.get(name)?.running?.peer.waiting ?? 0;
+  }
+
+  /** Shuts all of them down. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#known.keys()].map((name) => this.stop(name)));
+    this.dispose();
+  }
+
+  dispose(): void {
+    this.#closed = true;
+    for (const { running } of this.#known.values()) running?.peer.dispose();
+    this.#held.dispose();
+  }
+
+  get #logger() {
+    return this.#deps.shared.ports.logger;
+  }
+
+  async #start(name: string, args: readonly string[], unasked: boolean): Promise<Result<void>> {
+    const known = this.#knownOf(name);
+    known.starting ??= this.#allowAndStart(name, args, unasked).finally(() => {
+      delete known.starting;
+      this.#onDidChange.fire();
+    });
+    return known.starting;
+  }
+
+  async #allowAndStart(name: string, args: readonly string[], unasked: boolean): Promise<Result<void>> {
+    const known = this.#knownOf(name);
+    if (known.running !== undefined) return failed('plugin', `The program plugin ${name} is running.`);
+    const allowed = await this.#deps.consent.allow(name, unasked);
+    if (!allowed.ok) return allowed;
+    known.approved = true;
+    if (this.#closed) return failed('plugin', 'The window is closing.');
+    const { program, fingerprint } = allowed.value;
+    known.running = this.#launch(name, program, fingerprint, args);
+    delete known.end;
+    return succeeded(undefined);
+  }
+
+  #launch(name: string, program: Program, fingerprint: Fingerprint, args: readonly string[]): Running {
+    const { shared, init, programs } = this.#deps;
+    const { clock, ids } = shared.ports;
+    const output = this.#outputOf(name);
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const process = new PluginProcess({
+      program: fingerprint.program,
+      args: fingerprint.args,
+      folder: fingerprint.folder,
+      clock,
+      mark: ids.ulid(),
+      stdout: (chunk) => peer.receive(chunk),
+      stderr: (chunk) => output.stderr(chunk),
+      closed: (how) => peer.closed(how),
+    });
+    const started = init(program.options, args);
+    const peer = new PluginPeer({
+      name,
+      transport: process.transport,
+      codec: jsonCodec,
+      shared,
+      output,
+      init: started,
+      config: () => init({}, []).config,
+      mayAnswer: () => programs().get(name)?.approve === true,
+      ended: (end) => {
+        void this.#finish(name, running, end, resolve).catch((error: unknown) =>
+          this.#logger.error(`the program plugin ${name} could not be ended`, error),
+        );
+      },
+    });
+    const running: Running = { peer, process, args, ended, stopping: false };
+    output.note('info', `Started: ${[fingerprint.program, ...fingerprint.args].join(' ')}`);
+    return running;
+  }
+
+  #shutDown(running: Running): void {
+    if (running.stopping) return;
+    running.stopping = true;
+    running.peer.shutDown();
+    void running.process
+      .end()
+      .catch((error: unknown) => this.#logger.error('a program plugin could not be ended', error));
+  }
+
+  async #finish(name: string, running: Running, end: PluginEnd, resolve: () => void): Promise<void> {
+    const known = this.#knownOf(name);
+    // One that broke the rules is asked to end, too.
+    if (end.failure !== undefined) running.peer.shutDown();
+    running.stopping = true;
+    this.#onDidChange.fire();
+    await running.process.end();
+    running.peer.dispose();
+    const output = this.#outputOf(name);
+    output.end();
+    if (end.failure === undefined) output.note('info', describeEnd(end));
+    else {
+      output.note('error', end.failure);
+      this.#logger.warn(`the program plugin ${name} failed: ${end.failure}`);
+    }
+    known.end = end;
+    if (known.running === running) delete known.running;
+    resolve();
+    if (!this.#closed) this.#onDidChange.fire();
+  }
+
+  #knownOf(name: string): Known {
+    const known = this.#known.get(name) ?? {};
+    this.#known.set(name, known);
+    return known;
+  }
+
+  #outputOf(name: string): PluginOutput {
+    const known = this.#knownOf(name);
+    known.output ??= new PluginOutput(this.#deps.openOutput(name), this.#deps.shared.ports.clock);
+    return known.output;
+  }
+
+  #statusOf(name: string, { command, approve, start, run }: Program): PluginStatus {
+    const { running, end, approved, description } = this.#known.get(name) ?? {};
+    const detail = end?.failure ?? (end === undefined ? undefined : describeEnd(end));
+    return {
+      name,
+      state: stateOf(running, end, run, approved),
+      ...(detail !== undefined && running === undefined && { detail }),
+      command,
+      ...(description && { description }),
+      approve,
+      startsWithWindow: start === 'window',
+      attached: false,
+    };
+  }
+}
+
+function stateOf(
+  running: Running | undefined,
+  end: PluginEnd | undefined,
+  run: Program['run'],
+  approved: boolean | undefined,
+): PluginState {
+  if (running !== undefined) return running.stopping ? 'stopping' : 'running';
+  if (run === 'deny') return 'denied';
+  if (end?.failure !== undefined || (end?.code ?? 0) !== 0) return 'failed';
+  return approved === false ? 'not_approved' : 'stopped';
+}

@@ -1,0 +1,79 @@
+// The requests that act on a conversation's turn: interrupt, cancel_query, deliver_now and dismiss.
+import { type Disposable } from '../../base/disposable.ts';
+import { type Result } from '../../base/errors.ts';
+import { type RequestOf } from '../../protocol/plugin.ts';
+import { type PluginPorts } from '../pluginPorts.ts';
+import { type Answer, DONE, doneIf, refuse } from './answer.ts';
+import { ownHere, runsHere, workingElsewhere } from './ownership.ts';
+
+/** Answered once the turn has acted: it has stopped, or it has the message. */
+export async function interruptTurn(
+  ports: PluginPorts,
+  { conversation, action, content = '', attachments }: Omit<RequestOf<'interrupt'>, 'type'>,
+): Promise<Answer> {
+  const { earshot } = ports;
+  if (action !== 'stop' && content.trim() === '') return refuse(`content: “${action}” needs it.`);
+  if (!runsHere(ports, conversation)) {
+    const elsewhere = earshot.get(conversation)?.owned === false && earshot.get(conversation)?.log.state.turn.isOpen;
+    if (elsewhere === true) return workingElsewhere();
+    return refuse('No turn is running in this conversation in this window.');
+  }
+  const options = attachments && { attachments };
+  switch (action) {
+    case 'stop':
+      await earshot.stop(conversation);
+      return DONE;
+    case 'queue':
+      return doneIf(await earshot.queue(conversation, content, options));
+    case 'reply': {
+      const acted = untilRequested(ports, conversation);
+      try {
+        const sent = await earshot.interrupt(conversation, content, options);
+        if (!sent.ok) return sent;
+        await Promise.race([acted.requested, earshot.ended(conversation)]);
+        return DONE;
+      } finally {
+        acted.dispose();
+      }
+    }
+  }
+}
+
+export async function deliverNow(ports: PluginPorts, { conversation }: RequestOf<'deliver_now'>): Promise<Answer> {
+  return whileOwned(ports, conversation, () => ports.earshot.deliverNow(conversation));
+}
+
+export async function dismissNotifications(
+  ports: PluginPorts,
+  { conversation, notification_ids: ids }: RequestOf<'dismiss'>,
+  by: string,
+): Promise<Answer> {
+  return whileOwned(ports, conversation, () => ports.earshot.dismiss(conversation, ids, `dismissed by ${by}`));
+}
+
+/** A turn that runs here needs no more than that. */
+async function whileOwned(
+  ports: PluginPorts,
+  conversation: string,
+  act: () => Promise<Result<unknown>>,
+): Promise<Answer> {
+  const hold = await ownHere(ports, conversation);
+  if (!hold.ok) return hold;
+  try {
+    return doneIf(await act());
+  } finally {
+    hold.value.dispose();
+  }
+}
+
+/** Resolves once a request of the user is in the log. */
+function untilRequested(
+  { earshot }: PluginPorts,
+  conversation: string,
+): Disposable & { readonly requested: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const listening = earshot.onDidChange(({ conversation: id, folded }) => {
+    if (id === conversation && folded?.event.type === 'chat_request') resolve();
+  });
+  return { requested: promise, dispose: () => listening.dispose() };
+}

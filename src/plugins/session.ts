@@ -1,0 +1,263 @@
+// One connected plugin: handles its requests in order and sends its replies.
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { describeError, describeFailure, failed, type Result, succeeded } from '../base/errors.ts';
+import { PLUGIN_PREFIX } from '../core/ports/ports.ts';
+import { EVERY_CONVERSATION, type PluginRequest, type RequestOf, type RequestType } from '../protocol/plugin.ts';
+import { type PluginConnection } from './connection.ts';
+import { type PluginOutput } from './output.ts';
+import { type Answer, doneIf, NOTHING, refuse, reply } from './requests/answer.ts';
+import { listConversations, readConfig, readConversation } from './requests/baseRequests.ts';
+import { type PluginNotifier } from './requests/notifying.ts';
+import { deliverNow, dismissNotifications, interruptTurn } from './requests/turnRequests.ts';
+import { type SharedParts, type Subscriber } from './sharedParts.ts';
+import { Subscription } from './streams/subscription.ts';
+
+const MOST_SUBSCRIPTIONS = 1000;
+
+/** `ready`, `exit` and `describe` belong to the plugin's life. */
+type LifeType = 'ready' | 'exit' | 'describe';
+type SessionRequest = Exclude<PluginRequest, { type: LifeType }>;
+type Handlers = { readonly [T in Exclude<RequestType, LifeType>]: (request: RequestOf<T>) => Answer | Promise<Answer> };
+
+/** Answered with `done` only if they have an `id`. */
+const QUIET: ReadonlySet<string> = new Set(['respond', 'interrupt', 'cancel_query', 'deliver_now', 'dismiss']);
+/** Answered out of order: they wait for a turn. */
+const CONCURRENT: ReadonlySet<string> = new Set(['query', 'interrupt', 'cancel_query']);
+
+export interface SessionDeps {
+  readonly name: string;
+  readonly connection: PluginConnection;
+  readonly shared: SharedParts;
+  readonly output: PluginOutput;
+  /** Earshot's settings by name, without secrets. */
+  config(): Readonly<Record<string, unknown>>;
+  /** Whether it may answer approvals and questions now. */
+  mayAnswer(): boolean;
+}
+
+export class PluginSession implements Subscriber, Disposable {
+  readonly #deps: SessionDeps;
+  readonly #held = new DisposableStore();
+  readonly #subscriptions = new Map<string, { readonly subscription: Subscription; readonly hold: Disposable }>();
+  readonly #notifier: PluginNotifier;
+  readonly #by: string;
+  #previous: Promise<void> = Promise.resolve();
+  #ended = false;
+
+  constructor(deps: SessionDeps) {
+    this.#deps = deps;
+    this.#by = `${PLUGIN_PREFIX}${deps.name}`;
+    this.#held.add(deps.shared.join(this));
+    this.#notifier = this.#held.add(deps.shared.notifier(deps.name)).notifier;
+  }
+
+  get subscriptions(): readonly Subscription[] {
+    return [...this.#subscriptions.values()].map(({ subscription }) => subscription);
+  }
+
+  mayAnswer(): boolean {
+    return !this.#ended && this.#deps.mayAnswer();
+  }
+
+  /** Resolves once it is handled. Requests begin in order; most are also answered in order. */
+  async handle(request: SessionRequest): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const run = () => {
+      const handled = this.#handle(request);
+      handled.then(resolve, resolve);
+      return CONCURRENT.has(request.type) ? undefined : handled;
+    };
+    this.#previous = this.#previous.then(run);
+    await promise;
+  }
+
+  /** Resolves once the requests so far are handled, but for those that wait for a turn. */
+  idle(): Promise<void> {
+    return this.#previous;
+  }
+
+  /** All subscriptions end with the plugin. */
+  dispose(): void {
+    this.#ended = true;
+    for (const { subscription } of this.#subscriptions.values()) this.#forget(subscription);
+    this.#held.dispose();
+  }
+
+  async #handle(request: SessionRequest): Promise<void> {
+    if (this.#ended) return;
+    const { connection, shared } = this.#deps;
+    const { type } = request;
+    const id = request.id === undefined ? {} : { id: request.id };
+    try {
+      const handle = this.#handlers[type] as (request: SessionRequest) => Answer | Promise<Answer>;
+      const answer = await handle(request);
+      if (!answer.ok)
+        connection.send({ type: 'error', ...id, request: type, message: describeFailure(answer.failure) });
+      else if (answer.value !== undefined) {
+        const { message, key, then } = answer.value;
+        const isQuiet = message.type === 'done' && QUIET.has(type) && request.id === undefined;
+        if (!isQuiet) connection.send({ ...message, ...id }, key === undefined ? {} : { key });
+        then?.();
+      }
+    } catch (error) {
+      shared.ports.logger.error(`a request of the plugin ${this.#deps.name} failed unexpectedly`, error);
+      connection.send({ type: 'error', ...id, request: type, message: `Earshot failed: ${describeError(error)}` });
+    }
+  }
+
+  readonly #handlers: Handlers = {
+    list_conversations: () => listConversations(this.#ports),
+    read_events: (request) => readConversation(this.#ports, request),
+    read_config: (request) => readConfig(this.#deps.config(), request),
+    print: (request) => {
+      this.#deps.output.print(request);
+      return NOTHING;
+    },
+    log: (request) => {
+      this.#deps.output.log(request);
+      return NOTHING;
+    },
+    subscribe: (request) => this.#subscribe(request),
+    unsubscribe: ({ sub_id: sub }) => {
+      const held = this.#subscriptions.get(sub);
+      if (held === undefined) return refuse(`sub_id: there is no subscription “${sub.slice(0, 100)}”.`);
+      this.#forget(held.subscription);
+      return reply({ type: 'unsubscribed', sub_id: sub });
+    },
+    respond: (request) => this.#respond(request),
+    query: (request) => this.#query(request),
+    interrupt: (request) => interruptTurn(this.#ports, request),
+    cancel_query: ({ conversation }) => interruptTurn(this.#ports, { conversation, action: 'stop' }),
+    deliver_now: (request) => deliverNow(this.#ports, request),
+    dismiss: (request) => dismissNotifications(this.#ports, request, this.#by),
+    notify: (request) => this.#notifier.notify(request),
+  };
+
+  get #ports() {
+    return this.#deps.shared.ports;
+  }
+
+  async #subscribe(request: RequestOf<'subscribe'>): Promise<Answer> {
+    const { sub_id: sub, conversation, since } = request;
+    const unusable = this.#whyUnusable(sub);
+    if (unusable !== undefined) return refuse(unusable);
+    const { connection, shared } = this.#deps;
+    const { feeds, pieces, all, questions } = shared;
+    const subscription = new Subscription(request, {
+      connection,
+      feeds,
+      pieces,
+      all,
+      joined: (joined, stream) => {
+        if (this.mayAnswer()) questions.offerTo(joined, stream.conversation);
+      },
+      ended: (ended) => this.#forget(ended),
+      report: (error) => this.#ports.logger.error(`a subscription of the plugin ${this.#deps.name} failed`, error),
+    });
+    const isForAll = conversation === EVERY_CONVERSATION;
+    const hold = isForAll ? nothingHeld : this.#ports.keepAlive.hold(conversation, false);
+    this.#subscriptions.set(sub, { subscription, hold });
+    const opened = await subscription.open(since);
+    if (!opened.ok || this.#ended) {
+      this.#forget(subscription);
+      return opened.ok ? NOTHING : opened;
+    }
+    const begin = () => {
+      opened.value.begin();
+      if (isForAll && this.mayAnswer()) for (const one of questions.conversations) subscription.ensure(one);
+    };
+    return reply({ type: 'subscribed', sub_id: sub, seq: opened.value.seq }, { then: begin });
+  }
+
+  #whyUnusable(sub: string): string | undefined {
+    if (this.#subscriptions.has(sub)) return `sub_id: “${sub}” is in use.`;
+    if (this.#subscriptions.size >= MOST_SUBSCRIPTIONS) return `There are ${MOST_SUBSCRIPTIONS} subscriptions already.`;
+    return undefined;
+  }
+
+  #forget(subscription: Subscription): void {
+    const held = this.#subscriptions.get(subscription.id);
+    if (held?.subscription === subscription) {
+      this.#subscriptions.delete(subscription.id);
+      held.hold.dispose();
+    }
+    this.#deps.shared.questions.leave(subscription);
+    subscription.dispose();
+  }
+
+  #respond(request: RequestOf<'respond'>): Answer {
+    const subscription = this.#subscriptions.get(request.sub_id)?.subscription;
+    if (subscription === undefined) {
+      return refuse(`sub_id: there is no subscription “${request.sub_id.slice(0, 100)}”.`);
+    }
+    if (!this.mayAnswer()) {
+      return refuse(
+        `The plugin ${this.#deps.name} may not answer. Only the user can allow that, with "approve": true.`,
+      );
+    }
+    return doneIf(this.#deps.shared.questions.answer(subscription, request, this.#by));
+  }
+
+  async #query(request: RequestOf<'query'>): Promise<Answer> {
+    const made = request.new === true ? await this.#create(request) : this.#existing(request);
+    if (!made.ok) return made;
+    const conversation = made.value;
+    const started = await this.#deps.shared.queries.start(conversation, request);
+    if (!started.ok) return started;
+    const { turn, ended } = started.value;
+    const complete = async () => {
+      const { data, seq } = await ended;
+      for (const subscription of this.subscriptions.filter((one) => one.covers(conversation))) {
+        const message = { sub_id: subscription.id, conversation, data: { ...data } };
+        subscription.announce(conversation, { type: 'event', ...message }, seq);
+      }
+    };
+    const report = (error: unknown) => this.#ports.logger.error('the end of a query was not announced', error);
+    return reply({ type: 'query_started', conversation, turn }, { then: () => void complete().catch(report) });
+  }
+
+  #existing({ conversation, title, content, attachments }: RequestOf<'query'>): Result<string> {
+    if (conversation === undefined) return failed('plugin', 'conversation: it is missing; a new one is made with new.');
+    if (title !== undefined) return failed('plugin', 'title: only a new conversation gets one.');
+    return this.#whyNot(conversation, content, attachments) ?? succeeded(conversation);
+  }
+
+  /** Refuses before anything is made. */
+  async #create(request: RequestOf<'query'>): Promise<Result<string>> {
+    const { sub_id: sub, title, content, attachments, conversation: given } = request;
+    if (given !== undefined) return failed('plugin', 'conversation: a new one gets its id from Earshot.');
+    const unusable = sub === undefined ? undefined : this.#whyUnusable(sub);
+    if (unusable !== undefined) return failed('plugin', unusable);
+    const why = this.#whyNot(sub === undefined ? '' : undefined, content, attachments);
+    if (why !== undefined) return why;
+    const { earshot, library, keepAlive } = this.#ports;
+    const created = await earshot.create();
+    if (!created.ok) return created;
+    const { id: conversation } = created.value.log;
+    const hold = keepAlive.hold(conversation, true);
+    try {
+      const named = title === undefined ? undefined : await library.rename(conversation, title);
+      if (named?.ok === false) return named;
+      const id = request.id === undefined ? {} : { id: request.id };
+      this.#deps.connection.send({ type: 'created', ...id, conversation });
+      if (sub === undefined) return succeeded(conversation);
+      const subscribed = await this.#subscribe({ type: 'subscribe', sub_id: sub, conversation });
+      if (!subscribed.ok) return subscribed;
+      if (subscribed.value !== undefined) this.#deps.connection.send(subscribed.value.message);
+      subscribed.value?.then?.();
+      return succeeded(conversation);
+    } finally {
+      hold.dispose();
+    }
+  }
+
+  /** `conversation` undefined: it will have a subscription. */
+  #whyNot(conversation: string | undefined, content: string, attachments: RequestOf<'query'>['attachments']) {
+    if (content.trim() === '' && (attachments ?? []).length === 0)
+      return failed('plugin', 'content: there is nothing in it.');
+    if (conversation === undefined || this.subscriptions.some((one) => one.covers(conversation))) return undefined;
+    return failed('plugin', 'There is no subscription on this conversation. Subscribe first.');
+  }
+}
+
+const nothingHeld: Disposable = { dispose: () => undefined };

@@ -1,0 +1,143 @@
+// One conversation of one subscription: replays what came after `since`, then passes on events, pieces and questions live.
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { describeFailure } from '../../base/errors.ts';
+import { type LogEvent } from '../../protocol/event.ts';
+import { type HostMessageOf } from '../../protocol/plugin.ts';
+import { type Feed } from './feed.ts';
+import { type Piece, type Pieces } from './pieces.ts';
+
+type EventMessage = HostMessageOf<'event'>;
+
+export interface EventStreamDeps {
+  readonly subscription: string;
+  readonly feed: Feed;
+  readonly pieces: Pieces;
+  wants(type: string): boolean;
+  send(message: EventMessage, key: string): void;
+  /** Pieces that cannot be sent now are dropped. */
+  readonly takesPartials: () => boolean;
+  /** Resolves once little waits for the plugin. */
+  room(): Promise<void>;
+  /** More waits than is allowed. */
+  isFull(): boolean;
+  /** It has ended by itself: it was too slow, or its events are gone. */
+  failed(reason: string): void;
+}
+
+export class EventStream implements Disposable {
+  readonly #deps: EventStreamDeps;
+  readonly #held = new DisposableStore();
+  /** The number of the last event that was passed on or skipped. */
+  #cursor: number;
+  #live = false;
+  #ended = false;
+  /** Messages that follow an event, until that has been passed on. */
+  #later: { readonly after: number; readonly message: EventMessage }[] = [];
+  /** The answer of which a piece was dropped: its other pieces are useless. */
+  #dropped: string | undefined;
+
+  constructor(deps: EventStreamDeps, since: number) {
+    this.#deps = deps;
+    this.#cursor = since;
+    const { feed, pieces } = deps;
+    this.#held.add(feed.onEvent((event) => this.#live && this.#pass(event)));
+    this.#held.add(feed.onLost((reason) => this.#fail(`The conversation cannot be followed: ${reason}.`)));
+    this.#held.add(pieces.onPiece((piece) => piece.conversation === feed.conversation && this.#piece(piece)));
+  }
+
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  get conversation(): string {
+    return this.#deps.feed.conversation;
+  }
+
+  /** Begins to send; everything that is to come before it has been sent. Resolves once it is live. */
+  async start(): Promise<void> {
+    while (this.#cursor < this.#deps.feed.lastSeq && !this.#ended) await this.#replay();
+    if (this.#ended) return;
+    this.#live = true;
+    this.#flush();
+    for (const piece of this.#deps.pieces.soFar(this.conversation)) this.#piece(piece);
+  }
+
+  /** Sends a message without a number, after the event with this number and after the replay. */
+  announce(message: EventMessage, after = 0): void {
+    if (this.#ended) return;
+    this.#later.push({ after, message });
+    this.#flush();
+  }
+
+  dispose(): void {
+    this.#ended = true;
+    this.#live = false;
+    this.#later = [];
+    this.#held.dispose();
+  }
+
+  /** Reads up to the last known event; waits for the plugin, so that a long log does not fill the memory. */
+  async #replay(): Promise<void> {
+    const { feed } = this.#deps;
+    const target = feed.lastSeq;
+    const read = await feed.scan(this.#cursor);
+    if (!read.ok) return this.#fail(describeFailure(read.failure));
+    for (const event of read.value.events) {
+      if (event.seq > feed.lastSeq) break;
+      if (event.seq <= this.#cursor) continue;
+      if (this.#ended) return;
+      this.#cursor = event.seq;
+      this.#send(event);
+      await this.#deps.room();
+    }
+    // Damaged lines have no event.
+    this.#cursor = Math.max(this.#cursor, target);
+  }
+
+  #pass(event: LogEvent): void {
+    if (event.seq <= this.#cursor) return;
+    if (this.#deps.isFull()) {
+      return this.#fail(
+        'The plugin reads too slowly: more events wait for it than are kept. Subscribe again with since.',
+      );
+    }
+    this.#cursor = event.seq;
+    this.#send(event);
+    this.#flush();
+  }
+
+  #send(event: LogEvent): void {
+    const { subscription, feed } = this.#deps;
+    if (!this.#deps.wants(event.type)) return;
+    const { v: _, ...data } = event;
+    const response = event.type === 'chat_response' ? { response: event.event_id } : {};
+    const message = { sub_id: subscription, conversation: feed.conversation, seq: event.seq, ...response, data };
+    this.#deps.send({ type: 'event', ...message }, feed.key);
+  }
+
+  #piece({ conversation, response, index, field, offset, text }: Piece): void {
+    if (!this.#live || this.#dropped === response || !this.#deps.wants('chat_response')) return;
+    if (!this.#deps.takesPartials()) {
+      this.#dropped = response;
+      return;
+    }
+    const { subscription, feed } = this.#deps;
+    const data = { type: 'chat_response', [field]: text };
+    const partial = { response, index, offset };
+    this.#deps.send({ type: 'event', sub_id: subscription, conversation, partial, data }, feed.key);
+  }
+
+  #flush(): void {
+    if (!this.#live) return;
+    const due = this.#later.filter(({ after }) => after <= this.#cursor);
+    if (due.length === 0) return;
+    this.#later = this.#later.filter(({ after }) => after > this.#cursor);
+    for (const { message } of due) this.#deps.send(message, this.#deps.feed.key);
+  }
+
+  #fail(reason: string): void {
+    if (this.#ended) return;
+    this.dispose();
+    this.#deps.failed(reason);
+  }
+}

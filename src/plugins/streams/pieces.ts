@@ -1,0 +1,114 @@
+// The answers that models are writing in this window, as pieces for subscriptions and as the text so far for late ones.
+import { type Disposable } from '../../base/disposable.ts';
+import { Emitter } from '../../base/emitter.ts';
+import { type PartialAnswer } from '../../core/ports/ports.ts';
+import { StreamMask } from './streamMask.ts';
+
+export type PieceField = 'message' | 'reasoning';
+
+export interface Piece {
+  readonly conversation: string;
+  readonly response: string;
+  /** Numbers the parts of the answer, in the order of their first pieces. */
+  readonly index: number;
+  readonly field: PieceField;
+  /** The UTF-16 length of the part before it. */
+  readonly offset: number;
+  readonly text: string;
+}
+
+interface Part {
+  readonly field: PieceField;
+  readonly index: number;
+  readonly mask: StreamMask;
+  text: string;
+}
+
+interface OpenAnswer {
+  readonly response: string;
+  readonly parts: Part[];
+}
+
+export interface PiecesDeps {
+  keyOf(conversation: string): string;
+  report(error: unknown): void;
+}
+
+export class Pieces implements Disposable {
+  readonly #deps: PiecesDeps;
+  readonly #open = new Map<string, OpenAnswer>();
+  readonly #onPiece: Emitter<Piece>;
+
+  constructor(deps: PiecesDeps) {
+    this.#deps = deps;
+    this.#onPiece = new Emitter((error) => deps.report(error));
+  }
+
+  get onPiece(): Emitter<Piece>['event'] {
+    return this.#onPiece.event;
+  }
+
+  /** An answer whose beginning was not rendered here is left out: its complete event follows. */
+  render(conversation: string, partial: PartialAnswer): void {
+    switch (partial.type) {
+      case 'answer_started':
+        this.#open.set(conversation, { response: partial.id, parts: [] });
+        return;
+      case 'answer_text':
+        return this.#add(conversation, partial.id, partial.field === 'text' ? 'message' : 'reasoning', partial.text);
+      case 'answer_ended':
+        return this.#end(conversation, partial.id);
+      case 'call_text':
+      case 'retrying':
+      case 'retrying_ended':
+      case 'tool_started':
+      case 'tool_output':
+        return;
+    }
+  }
+
+  /** What an open answer has so far, one piece for each part. */
+  soFar(conversation: string): readonly Piece[] {
+    const answer = this.#open.get(conversation);
+    return (answer?.parts ?? []).flatMap((part) =>
+      part.text === '' ? [] : [pieceOf(conversation, answer?.response ?? '', part, 0, part.text)],
+    );
+  }
+
+  dispose(): void {
+    this.#onPiece.dispose();
+    this.#open.clear();
+  }
+
+  #add(conversation: string, response: string, field: PieceField, text: string): void {
+    const answer = this.#open.get(conversation);
+    if (answer?.response !== response) return;
+    const part = answer.parts.find((one) => one.field === field) ?? this.#begin(conversation, answer, field);
+    this.#show(conversation, answer, part, part.mask.add(text));
+  }
+
+  #begin(conversation: string, { parts }: OpenAnswer, field: PieceField): Part {
+    const mask = new StreamMask(this.#deps.keyOf(conversation));
+    const part: Part = { field, index: parts.length, mask, text: '' };
+    parts.push(part);
+    return part;
+  }
+
+  #end(conversation: string, response: string): void {
+    const answer = this.#open.get(conversation);
+    if (answer?.response !== response) return;
+    for (const part of answer.parts) this.#show(conversation, answer, part, part.mask.end());
+    this.#open.delete(conversation);
+  }
+
+  #show(conversation: string, { response }: OpenAnswer, part: Part, text: string): void {
+    if (text === '') return;
+    const offset = part.text.length;
+    part.text += text;
+    this.#onPiece.fire(pieceOf(conversation, response, part, offset, text));
+  }
+}
+
+function pieceOf(conversation: string, response: string, part: Part, offset: number, text: string): Piece {
+  return { conversation, response, index: part.index, field: part.field, offset, text };
+}

@@ -1,0 +1,287 @@
+// Approvals and questions that are open, as plugins see them: offers them, takes the first answer, and answers for nobody after a time.
+import { type Clock } from '../../base/clock.ts';
+import { type Disposable } from '../../base/disposable.ts';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
+import { type Earshot } from '../../core/earshot.ts';
+import { type AnsweredRequest, type AttachedFrontend } from '../../core/frontend/frontends.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type InquiryAnswer,
+  type InquiryRequest,
+  type PartialAnswer,
+  TIMED_OUT,
+} from '../../core/ports/ports.ts';
+import { type Views } from '../../core/ports/storage.ts';
+import { type Settings } from '../../protocol/settings.ts';
+import { type HostMessageOf, type RequestOf, type ResolvedData } from '../../protocol/plugin.ts';
+import { type Pieces } from './pieces.ts';
+import { type Subscription } from './subscription.ts';
+
+/** Checks whether a view shows the question this often, at least. */
+const LOOK_EVERY = 5000;
+/** Answered questions that are remembered, so that a late answer is told who was first. */
+const REMEMBERED = 1000;
+
+export interface QuestionsDeps {
+  readonly earshot: Earshot;
+  readonly clock: Clock;
+  readonly pieces: Pieces;
+  readonly views: Pick<Views, 'isShown'>;
+  settings(): Pick<Settings, 'plugins.respondTimeout' | 'plugins.respondFallback'>;
+  /** The subscriptions on a conversation that may answer. */
+  answering(conversation: string): readonly Subscription[];
+  /** Whether a plugin's query runs the conversation's turn: then nobody else may be there to answer. */
+  isQueried(conversation: string): boolean;
+  report(error: unknown): void;
+}
+
+type Given =
+  | { readonly respond: 'tool_approval'; readonly answer: ApprovalAnswer }
+  | { readonly respond: 'inquiry'; readonly answer: InquiryAnswer };
+
+interface OpenQuestion {
+  readonly respond: 'tool_approval' | 'inquiry';
+  readonly conversation: string;
+  /** The tool call's id, or the question's. */
+  readonly id: string;
+  readonly request: ApprovalRequest | InquiryRequest;
+  /** The number and the content of the event that asks. */
+  readonly seq: number;
+  readonly data: HostMessageOf<'event'>['data'];
+  /** The subscriptions that had it and are still there. */
+  readonly asked: Set<Subscription>;
+  /** A plugin was asked, even if it is gone by now. */
+  offered: boolean;
+  settle(given: Given): void;
+  timer?: Disposable;
+  /** When a person could last see it, or it was opened. */
+  since: number;
+}
+
+/** One front end for all plugins: it is asked for everything, and offers it to the subscriptions that may answer. */
+export class Questions implements AttachedFrontend, Disposable {
+  readonly #deps: QuestionsDeps;
+  readonly #open = new Map<string, OpenQuestion>();
+  /** Who answered, by the question's key, oldest first. */
+  readonly #answered = new Map<string, string>();
+
+  constructor(deps: QuestionsDeps) {
+    this.#deps = deps;
+  }
+
+  render(conversation: string, partial: PartialAnswer): void {
+    this.#deps.pieces.render(conversation, partial);
+  }
+
+  approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const { conversation, call } = request;
+    const unanswered = this.#deps.earshot.get(conversation)?.log.state.turn.unanswered ?? [];
+    const event = unanswered.find((one) => one.request.id === call.id)?.request;
+    const { v: _, ...logged } = event ?? { v: 1, seq: 0, type: 'tool_call_request', ...call };
+    return new Promise((resolve, reject) => {
+      const question = {
+        respond: 'tool_approval',
+        conversation,
+        id: call.id,
+        request,
+        seq: logged.seq,
+        data: logged,
+      } as const;
+      this.#ask(question, signal, (given) => given.respond === 'tool_approval' && resolve(given.answer), reject);
+    });
+  }
+
+  /** Plugins are shown the call alone, not its preview. */
+  approvalChanged(): void {}
+
+  ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
+    const { conversation, id, call, text, options, several } = request;
+    const asked = call === undefined ? undefined : this.#deps.earshot.get(conversation)?.log.state.turn.inquiry(call);
+    const shown = { id, question: text, ...(options && { options: [...options] }), ...(several && { several }) };
+    const { v: _, ...logged } = asked?.request ?? { v: 1, seq: 0, type: 'inquiry_request', ...shown };
+    return new Promise((resolve, reject) => {
+      const question = { respond: 'inquiry', conversation, id, request, seq: logged.seq, data: logged } as const;
+      this.#ask(question, signal, (given) => given.respond === 'inquiry' && resolve(given.answer), reject);
+    });
+  }
+
+  answeredElsewhere(answered: AnsweredRequest): void {
+    const isCall = answered.type === 'approval';
+    const { conversation } = answered.request;
+    const open = this.#open.get(
+      isCall ? keyOf(conversation, answered.request.call.id) : keyOf(conversation, answered.request.id),
+    );
+    if (open === undefined) return;
+    this.#close(
+      open,
+      isCall ? { respond: 'tool_approval', answer: answered.answer } : { respond: 'inquiry', answer: answered.answer },
+    );
+  }
+
+  /** Offers what is open in a conversation to a subscription that may answer. */
+  offerTo(subscription: Subscription, conversation: string): void {
+    for (const open of this.#open.values()) if (open.conversation === conversation) this.#offer(open, subscription);
+  }
+
+  /** The conversations in which something is open. */
+  get conversations(): readonly string[] {
+    return [...new Set([...this.#open.values()].map(({ conversation }) => conversation))];
+  }
+
+  /** The subscription is gone: it is not told how what it was asked ends. */
+  leave(subscription: Subscription): void {
+    for (const { asked } of this.#open.values()) asked.delete(subscription);
+  }
+
+  /** A plugin's answer. A failure leaves the question open. */
+  answer(subscription: Subscription, given: RequestOf<'respond'>, by: string): Result<void> {
+    const id = given.respond === 'tool_approval' ? given.tool_call_id : given.inquiry_id;
+    const open = [...this.#open.values()].find(
+      (one) => one.id === id && one.respond === given.respond && subscription.covers(one.conversation),
+    );
+    if (open === undefined) {
+      const before = [...this.#answered].find(([key]) => key.endsWith(` ${id}`))?.[1];
+      const what = given.respond === 'tool_approval' ? 'approval' : 'question';
+      return failed(
+        'plugin',
+        before === undefined ? `No ${what} “${id.slice(0, 100)}” is open.` : `It was already answered by ${before}.`,
+      );
+    }
+    const answer = this.#readAnswer(open, given, by);
+    if (!answer.ok) return answer;
+    this.#close(open, answer.value);
+    open.settle(answer.value);
+    return succeeded(undefined);
+  }
+
+  dispose(): void {
+    for (const open of this.#open.values()) open.timer?.dispose();
+    this.#open.clear();
+  }
+
+  #ask(
+    question: Omit<OpenQuestion, 'asked' | 'offered' | 'settle' | 'since'>,
+    signal: AbortSignal,
+    settle: (given: Given) => void,
+    cancel: (error: Error) => void,
+  ): void {
+    const { clock } = this.#deps;
+    const open: OpenQuestion = { ...question, asked: new Set(), offered: false, settle, since: clock.now() };
+    const key = keyOf(open.conversation, open.id);
+    this.#open.set(key, open);
+    this.#answered.delete(key);
+    const aborted = () => {
+      cancel(new Error('cancelled'));
+      // Whoever answered elsewhere is named right after the signal.
+      void Promise.resolve()
+        .then(() => this.#open.get(key) === open && this.#close(open, undefined))
+        .catch((error: unknown) => this.#deps.report(error));
+    };
+    signal.addEventListener('abort', aborted, { once: true });
+    if (signal.aborted) return aborted();
+    for (const subscription of this.#deps.answering(open.conversation)) this.#offer(open, subscription);
+    this.#look(open);
+  }
+
+  #offer(open: OpenQuestion, subscription: Subscription): void {
+    if (open.asked.has(subscription)) return;
+    open.asked.add(subscription);
+    open.offered = true;
+    const { conversation, respond, data, seq } = open;
+    subscription.announce(conversation, { type: 'event', sub_id: subscription.id, conversation, respond, data }, seq);
+  }
+
+  /** `given` undefined: it was cancelled, because the turn was stopped or goes on in another window. */
+  #close(open: OpenQuestion, given: Given | undefined): void {
+    const { conversation, id, asked, respond, seq } = open;
+    open.timer?.dispose();
+    const key = keyOf(conversation, id);
+    this.#open.delete(key);
+    const by = given?.answer.by ?? 'cancelled';
+    this.#answered.set(key, by);
+    const [oldest] = this.#answered.keys();
+    if (this.#answered.size > REMEMBERED && oldest !== undefined) this.#answered.delete(oldest);
+    const data: ResolvedData = {
+      type: 'resolved',
+      ...(respond === 'tool_approval' ? { tool_call_id: id } : { inquiry_id: id }),
+      ...(given?.respond === 'tool_approval' && { action: given.answer.action }),
+      ...(given?.respond === 'inquiry' && { answer: given.answer.answer }),
+      by,
+    };
+    for (const subscription of asked) {
+      const message = { sub_id: subscription.id, conversation, data: { ...data } };
+      subscription.announce(conversation, { type: 'event', ...message }, seq);
+    }
+  }
+
+  #readAnswer(open: OpenQuestion, given: RequestOf<'respond'>, by: string): Result<Given> {
+    if (given.respond === 'inquiry') {
+      const { answer } = given;
+      const several = 'several' in open.request && open.request.several === true;
+      if (several !== (typeof answer !== 'string')) {
+        return failed('plugin', several ? 'answer: a list of texts is wanted.' : 'answer: one text is wanted.');
+      }
+      return succeeded({ respond: 'inquiry', answer: { answer, by } });
+    }
+    const { action, arguments: args, reason } = given;
+    if (action === 'modify') {
+      const problem = this.#whyUnfit(open, args);
+      if (problem !== undefined) return failed('plugin', problem);
+    }
+    const answer: ApprovalAnswer = {
+      action,
+      by,
+      ...(action === 'modify' && args !== undefined && { arguments: args }),
+      ...(reason !== undefined && { reason }),
+    };
+    return succeeded({ respond: 'tool_approval', answer });
+  }
+
+  #whyUnfit({ request }: OpenQuestion, args: Readonly<Record<string, unknown>> | undefined): string | undefined {
+    if (args === undefined) return 'arguments: “modify” needs them.';
+    if (isDeeperThan(args, MOST_DEPTH)) return `arguments: ${TOO_DEEP}.`;
+    const name = typeof request.call === 'object' ? request.call.name : '';
+    const parsed = this.#deps.earshot.tools.get(name)?.parse(args);
+    return parsed === undefined || parsed.ok ? undefined : `arguments: ${parsed.failure.message}`;
+  }
+
+  /** Time passes only for what plugins are asked, and only while no view shows it. */
+  #look(open: OpenQuestion): void {
+    const { clock, settings } = this.#deps;
+    const limit = settings()['plugins.respondTimeout'] * 1000;
+    open.timer?.dispose();
+    open.timer = clock.after(Math.min(LOOK_EVERY, Math.max(1, open.since + limit - clock.now())), () => {
+      void this.#check(open).catch((error: unknown) => this.#deps.report(error));
+    });
+  }
+
+  async #check(open: OpenQuestion): Promise<void> {
+    const { clock, settings, views } = this.#deps;
+    const isOpen = () => this.#open.get(keyOf(open.conversation, open.id)) === open;
+    const concernsPlugins = open.offered || this.#deps.isQueried(open.conversation);
+    const waitsForPerson = !concernsPlugins || (await views.isShown(open.conversation));
+    if (!isOpen()) return;
+    if (waitsForPerson) open.since = clock.now();
+    const seconds = settings()['plugins.respondTimeout'];
+    if (clock.now() - open.since < seconds * 1000) return this.#look(open);
+    const given = this.#fallback(open, seconds);
+    this.#close(open, given);
+    open.settle(given);
+  }
+
+  #fallback(open: OpenQuestion, seconds: number): Given {
+    if (open.respond === 'inquiry') {
+      const several = 'several' in open.request && open.request.several === true;
+      return { respond: 'inquiry', answer: { answer: several ? [] : '', by: TIMED_OUT } };
+    }
+    const action = this.#deps.settings()['plugins.respondFallback'];
+    const reason = `Nobody answered within ${seconds} s.`;
+    return { respond: 'tool_approval', answer: { action, reason, by: TIMED_OUT } };
+  }
+}
+
+function keyOf(conversation: string, id: string): string {
+  return `${conversation} ${id}`;
+}

@@ -1,0 +1,239 @@
+// The messages between Earshot and program plugins (WIRE A and D): one JSON object a line.
+import * as z from 'zod';
+import { levelSchema } from './notification.ts';
+
+/** The version of the protocol that this host speaks. */
+export const PLUGIN_PROTOCOL = 1;
+/** A longer line ends the plugin. */
+export const LONGEST_LINE = 8 * 1024 * 1024;
+/** Stands for every conversation of the workspace. */
+export const EVERY_CONVERSATION = '*';
+
+export const pluginNameSchema = z.string().regex(/^[a-z0-9_-]{1,32}$/, 'a name has 1 to 32 of a-z, 0-9, _ and -');
+
+const id = z.string().optional();
+const conversation = z.string();
+const seq = z.int().min(0);
+
+/** `file` is read by the host, through the same guard as `read_file`. */
+const attachmentSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('file_content'), path: z.string(), content: z.string() }),
+  z.object({ type: z.literal('file'), path: z.string() }),
+]);
+const attachments = z.array(attachmentSchema).max(100).optional();
+
+/** What a plugin sends, by `type`. Unknown fields are ignored, so that a plugin may be newer than the host. */
+export const requestSchemas = {
+  ready: z.object({ type: z.literal('ready'), protocol: z.int().min(1).default(PLUGIN_PROTOCOL) }),
+  describe: z.object({
+    type: z.literal('describe'),
+    name: z.string(),
+    version: z.string(),
+    description: z.string(),
+    command: z.union([z.string(), z.array(z.string())]).optional(),
+  }),
+  exit: z.object({ type: z.literal('exit'), code: z.int().default(0), reason: z.string().optional() }),
+  list_conversations: z.object({ type: z.literal('list_conversations'), id }),
+  read_events: z.object({ type: z.literal('read_events'), conversation, id }),
+  read_config: z.object({ type: z.literal('read_config'), path: z.string().optional(), id }),
+  print: z.object({
+    type: z.literal('print'),
+    text: z.string(),
+    channel: z.string().optional(),
+    format: z.string().optional(),
+    language: z.string().optional(),
+    id,
+  }),
+  log: z.object({
+    type: z.literal('log'),
+    level: z.union([z.enum(['error', 'warn', 'warning', 'info', 'debug', 'trace']), z.int().min(0).max(4)]),
+    message: z.string(),
+    fields: z.record(z.string(), z.unknown()).optional(),
+    id,
+  }),
+  subscribe: z.object({
+    type: z.literal('subscribe'),
+    sub_id: z.string().min(1).max(200),
+    conversation,
+    events: z.array(z.string()).max(1000).optional(),
+    since: z.union([seq, z.record(z.string(), seq)]).optional(),
+    id,
+  }),
+  unsubscribe: z.object({ type: z.literal('unsubscribe'), sub_id: z.string(), id }),
+  respond: z.discriminatedUnion('respond', [
+    z.object({
+      type: z.literal('respond'),
+      sub_id: z.string(),
+      respond: z.literal('tool_approval'),
+      tool_call_id: z.string(),
+      action: z.enum(['approve', 'reject', 'modify']),
+      arguments: z.record(z.string(), z.unknown()).optional(),
+      reason: z.string().optional(),
+      id,
+    }),
+    z.object({
+      type: z.literal('respond'),
+      sub_id: z.string(),
+      respond: z.literal('inquiry'),
+      inquiry_id: z.string(),
+      answer: z.union([z.string(), z.array(z.string())]),
+      id,
+    }),
+  ]),
+  query: z.object({
+    type: z.literal('query'),
+    conversation: conversation.optional(),
+    content: z.string(),
+    attachments,
+    schema: z.record(z.string(), z.unknown()).nullish(),
+    new: z.boolean().optional(),
+    sub_id: z.string().min(1).max(200).optional(),
+    title: z.string().optional(),
+    id,
+  }),
+  interrupt: z.object({
+    type: z.literal('interrupt'),
+    conversation,
+    action: z.enum(['stop', 'reply', 'queue']),
+    content: z.string().optional(),
+    attachments,
+    id,
+  }),
+  cancel_query: z.object({ type: z.literal('cancel_query'), conversation, id }),
+  deliver_now: z.object({ type: z.literal('deliver_now'), conversation, id }),
+  dismiss: z.object({
+    type: z.literal('dismiss'),
+    conversation,
+    notification_ids: z.array(z.string()).min(1).max(10_000),
+    id,
+  }),
+  notify: z.object({
+    type: z.literal('notify'),
+    kind: z.object({ source: z.string().min(1).max(60).optional(), name: z.string().min(1).max(100) }),
+    level: levelSchema,
+    message: z.string().min(1),
+    conversation: conversation.optional(),
+    subject: z.string().min(1).max(5000).optional(),
+    scopes: z.array(z.string().min(1).max(5000)).max(1000).optional(),
+    data: z.record(z.string(), z.unknown()).optional(),
+    id,
+  }),
+} as const;
+
+export type RequestType = keyof typeof requestSchemas;
+type PluginRequests = { readonly [T in RequestType]: z.infer<(typeof requestSchemas)[T]> };
+export type PluginRequest = PluginRequests[RequestType];
+export type RequestOf<T extends RequestType> = PluginRequests[T];
+export type PluginDescription = Omit<RequestOf<'describe'>, 'type'>;
+
+export function isRequestType(type: string): type is RequestType {
+  return Object.hasOwn(requestSchemas, type);
+}
+
+/** The first line on the window's socket (WIRE D). `token`: on Windows, where a pipe has no mode. */
+export const attachSchema = z.object({
+  type: z.literal('attach'),
+  name: pluginNameSchema,
+  version: z.string().max(100),
+  listener: z.unknown().optional(),
+  token: z.string().optional(),
+});
+export type Attach = z.infer<typeof attachSchema>;
+
+const lastSeq = z.union([seq, z.record(z.string(), seq)]);
+
+const conversationSummary = z.strictObject({
+  id: z.string(),
+  title: z.string().nullable(),
+  last_activated_at: z.iso.datetime(),
+  pinned_at: z.iso.datetime().optional(),
+  events_count: z.int().min(0),
+});
+
+/** Pieces of an answer: `index` numbers its parts (reasoning, message), `offset` is the UTF-16 length of the part before it. */
+const partialSchema = z.strictObject({ response: z.string(), index: z.int().min(0), offset: z.int().min(0) });
+
+/** What the host sends. Tests check every line of the host against these. */
+export const hostMessageSchema = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('init'),
+    version: z.literal(PLUGIN_PROTOCOL),
+    workspace: z.strictObject({ root: z.string().nullable(), storage: z.string(), id: z.string() }),
+    paths: z.record(z.string(), z.string()),
+    config: z.record(z.string(), z.unknown()),
+    options: z.record(z.string(), z.unknown()),
+    args: z.array(z.string()),
+    log_level: z.int().min(0).max(4),
+    output_format: z.string(),
+  }),
+  z.strictObject({ type: z.literal('describe') }),
+  z.strictObject({ type: z.literal('shutdown') }),
+  z.strictObject({
+    type: z.literal('error'),
+    id,
+    /** The request's `type`; empty if the line had none. */
+    request: z.string(),
+    message: z.string(),
+    /** A subscription that was ended, and the last event that it got. */
+    sub_id: z.string().optional(),
+    seq: lastSeq.optional(),
+  }),
+  z.strictObject({ type: z.literal('done'), id, matched: z.int().min(0).optional() }),
+  z.strictObject({ type: z.literal('conversations'), id, data: z.array(conversationSummary) }),
+  z.strictObject({
+    type: z.literal('events'),
+    id,
+    conversation,
+    lock: z.enum(['free', 'elsewhere', 'here']),
+    title: z.string().nullable().optional(),
+    data: z.array(z.record(z.string(), z.unknown())),
+  }),
+  z.strictObject({ type: z.literal('config'), id, path: z.string().optional(), data: z.unknown() }),
+  z.strictObject({ type: z.literal('subscribed'), id, sub_id: z.string(), seq: lastSeq }),
+  z.strictObject({ type: z.literal('unsubscribed'), id, sub_id: z.string() }),
+  z.strictObject({ type: z.literal('created'), id, conversation }),
+  z.strictObject({ type: z.literal('query_started'), id, conversation, turn: z.string() }),
+  z.strictObject({
+    type: z.literal('event'),
+    sub_id: z.string(),
+    conversation,
+    seq: seq.optional(),
+    /** Of a complete answer: the `partial.response` of its pieces. */
+    response: z.string().optional(),
+    partial: partialSchema.optional(),
+    respond: z.enum(['tool_approval', 'inquiry']).optional(),
+    data: z.looseObject({ type: z.string() }),
+  }),
+]);
+export type HostMessage = z.infer<typeof hostMessageSchema>;
+export type HostMessageOf<T extends HostMessage['type']> = Extract<HostMessage, { type: T }>;
+
+/** An open question was answered, by anybody; without `action` and `answer` it was cancelled. */
+export interface ResolvedData {
+  readonly type: 'resolved';
+  readonly tool_call_id?: string;
+  readonly inquiry_id?: string;
+  readonly action?: 'approve' | 'reject' | 'modify';
+  readonly answer?: string | readonly string[];
+  readonly by: string;
+}
+
+export interface QueryCompleteData {
+  readonly type: 'query_complete';
+  readonly turn: string;
+  readonly outcome: 'done' | 'stopped' | 'error';
+  /** The answer, if a schema was given. */
+  readonly data?: unknown;
+  /** Why it did not end well. */
+  readonly message?: string;
+}
+
+/** One entry of `earshot.plugins.programs`. */
+export const programSchema = z.strictObject({
+  command: z.array(z.string().min(1)).min(1),
+  run: z.enum(['ask', 'allow', 'deny']).default('ask'),
+  start: z.enum(['manual', 'window']).default('manual'),
+  options: z.record(z.string(), z.unknown()).default({}),
+  approve: z.boolean().default(false),
+});
+export type Program = z.infer<typeof programSchema>;

@@ -1,0 +1,90 @@
+// Which windows show a conversation, and where the user writes: one small file for each window, in the conversation's folder.
+import { join } from 'node:path';
+import * as z from 'zod';
+import { type Clock } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import { type Logger } from '../core/ports/ports.ts';
+import { type Views } from '../core/ports/storage.ts';
+import { type FileSystem } from '../node/fileSystem.ts';
+import { type Places } from './places.ts';
+
+export interface ViewFilesDeps {
+  readonly files: FileSystem;
+  readonly places: Places;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly pid: number;
+  /** Distinguishes the windows of one process. */
+  readonly name: string;
+  isAlive(pid: number): boolean;
+}
+
+const PREFIX = 'view-';
+/** The user still writes if the last key was pressed this long ago. */
+const TYPING_MILLISECONDS = 10_000;
+/** The file is written again at most this often while the user writes. */
+const WRITE_EVERY = 2000;
+
+const viewSchema = z.strictObject({ pid: z.int(), typed_at: z.number().optional() });
+
+/** A window that died leaves its file behind; the process id tells. What cannot be written is only logged. */
+export function createViews(deps: ViewFilesDeps): Views {
+  const { files, places, clock, logger, pid, name } = deps;
+  const ownFile = `${PREFIX}${pid}-${name}.json`;
+  let shown: string | undefined;
+  let typedAt: number | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  const schedule = (write: () => Promise<void>) => {
+    const report = (error: unknown) =>
+      logger.warn(`other windows cannot be told what this one shows: ${describeError(error)}`);
+    writing = writing.then(write).catch(report);
+  };
+  const write = async (conversation: string, typed: number | undefined) => {
+    const folder = await places.folderOf(conversation);
+    await files.makeFolder(folder);
+    const view: z.infer<typeof viewSchema> = { pid, ...(typed !== undefined && { typed_at: typed }) };
+    await files.writeWhole(join(folder, ownFile), Buffer.from(JSON.stringify(view)));
+  };
+  const remove = async (conversation: string) => files.remove(join(await places.folderOf(conversation), ownFile));
+  const views = async (conversation: string) => {
+    const folder = await places.folderOf(conversation);
+    const names = (await files.list(folder)).filter((one) => one.startsWith(PREFIX) && one.endsWith('.json'));
+    const read = await Promise.all(
+      names.map(async (one) => ({ own: one === ownFile, view: parse(await files.read(join(folder, one))) })),
+    );
+    return read.flatMap(({ own, view }) => (view !== undefined && deps.isAlive(view.pid) ? [{ own, ...view }] : []));
+  };
+  return {
+    show: (conversation) => {
+      if (conversation === shown) return;
+      const before = shown;
+      shown = conversation;
+      typedAt = undefined;
+      if (before !== undefined) schedule(() => remove(before));
+      if (conversation !== undefined) schedule(() => write(conversation, undefined));
+    },
+    typed: () => {
+      const now = clock.now();
+      if (shown === undefined || (typedAt !== undefined && now - typedAt < WRITE_EVERY)) return;
+      typedAt = now;
+      const conversation = shown;
+      schedule(() => write(conversation, now));
+    },
+    isShown: async (conversation) => {
+      await writing;
+      return (await views(conversation)).length > 0;
+    },
+    isTypedElsewhere: async (conversation) => {
+      const since = clock.now() - TYPING_MILLISECONDS;
+      return (await views(conversation)).some(({ own, typed_at: at = 0 }) => !own && at > since);
+    },
+  };
+}
+
+function parse(bytes: Uint8Array | undefined): z.infer<typeof viewSchema> | undefined {
+  try {
+    return viewSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+// Composes program plugins: loaded after the chat, since nobody waits for them.
+import { type Earshot } from '../../core/earshot.ts';
+import { type Frontends } from '../../core/frontend/frontends.ts';
+import { type KeepAlive } from '../../core/keepAlive.ts';
+import { Library } from '../../core/library.ts';
+import { isAlive } from '../../node/kernelLock.ts';
+import { realClock } from '../../node/realClock.ts';
+import { realIds } from '../../node/realIds.ts';
+import { type CommandHandlers } from '../commands.ts';
+import { COMMANDS } from '../ids.ts';
+import { type PluginsController } from '../plugins/pluginsController.ts';
+import { type PluginRows, type PluginsTree } from '../plugins/pluginsTree.ts';
+import { type composeStorage } from './storage.ts';
+import { type Window } from './window.ts';
+
+interface PluginParts {
+  readonly earshot: Earshot;
+  readonly frontends: Frontends;
+  readonly keepAlive: KeepAlive;
+  readonly storage: ReturnType<typeof composeStorage>;
+  readonly tree: Pick<PluginsTree, 'follow'>;
+}
+
+export function composePlugins({ context, logger, settings, held, report }: Window, parts: PluginParts) {
+  const { earshot, frontends, keepAlive, tree } = parts;
+  const { store, lock, views } = parts.storage;
+  const base = { clock: realClock, ids: realIds, logger };
+  let loading: Promise<PluginsController> | undefined;
+  let closed = false;
+  const load = () => {
+    loading ??= import('../plugins/pluginsController.ts').then(({ PluginsController: Controller }) => {
+      const library = new Library({ ...base, store, lock }, earshot);
+      const ports = { ...base, earshot, library, keepAlive, frontends, store, lock, views, isAlive };
+      const controller = held.add(new Controller({ context, ports: { ...ports, settings: () => settings.current } }));
+      tree.follow(controller);
+      return controller;
+    });
+    return loading;
+  };
+  const start = async () => {
+    const controller = await load();
+    if (!closed) await controller.start();
+  };
+  const run = (name: keyof PluginsController['commands']) => async (item?: unknown) =>
+    (await load()).commands[name](item);
+  return {
+    /** Never rejects: Earshot works without them. */
+    start: () => start().catch(report('program plugins could not be started')),
+    rows: (): Promise<PluginRows> => load(),
+    commands: {
+      [COMMANDS.runPlugin]: run('run'),
+      [COMMANDS.approvePlugin]: run('approve'),
+      [COMMANDS.stopPlugin]: run('stop'),
+      [COMMANDS.restartPlugin]: run('restart'),
+      [COMMANDS.showPluginLog]: run('showLog'),
+    } satisfies Partial<CommandHandlers>,
+    close: async () => {
+      closed = true;
+      await (await loading)?.close();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+// The dialogs of program plugins: approval of a program, approval of an attached one, which to run and with what.
+import * as vscode from 'vscode';
+import { type AttachConsent, type RunConsent } from '../../plugins/host/consent.ts';
+import { type PluginStatus } from '../../plugins/host/pluginStatus.ts';
+import { SETTINGS_SECTION } from '../ids.ts';
+
+/** Shows the command and the hashes. Without a person's own request it does not interrupt: it asks in a notification first. */
+export async function confirmRun({ name, command, files, approve, unasked }: RunConsent): Promise<boolean> {
+  if (unasked) {
+    const review = vscode.l10n.t('Review…');
+    const asked = vscode.l10n.t(
+      'The program plugin “{0}” is set to start with this window and is not approved yet.',
+      name,
+    );
+    if ((await vscode.window.showInformationMessage(asked, review)) !== review) return false;
+  }
+  const message = vscode.l10n.t('Run the program plugin “{0}”?', name);
+  const detail = [
+    vscode.l10n.t('Command: {0}', command.join(' ')),
+    ...files.map(({ path, sha256 }) => `${path}\nSHA-256 ${sha256}`),
+    vscode.l10n.t('It runs with your rights, reads conversations and can start turns.'),
+    ...(approve ? [vscode.l10n.t('It may answer approvals and questions for you.')] : []),
+    vscode.l10n.t('You are asked again when the command or one of these files changes.'),
+  ].join('\n\n');
+  const allow = vscode.l10n.t('Approve');
+  return (await vscode.window.showWarningMessage(message, { modal: true, detail }, allow)) === allow;
+}
+
+export async function confirmAttach({ name, version, approve }: AttachConsent): Promise<boolean> {
+  const message = vscode.l10n.t('Allow the program “{0}” to attach to this window?', name);
+  const detail = [
+    vscode.l10n.t('It calls itself {0}, version {1}. It reads conversations and can start turns.', name, version),
+    ...(approve ? [vscode.l10n.t('It may answer approvals and questions for you.')] : []),
+    vscode.l10n.t('Programs of this name may attach from now on.'),
+  ].join('\n\n');
+  const allow = vscode.l10n.t('Allow');
+  return (await vscode.window.showWarningMessage(message, { modal: true, detail }, allow)) === allow;
+}
+
+/** Undefined: the user chose none. */
+export async function choosePlugin(statuses: readonly PluginStatus[]): Promise<string | undefined> {
+  if (statuses.length === 0) {
+    const open = vscode.l10n.t('Open Settings');
+    const message = vscode.l10n.t('No program plugins are configured.');
+    if ((await vscode.window.showInformationMessage(message, open)) === open) {
+      await vscode.commands.executeCommand('workbench.action.openSettings', `${SETTINGS_SECTION}.plugins.programs`);
+    }
+    return undefined;
+  }
+  const items = statuses.map(({ name, command, description }) => ({
+    label: name,
+    description: description?.description ?? '',
+    detail: command.join(' '),
+  }));
+  const title = vscode.l10n.t('Run Program Plugin');
+  return (await vscode.window.showQuickPick(items, { title, matchOnDetail: true }))?.label;
+}
+
+/** Undefined: the user cancelled. */
+export async function chooseArguments(name: string): Promise<readonly string[] | undefined> {
+  const text = await vscode.window.showInputBox({
+    title: vscode.l10n.t('Arguments for {0}', name),
+    prompt: vscode.l10n.t('Separate them with spaces; quotes keep words together. Leave empty for none.'),
+  });
+  return text === undefined ? undefined : splitArguments(text);
+}
+
+function splitArguments(text: string): readonly string[] {
+  const words = text.match(/"[^"]*"|'[^']*'|[^\s"']+/g) ?? [];
+  return words.map((word) => (/^(["']).*\1$/s.test(word) ? word.slice(1, -1) : word));
+}

@@ -1,0 +1,50 @@
+// One plugin as a row of the Program Plugins view.
+import * as vscode from 'vscode';
+import { type PluginState, type PluginStatus } from '../../plugins/host/pluginStatus.ts';
+
+const ICONS: Readonly<Record<PluginState, readonly [icon: string, color?: string]>> = {
+  denied: ['circle-slash'],
+  not_approved: ['unverified', 'list.warningForeground'],
+  stopped: ['debug-pause'],
+  running: ['play-circle', 'testing.iconPassed'],
+  stopping: ['loading~spin'],
+  failed: ['error', 'list.errorForeground'],
+};
+
+export function pluginRow(status: PluginStatus): vscode.TreeItem {
+  const { name, state, detail, command, description, approve, startsWithWindow, attached } = status;
+  const row = new vscode.TreeItem(name);
+  const [icon, color] = ICONS[state];
+  const shown = stateName(state, attached);
+  row.description = detail === undefined ? shown : `${shown} – ${detail}`;
+  row.iconPath = new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
+  row.contextValue = attached ? 'attached' : state;
+  row.accessibilityInformation = { label: `${name}, ${row.description}` };
+  row.tooltip = [
+    description === undefined ? name : `${description.name} ${description.version}: ${description.description}`,
+    ...(command.length === 0 ? [] : [vscode.l10n.t('Command: {0}', command.join(' '))]),
+    ...(startsWithWindow ? [vscode.l10n.t('Starts with each window.')] : []),
+    approve
+      ? vscode.l10n.t('May answer approvals and questions.')
+      : vscode.l10n.t('Watches approvals and questions; may not answer them.'),
+  ].join('\n');
+  return row;
+}
+
+function stateName(state: PluginState, attached: boolean): string {
+  if (attached) return vscode.l10n.t('Attached');
+  switch (state) {
+    case 'denied':
+      return vscode.l10n.t('Denied by the settings');
+    case 'not_approved':
+      return vscode.l10n.t('Not approved');
+    case 'stopped':
+      return vscode.l10n.t('Not running');
+    case 'running':
+      return vscode.l10n.t('Running');
+    case 'stopping':
+      return vscode.l10n.t('Stopping');
+    case 'failed':
+      return vscode.l10n.t('Failed');
+  }
+}

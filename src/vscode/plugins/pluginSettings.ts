@@ -1,0 +1,48 @@
+// The settings of program plugins by where they come from: what gives rights counts only from user settings.
+import * as vscode from 'vscode';
+import { describeIssue } from '../../protocol/describeIssue.ts';
+import { pluginNameSchema, type Program, programSchema } from '../../protocol/plugin.ts';
+import { type Settings } from '../../protocol/settings.ts';
+import { SETTINGS_SECTION } from '../ids.ts';
+
+export interface ReadPrograms {
+  readonly programs: ReadonlyMap<string, Program>;
+  /** Entries that cannot be used, by name. */
+  readonly problems: ReadonlyMap<string, string>;
+}
+
+/** A program of the user's settings is taken whole: a workspace can add programs and change none of these. */
+export function readPrograms(): ReadPrograms {
+  const inspected = configuration().inspect<Record<string, unknown>>('plugins.programs');
+  const { globalValue = {}, workspaceValue = {}, workspaceFolderValue = {} } = inspected ?? {};
+  const programs = new Map<string, Program>();
+  const problems = new Map<string, string>();
+  const add = (name: string, value: unknown, fromUser: boolean) => {
+    const named = pluginNameSchema.safeParse(name);
+    const parsed = programSchema.safeParse(value);
+    if (!named.success) problems.set(name, describeIssue(named.error));
+    else if (!parsed.success) problems.set(name, describeIssue(parsed.error));
+    else programs.set(name, fromUser ? parsed.data : withoutRights(parsed.data));
+  };
+  for (const [name, value] of Object.entries({ ...workspaceValue, ...workspaceFolderValue })) add(name, value, false);
+  for (const [name, value] of Object.entries(globalValue)) {
+    problems.delete(name);
+    add(name, value, true);
+  }
+  return { programs, problems };
+}
+
+function withoutRights(program: Program): Program {
+  return { ...program, run: program.run === 'allow' ? 'ask' : program.run, start: 'manual', approve: false };
+}
+
+/** `approve` as fallback counts only if the user settings say so. */
+export function withUserFallback(settings: Settings): Settings {
+  const { globalValue } = configuration().inspect('plugins.respondFallback') ?? {};
+  const isApproved = settings['plugins.respondFallback'] === 'approve' && globalValue === 'approve';
+  return { ...settings, 'plugins.respondFallback': isApproved ? 'approve' : 'reject' };
+}
+
+function configuration(): vscode.WorkspaceConfiguration {
+  return vscode.workspace.getConfiguration(SETTINGS_SECTION);
+}

@@ -1,0 +1,221 @@
+// Program plugins in the editor: the host and the window's socket with their settings, dialogs, output channels and rows.
+import { createHash } from 'node:crypto';
+import { homedir } from 'node:os';
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { describeFailure, type Result } from '../../base/errors.ts';
+import { hubFolder } from '../../node/hubFolder.ts';
+import { realFileSystem } from '../../node/fileSystem.ts';
+import { createApprovedPrograms } from '../../plugins/host/approvedPrograms.ts';
+import { ProgramConsent } from '../../plugins/host/consent.ts';
+import { PluginHost } from '../../plugins/host/pluginHost.ts';
+import { WindowSocket } from '../../plugins/host/windowSocket.ts';
+import { createInit } from '../../plugins/initMessage.ts';
+import { type PluginPorts } from '../../plugins/pluginPorts.ts';
+import { SharedParts } from '../../plugins/sharedParts.ts';
+import { SETTINGS_SECTION } from '../ids.ts';
+import { absoluteOf } from '../workspace/fileUris.ts';
+import { chooseArguments, choosePlugin, confirmAttach, confirmRun } from './pluginDialogs.ts';
+import { pluginRow } from './pluginRows.ts';
+import { readPrograms, withUserFallback } from './pluginSettings.ts';
+import { PluginChannels } from './pluginChannels.ts';
+import { type PluginRows } from './pluginsTree.ts';
+
+export interface PluginsControllerDeps {
+  readonly context: vscode.ExtensionContext;
+  readonly ports: PluginPorts;
+}
+
+/** What a command is given: a row of the view, or a name from elsewhere. */
+interface Chosen {
+  readonly name: string;
+  readonly args?: readonly string[];
+}
+
+export class PluginsController implements PluginRows, Disposable {
+  readonly #deps: PluginsControllerDeps;
+  readonly #held = new DisposableStore();
+  readonly #shared: SharedParts;
+  readonly #host: PluginHost;
+  readonly #channels: PluginChannels;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #consent: ProgramConsent;
+  #socket: WindowSocket | undefined;
+
+  constructor(deps: PluginsControllerDeps) {
+    this.#deps = deps;
+    const { context, ports } = deps;
+    this.#held.add(this.#changed);
+    this.#channels = this.#held.add(new PluginChannels());
+    this.#shared = this.#held.add(new SharedParts({ ...ports, settings: () => withUserFallback(ports.settings()) }));
+    const programs = () => readPrograms().programs;
+    const isTrusted = () => vscode.workspace.isTrusted;
+    this.#consent = new ProgramConsent({
+      approved: createApprovedPrograms({
+        files: realFileSystem,
+        folder: context.globalStorageUri.fsPath,
+        logger: ports.logger,
+      }),
+      programs,
+      isTrusted,
+      folder: workspaceFolder,
+      confirmRun,
+      confirmAttach,
+    });
+    this.#host = this.#held.add(
+      new PluginHost({ ...this.#common(), consent: this.#consent, programs, isTrusted, shared: this.#shared }),
+    );
+    this.#held.add(this.#host.onDidChange(() => this.#changed.fire()));
+    this.#held.add(
+      vscode.workspace.onDidGrantWorkspaceTrust(() => {
+        void this.#host.startAll().catch(this.#report('program plugins could not be started'));
+      }),
+    );
+    this.#held.add(
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (!event.affectsConfiguration(`${SETTINGS_SECTION}.plugins`)) return;
+        void this.#host.refresh().catch(this.#report('program plugins could not be checked'));
+      }),
+    );
+  }
+
+  readonly onDidChange = this.#changed.event;
+
+  get hasAttached(): boolean {
+    return (this.#socket?.statuses.length ?? 0) > 0;
+  }
+
+  /** Resolves once the window's socket listens; what starts with the window may still wait for the user. */
+  async start(): Promise<void> {
+    const folder = workspaceFolder();
+    if (folder !== undefined) await this.#listen(folder).catch(this.#report('the window’s socket cannot be opened'));
+    await this.#host.refresh();
+    void this.#host.startAll().catch(this.#report('program plugins could not be started'));
+  }
+
+  async rows(): Promise<readonly vscode.TreeItem[]> {
+    const { problems } = readPrograms();
+    const statuses = [...this.#host.statuses, ...(this.#socket?.statuses ?? [])];
+    return [
+      ...statuses.map(pluginRow),
+      ...[...problems].map(([name, problem]) => {
+        const row = new vscode.TreeItem(name);
+        row.description = vscode.l10n.t('Not valid: {0}', problem);
+        row.iconPath = new vscode.ThemeIcon('error', new vscode.ThemeColor('list.errorForeground'));
+        return row;
+      }),
+    ];
+  }
+
+  readonly commands = {
+    run: async (item?: unknown) => {
+      const chosen = readChosen(item);
+      const name = chosen?.name ?? (await choosePlugin(this.#host.statuses));
+      if (name === undefined) return;
+      const args = chosen?.args ?? (await chooseArguments(name));
+      if (args !== undefined) await this.#show(this.#host.run(name, args), name);
+    },
+    approve: (item?: unknown) => this.#with(item, (name) => this.#show(this.#host.approve(name), name)),
+    stop: (item?: unknown) =>
+      this.#with(item, async (name) => {
+        await Promise.all([this.#host.stop(name), this.#socket?.stop(name)]);
+      }),
+    restart: (item?: unknown) => this.#with(item, (name) => this.#show(this.#host.restart(name), name)),
+    showLog: (item?: unknown) => this.#with(item, async (name) => this.#channels.show(name)),
+  };
+
+  /** Shuts all plugins down. */
+  async close(): Promise<void> {
+    await Promise.all([this.#host.close(), this.#socket?.close()]);
+  }
+
+  dispose(): void {
+    this.#socket?.dispose();
+    this.#held.dispose();
+  }
+
+  async #listen(folder: string): Promise<void> {
+    const socket = new WindowSocket({
+      ...this.#common(),
+      shared: this.#shared,
+      consent: this.#consent,
+      programs: () => readPrograms().programs,
+      folder: await hubFolder(folder),
+      pid: process.pid,
+      changed: () => this.#changed.fire(),
+    });
+    await socket.listen();
+    this.#socket = socket;
+  }
+
+  #common() {
+    const { context, ports } = this.#deps;
+    const storage = (context.storageUri ?? context.globalStorageUri).fsPath;
+    const root = workspaceFolder() ?? null;
+    const workspace = {
+      root,
+      storage,
+      id: createHash('sha256')
+        .update(root ?? storage)
+        .digest('hex')
+        .slice(0, 16),
+    };
+    return {
+      init: (options: Readonly<Record<string, unknown>>, args: readonly string[]) =>
+        createInit(
+          {
+            workspace,
+            paths: { home: homedir(), extension: context.extensionPath },
+            settings: ports.settings(),
+            logLevel: logLevel(),
+          },
+          options,
+          args,
+        ),
+      openOutput: (name: string) => this.#channels.open(name),
+    };
+  }
+
+  async #with(item: unknown, act: (name: string) => Promise<void>): Promise<void> {
+    const name = readChosen(item)?.name ?? (await choosePlugin(this.#host.statuses));
+    if (name !== undefined) await act(name);
+  }
+
+  /** Failures are shown: the user has just asked for it. */
+  async #show(result: Promise<Result<unknown>>, name: string): Promise<void> {
+    const done = await result;
+    if (done.ok) return;
+    const show = vscode.l10n.t('Show Log');
+    const chosen = await vscode.window.showErrorMessage(describeFailure(done.failure), show);
+    if (chosen === show) this.#channels.show(name);
+  }
+
+  #report(what: string): (error: unknown) => void {
+    return (error) => this.#deps.ports.logger.error(what, error);
+  }
+}
+
+function readChosen(item: unknown): Chosen | undefined {
+  if (typeof item !== 'object' || item === null) return undefined;
+  if (item instanceof vscode.TreeItem) return typeof item.label === 'string' ? { name: item.label } : undefined;
+  const { name, args } = item as { name?: unknown; args?: unknown };
+  if (typeof name !== 'string') return undefined;
+  const isList = Array.isArray(args) && args.every((one): one is string => typeof one === 'string');
+  return { name, ...(isList && { args }) };
+}
+
+/** The first folder that is on this machine's disk. */
+function workspaceFolder(): string | undefined {
+  const folder = (vscode.workspace.workspaceFolders ?? []).find(({ uri }) => uri.scheme === 'file');
+  return folder && absoluteOf(folder.uri);
+}
+
+function logLevel(): number {
+  const levels: Readonly<Record<number, number>> = {
+    [vscode.LogLevel.Trace]: 4,
+    [vscode.LogLevel.Debug]: 3,
+    [vscode.LogLevel.Info]: 2,
+    [vscode.LogLevel.Warning]: 1,
+  };
+  return levels[vscode.env.logLevel] ?? 0;
+}

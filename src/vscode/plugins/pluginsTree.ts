@@ -1,0 +1,73 @@
+// The Program Plugins view: a native tree whose rows are loaded with the first look at it.
+import * as vscode from 'vscode';
+import { type Disposable } from '../../base/disposable.ts';
+import { HAS_PLUGINS, SETTINGS_SECTION } from '../ids.ts';
+
+export interface PluginRows {
+  readonly onDidChange: vscode.Event<void>;
+  rows(): Promise<readonly vscode.TreeItem[]>;
+  /** Whether there are rows besides the configured programs. */
+  readonly hasAttached: boolean;
+}
+
+export class PluginsTree implements vscode.TreeDataProvider<vscode.TreeItem>, Disposable {
+  readonly #load: () => Promise<PluginRows | undefined>;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #listening: vscode.Disposable;
+  #rows: PluginRows | undefined;
+  #followed: vscode.Disposable | undefined;
+
+  constructor(load: () => Promise<PluginRows | undefined>) {
+    this.#load = load;
+    this.#listening = vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration(`${SETTINGS_SECTION}.plugins`)) this.refresh();
+    });
+    this.refresh();
+  }
+
+  readonly onDidChangeTreeData = this.#changed.event;
+
+  /** The view is there only while there is something to show. */
+  refresh(): void {
+    const shown = programNames().length > 0 || this.#rows?.hasAttached === true;
+    void vscode.commands.executeCommand('setContext', HAS_PLUGINS, shown);
+    this.#changed.fire();
+  }
+
+  /** The plugins are loaded: their changes are shown from now on. */
+  follow(rows: PluginRows): void {
+    this.#rows = rows;
+    this.#followed?.dispose();
+    this.#followed = rows.onDidChange(() => this.refresh());
+    this.refresh();
+  }
+
+  getTreeItem(item: vscode.TreeItem): vscode.TreeItem {
+    return item;
+  }
+
+  async getChildren(): Promise<vscode.TreeItem[]> {
+    return [...((await (await this.#load())?.rows()) ?? [])];
+  }
+
+  dispose(): void {
+    this.#followed?.dispose();
+    this.#listening.dispose();
+    this.#changed.dispose();
+  }
+}
+
+function programNames(): readonly string[] {
+  const programs: unknown = vscode.workspace.getConfiguration(SETTINGS_SECTION).get('plugins.programs');
+  return typeof programs === 'object' && programs !== null ? Object.keys(programs) : [];
+}
+
+/** Whether a program of the user's settings starts with each window. */
+export function startsWithWindow(): boolean {
+  const programs = vscode.workspace
+    .getConfiguration(SETTINGS_SECTION)
+    .inspect<Record<string, unknown>>('plugins.programs');
+  return Object.values(programs?.globalValue ?? {}).some(
+    (program) => typeof program === 'object' && program !== null && 'start' in program && program.start === 'window',
+  );
+}

@@ -1,0 +1,203 @@
+// Earshot without the editor, with the real plugin host and the window's socket, for tests that drive plugins with raw lines.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Clock } from '../../../src/base/clock.ts';
+import { type Earshot } from '../../../src/core/earshot.ts';
+import { type AttachedFrontend, Frontends } from '../../../src/core/frontend/frontends.ts';
+import { KeepAlive } from '../../../src/core/keepAlive.ts';
+import { Library } from '../../../src/core/library.ts';
+import { type Views } from '../../../src/core/ports/storage.ts';
+import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { isAlive } from '../../../src/node/kernelLock.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { type AttachConsent, ProgramConsent, type RunConsent } from '../../../src/plugins/host/consent.ts';
+import { createApprovedPrograms } from '../../../src/plugins/host/approvedPrograms.ts';
+import { PluginHost } from '../../../src/plugins/host/pluginHost.ts';
+import { WindowSocket } from '../../../src/plugins/host/windowSocket.ts';
+import { createInit } from '../../../src/plugins/initMessage.ts';
+import { SharedParts } from '../../../src/plugins/sharedParts.ts';
+import { type Program, programSchema } from '../../../src/protocol/plugin.ts';
+import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
+import { atTestEnd } from '../endings.ts';
+import { recordingLogger } from '../recordingLogger.ts';
+import { type Headless, startHeadless } from '../walk/headless.ts';
+import { attachRaw, type RawPlugin, type Relay, startRelay } from './rawPlugin.ts';
+import { createStagedModel, type StagedAnswer, type StagedModel } from './stagedModel.ts';
+
+export interface PluginWorldOptions {
+  readonly answers?: readonly StagedAnswer[];
+  readonly settings?: Partial<Record<SettingName, unknown>>;
+  readonly programs?: Readonly<Record<string, Partial<Program>>>;
+  readonly clock?: Clock;
+  /** Whether a view shows a conversation. Default: what this window's views say. */
+  readonly isShown?: (conversation: string) => boolean;
+}
+
+interface PluginWindow {
+  readonly headless: Headless;
+  readonly earshot: Earshot;
+  readonly frontends: Frontends;
+  readonly shared: SharedParts;
+  readonly host: PluginHost;
+  readonly socket: WindowSocket;
+  readonly views: Views;
+}
+
+export interface PluginWorld extends PluginWindow {
+  readonly model: StagedModel;
+  readonly programs: Map<string, Program>;
+  /** What the user was asked, and how the user answers. */
+  readonly consents: (RunConsent | AttachConsent)[];
+  user: { approves: boolean; trusts: boolean };
+  /** What plugins printed and logged, and what the host noted of them. */
+  readonly output: string[];
+  readonly errors: string[];
+  /** A conversation with nothing in it. */
+  conversation(): Promise<string>;
+  /** A plugin on the window's socket; it has its `init`. `approve` as in the settings. */
+  attach(name?: string, program?: Partial<Program>): Promise<RawPlugin>;
+  /** A plugin in a process of its own; it has its `init`. */
+  spawn(
+    name?: string,
+    program?: Partial<Program>,
+    args?: readonly string[],
+  ): Promise<RawPlugin & { readonly relay: Relay }>;
+  /** Another window on the same folders, with the same model. */
+  second(): Promise<PluginWindow>;
+  /** Sends the user's message and waits for the end of the turn. */
+  turn(conversation: string, text?: string): Promise<void>;
+  add(frontend: AttachedFrontend): void;
+}
+
+/** Everything ends with the test. */
+export async function createPluginWorld(options: PluginWorldOptions = {}): Promise<PluginWorld> {
+  const model = createStagedModel(...(options.answers ?? []));
+  const errors: string[] = [];
+  const output: string[] = [];
+  const consents: (RunConsent | AttachConsent)[] = [];
+  const user = { approves: true, trusts: true };
+  const programs = new Map(
+    Object.entries(options.programs ?? {}).map(([name, program]) => [
+      name,
+      programSchema.parse({ command: ['x'], ...program }),
+    ]),
+  );
+  const home = await mkdtemp(join(tmpdir(), 'earshot-hub-'));
+  atTestEnd(() => rm(home, { recursive: true, force: true }));
+  const { settings } = readSettings((name) => options.settings?.[name]);
+  const build = async (start: (frontends: Frontends) => Promise<Headless>, pid: number): Promise<PluginWindow> => {
+    const logger = recordingLogger(errors);
+    const frontends = new Frontends({ clock: options.clock ?? realClock, logger });
+    const headless = await start(frontends);
+    atTestEnd(() => headless.end());
+    const { earshot, ports, handles, supervision } = headless;
+    const clock = options.clock ?? realClock;
+    const keepAlive = new KeepAlive({ earshot, handles, supervision, clock, logger });
+    atTestEnd(async () => keepAlive.dispose());
+    const { lock, store, ids } = ports;
+    if (lock === undefined) throw new Error('no lock');
+    const { isShown } = options;
+    const views =
+      isShown === undefined ? headless.views : { ...headless.views, isShown: async (id: string) => isShown(id) };
+    const shared = new SharedParts({
+      ...{ earshot, keepAlive, frontends, store, lock, views, clock, ids, logger, isAlive },
+      library: new Library(ports, earshot),
+      settings: () => settings,
+    });
+    const consent = new ProgramConsent({
+      approved: createApprovedPrograms({ files: realFileSystem, folder: join(home, 'global'), logger }),
+      programs: () => programs,
+      isTrusted: () => user.trusts,
+      folder: () => headless.folder,
+      confirmRun: async (asked) => {
+        consents.push(asked);
+        return user.approves;
+      },
+      confirmAttach: async (asked) => {
+        consents.push(asked);
+        return user.approves;
+      },
+    });
+    const workspace = { root: headless.folder, storage: headless.storage, id: 'test' };
+    const common = {
+      shared,
+      consent,
+      programs: () => programs,
+      isTrusted: () => user.trusts,
+      init: (given: Readonly<Record<string, unknown>>, args: readonly string[]) =>
+        createInit({ workspace, paths: {}, settings, logLevel: 2 }, given, args),
+      openOutput: (name: string) => ({
+        append: (text: string) => void output.push(`${name}: ${text}`),
+        log: (level: string, text: string) => void output.push(`${name} ${level}: ${text}`),
+      }),
+    };
+    const host = new PluginHost(common);
+    const socket = new WindowSocket({ ...common, folder: join(home, 'hub'), pid, changed: () => undefined });
+    await socket.listen();
+    atTestEnd(async () => {
+      await Promise.all([host.close(), socket.close()]);
+      shared.dispose();
+    });
+    return { headless, earshot, frontends, shared, host, socket, views };
+  };
+  const given = options.settings && { settings: options.settings };
+  const first = await build(
+    (frontends) =>
+      startHeadless({
+        model,
+        ...given,
+        ports: { frontend: frontends, producers: [], ...(options.clock && { clock: options.clock }) },
+      }),
+    1,
+  );
+  const { earshot, socket, host, frontends, headless } = first;
+  let windows = 1;
+  const configure = (name: string, program: Partial<Program>, command: readonly string[]) =>
+    void programs.set(name, programSchema.parse({ command, ...program }));
+  const world: PluginWorld = {
+    ...first,
+    model,
+    programs,
+    consents,
+    user,
+    output,
+    errors,
+    conversation: async () => {
+      const created = await earshot.create();
+      if (!created.ok) throw new Error(created.failure.message);
+      return created.value.log.id;
+    },
+    attach: async (name = 'tea', program) => {
+      if (program !== undefined) configure(name, program, ['x']);
+      const plugin = await attachRaw(socket.path, { type: 'attach', name, version: '1' });
+      atTestEnd(async () => plugin.destroy());
+      await plugin.next('init');
+      return plugin;
+    },
+    spawn: async (name = 'tea', program = {}, args = []) => {
+      const relay = await startRelay(name);
+      atTestEnd(() => relay.close());
+      configure(name, program, relay.command);
+      const ran = await host.run(name, args);
+      if (!ran.ok) throw new Error(ran.failure.message);
+      const plugin = await relay.connected();
+      await plugin.next('init');
+      return { ...plugin, relay };
+    },
+    second: () => {
+      windows += 1;
+      return build((fanOut) => headless.second(model, { ports: { frontend: fanOut, producers: [] } }), windows);
+    },
+    turn: async (conversation, text = 'Hello.') => {
+      const sent = await earshot.send(conversation, text);
+      if (!sent.ok) throw new Error(sent.failure.message);
+      await earshot.settled(conversation);
+    },
+    add: (frontend) => {
+      const attached = frontends.add(frontend);
+      atTestEnd(async () => attached.dispose());
+    },
+  };
+  return world;
+}

@@ -1,0 +1,150 @@
+// A plugin that a test drives with raw lines, over the window's socket or as a real child process.
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LineSplitter } from '../../../src/base/jsonLines.ts';
+import { type HostMessage, type HostMessageOf, hostMessageSchema } from '../../../src/protocol/plugin.ts';
+
+type Wanted = HostMessage['type'] | ((message: HostMessage) => boolean);
+
+export interface RawPlugin {
+  /** Everything that it has received, parsed; each line was checked against the schema. */
+  readonly received: readonly HostMessage[];
+  /** The lines as they came. */
+  readonly lines: readonly string[];
+  /** An object is sent as one line; a string and bytes as they are. */
+  send(line: object | string | Uint8Array): void;
+  /** The next message that fits, of those that were not returned before. */
+  next<T extends HostMessage['type']>(type: T): Promise<HostMessageOf<T>>;
+  next(matches: (message: HostMessage) => boolean): Promise<HostMessage>;
+  /** The next event that fits. */
+  event(matches?: (event: HostMessageOf<'event'>) => boolean): Promise<HostMessageOf<'event'>>;
+  /** Sends a request with an id of its own and waits for its reply. */
+  ask(request: object): Promise<HostMessage>;
+  /** Stops reading until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Closes its output without `exit`. */
+  close(): void;
+  /** Breaks the connection. */
+  destroy(): void;
+  readonly closed: Promise<void>;
+}
+
+let ids = 0;
+
+function createRawPlugin(socket: Socket): RawPlugin {
+  const received: HostMessage[] = [];
+  const lines: string[] = [];
+  const taken = new Set<number>();
+  const waiting: (() => void)[] = [];
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  const wake = () => {
+    for (const resume of waiting.splice(0)) resume();
+  };
+  const splitter = new LineSplitter(512 * 1024 * 1024, {
+    onLine: (line = '') => {
+      lines.push(line);
+      received.push(hostMessageSchema.parse(JSON.parse(line)));
+      wake();
+    },
+    onTooLong: () => undefined,
+  });
+  socket.on('data', (chunk: Buffer) => splitter.write(chunk));
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    close();
+    wake();
+  });
+  const next = async (wanted: Wanted): Promise<HostMessage> => {
+    const fits = typeof wanted === 'string' ? (one: HostMessage) => one.type === wanted : wanted;
+    for (;;) {
+      const index = received.findIndex((message, at) => !taken.has(at) && fits(message));
+      const found = received[index];
+      if (found !== undefined) {
+        taken.add(index);
+        return found;
+      }
+      if (socket.destroyed) throw new Error(`the connection ended; the last lines: ${lines.slice(-3).join('\n')}`);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    }
+  };
+  const send = (line: object | string | Uint8Array) =>
+    void socket.write(typeof line === 'string' || line instanceof Uint8Array ? line : `${JSON.stringify(line)}\n`);
+  return {
+    received,
+    lines,
+    send,
+    next: next as RawPlugin['next'],
+    event: (matches = () => true) =>
+      next((message) => message.type === 'event' && matches(message)) as Promise<HostMessageOf<'event'>>,
+    ask: async (request) => {
+      const id = `ask-${ids++}`;
+      send({ ...request, id });
+      // `created` precedes the reply to a query.
+      return next((message) => 'id' in message && message.id === id && message.type !== 'created');
+    },
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    close: () => socket.end(),
+    destroy: () => socket.destroy(),
+    closed,
+  };
+}
+
+export async function attachRaw(path: string, first: object): Promise<RawPlugin> {
+  const socket = connect(path);
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve);
+    socket.once('error', reject);
+  });
+  const plugin = createRawPlugin(socket);
+  plugin.send(first);
+  return plugin;
+}
+
+/** Copies its stdin to the test's socket and the socket to its stdout. */
+const RELAY = `
+const socket = require('node:net').connect(process.argv[1]);
+process.stdin.pipe(socket, { end: false });
+socket.pipe(process.stdout);
+process.stdin.on('end', () => socket.destroy());
+socket.on('close', () => process.exit(0));
+socket.on('error', () => process.exit(3));
+`;
+
+export interface Relay {
+  /** The command of a plugin that the test drives. */
+  readonly command: readonly string[];
+  /** The next process that was started with the command. */
+  connected(): Promise<RawPlugin>;
+  close(): Promise<void>;
+}
+
+export async function startRelay(name: string): Promise<Relay> {
+  const path = join(tmpdir(), `earshot-relay-${process.pid}-${name}-${ids++}.sock`);
+  const found: RawPlugin[] = [];
+  const sockets = new Set<Socket>();
+  let waiting: ((plugin: RawPlugin) => void)[] = [];
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    const plugin = createRawPlugin(socket);
+    const [first, ...rest] = waiting;
+    waiting = rest;
+    if (first === undefined) found.push(plugin);
+    else first(plugin);
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  return {
+    command: [process.execPath, '-e', RELAY, path],
+    connected: () => {
+      const there = found.shift();
+      return there === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(there);
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}

@@ -1,0 +1,55 @@
+// A model in the test's own process whose answers come in pieces and can be held in the middle.
+import { type Model, type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
+
+export interface StagedAnswer {
+  readonly reasoning?: readonly string[];
+  readonly text?: readonly string[];
+  readonly calls?: readonly { readonly id: string; readonly name: string; readonly arguments: object }[];
+  /** The answer stops after the text until `release` is called. */
+  readonly hang?: boolean;
+}
+
+export interface StagedModel extends Model {
+  readonly requests: readonly ModelRequest[];
+  script(...answers: readonly StagedAnswer[]): void;
+  /** Lets the hanging answer go on. */
+  release(): void;
+}
+
+/** Answers “Done.” after the end of the script. */
+export function createStagedModel(...answers: readonly StagedAnswer[]): StagedModel {
+  const requests: ModelRequest[] = [];
+  const script = [...answers];
+  const hanging: (() => void)[] = [];
+  return {
+    id: 'staged',
+    label: 'Staged',
+    detail: '',
+    contextWindow: 1_000_000,
+    // No title is asked for.
+    ruleBased: true,
+    requests,
+    script: (...next) => void script.push(...next),
+    release: () => hanging.shift()?.(),
+    stream: async function* (request, signal): AsyncGenerator<ModelPart> {
+      requests.push(request);
+      const { reasoning = [], text = [], calls = [], hang = false } = script.shift() ?? { text: ['Done.'] };
+      for (const piece of reasoning) yield { type: 'reasoning', text: piece };
+      for (const piece of text) yield { type: 'text', text: piece };
+      if (hang) await untilReleased(hanging, signal);
+      if (signal.aborted) return;
+      for (const { id, name, arguments: args } of calls) {
+        yield { type: 'tool_call', id, name, arguments: JSON.stringify(args) };
+      }
+      yield { type: 'finished' };
+    },
+  };
+}
+
+async function untilReleased(hanging: (() => void)[], signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  hanging.push(resolve);
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  if (signal.aborted) resolve();
+  await promise;
+}

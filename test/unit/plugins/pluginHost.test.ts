@@ -1,0 +1,251 @@
+// Approval by command and hashes, the shipped examples, describe, and the window's socket.
+import { createHash } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { chmod, copyFile, readFile, stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { attachPlugin } from '../../../src/plugins/client/pluginClient.ts';
+import { type Program } from '../../../src/protocol/plugin.ts';
+import { createPluginWorld, type PluginWorld } from '../../support/plugins/pluginWorld.ts';
+import { attachRaw } from '../../support/plugins/rawPlugin.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+const examples = join(root, 'src/plugins/examples');
+
+function program(command: string[], more: Partial<Program> = {}): Program {
+  return { command, run: 'ask', start: 'manual', options: {}, approve: false, ...more };
+}
+
+/** A script in the workspace, as a project would have it. */
+async function script(world: PluginWorld, name: string, text: string): Promise<string> {
+  const path = join(world.headless.folder, name);
+  await writeFile(path, `#!/bin/sh\n${text}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+
+const QUICK = `echo '{"type":"exit","code":0}'`;
+
+test('the first run asks with the command and the hashes; then not, until the program or a file of it changes', async () => {
+  const world = await createPluginWorld();
+  const { host, consents, programs, user } = world;
+  await script(world, 'tool.sh', QUICK);
+  await script(world, 'input.sh', QUICK);
+  programs.set('tea', program(['./tool.sh', 'input.sh', '--mode=fast', '--config=input.sh']));
+  const run = async () => {
+    const ran = await host.run('tea');
+    await host.ended('tea');
+    return ran.ok;
+  };
+  user.approves = false;
+  expect(await run()).toBe(false);
+  user.approves = true;
+  expect(await run()).toBe(true);
+  const sha = createHash('sha256')
+    .update(await readFile(join(world.headless.folder, 'tool.sh')))
+    .digest('hex');
+  expect(consents.at(-1)).toMatchObject({
+    name: 'tea',
+    command: ['./tool.sh', 'input.sh', '--mode=fast', '--config=input.sh'],
+  });
+  expect(consents.at(-1)).toMatchObject({
+    files: [{ sha256: sha }, { path: expect.stringMatching(/input\.sh$/) as string }],
+  });
+  expect(await run()).toBe(true);
+  expect(consents).toHaveLength(2);
+  await script(world, 'input.sh', `${QUICK} # changed`);
+  expect(await run()).toBe(true);
+  expect(consents).toHaveLength(3);
+  await script(world, 'tool.sh', `${QUICK} # changed`);
+  expect(await run()).toBe(true);
+  expect(consents).toHaveLength(4);
+  programs.set('tea', program(['./tool.sh', 'input.sh']));
+  expect(await run()).toBe(true);
+  expect(consents).toHaveLength(5);
+});
+
+test('a program that changes while the user is asked does not run', async () => {
+  const world = await createPluginWorld();
+  await script(world, 'tool.sh', QUICK);
+  world.programs.set('tea', program(['./tool.sh']));
+  // Somebody writes it while the question is open.
+  Object.defineProperty(world.user, 'approves', {
+    get: () => {
+      appendFileSync(join(world.headless.folder, 'tool.sh'), '# evil');
+      return true;
+    },
+  });
+  expect(await world.host.run('tea')).toMatchObject({ ok: false, failure: { code: 'not_approved' } });
+});
+
+test('run: deny, an untrusted workspace and a missing program refuse; run: allow does not ask', async () => {
+  const world = await createPluginWorld();
+  const { host, programs, user, consents } = world;
+  await script(world, 'tool.sh', QUICK);
+  programs.set('denied', program(['./tool.sh'], { run: 'deny' }));
+  programs.set('allowed', program(['./tool.sh'], { run: 'allow' }));
+  expect(await host.run('denied')).toMatchObject({ ok: false, failure: { code: 'not_approved' } });
+  expect(await host.run('nothing')).toMatchObject({ ok: false });
+  user.trusts = false;
+  expect(await host.run('allowed')).toMatchObject({ ok: false, failure: { code: 'untrusted' } });
+  programs.set('started', program(['./tool.sh'], { run: 'allow', start: 'window' }));
+  await host.startAll();
+  expect(host.pidOf('started')).toBeUndefined();
+  user.trusts = true;
+  await host.startAll();
+  await host.ended('started');
+  expect(world.output.some((line) => line.startsWith('started info: Started'))).toBe(true);
+  expect(consents).toEqual([]);
+  await host.refresh();
+  expect(host.statuses.map(({ name, state }) => `${name} ${state}`)).toEqual([
+    'denied denied',
+    'allowed stopped',
+    'started stopped',
+  ]);
+});
+
+test('describe starts the program with describe instead of init', async () => {
+  const world = await createPluginWorld();
+  world.programs.set('titles', program([join(examples, 'titles.sh')], { run: 'allow' }));
+  expect(await world.host.describe('titles')).toEqual({
+    ok: true,
+    value: { name: 'titles', version: '1', description: 'Lists titles.' },
+  });
+  expect(world.host.statuses).toMatchObject([{ description: { name: 'titles' } }]);
+});
+
+test('the example that knows only init, describe, list_conversations, print and exit works', async () => {
+  const world = await createPluginWorld({ answers: [{ text: ['Hi.'] }] });
+  const id = await world.conversation();
+  await world.turn(id, 'Which tea is this?');
+  world.programs.set('titles', program([join(examples, 'titles.sh')]));
+  expect(await world.host.run('titles')).toMatchObject({ ok: true });
+  expect(await world.host.ended('titles')).toEqual({ code: 0 });
+  expect(world.output).toContain('titles: Which tea is this?');
+});
+
+test('the shell example of at most twenty lines approves every tool call', async () => {
+  const text = await readFile(join(examples, 'approve.sh'), 'utf8');
+  const code = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  expect(code.length).toBeLessThanOrEqual(20);
+  const calls = [{ id: 'a1', name: 'run_command', arguments: { command: 'echo "one"' } }];
+  const world = await createPluginWorld({
+    answers: [{ calls }, { calls: [{ ...calls[0], id: 'a2' } as (typeof calls)[0]] }],
+  });
+  const id = await world.conversation();
+  await copyFile(join(examples, 'approve.sh'), join(world.headless.folder, 'approve.sh'));
+  world.programs.set('approver', program(['./approve.sh'], { approve: true }));
+  expect(await world.host.run('approver')).toMatchObject({ ok: true });
+  await world.turn(id, 'Go.');
+  const events = await world.headless.events(id);
+  expect(events.match(/"by":"plugin:approver"/g)).toHaveLength(2);
+  await world.host.stop('approver');
+  expect(world.host.statuses).toMatchObject([{ state: 'stopped' }]);
+  expect(world.output).toContain('approver: Approved a1.');
+});
+
+test('the TypeScript example on the typed client streams an answer into its output', async () => {
+  const world = await createPluginWorld({ answers: [{ text: ['A tea ', 'shop.'] }] });
+  world.programs.set('summarize', program([process.execPath, join(examples, 'summarize.ts')]));
+  expect(await world.host.run('summarize', ['What', 'is it?'])).toMatchObject({ ok: true });
+  expect(await world.host.ended('summarize')).toEqual({ code: 0 });
+  const printed = world.output
+    .filter((line) => line.startsWith('summarize: '))
+    .map((line) => line.slice('summarize: '.length));
+  expect(printed.join('')).toBe('A tea shop.');
+  expect(await world.host.describe('summarize')).toMatchObject({ ok: true, value: { version: '1.0.0' } });
+});
+
+test('restart runs it again with the same arguments', async () => {
+  const world = await createPluginWorld();
+  const plugin = await world.spawn('tea', {}, ['milk']);
+  expect(plugin.received[0]).toMatchObject({ type: 'init', args: ['milk'] });
+  const restarted = world.host.restart('tea');
+  await plugin.next('shutdown');
+  plugin.send({ type: 'exit', code: 0 });
+  plugin.destroy();
+  expect(await restarted).toMatchObject({ ok: true });
+  expect(await (await plugin.relay.connected()).next('init')).toMatchObject({ args: ['milk'] });
+  expect(await world.host.run('tea')).toMatchObject({
+    ok: false,
+    failure: { message: 'The program plugin tea is running.' },
+  });
+});
+
+test('the window’s socket is private; attach is asked for once for each name; listeners and others are refused', async () => {
+  const world = await createPluginWorld();
+  const { socket, user, consents } = world;
+  expect((await stat(socket.path)).mode & 0o777).toBe(0o600);
+  expect((await stat(join(socket.path, '..'))).mode & 0o777).toBe(0o700);
+  const refused = async (first: object | string) => {
+    const plugin = await attachRaw(socket.path, typeof first === 'string' ? {} : first);
+    if (typeof first === 'string') plugin.send(first);
+    const { message } = await plugin.next('error');
+    await plugin.closed;
+    return message;
+  };
+  expect(await refused({ type: 'list_conversations' })).toContain('must be {"type":"attach"');
+  expect(await refused({ type: 'attach', name: 'Bad Name', version: '1' })).toContain('name');
+  expect(await refused({ type: 'attach', name: 'ear', version: '1', listener: 'claude' })).toContain(
+    'no outside listeners',
+  );
+  user.approves = false;
+  expect(await refused({ type: 'attach', name: 'tea', version: '1' })).toContain('not approved');
+  user.approves = true;
+  await world.attach('tea');
+  await world.attach('tea');
+  expect(consents).toEqual([
+    { name: 'tea', version: '1', approve: false },
+    { name: 'tea', version: '1', approve: false },
+  ]);
+  world.programs.set('tea', program(['x'], { run: 'deny' }));
+  expect(await refused({ type: 'attach', name: 'tea', version: '1' })).toContain('not approved');
+  user.trusts = false;
+  expect(await refused({ type: 'attach', name: 'milk', version: '1' })).toContain('untrusted');
+  expect(socket.statuses).toMatchObject([{ name: 'tea', state: 'running', attached: true }, { name: 'tea' }]);
+});
+
+test('lines that follow attach at once wait for the user', async () => {
+  const world = await createPluginWorld();
+  const plugin = await attachRaw(world.socket.path, { type: 'attach', name: 'tea', version: '1' });
+  plugin.send({ type: 'read_config', path: 'mode', id: 'early' });
+  expect(await plugin.next('config')).toMatchObject({ id: 'early' });
+  expect(plugin.received.map(({ type }) => type)).toEqual(['init', 'config']);
+  plugin.destroy();
+  await plugin.closed;
+});
+
+test('the typed client attaches to a window: requests resolve or reject, events arrive, shutdown ends it', async () => {
+  const world = await createPluginWorld({ answers: [{ text: ['Hi.'] }] });
+  const id = await world.conversation();
+  const events: string[] = [];
+  const { promise: complete, resolve: completed } = Promise.withResolvers<void>();
+  const client = attachPlugin(world.socket.path, 'typed', '1', {
+    describe: { name: 'typed', version: '1', description: '' },
+    event: ({ data }) => {
+      events.push(data.type);
+      if (data.type === 'query_complete') completed();
+    },
+    run: async (own) => {
+      await expect(own.request('read_events', { conversation: 'nowhere' })).rejects.toThrow('no conversation');
+      const { seq } = await own.request('subscribe', { sub_id: 's', conversation: id });
+      expect(seq).toBe(1);
+      await own.request('query', { conversation: id, content: 'Hello.' });
+      await complete;
+      own.log('info', 'complete');
+      await own.shutDown;
+      return 0;
+    },
+  });
+  await complete;
+  expect(events).toContain('chat_response');
+  await world.socket.stop('typed');
+  expect(await client.ended).toBe(0);
+  expect(world.output).toContain('typed info: complete');
+});
+
+test('the typed client loads nothing but Node’s own modules', async () => {
+  const text = await readFile(join(root, 'src/plugins/client/pluginClient.ts'), 'utf8');
+  const loaded = [...text.matchAll(/^import (?!type )[^;]* from '([^']+)'/gm)].map(([, name]) => name);
+  expect(loaded).toEqual(['node:net']);
+});

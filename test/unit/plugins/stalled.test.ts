@@ -1,0 +1,78 @@
+// A plugin that reads nothing: the turn goes on, memory is bounded, pieces are dropped, and it catches up with `since`.
+import { expect, test } from 'vitest';
+import { type HostMessageOf } from '../../../src/protocol/plugin.ts';
+import { createPluginWorld } from '../../support/plugins/pluginWorld.ts';
+
+const MIB = 1024 * 1024;
+
+test('1 MB of answer for a plugin that reads nothing: the turn ends, little waits, and the complete answer arrives', async () => {
+  const text = Array.from({ length: 10_000 }, (_, index) => `piece ${index} ${'x'.repeat(90)}`);
+  const world = await createPluginWorld({ answers: [{ text }] });
+  const id = await world.conversation();
+  const plugin = await world.spawn();
+  await plugin.ask({ type: 'subscribe', sub_id: 's', conversation: id });
+  plugin.pause();
+  await world.turn(id);
+  expect(world.host.waitingFor('tea')).toBeLessThan(4 * MIB);
+  plugin.resume();
+  const whole = await plugin.event(({ seq, data }) => seq !== undefined && data.type === 'chat_response');
+  expect(whole.data['message']).toBe(text.join(''));
+  const offsets = plugin.received.flatMap((one) => (one.type === 'event' && one.partial !== undefined ? [one] : []));
+  // Without a gap until the first piece that was dropped.
+  let length = 0;
+  for (const one of offsets) {
+    expect(one.partial?.offset).toBe(length);
+    length += String(one.data['message']).length;
+  }
+  expect(length).toBeLessThan(text.join('').length);
+  await plugin.event(({ data }) => data.type === 'turn_ended');
+});
+
+test('beyond 1,000 waiting events the subscription ends with the last seq, and since continues without a gap', async () => {
+  const world = await createPluginWorld();
+  const id = await world.conversation();
+  const plugin = await world.spawn();
+  await plugin.ask({ type: 'subscribe', sub_id: 's', conversation: id });
+  await plugin.ask({ type: 'subscribe', sub_id: 'all', conversation: '*' });
+  const log = world.earshot.get(id)?.log;
+  const title = 'x'.repeat(1000);
+  // From the first event on both are live.
+  await log?.append({ type: 'title_set', title });
+  for (const sub of ['s', 'all']) await plugin.event((one) => one.sub_id === sub);
+  await log?.append({ type: 'title_set', title });
+  for (const sub of ['s', 'all']) await plugin.event((one) => one.sub_id === sub);
+  plugin.pause();
+  for (let group = 0; group < 25; group += 1) {
+    await Promise.all(Array.from({ length: 100 }, async () => log?.append({ type: 'title_set', title })));
+  }
+  expect(world.host.waitingFor('tea')).toBeLessThan(16 * MIB);
+  plugin.resume();
+  const last = log?.state.turn.lastSeq ?? 0;
+  for (const sub of ['s', 'all']) {
+    const error = await plugin.next((one) => one.type === 'error' && one.sub_id === sub);
+    const { seq } = error as HostMessageOf<'error'>;
+    const reached = typeof seq === 'object' ? (seq[id] ?? 0) : (seq ?? 0);
+    expect(reached).toBeGreaterThan(1000);
+    expect(reached).toBeLessThan(last);
+    await plugin.ask({ type: 'subscribe', sub_id: sub, conversation: sub === 's' ? id : '*', since: seq });
+    await plugin.event((one) => one.sub_id === sub && one.seq === last);
+    const seqs = plugin.received.flatMap((one) => (one.type === 'event' && one.sub_id === sub ? (one.seq ?? []) : []));
+    expect(seqs).toEqual(Array.from({ length: last - 1 }, (_, index) => index + 2));
+  }
+  expect(world.errors).toEqual([]);
+});
+
+test('a long replay waits for a slow reader instead of filling the memory', async () => {
+  const world = await createPluginWorld();
+  const id = await world.conversation();
+  const log = world.earshot.get(id)?.log;
+  const title = 'x'.repeat(10_000);
+  await Promise.all(Array.from({ length: 3000 }, async () => log?.append({ type: 'title_set', title })));
+  const plugin = await world.spawn();
+  plugin.pause();
+  plugin.send({ type: 'subscribe', sub_id: 's', conversation: id, since: 0 });
+  await expect.poll(() => world.host.waitingFor('tea'), { interval: 5 }).toBeGreaterThan(100_000);
+  expect(world.host.waitingFor('tea')).toBeLessThan(2 * MIB);
+  plugin.resume();
+  await plugin.event(({ seq }) => seq === 3001);
+});

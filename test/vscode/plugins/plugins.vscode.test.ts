@@ -1,0 +1,92 @@
+// The conformance suite of WIRE A against the extension in the real editor, with plugins in processes of their own.
+import * as assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { hubFolder } from '../../../src/node/hubFolder.ts';
+import { baseCases } from '../../support/plugins/conformance/baseCases.ts';
+import { type ConformanceWorld } from '../../support/plugins/conformance/conformance.ts';
+import { interactiveCases } from '../../support/plugins/conformance/interactiveCases.ts';
+import { queryCases } from '../../support/plugins/conformance/queryCases.ts';
+import { streamCases } from '../../support/plugins/conformance/streamCases.ts';
+import { attachRaw, type Relay, startRelay } from '../../support/plugins/rawPlugin.ts';
+import { folder, setting, useListening } from '../../support/vscode/listeningConversation.ts';
+import { eventually } from '../../support/vscode/startedExtension.ts';
+
+describe('program plugins', () => {
+  const listening = useListening();
+  const relays: Relay[] = [];
+  const names: string[] = [];
+  let plugins = 0;
+
+  before(() => setting('approvals.mode', 'reads'));
+  afterEach(async () => {
+    await Promise.all(names.splice(0).map((name) => vscode.commands.executeCommand('earshot.stopPlugin', { name })));
+    for (const relay of relays.splice(0)) await relay.close();
+  });
+  after(() => setting('plugins.programs', undefined));
+
+  const configure = async (programs: object) => {
+    await setting('plugins.programs', programs);
+    await eventually(
+      () => vscode.workspace.getConfiguration('earshot').inspect('plugins.programs')?.globalValue,
+      (value) => JSON.stringify(value) === JSON.stringify(programs),
+    );
+  };
+
+  const world: ConformanceWorld = {
+    get earshot() {
+      return listening.earshot;
+    },
+    conversation: async () => (await listening.begin()).log.id,
+    plugin: async ({ name = `tea-${plugins++}`, ...program } = {}) => {
+      const relay = await startRelay(name);
+      relays.push(relay);
+      names.push(name);
+      const before =
+        vscode.workspace.getConfiguration('earshot').inspect<object>('plugins.programs')?.globalValue ?? {};
+      await configure({ ...before, [name]: { command: relay.command, run: 'allow', ...program } });
+      await vscode.commands.executeCommand('earshot.runPlugin', { name, args: [] });
+      const plugin = await relay.connected();
+      await plugin.next('init');
+      return plugin;
+    },
+    script: (...answers) => {
+      const isOver = answers.every(({ calls = [] }) => calls.length > 0);
+      listening.server.restart(...answers, ...(isOver ? [{ text: ['Done.'] }] : []));
+    },
+    release: () => listening.server.release(),
+  };
+
+  for (const { title, run } of [...baseCases, ...streamCases, ...interactiveCases, ...queryCases]) {
+    it(title, () => run(world));
+  }
+
+  it('rights of workspace settings do not count', async () => {
+    const configuration = vscode.workspace.getConfiguration('earshot');
+    const evil = { evil: { command: ['/bin/sh', '-c', 'touch evil'], run: 'allow', start: 'window', approve: true } };
+    await configuration.update('plugins.programs', evil, vscode.ConfigurationTarget.Workspace);
+    try {
+      const { readPrograms } = await import('../../../src/vscode/plugins/pluginSettings.ts');
+      await eventually(
+        () => readPrograms().programs.get('evil'),
+        (program) => program !== undefined,
+      );
+      const program = readPrograms().programs.get('evil');
+      assert.deepEqual([program?.run, program?.start, program?.approve], ['ask', 'manual', false]);
+      await configure({ evil: { command: ['/bin/true'], run: 'deny' } });
+      assert.deepEqual(readPrograms().programs.get('evil')?.command, ['/bin/true'], 'the user’s own is taken whole');
+    } finally {
+      await configuration.update('plugins.programs', undefined, vscode.ConfigurationTarget.Workspace);
+      await configure({});
+    }
+  });
+
+  it('the window listens on its private socket and refuses outside listeners', async () => {
+    const path = join(await hubFolder(folder()), `window-${process.pid}.sock`);
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    const plugin = await attachRaw(path, { type: 'attach', name: 'ear', version: '1', listener: 'x' });
+    assert.match((await plugin.next('error')).message, /no outside listeners/);
+    await plugin.closed;
+  });
+});
