@@ -105,6 +105,20 @@ export class Turns {
     });
   }
 
+  /** Continues after a turn that failed, with the same messages: the user asked for it. */
+  async retry(live: Live): Promise<Result<void>> {
+    return this.#attempt(live, async () => {
+      if (live.turn !== undefined) return failed('running', 'The agent is still working.');
+      const { messages, turn } = live.log.state;
+      const isAnswered = messages.count === 0 || messages.all.at(-1)?.role === 'assistant';
+      if (turn.outcome !== 'error' || isAnswered)
+        return failed('nothing', 'There is nothing to retry. Write a message.');
+      const started = live.log.append({ type: 'turn_started', source: 'user' }).then(() => undefined);
+      await this.#start(live, started);
+      return succeeded(undefined);
+    });
+  }
+
   /** Resolves once the running turn, if any, has ended. */
   async stop(live: Live): Promise<void> {
     live.turn?.control.stop();

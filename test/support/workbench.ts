@@ -193,7 +193,7 @@ export class Workbench {
 
   /** Waits until nothing runs any more. */
   async settled(page = this.#page): Promise<void> {
-    await this.chat(page).getByRole('button', { name: 'Send' }).waitFor();
+    await this.chat(page).getByRole('button', { name: 'Send', exact: true }).waitFor();
   }
 
   statusBar(page = this.#page): Locator {
