@@ -15,6 +15,7 @@ import { type Folded } from './conversation/projections/project.ts';
 import { isBetweenCycles, type Live, viewLive } from './live.ts';
 import { type Subscription } from './notify/dispatcher.ts';
 import { Producers } from './notify/producers.ts';
+import { dismiss } from './notify/queue.ts';
 import { Subscriptions } from './notify/publishing.ts';
 import { Ownership, unsubscribe } from './ownership.ts';
 import { type Publisher, type QueuedMessage } from './ports/ports.ts';
@@ -157,6 +158,23 @@ export class Earshot implements Disposable, Publisher {
     return live === undefined ? notOpen() : this.#turns.deliverNow(live);
   }
 
+  /** Continues after a failed turn. */
+  async retry(id: string): Promise<Result<void>> {
+    const live = this.#live.get(id);
+    return live === undefined ? notOpen() : this.#turns.retry(live);
+  }
+
+  /** Withdraws pending notifications that the user does not want to be delivered. */
+  async dismiss(id: string, notifications: readonly string[]): Promise<Result<number>> {
+    const live = this.#live.get(id);
+    if (live === undefined || !live.log.owned) return notOpen();
+    try {
+      return succeeded(await dismiss(live.log, notifications));
+    } catch (error) {
+      return storageFailure(error);
+    }
+  }
+
   /** Offers queued messages that no turn will deliver to the front ends again. */
   async giveBack(id: string): Promise<void> {
     const live = this.#live.get(id);
@@ -180,9 +198,9 @@ export class Earshot implements Disposable, Publisher {
   }
 
   /** Withdraws pending notifications by their ids; fails if one of them is not pending. */
-  async dismiss(id: string, ids: readonly string[], reason: string): Promise<Result<void>> {
+  async withdrawPending(id: string, ids: readonly string[], reason: string): Promise<Result<void>> {
     const live = this.#live.get(id);
-    return live === undefined ? notOpen() : this.#turns.dismiss(live, ids, reason);
+    return live === undefined ? notOpen() : this.#turns.withdraw(live, ids, reason);
   }
 
   /** Resolves once no turn runs, including one that follows another immediately. */

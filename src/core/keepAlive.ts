@@ -1,4 +1,4 @@
-// Keeps conversations live that no chat shows, as long as a background command runs in them, a mention is pending or a plugin holds them.
+// Keeps conversations live that no chat shows, as long as something runs in them, a mention is pending or a plugin holds them.
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { type Earshot } from './earshot.ts';
@@ -41,8 +41,7 @@ export class KeepAlive implements Disposable {
 
   /** No longer shown: closed now, or when nothing runs in it and nobody holds it. */
   async leave(id: string): Promise<void> {
-    const isNeeded = this.#deps.handles.hasRunning(id) || this.#holds.has(id) || this.#isMentioned(id);
-    if (!isNeeded) return this.#deps.earshot.close(id);
+    if (!this.#isBusy(id)) return this.#deps.earshot.close(id);
     this.#left.add(id);
   }
 
@@ -63,6 +62,18 @@ export class KeepAlive implements Disposable {
     this.#left.delete(id);
     this.#timers.get(id)?.dispose();
     this.#timers.delete(id);
+  }
+
+  /** Opens conversations whose turns were running when the window was closed: what waits for the user is asked again. */
+  async resume(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      this.#left.add(id);
+      const opened = await this.#deps.earshot.open(id);
+      if (!opened.ok || !opened.value.owned) {
+        this.#left.delete(id);
+        await this.#deps.earshot.close(id);
+      } else this.#closeWhenIdle(id);
+    }
   }
 
   /** Opens those of these conversations whose commands still run: their supervisors wait for an owner. */

@@ -106,12 +106,26 @@ export class Turns {
   }
 
   /** Withdraws pending notifications; all of them or none. */
-  async dismiss(live: Live, ids: readonly string[], reason: string): Promise<Result<void>> {
+  async withdraw(live: Live, ids: readonly string[], reason: string): Promise<Result<void>> {
     return this.#attempt(live, async () => {
       const { pending } = live.log.state;
       const unknown = ids.find((one) => pending.get(one) === undefined);
       if (unknown !== undefined) return failed('carried', `No notification with the id “${unknown}” is pending.`);
       await live.log.append({ type: 'notification_withdrawn', ids: [...new Set(ids)], reason });
+      return succeeded(undefined);
+    });
+  }
+
+  /** Continues after a turn that failed, with the same messages: the user asked for it. */
+  async retry(live: Live): Promise<Result<void>> {
+    return this.#attempt(live, async () => {
+      if (live.turn !== undefined) return failed('running', 'The agent is still working.');
+      const { messages, turn } = live.log.state;
+      const isAnswered = messages.count === 0 || messages.all.at(-1)?.role === 'assistant';
+      if (turn.outcome !== 'error' || isAnswered)
+        return failed('nothing', 'There is nothing to retry. Write a message.');
+      const started = live.log.append({ type: 'turn_started', source: 'user' }).then(() => undefined);
+      await this.#start(live, started);
       return succeeded(undefined);
     });
   }

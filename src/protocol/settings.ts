@@ -1,5 +1,6 @@
 // The settings with their defaults, and their validation. A test compares them with `contributes.configuration` in package.json.
 import * as z from 'zod';
+import { APPROVAL_MODES, MODES } from './page/controlsView.ts';
 import { describeIssue } from './describeIssue.ts';
 import { FORMATS } from './event.ts';
 import { HUB_IDENTITY, HUB_NAME } from './hub.ts';
@@ -44,11 +45,19 @@ export const settingSchemas = {
   model: z.string().default(''),
   baseUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
   models: z.record(z.string(), modelOptionsSchema).default({}),
-  mode: z.enum(['agent', 'plan']).default('agent'),
+  mode: z.enum(MODES).default('agent'),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/)
+    .default('USD'),
+  'attention.toast': z.boolean().default(true),
+  'attention.sound': z.boolean().default(false),
+  'attention.systemNotice': z.boolean().default(false),
+  sendKey: z.enum(['enter', 'modifierEnter']).default('enter'),
   'limits.tokens': z.int().min(0).default(0),
   'limits.cost': z.number().min(0).default(0),
   idleTimeout: z.int().min(5).max(3600).default(300),
-  'approvals.mode': z.enum(['ask', 'reads', 'edits', 'all']).default('reads'),
+  'approvals.mode': z.enum(APPROVAL_MODES).default('reads'),
   'approvals.commands': z.array(z.string()).default([]),
   'mcp.servers': z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
   'mcp.inputs': z.array(z.record(z.string(), z.unknown())).default([]),

@@ -3,6 +3,8 @@ import { type BringBackMessage } from './changesView.ts';
 import { type CallPreview } from './diffView.ts';
 import { type EventOf } from './event.ts';
 import { type Level } from './notification.ts';
+import { type NotificationLabel } from './page/pendingView.ts';
+import { type NoticeActionMessage } from './page/transcriptMessages.ts';
 
 /** Notifications as they were delivered, shown on the card of their carrier. */
 export interface CarriedView {
@@ -10,8 +12,10 @@ export interface CarriedView {
   readonly shown: number;
   readonly total: number;
   readonly worst: Level;
-  /** One line for each shown notification: `file.changed src/a.ts`. */
-  readonly labels: readonly string[];
+  /** One for each shown notification. */
+  readonly labels: readonly NotificationLabel[];
+  /** The first line of the most severe one. */
+  readonly reason: string;
   /** Estimated. */
   readonly tokens: number;
   /** `carried`: the carrier is in the log. `accepted`: a request with it was answered. */
@@ -29,6 +33,8 @@ export type ToolState =
   | 'done'
   | 'failed'
   | 'rejected'
+  /** It was stopped before it began. */
+  | 'not_run'
   | 'interrupted';
 
 /** What the user needs to answer, besides the call itself. */
@@ -88,6 +94,8 @@ export type TranscriptItem =
       readonly carried?: CarriedView;
       /** Changes of files, by hash; `read_diff` requests the difference. */
       readonly changes?: NonNullable<EventOf<'tool_call_response'>['changes']>;
+      /** From the approval, or the call, to the result. */
+      readonly milliseconds?: number;
       /** In the state `approval`. */
       readonly approval?: ApprovalView;
       /** Can be answered in the state `question`. */
@@ -102,5 +110,6 @@ export type TranscriptItem =
       readonly level: 'info' | 'warning' | 'error';
       readonly text: string;
       readonly nextStep?: string;
-      readonly action?: { readonly label: string; readonly message: BringBackMessage };
+      /** The label is English, the key of its translation. */
+      readonly action?: { readonly label: string; readonly message: BringBackMessage | NoticeActionMessage };
     };

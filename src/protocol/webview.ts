@@ -1,22 +1,32 @@
 // Messages between the host and the chat page. The page imports types only; the host validates what the page sends.
 import * as z from 'zod';
 import { type ChangesView, changesMessages } from './changesView.ts';
+import { type CompletionsMessage, completionsMessages } from './page/completionsView.ts';
+import { type ContextView, type Controls, controlsMessages } from './page/controlsView.ts';
+import {
+  type ConversationsMessage,
+  conversationId,
+  conversationsMessages,
+  type OtherConversation,
+} from './page/conversationsView.ts';
 import { type FileDiff } from './diffView.ts';
 import { type HandleView, handlesMessages } from './handlesView.ts';
 import { type Level } from './notification.ts';
+import { type PendingEntry, pendingMessages } from './page/pendingView.ts';
 import { type TodoItem } from './todo.ts';
 import { type TranscriptItem } from './transcript.ts';
+import { transcriptMessages } from './page/transcriptMessages.ts';
 
 /** Messages from the page. The host sends nothing before `ready`. */
 export const fromPageSchema = z.discriminatedUnion('type', [
   /** Also sent after a gap in the numbering. The host answers with a snapshot. */
+  z.strictObject({ type: z.literal('ready') }),
+  /** The unsent text, shortly after each change. Null: of a new chat. */
   z.strictObject({
-    type: z.literal('ready'),
-    /** The page was just loaded and has no state, not even the draft. */
-    fresh: z.boolean(),
+    type: z.literal('draft'),
+    conversation: conversationId.nullable(),
+    text: z.string().max(2_000_000),
   }),
-  /** The unsent text, shortly after each change. */
-  z.strictObject({ type: z.literal('draft'), text: z.string().max(2_000_000) }),
   /** Queues the message while a turn runs. Attachments go with it. */
   z.strictObject({ type: z.literal('send'), text: z.string().max(1_000_000) }),
   /** Interrupts the running turn and becomes its next request. */
@@ -57,11 +67,21 @@ export const fromPageSchema = z.discriminatedUnion('type', [
     /** A list if several may be chosen; empty if the user gives no answer. */
     answer: z.union([z.string().max(100_000), z.array(z.string().max(100_000)).max(100)]),
   }),
-  z.strictObject({ type: z.literal('open_file'), path: z.string().max(5000), line: z.int().positive().optional() }),
+  z.strictObject({
+    type: z.literal('open_file'),
+    path: z.string().max(5000),
+    line: z.int().positive().optional(),
+    column: z.int().positive().optional(),
+  }),
   /** Requests the changes of a call for its card; answered with `diff`. */
   z.strictObject({ type: z.literal('read_diff'), call: z.string().max(500) }),
   ...changesMessages,
   ...handlesMessages,
+  ...controlsMessages,
+  ...conversationsMessages,
+  ...pendingMessages,
+  ...transcriptMessages,
+  ...completionsMessages,
   z.strictObject({ type: z.literal('show_log') }),
   /** Takes over a conversation that is open in another window. */
   z.strictObject({ type: z.literal('continue_here') }),
@@ -83,7 +103,7 @@ interface QueuedView {
 export interface AttachmentView {
   /** An image's hash, or a file's path. */
   readonly id: string;
-  readonly kind: 'image' | 'file';
+  readonly kind: 'image' | 'file' | 'text';
   readonly name: string;
   /** A thumbnail as a data URL. */
   readonly preview?: string;
@@ -123,6 +143,12 @@ export interface Obstacle {
 }
 
 export interface ChatState {
+  /** The shown conversation; null: a new chat. */
+  readonly conversation: string | null;
+  /** Its unsent text when it was shown; the page uses it only then. Null: the text in the composer belongs to it. */
+  readonly draft: string | null;
+  readonly controls: Controls;
+  readonly others: readonly OtherConversation[];
   readonly version: string;
   readonly hostVersion: string;
   /** The model's name and a short description: `Guide`, `offline, no AI`. */
@@ -131,7 +157,12 @@ export interface ChatState {
   readonly running: boolean;
   /** False if nothing can be sent (no storage, no folder); an obstacle says why. */
   readonly canSend: boolean;
-  readonly pending: { readonly count: number; readonly worst: Level | null };
+  readonly pending: {
+    readonly count: number;
+    readonly worst: Level | null;
+    /** The most severe first; not all of a large number. */
+    readonly entries: readonly PendingEntry[];
+  };
   /** Null: nothing is held back. */
   readonly heldBack: HeldReason | null;
   /** Oldest first. */
@@ -173,6 +204,13 @@ export type ToPage =
   | { readonly type: 'delta'; readonly number: number; readonly changes: readonly Change[] }
   /** The following are not numbered, since they change no state of the chat. */
   | { readonly type: 'focus_composer' }
+  /** Shows the list of conversations in the panel. */
+  | { readonly type: 'show_conversations' }
+  | ConversationsMessage
+  | CompletionsMessage
+  /** Plays a short sound. */
+  | { readonly type: 'sound' }
+  | { readonly type: 'context'; readonly context: ContextView | null }
   /** Returns a message that was not accepted, in front of what was typed since. */
   | { readonly type: 'restore_draft'; readonly text: string }
   | { readonly type: 'diff'; readonly call: string; readonly files: readonly FileDiff[] };

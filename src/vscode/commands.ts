@@ -4,13 +4,13 @@ import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
 
 /** A command without a handler does not compile. */
-export type CommandHandlers = { readonly [C in CommandId]: (target?: unknown) => Promise<void> | void };
+export type CommandHandlers = { readonly [C in CommandId]: (...given: readonly unknown[]) => Promise<void> | void };
 
 /** Each command waits until the handlers are loaded. Undefined: they could not be loaded. */
 export function registerCommands(handlers: () => Promise<CommandHandlers | undefined>): Disposable {
   const held = new DisposableStore();
   for (const id of Object.values(COMMANDS)) {
-    held.add(vscode.commands.registerCommand(id, async (target?: unknown) => (await handlers())?.[id](target)));
+    held.add(vscode.commands.registerCommand(id, async (...given: unknown[]) => (await handlers())?.[id](...given)));
   }
   return held;
 }

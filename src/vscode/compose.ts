@@ -11,16 +11,21 @@ import { createTasksProducer } from '../producers/tasks/tasks.ts';
 import { createDiskEntries } from '../storage/checkpoints/diskEntries.ts';
 import { type CommandHandlers } from './commands.ts';
 import { composeChat, composeFrontends, composeView } from './compose/chat.ts';
+import { composeCompletions } from './compose/completions.ts';
 import { composeHandles } from './compose/handles.ts';
 import { composeHub, offerMessageTools } from './compose/hub.ts';
 import { composeMcp } from './compose/mcp.ts';
 import { composeModels } from './compose/models.ts';
+import { composeNotifications } from './compose/notifications.ts';
 import { composePlugins } from './compose/plugins.ts';
 import { composeStorage } from './compose/storage.ts';
 import { composeTools } from './compose/tools.ts';
 import { type Window } from './compose/window.ts';
+import { firstMinutes } from './firstMinutes.ts';
 import { COMMANDS } from './ids.ts';
 import { createLanguageTools } from './language/languageTools.ts';
+import { type LazyTree } from './notifications/lazyTree.ts';
+import { type NotificationNode } from './notifications/notificationsView.ts';
 import { type Output } from './output.ts';
 import { type PluginRows, type PluginsTree } from './plugins/pluginsTree.ts';
 import { createProducers } from './producers.ts';
@@ -38,6 +43,7 @@ export interface Shell {
   readonly logger: Output;
   readonly statusBar: StatusBar;
   readonly pluginsTree: Pick<PluginsTree, 'follow'>;
+  readonly notifications: LazyTree<NotificationNode>;
 }
 
 export interface Composed extends Disposable {
@@ -52,7 +58,10 @@ export interface Composed extends Disposable {
   close(): Promise<void>;
 }
 
-export function compose(context: vscode.ExtensionContext, { logger, statusBar, pluginsTree }: Shell): Composed {
+export function compose(
+  context: vscode.ExtensionContext,
+  { logger, statusBar, pluginsTree, notifications: tree }: Shell,
+): Composed {
   const held = new DisposableStore();
   const settings = held.add(new SettingsReader());
   const report = (what: string) => (error: unknown) => logger.error(what, error);
@@ -107,7 +116,10 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar, p
   const entries = createDiskEntries(() => workspace.folders);
   const changes = { workspace, buffers, entries, snapshots, checkpoints };
   const review = held.add(new ReviewController({ ...base, ...changes, earshot, chat, frontend: frontends.chat }));
-  const page = composeView(window, chatting, review.handlers);
+  const notifications = composeNotifications(window, { earshot, store, chat, tree });
+  const completing = composeCompletions(window, { ...chatting, userFiles, model });
+  const ofPage = { ...review.handlers, ...notifications.handlers, ...completing.handlers };
+  const page = composeView(window, chatting, ofPage);
   held.add(
     models.onDidChangeModels(() => {
       earshot.reconsider();
@@ -131,6 +143,9 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar, p
       ...review.commands,
       ...mcp.commands,
       ...plugins.commands,
+      ...notifications.commands,
+      ...completing.commands,
+      ...firstMinutes(page.view, chat),
     },
     view: page.view,
     pluginRows: () => plugins.rows(),

@@ -4,8 +4,11 @@ import { setDisposableTracker } from '../base/disposable.ts';
 import { type Earshot } from '../core/earshot.ts';
 import { mayHaveConversations } from '../storage/folderIndex.ts';
 import { registerCommands } from './commands.ts';
+import { problemActions } from './completions/editorCommands.ts';
 import { type Composed, type Shell } from './compose.ts';
-import { CHAT_VIEW, PLUGINS_VIEW } from './ids.ts';
+import { CHAT_VIEW, NOTIFICATIONS_VIEW, PLUGINS_VIEW } from './ids.ts';
+import { LazyTree } from './notifications/lazyTree.ts';
+import { type NotificationNode } from './notifications/notificationsView.ts';
 import { createOutput } from './output.ts';
 import { PluginsTree, startsWithWindow } from './plugins/pluginsTree.ts';
 import { StatusBar } from './statusBar.ts';
@@ -32,7 +35,10 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     });
   }
   const pluginsTree = new PluginsTree(async () => (await load('the program plugins'))?.pluginRows());
-  const shell: Shell = { logger: createOutput(), statusBar: new StatusBar(), pluginsTree };
+  const notifications = new LazyTree<NotificationNode>(NOTIFICATIONS_VIEW, () => {
+    void load('the Notifications view').catch((error: unknown) => shell.logger.error('the view is empty', error));
+  });
+  const shell: Shell = { logger: createOutput(), statusBar: new StatusBar(), notifications, pluginsTree };
   /** The first use loads everything; the next use retries after a failure. */
   const load = (why: string): Promise<Composed | undefined> => {
     loading ??= compose(context, shell, why).catch((error: unknown) => {
@@ -47,7 +53,11 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     shell.statusBar,
     pluginsTree,
     vscode.window.registerTreeDataProvider(PLUGINS_VIEW, pluginsTree),
+    notifications,
     registerCommands(async () => (await load('a command'))?.commands),
+    vscode.languages.registerCodeActionsProvider('*', problemActions, {
+      providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
+    }),
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, {
       resolveWebviewView: async (view, ...rest) => {
         const open = new Set([view]);

@@ -5,10 +5,32 @@ export const COMMANDS = {
   newChat: 'earshot.newChat',
   stop: 'earshot.stop',
   deliverNow: 'earshot.deliverNow',
+  sendSelection: 'earshot.sendSelection',
+  attachFile: 'earshot.attachFile',
+  attachProblems: 'earshot.attachProblems',
+  attachTerminal: 'earshot.attachTerminal',
+  explainProblem: 'earshot.explainProblem',
+  fixProblem: 'earshot.fixProblem',
+  commitMessage: 'earshot.commitMessage',
+  openWalkthrough: 'earshot.openWalkthrough',
+  tour: 'earshot.tour',
+  showNotifications: 'earshot.showNotifications',
+  dismissNotification: 'earshot.dismissNotification',
+  clearNotifications: 'earshot.clearNotifications',
+  muteKind: 'earshot.muteKind',
+  muteSource: 'earshot.muteSource',
+  mutePath: 'earshot.mutePath',
+  showNotification: 'earshot.showNotification',
+  filterNotifications: 'earshot.filterNotifications',
+  searchNotifications: 'earshot.searchNotifications',
+  resetNotificationFilter: 'earshot.resetNotificationFilter',
   showLog: 'earshot.showLog',
   chooseModel: 'earshot.chooseModel',
   setApiKey: 'earshot.setApiKey',
   openConversation: 'earshot.openConversation',
+  showConversations: 'earshot.showConversations',
+  openSettings: 'earshot.openSettings',
+  openWaiting: 'earshot.openWaiting',
   renameConversation: 'earshot.renameConversation',
   forkConversation: 'earshot.forkConversation',
   exportConversation: 'earshot.exportConversation',
@@ -44,7 +66,11 @@ export const HAS_MCP_SERVERS = 'earshot.hasMcpServers';
 export const PLUGINS_VIEW = 'earshot.plugins';
 /** The context key that says whether there are program plugins to show. */
 export const HAS_PLUGINS = 'earshot.hasPlugins';
+export const NOTIFICATIONS_CONTAINER = 'earshot-notifications';
+export const NOTIFICATIONS_VIEW = 'earshot.notifications';
 /** The context key with the files that have changes to review. */
 export const CHANGED_FILES = 'earshot.changedFiles';
+/** The context key that is set while the Notifications view is filtered. */
+export const NOTIFICATIONS_FILTERED = 'earshot.notificationsFiltered';
 /** Every setting is in this section; its key within is a `SettingName`. */
 export const SETTINGS_SECTION = 'earshot';

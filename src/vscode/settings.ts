@@ -41,8 +41,10 @@ function read() {
   return readSettings((name) => configuration.get(name));
 }
 
-/** Writes to the user settings; undefined removes the value. */
+/** Writes to the user settings, or to the workspace's where these have a value of their own; undefined removes the value. */
 export async function updateSetting<N extends SettingName>(name: N, value: Settings[N] | undefined): Promise<void> {
   const configuration = vscode.workspace.getConfiguration(SETTINGS_SECTION);
-  await configuration.update(name, value, vscode.ConfigurationTarget.Global);
+  const { workspaceValue } = configuration.inspect(name) ?? {};
+  const { Global, Workspace } = vscode.ConfigurationTarget;
+  await configuration.update(name, value, workspaceValue === undefined ? Global : Workspace);
 }

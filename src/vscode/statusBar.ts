@@ -1,13 +1,14 @@
 // The status bar item: an open approval or question, otherwise the pending notifications of the shown conversation.
 import * as vscode from 'vscode';
 import { type Disposable } from '../base/disposable.ts';
+import { type ConversationActivity, type OtherConversation } from '../protocol/page/conversationsView.ts';
 import { type Level } from '../protocol/notification.ts';
 import { COMMANDS } from './ids.ts';
 
 export interface StatusBarState {
-  readonly approvals: number;
-  readonly questions: number;
-  readonly running: boolean;
+  /** What the shown conversation does. */
+  readonly activity?: ConversationActivity;
+  readonly others: readonly OtherConversation[];
   /** The shown conversation's name on the hub. */
   readonly agent?: string | undefined;
   readonly pending: { readonly count: number; readonly worst: Level | null; readonly newest: readonly string[] };
@@ -26,7 +27,7 @@ export class StatusBar implements Disposable {
     this.#item = vscode.window.createStatusBarItem('earshot.status', vscode.StatusBarAlignment.Right, 100);
     this.#item.name = 'Earshot';
     this.#item.command = COMMANDS.openChat;
-    this.update({ approvals: 0, questions: 0, running: false, pending: { count: 0, worst: null, newest: [] } });
+    this.update({ others: [], pending: { count: 0, worst: null, newest: [] } });
     this.#item.show();
   }
 
@@ -38,6 +39,7 @@ export class StatusBar implements Disposable {
     const colour = open !== undefined ? 'statusBarItem.warningBackground' : worst;
     this.#item.backgroundColor = colour === undefined ? undefined : new vscode.ThemeColor(colour);
     const lines = open === undefined ? tooltipLines(state) : [open.tooltip];
+    this.#item.command = open?.command ?? COMMANDS.openChat;
     this.#item.tooltip = lines.join('\n');
     this.#item.accessibilityInformation = { label: `Earshot: ${lines.join(' ')}` };
   }
@@ -47,33 +49,67 @@ export class StatusBar implements Disposable {
   }
 }
 
-/** Requests to the user take precedence. */
-function openRequest({ approvals, questions }: StatusBarState): { text: string; tooltip: string } | undefined {
-  if (approvals > 0) {
-    return {
-      text: '$(question) Earshot: waiting for approval',
-      tooltip: vscode.l10n.t('Waiting for approval of a tool call.'),
-    };
-  }
-  if (questions === 0) return undefined;
+interface OpenRequestText {
+  readonly text: string;
+  readonly tooltip: string;
+  /** Shows the conversation that waits. */
+  readonly command?: vscode.Command;
+}
+
+/** Requests to the user take precedence, those of the shown conversation first. */
+function openRequest({ activity, others }: StatusBarState): OpenRequestText | undefined {
+  if (activity === 'approval' || activity === 'question') return REQUESTS[activity]();
+  const other = others.find((one) => one.activity === 'approval') ?? others.find((one) => one.activity === 'question');
+  if (other?.activity !== 'approval' && other?.activity !== 'question') return undefined;
+  const { text, tooltip } = REQUESTS[other.activity]();
+  const title = vscode.l10n.t('Open Conversation');
   return {
-    text: '$(question) Earshot: waiting for answer',
-    tooltip: vscode.l10n.t('Waiting for your answer to a question.'),
+    text,
+    tooltip: `${tooltip} ${vscode.l10n.t('Conversation: {0}', other.title)}`,
+    command: { command: COMMANDS.openWaiting, title, arguments: [other.id] },
   };
 }
 
-function statusText({ running, pending }: StatusBarState): string {
-  const icon = running ? '$(loading~spin)' : pending.count > 0 ? '$(bell-dot)' : '$(bell)';
+const REQUESTS = {
+  approval: (): OpenRequestText => ({
+    text: `$(question) ${vscode.l10n.t('Earshot: waiting for approval')}`,
+    tooltip: vscode.l10n.t('Waiting for approval of a tool call.'),
+  }),
+  question: (): OpenRequestText => ({
+    text: `$(question) ${vscode.l10n.t('Earshot: waiting for answer')}`,
+    tooltip: vscode.l10n.t('Waiting for your answer to a question.'),
+  }),
+};
+
+function statusText({ activity, pending }: StatusBarState): string {
+  const icon = activity === 'running' ? '$(loading~spin)' : pending.count > 0 ? '$(bell-dot)' : '$(bell)';
   return pending.count > 0 ? `${icon} Earshot ${pending.count}` : `${icon} Earshot`;
 }
 
-function tooltipLines({ running, pending, agent }: StatusBarState): string[] {
-  const work = running ? vscode.l10n.t('The agent is working.') : vscode.l10n.t('Click to open the chat.');
+function tooltipLines({ activity, others, pending, agent }: StatusBarState): string[] {
+  const work =
+    activity === 'running' ? vscode.l10n.t('The agent is working.') : vscode.l10n.t('Click to open the chat.');
   const name = agent === undefined ? [] : [vscode.l10n.t('Other agents know this conversation as {0}.', agent)];
-  if (pending.count === 0) return [work, vscode.l10n.t('No pending notifications.'), ...name];
-  const count =
-    pending.count === 1
-      ? vscode.l10n.t('1 pending notification:')
-      : vscode.l10n.t('{0} pending notifications:', pending.count);
-  return [work, count, ...pending.newest, ...name];
+  return [work, ...pendingLines(pending), ...others.map(describeOther), ...name];
+}
+
+function pendingLines({ count, newest }: StatusBarState['pending']): string[] {
+  if (count === 0) return [vscode.l10n.t('No pending notifications.')];
+  const head =
+    count === 1 ? vscode.l10n.t('1 pending notification:') : vscode.l10n.t('{0} pending notifications:', count);
+  return [head, ...newest];
+}
+
+function describeOther({ title, activity }: OtherConversation): string {
+  switch (activity) {
+    case 'running':
+      return vscode.l10n.t('Running: {0}', title);
+    case 'failed':
+      return vscode.l10n.t('Failed: {0}', title);
+    case 'unread':
+      return vscode.l10n.t('Finished: {0}', title);
+    case 'approval':
+    case 'question':
+      return vscode.l10n.t('Waiting for you: {0}', title);
+  }
 }

@@ -2,8 +2,11 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ChatHead, Obstacle } from '../protocol/webview.ts';
 import { valueAt } from './chunked.ts';
-import { Composer } from './composer.tsx';
-import { HeldBack } from './heldBack.tsx';
+import { Composer } from './composer/composer.tsx';
+import { Conversations, ConversationTabs } from './panel/conversations.tsx';
+import { Footer } from './panel/footer.tsx';
+import { PendingDrawer } from './panel/pendingDrawer.tsx';
+import { PinnedBar } from './panel/pinnedBar.tsx';
 import { type Actions, ActionsProvider } from './render/actions.ts';
 import { ChangedFiles } from './render/changedFiles.tsx';
 import { HandleList } from './render/handles.tsx';
@@ -22,6 +25,7 @@ interface Properties {
 
 export function App({ state, post, keepDraft, readDiff }: Properties) {
   const field = useRef<HTMLTextAreaElement>(null);
+  const page = useRef<HTMLElement>(null);
   const [draft, setDraftState] = useState('');
   const [sent, setSent] = useState(0);
   const setDraft = (text: string) => {
@@ -48,28 +52,74 @@ export function App({ state, post, keepDraft, readDiff }: Properties) {
     if (back.length > 0) setDraft([...back, draft].filter((text) => text !== '').join('\n'));
   }, [state.returned]);
 
+  const [finding, setFinding] = useState(false);
+  const [listing, setListing] = useState(false);
+  useEffect(() => {
+    if (state.listRequests > 0) setListing(true);
+  }, [state.listRequests]);
+  useEffect(() => {
+    if (state.draft.serial > 0) setDraftState(state.draft.text);
+  }, [state.draft]);
+  const shown = state.head?.conversation;
+  useEffect(() => {
+    setListing(false);
+    // The host may have stored what was typed since for another conversation.
+    if (state.head?.draft === null && draft !== '') {
+      post({ type: 'draft', conversation: null, text: '' });
+      keepDraft(draft);
+    }
+  }, [shown]);
+
   const { head } = state;
   if (head === null) return <p class="loading">{strings.loading}</p>;
+  const closeList = () => {
+    setListing(false);
+    field.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'f' && (event.ctrlKey || event.metaKey) && state.items.length > 0) setFinding(true);
+    else if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {
+      jumpToRequest(page.current, event.key === 'ArrowUp' ? -1 : 1);
+    } else return;
+    event.preventDefault();
+  };
   const suggest = (text: string) => {
-    setDraft(text);
+    if (head.canSend) {
+      post({ type: 'send', text });
+      setSent(sent + 1);
+    } else setDraft(text);
     field.current?.focus();
   };
   return (
     <ActionsProvider value={actions}>
-      <main class="chat">
+      <main class="chat" ref={page} onKeyDown={onKeyDown}>
         <h1 class="hidden">{head.title === '' ? strings.earshot : head.title}</h1>
         {head.obstacles.map((obstacle) => (
           <ObstacleBar key={obstacle.text} obstacle={obstacle} post={post} />
         ))}
-        {state.items.length === 0 ? (
+        <ConversationTabs head={head} />
+        {listing ? (
+          <Conversations head={head} listed={state.conversations} close={closeList} />
+        ) : state.items.length === 0 ? (
           <Welcome head={head} suggest={suggest} />
         ) : (
-          <Transcript key={valueAt(state.items, 0)?.id} items={state.items} running={head.running} sent={sent} />
+          <Transcript
+            key={head.conversation ?? valueAt(state.items, 0)?.id}
+            items={state.items}
+            running={head.running}
+            sent={sent}
+            finding={finding}
+            endFinding={() => {
+              setFinding(false);
+              field.current?.focus();
+            }}
+          />
         )}
         <HandleList handles={head.handles} />
         <TodoList items={head.todo} />
         {head.changes != null && <ChangedFiles changes={head.changes} running={head.running} />}
-        <HeldBack heldBack={head.heldBack} pending={head.pending} />
+        <PendingDrawer heldBack={head.heldBack} pending={head.pending} />
+        <PinnedBar key={shown} items={state.items} head={head} area={page} />
         <Composer
           draft={draft}
           setDraft={setDraft}
@@ -80,10 +130,12 @@ export function App({ state, post, keepDraft, readDiff }: Properties) {
           returned={head.returned === true}
           approvals={openApprovals(state)}
           onSent={() => setSent(sent + 1)}
-          recall={() => lastRequest(state)}
+          recall={() => earlierRequests(state)}
+          sendKey={head.controls.sendKey}
+          completions={state.completions}
           field={field}
         />
-        <Footer head={head} />
+        <Footer head={head} context={state.context} />
         <div class="hidden" role="status" aria-live="polite" key="announcer">
           <span key={state.announcement.serial}>{state.announcement.text}</span>
         </div>
@@ -104,12 +156,28 @@ function openApprovals(state: PageState): string[] {
   return open.reverse();
 }
 
-function lastRequest(state: PageState): string | undefined {
+/** Focuses the request before or after what is at the top of the transcript. */
+function jumpToRequest(page: HTMLElement | null, by: 1 | -1): void {
+  const area = page?.querySelector('.scroller');
+  const top = area?.getBoundingClientRect().top ?? 0;
+  const requests = [...(area?.querySelectorAll<HTMLElement>('.item-request') ?? [])];
+  const isBefore = (one: HTMLElement) => one.getBoundingClientRect().top < top - 4;
+  const next = by < 0 ? requests.findLast(isBefore) : requests.find((one) => one.getBoundingClientRect().top > top + 8);
+  next?.scrollIntoView({ block: 'start' });
+}
+
+const MOST_RECALLED = 100;
+
+/** The newest first. */
+function earlierRequests(state: PageState): string[] {
+  const found: string[] = [];
   for (const chunk of state.items.chunks.toReversed()) {
-    const found = chunk.findLast((item) => item.type === 'request' && item.source === 'user');
-    if (found?.type === 'request') return found.text;
+    for (const item of chunk.toReversed()) {
+      if (item.type === 'request' && item.source === 'user' && item.text !== found.at(-1)) found.push(item.text);
+      if (found.length === MOST_RECALLED) return found;
+    }
   }
-  return undefined;
+  return found;
 }
 
 function ObstacleBar({ obstacle, post }: { readonly obstacle: Obstacle; readonly post: Actions['post'] }) {
@@ -160,26 +228,4 @@ function Welcome({ head, suggest }: { readonly head: ChatHead; readonly suggest:
 function suggestionsFor({ model }: ChatHead): readonly string[] {
   const [tour, ...more] = model.label === strings.guide ? strings.guideSuggestions : [];
   return [...(tour === undefined ? [] : [tour]), ...strings.suggestions, ...more];
-}
-
-function Footer({ head }: { readonly head: ChatHead }) {
-  const { pending, model, meter } = head;
-  return (
-    <footer class="footer">
-      <span class="model" title={`${model.label} · ${model.detail}`}>
-        {model.label} · {model.detail}
-      </span>
-      {meter !== null && (
-        <span class="meter" title={strings.contextTitle(meter.context, meter.tokens, meter.notificationTokens)}>
-          {strings.contextUsed(meter.context)}
-          {meter.cost !== null && ` · ${strings.cost(meter.cost)}`}
-        </span>
-      )}
-      {pending.count > 0 && (
-        <span class={`pending level-${pending.worst ?? 'info'}`}>
-          <Icon name="bell" /> {strings.pendingCount(pending.count)}
-        </span>
-      )}
-    </footer>
-  );
 }

@@ -5,6 +5,7 @@ import type { FromPage, ToPage } from '../protocol/webview.ts';
 import { App } from './app.tsx';
 import { DiffReader } from './diffs.ts';
 import { FailedPage, Restarts, RootBoundary } from './restarts.tsx';
+import { playSound } from './sound.ts';
 import { initialState, reduce } from './state.ts';
 
 interface VsCodeApi {
@@ -69,7 +70,7 @@ function restart(): void {
   [givenUp, failing] = [false, false];
   state = initialState;
   draw();
-  post({ type: 'ready', fresh: true });
+  post({ type: 'ready' });
 }
 
 function giveUp(): void {
@@ -91,18 +92,20 @@ function renewRoot(): void {
 }
 
 const DRAFT_MILLISECONDS = 200;
-let draft: { text: string; timer: number } | undefined;
+let draft: { text: string; timer: number; conversation: string | null } | undefined;
 
 /** Sends the draft to the host shortly after each change, and at the latest when the page closes. */
 function keepDraft(text: string): void {
   clearTimeout(draft?.timer);
-  draft = { text, timer: window.setTimeout(sendDraft, text === '' ? 0 : DRAFT_MILLISECONDS) };
+  const conversation = state.head?.conversation ?? null;
+  draft = { text, conversation, timer: window.setTimeout(sendDraft, text === '' ? 0 : DRAFT_MILLISECONDS) };
 }
 
 function sendDraft(): void {
   if (draft === undefined) return;
-  clearTimeout(draft.timer);
-  post({ type: 'draft', text: draft.text });
+  const { timer, ...rest } = draft;
+  clearTimeout(timer);
+  post({ type: 'draft', ...rest });
   draft = undefined;
 }
 window.addEventListener('pagehide', sendDraft);
@@ -110,14 +113,19 @@ window.addEventListener('pagehide', sendDraft);
 // The page is rendered at most once a frame.
 window.addEventListener('message', (event: MessageEvent<unknown>) => {
   if (!isToPage(event.data)) return;
+  if (event.data.type === 'sound') {
+    playSound();
+    return;
+  }
   if (event.data.type === 'diff') {
     diffs.resolve(event.data.call, event.data.files);
     return;
   }
   try {
     const { snapshotRequests } = state;
+    if (event.data.type === 'snapshot') sendDraft();
     state = reduce(state, event.data);
-    if (state.snapshotRequests !== snapshotRequests) post({ type: 'ready', fresh: false });
+    if (state.snapshotRequests !== snapshotRequests) post({ type: 'ready' });
   } catch (error) {
     fail(error);
     return;
@@ -130,6 +138,11 @@ const TO_PAGE = new Set<string>([
   'snapshot',
   'delta',
   'focus_composer',
+  'show_conversations',
+  'conversations',
+  'completions',
+  'context',
+  'sound',
   'restore_draft',
   'diff',
 ] satisfies ToPage['type'][]);
@@ -141,4 +154,4 @@ function isToPage(data: unknown): data is ToPage {
 }
 
 draw();
-post({ type: 'ready', fresh: true });
+post({ type: 'ready' });

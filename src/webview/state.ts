@@ -1,9 +1,13 @@
 // The page's state as a pure reducer over the host's messages. A gap in the numbers requests a new snapshot.
 import { unreachable } from '../base/errors.ts';
+import type { CompletionsMessage } from '../protocol/page/completionsView.ts';
+import type { ContextView } from '../protocol/page/controlsView.ts';
+import type { ConversationsMessage } from '../protocol/page/conversationsView.ts';
 import type { TranscriptItem } from '../protocol/transcript.ts';
 import type { Change, ChatHead, ToPage } from '../protocol/webview.ts';
 import { appendTo, type Chunked, chunked, removeAt, replaceAt, valueAt } from './chunked.ts';
 import { type Growing, grow, growing, wholeText } from './growing.ts';
+import { notificationStrings as ofNotifications } from './notificationStrings.ts';
 import { strings } from './strings.ts';
 import { toolTitle } from './toolTitle.ts';
 
@@ -34,6 +38,16 @@ export interface PageState {
   /** Announced once to screen readers: whole answers and approvals, never pieces of a stream. */
   readonly announcement: { readonly serial: number; readonly text: string };
   readonly focusRequests: number;
+  /** How often the host asked for the list of conversations. */
+  readonly listRequests: number;
+  /** The newest answer to `list_conversations`. */
+  readonly conversations: ConversationsMessage | null;
+  /** The newest answer to `complete`. */
+  readonly completions: CompletionsMessage | null;
+  /** The newest answer to `read_context`; undefined before the first. */
+  readonly context: ContextView | null | undefined;
+  /** The text that the composer must show from now on; the serial grows with each. */
+  readonly draft: { readonly serial: number; readonly text: string };
   /** All queued messages returned so far, oldest first; the composer inserts each once. */
   readonly returned: readonly string[];
 }
@@ -47,6 +61,11 @@ export const initialState: PageState = {
   places: new Map(),
   announcement: { serial: 0, text: '' },
   focusRequests: 0,
+  listRequests: 0,
+  conversations: null,
+  completions: null,
+  context: undefined,
+  draft: { serial: 0, text: '' },
   returned: [],
 };
 
@@ -59,6 +78,7 @@ export function reduce(state: PageState, message: ToPage): PageState {
         connection: 'live',
         number: message.number,
         head,
+        draft: draftIn(state, head),
         items: chunked(items.map(toPageItem)),
         places: new Map(items.map((item, place) => [item.id, place])),
       };
@@ -73,7 +93,16 @@ export function reduce(state: PageState, message: ToPage): PageState {
       }
       return next;
     }
-    // `DiffReader` handles it.
+    case 'show_conversations':
+      return { ...state, listRequests: state.listRequests + 1 };
+    case 'conversations':
+      return { ...state, conversations: message };
+    case 'completions':
+      return { ...state, completions: message };
+    case 'context':
+      return { ...state, context: message.context };
+    // Handled outside the state.
+    case 'sound':
     case 'diff':
       return state;
     case 'focus_composer':
@@ -83,6 +112,12 @@ export function reduce(state: PageState, message: ToPage): PageState {
     default:
       return unreachable(message);
   }
+}
+
+/** Another conversation brings its own text, unless what was typed belongs to it. */
+function draftIn({ head: before, draft }: PageState, head: ChatHead): PageState['draft'] {
+  if (before !== null && (before.conversation === head.conversation || head.draft === null)) return draft;
+  return { serial: draft.serial + 1, text: head.draft ?? '' };
 }
 
 function requestSnapshot(state: PageState): PageState {
@@ -170,7 +205,9 @@ function announcementFor(before: PageItem | undefined, item: PageItem): string |
     case 'notice':
       return before === undefined ? [item.text, item.nextStep ?? ''].join(' ').trim() : undefined;
     case 'request':
-      return before === undefined && item.source === 'system' ? strings.automatedEvent : undefined;
+      return before === undefined && item.source === 'system'
+        ? ofNotifications.automaticRunFor(item.carried?.reason ?? '')
+        : undefined;
     default:
       return unreachable(item);
   }

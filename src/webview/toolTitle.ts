@@ -45,7 +45,8 @@ export function toolIcon(name: string): IconName {
 export function toolTitle(name: string, values: Arguments): string {
   const known = KNOWN.get(name);
   const argument = known === undefined ? firstText(values) : textOf(values[known.subject]);
-  const subject = name === 'apply_patch' ? patchedFiles(argument) : argument;
+  const subject =
+    name === 'apply_patch' ? patchedFiles(argument) : name === 'ask_user' ? argument?.replaceAll('`', '') : argument;
   const verb =
     (name === 'handle' ? strings.verbs.handle[textOf(values['action']) ?? ''] : undefined) ?? known?.verb ?? name;
   return subject === undefined ? verb : `${verb} ${firstLine(subject)}`;

@@ -3,8 +3,10 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Chunked, valueAt } from './chunked.ts';
 import { memo } from './memo.ts';
 import { Working } from './render/answer.tsx';
+import { FindBar } from './panel/findBar.tsx';
 import { Icon } from './render/icons.tsx';
 import { Item } from './render/item.tsx';
+import { groupCalls, ToolGroup } from './render/toolGroup.tsx';
 import type { PageItem } from './state.ts';
 import { strings } from './strings.ts';
 
@@ -17,11 +19,14 @@ interface Properties {
   readonly running: boolean;
   /** How many messages the user has sent from this page. */
   readonly sent: number;
+  readonly finding: boolean;
+  readonly endFinding: () => void;
 }
 
-export function Transcript({ items, running, sent }: Properties) {
+export function Transcript({ items, running, sent, finding, endFinding }: Properties) {
+  const area = useRef<HTMLDivElement>(null);
   const [pages, setPages] = useState(1);
-  const { scroller, content, following, jump } = useFollowing(items, sent);
+  const { scroller, content, following, jump, stay } = useFollowing(items, sent);
   const first = Math.max(0, items.chunks.length - pages * PAGE);
   const hidden = items.chunks.slice(0, first).reduce((sum, chunk) => sum + chunk.length, 0);
 
@@ -35,8 +40,16 @@ export function Transcript({ items, running, sent }: Properties) {
     });
   };
 
+  /** Shows the part of the transcript that has the item. */
+  const reveal = (id: string) => {
+    stay();
+    const place = items.chunks.findIndex((chunk) => chunk.some((item) => item.id === id));
+    if (place !== -1) setPages((before) => Math.max(before, Math.ceil((items.chunks.length - place) / PAGE)));
+  };
+
   return (
-    <div class="transcript">
+    <div class="transcript" ref={area}>
+      {finding && <FindBar items={items} area={area} reveal={reveal} close={endFinding} />}
       <div class="scroller" ref={scroller} tabIndex={0} role="log" aria-live="off" aria-label={strings.transcript}>
         <div class="items" ref={content}>
           {first > 0 && (
@@ -79,7 +92,13 @@ function showsWork(item: PageItem | undefined): boolean {
 }
 
 const ItemChunk = memo(function ItemChunk({ chunk }: { readonly chunk: readonly PageItem[] }) {
-  return chunk.map((item) => <Item key={item.id} item={item} />);
+  return groupCalls(chunk).map((run) =>
+    run.type === 'one' ? (
+      <Item key={run.item.id} item={run.item} />
+    ) : (
+      <ToolGroup key={run.items[0]?.id} items={run.items} />
+    ),
+  );
 });
 
 function useFollowing(items: Chunked<PageItem>, sent: number) {
@@ -137,5 +156,5 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
     toEnd();
     scroller.current?.focus({ preventScroll: true });
   };
-  return { scroller, content, following, jump };
+  return { scroller, content, following, jump, stay: () => follow(false) };
 }

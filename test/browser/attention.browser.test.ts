@@ -48,7 +48,7 @@ test('New Chat and Open Conversation show a hidden view and focus the composer',
   await workbench.say('First.');
   await workbench.settled();
   const hide = async () => {
-    await workbench.command('View: Toggle Primary Side Bar Visibility');
+    await workbench.command('View: Toggle Secondary Side Bar Visibility');
     await workbench.composer().waitFor({ state: 'hidden' });
   };
   await hide();

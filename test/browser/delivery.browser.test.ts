@@ -158,11 +158,11 @@ test('the end of a background command wakes the idle model, and the turn is mark
   await workbench.say('Build in the background.');
   await workbench.settled();
   await writeFile(end, 'built\n');
-  const woken = workbench.transcript().getByRole('article', { name: 'Automated event' });
-  await woken.getByRole('button', { name: /tool\.stopped/ }).waitFor();
+  const woken = workbench.transcript().getByRole('article', { name: /^Automatic run/ });
+  await woken.getByRole('button', { name: /Background command ended/ }).waitFor();
   await workbench.transcript().getByText('The build is over.').waitFor();
   await workbench.settled();
-  await woken.getByRole('button', { name: /tool\.stopped/ }).click();
+  await woken.getByRole('button', { name: /Background command ended/ }).click();
   await workbench.screenshot('delivery-woken');
   const request = (await messages(2)).at(-1);
   expect(request).toMatchObject({
@@ -182,7 +182,10 @@ test('a critical notification interrupts the answer; after Stop it stays pending
   await workbench.say('Read it.');
   await workbench.transcript().getByText('Let me think').waitFor();
   await change('src/menu.ts');
-  await workbench.transcript().getByRole('article', { name: 'Automated event' }).waitFor();
+  await workbench
+    .transcript()
+    .getByRole('article', { name: /^Automatic run/ })
+    .waitFor();
   await workbench.transcript().getByText('I see.').waitFor();
   expect((await messages(2)).slice(-2)).toMatchObject([
     { role: 'assistant', content: 'Let me think' },

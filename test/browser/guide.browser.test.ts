@@ -33,11 +33,13 @@ test('the tour: a question survives a reload and is answered from the keyboard, 
   }
 
   await writeFile(file('README.md'), `${await readFile(file('README.md'), 'utf8')}\nOpen until six.\n`);
-  await workbench.chat().locator('footer').getByText('1 pending notification').waitFor();
+  await workbench.chat().getByText('1 pending notification').waitFor();
   const group = question.getByRole('group', { name: /^Question: Open README\.md/ });
   await group.focus();
   // A key pressed in the moment the card appears must not answer.
   await keyboard('Enter');
+  // The file's name is a link.
+  await keyboard('Tab');
   await keyboard('Tab');
   await keyboard('Space');
   expect(await group.getByRole('radio', { name: 'I have changed and saved it' }).isChecked()).toBe(true);
@@ -45,7 +47,7 @@ test('the tour: a question survives a reload and is answered from the keyboard, 
   await keyboard('Tab');
   await keyboard('Enter');
   await workbench.settled();
-  await question.getByRole('button', { name: /file\.changed README\.md/ }).waitFor();
+  await question.getByRole('button', { name: /File changed · README\.md/ }).waitFor();
   await workbench.transcript().getByText('I was notified meanwhile:').waitFor();
   await workbench.transcript().getByText('That was the tour.').waitFor();
 });

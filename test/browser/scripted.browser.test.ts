@@ -43,7 +43,7 @@ test('the block on the card equals the block in the request', async () => {
   await writeFile(pipe, 'done\n');
   await workbench.settled();
 
-  await card.getByRole('button', { name: /file\.changed/ }).click();
+  await card.getByRole('button', { name: /File changed/ }).click();
   const shown = await card.getByRole('group', { name: /Exact text/ }).textContent();
   const body = await bodyOf(first + 2);
   expect(body.model).toBe('scripted-model');

@@ -35,7 +35,7 @@ test('a change of a read file reaches the model with the running command’s res
   await writeFile(pipe, 'done\n');
   await workbench.settled();
   const card = workbench.card('Run cat first');
-  await card.getByRole('button', { name: /file\.changed src\/menu\.ts/ }).click();
+  await card.getByRole('button', { name: /File changed · src\/menu\.ts/ }).click();
   const text = await card.getByRole('group', { name: /Exact text/ }).innerText();
   expect(text).toContain('<notification source="file" name="changed" level="warning"');
   expect(text).toContain('+// Changed outside.');
@@ -46,7 +46,7 @@ test('a change of a read file reaches the model with the running command’s res
   await workbench.openChat();
   await workbench
     .card('Run cat first')
-    .getByRole('button', { name: /file\.changed/ })
+    .getByRole('button', { name: /File changed/ })
     .waitFor();
   expect(await workbench.transcript().innerText()).toContain('I was notified meanwhile:');
 });
@@ -65,11 +65,11 @@ test('notifications pending while idle are still pending after a reload, counted
   await workbench.say('list the files');
   await workbench.settled();
   const request = workbench.transcript().locator('.request').last();
-  await request.getByRole('button', { name: /file\.changed src\/menu\.ts/ }).waitFor();
+  await request.getByRole('button', { name: /File changed · src\/menu\.ts/ }).waitFor();
   expect(
     await workbench
       .chat()
-      .getByRole('button', { name: /file\.changed/ })
+      .getByRole('button', { name: /File changed/ })
       .count(),
   ).toBe(1);
   await expect.poll(() => workbench.statusBar().innerText()).not.toMatch(/Earshot\s1/);
@@ -89,7 +89,7 @@ test('notifications queued before the extension host is killed are delivered onc
   // Nothing is run again; the interrupted call carries what was pending.
   const card = workbench.card('Run cat second');
   await card.getByText('Interrupted', { exact: true }).waitFor();
-  const chip = card.getByRole('button', { name: /file\.changed src\/menu\.ts/ });
+  const chip = card.getByRole('button', { name: /File changed · src\/menu\.ts/ });
   await chip.click();
   await card.getByText('In the log').waitFor();
   await workbench.screenshot('slice-after-kill');
@@ -100,7 +100,7 @@ test('notifications queued before the extension host is killed are delivered onc
   expect(
     await workbench
       .chat()
-      .getByRole('button', { name: /file\.changed/ })
+      .getByRole('button', { name: /File changed/ })
       .count(),
   ).toBe(1);
 });

@@ -23,7 +23,7 @@ test('a window with a conversation recovers it while the chat is hidden and coun
   await workbench.openChat();
   await workbench.say('read src/menu.ts');
   await workbench.settled();
-  await workbench.command('View: Close Primary Side Bar');
+  await workbench.command('View: Toggle Secondary Side Bar Visibility');
   await workbench.reload();
   await expect.poll(loads, { timeout: 30_000 }).toEqual(['a command', 'conversations to recover']);
   await writeFile(join(workbench.folder, 'src/menu.ts'), '// other bytes\n');

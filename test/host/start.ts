@@ -16,6 +16,9 @@ import { portProblem, readStartOptions } from './startOptions.mjs';
 
 const report = createReporter();
 
+/** As in any other VS Code: the secondary side bar, where the chat is, is open. */
+const visibleChat = { 'workbench.secondarySideBar.defaultVisibility': null };
+
 await runToExit(start, { stoppedMessage: 'Earshot has stopped.' });
 
 async function start(): Promise<number> {
@@ -29,7 +32,11 @@ async function start(): Promise<number> {
   const port = options.port ?? (await preferredPort(place.folder));
   const server = await report.step('VS Code server', (say) => {
     say('starting');
-    return startVscodeServer({ ...place, ...(port === undefined ? {} : { port }), settings: options.settings });
+    return startVscodeServer({
+      ...place,
+      ...(port === undefined ? {} : { port }),
+      settings: { ...visibleChat, ...options.settings },
+    });
   });
   const url = server.url(place.folder, { extension: repository });
 

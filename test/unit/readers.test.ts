@@ -41,6 +41,7 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
     'vscode/language/quickFixes.ts',
     'vscode/workspace/fileSteps.ts',
     'vscode/chat/conversationCommands.ts',
+    'vscode/compose/notifications.ts',
     'vscode/sources/diagnostics.ts',
   ],
 };

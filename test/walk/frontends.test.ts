@@ -102,7 +102,7 @@ test('an approval answered by a plugin closes the card of the chat, which names 
   expect(card()).toMatchObject({ state: 'approval' });
   plugin.approve();
   await walk.headless.earshot.settled(walk.id);
-  expect(chat.openApprovals).toBe(0);
+  expect(chat.openRequests.length).toBe(0);
   expect(card()).toMatchObject({
     state: 'done',
     answeredBy: 'plugin:tea',
@@ -148,7 +148,7 @@ test('a plugin that joins while a question is open can answer it, and the chat s
   await plugin.asked;
   plugin.answer('sencha');
   await walk.headless.earshot.settled(walk.id);
-  expect(chat.openQuestions).toBe(0);
+  expect(chat.openRequests.length).toBe(0);
   expect(card()).toMatchObject({ state: 'done', answeredBy: 'plugin:tea', question: { answer: 'sencha' } });
   expect(errors).toEqual([]);
 });

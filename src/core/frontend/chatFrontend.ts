@@ -2,7 +2,6 @@
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
-import { type FileDiff } from '../../protocol/diffView.ts';
 import { type TranscriptItem } from '../../protocol/transcript.ts';
 import { type Change, type ChatHead, type ChatState, type ToPage } from '../../protocol/webview.ts';
 import { type Folded } from '../conversation/projections/project.ts';
@@ -15,7 +14,7 @@ import {
   type PartialAnswer,
   type QueuedMessage,
 } from '../ports/ports.ts';
-import { LiveTranscript } from './liveTranscript.ts';
+import { LiveTranscript, type OpenRequest } from './liveTranscript.ts';
 
 /** Changes within this time are posted together. */
 const FLUSH_MILLISECONDS = 16;
@@ -70,10 +69,21 @@ export class ChatFrontend implements Frontend, Disposable {
     this.#changes = [];
   }
 
-  /** Shows another conversation, or none. */
-  show(conversation: string | undefined, items: readonly TranscriptItem[]): void {
+  /**
+   * Shows another conversation, or none, or the same one anew. `draft` is the unsent text of another one; absent: the
+   * text in the composer belongs to it from now on.
+   */
+  show(conversation: string | undefined, items: readonly TranscriptItem[], draft?: string): void {
     this.#transcript.show(conversation, items);
+    const next = conversation ?? null;
+    const kept = next === this.#head.conversation ? this.#head.draft : null;
+    this.#head = { ...this.#head, conversation: next, draft: draft ?? kept };
     this.#snapshot();
+  }
+
+  /** The text in the composer, for the next page. */
+  keepDraft(draft: string): void {
+    this.#head = { ...this.#head, draft };
   }
 
   setHead(head: Partial<ChatHead>): void {
@@ -96,8 +106,9 @@ export class ChatFrontend implements Frontend, Disposable {
     this.#post?.({ type: 'restore_draft', text });
   }
 
-  showDiff(call: string, files: readonly FileDiff[]): void {
-    this.#post?.({ type: 'diff', call, files });
+  /** Answers a request of the page, or asks it for something that changes no state of the chat. */
+  reply(message: Exclude<ToPage, { type: 'snapshot' | 'delta' }>): void {
+    this.#post?.(message);
   }
 
   /** Shows what is not in the log, such as why a request was refused. */
@@ -147,12 +158,9 @@ export class ChatFrontend implements Frontend, Disposable {
     return this.#transcript.answerQuestion(question, answer);
   }
 
-  get openApprovals(): number {
-    return this.#transcript.openApprovals;
-  }
-
-  get openQuestions(): number {
-    return this.#transcript.openQuestions;
+  /** Open requests of all conversations, also of those that are not shown. */
+  get openRequests(): readonly OpenRequest[] {
+    return this.#transcript.openRequests;
   }
 
   dispose(): void {

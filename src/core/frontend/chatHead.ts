@@ -1,4 +1,5 @@
 // The head of the chat: everything a page shows besides the transcript.
+import { type OtherConversation } from '../../protocol/page/conversationsView.ts';
 import { type Level, worseLevel } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ChatHead, type HeldReason, type Obstacle } from '../../protocol/webview.ts';
@@ -7,6 +8,7 @@ import { attachmentName } from '../conversation/attachments.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Model } from '../ports/ports.ts';
 import { readMeter } from './meter.ts';
+import { viewPending } from './pendingView.ts';
 
 /** First lines of notifications that the status bar lists. */
 const NEWEST = 5;
@@ -31,11 +33,15 @@ export function emptyChatHead(
 ): ChatHead {
   return {
     ...versions,
+    conversation: null,
+    draft: '',
+    controls: { mode: 'agent', approvals: 'reads', sendKey: 'enter', currency: 'USD' },
+    others: [],
     model: { label, detail },
     title: '',
     running: false,
     canSend: true,
-    pending: { count: 0, worst: null },
+    pending: { count: 0, worst: null, entries: [] },
     heldBack: null,
     queued: [],
     attachments: [],
@@ -54,13 +60,26 @@ export function conversationHead(shown: {
   readonly pending: PendingSummary;
   readonly canSend: boolean;
   readonly obstacles: readonly Obstacle[];
+  readonly others: readonly OtherConversation[];
 }): Partial<ChatHead> {
-  const { live, model, settings, pending, canSend, obstacles } = shown;
+  const { live, model, settings, pending, canSend, obstacles, others } = shown;
   return {
     model: { label: model.label, detail: model.detail },
+    controls: {
+      mode: settings.mode,
+      approvals: settings['approvals.mode'],
+      sendKey: settings.sendKey,
+      currency: settings.currency,
+    },
+    title: live?.log.state.summary.title ?? '',
+    others,
     running: live?.running ?? false,
     canSend,
-    pending: { count: pending.count, worst: pending.worst },
+    pending: {
+      count: pending.count,
+      worst: pending.worst,
+      entries: live === undefined || pending.count === 0 ? [] : viewPending(live.log, settings, model.contextWindow),
+    },
     heldBack: live?.heldBack ?? null,
     queued: (live?.log.state.pending.queuedMessages ?? []).map(({ id, content: text, attachments = [] }) => ({
       id,

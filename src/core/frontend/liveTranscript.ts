@@ -1,6 +1,5 @@
 // The transcript of one conversation as a front end shows it: the log's items, what is drawn before it is in the log, and open requests.
 import { type TranscriptItem } from '../../protocol/transcript.ts';
-import { type Change } from '../../protocol/webview.ts';
 import { type Folded } from '../conversation/projections/project.ts';
 import {
   type ApprovalAnswer,
@@ -10,17 +9,24 @@ import {
   type PartialAnswer,
 } from '../ports/ports.ts';
 import { OpenRequests } from './openRequests.ts';
+import { addUnfinished, drawPartial, keepPartial, type TranscriptChange, unfinishedOf } from './partialItems.ts';
 
-/** The characters of a running tool's output that are kept. */
-const LIVE_OUTPUT = 20_000;
-
-export type TranscriptChange = Exclude<Change, { type: 'head' }>;
+export interface OpenRequest {
+  readonly type: 'approval' | 'question';
+  readonly conversation: string;
+  /** The same as long as it is open. */
+  readonly id: string;
+  /** What is asked: the tool, or the question. */
+  readonly text: string;
+}
 
 export class LiveTranscript {
   readonly #onChange: (change: TranscriptChange) => void;
   readonly #onRequestsChange: () => void;
   #conversation: string | undefined;
   #items = new Map<string, TranscriptItem>();
+  /** What is drawn in conversations that are not shown, before it is in their logs. */
+  readonly #unfinished = new Map<string, Map<string, TranscriptItem>>();
   /** Of all conversations: those that are not shown now may be later. */
   readonly #approvals = new OpenRequests<ApprovalRequest, ApprovalAnswer>(({ conversation, call }) =>
     this.#requestChanged(conversation, call.id),
@@ -44,8 +50,12 @@ export class LiveTranscript {
 
   /** Shows another conversation, or none. Calls no listener. */
   show(conversation: string | undefined, items: readonly TranscriptItem[]): void {
+    if (this.#conversation !== undefined) this.#unfinished.set(this.#conversation, unfinishedOf(this.#items));
     this.#conversation = conversation;
     this.#items = new Map(items.map((item) => [item.id, item]));
+    if (conversation === undefined) return;
+    for (const item of this.#unfinished.get(conversation)?.values() ?? []) addUnfinished(this.#items, item);
+    this.#unfinished.delete(conversation);
   }
 
   /** Adds the item, or replaces the one with the same id. */
@@ -55,33 +65,25 @@ export class LiveTranscript {
   }
 
   appended(conversation: string, folded: Folded): void {
-    if (conversation !== this.#conversation) return;
-    for (const item of folded.items) this.set(item);
+    if (conversation === this.#conversation) {
+      for (const item of folded.items) this.set(item);
+      return;
+    }
+    const kept = this.#unfinished.get(conversation);
+    for (const { id } of folded.items) kept?.delete(id);
+    if (folded.event.type === 'turn_ended') this.#unfinished.delete(conversation);
   }
 
   render(conversation: string, partial: PartialAnswer): void {
-    if (conversation !== this.#conversation) return;
-    switch (partial.type) {
-      case 'answer_started':
-        return this.set({ type: 'answer', id: partial.id, text: '', reasoning: '', streaming: true, truncated: false });
-      case 'answer_text':
-        return this.#extend(partial.id, partial.field, partial.text);
-      case 'answer_ended':
-        return this.#answerEnded(partial.id);
-      case 'retrying':
-        return this.set(retryNotice(partial));
-      case 'retrying_ended':
-        return this.#remove(partial.id);
-      case 'call_text': {
-        const id = `${partial.answer}:${partial.index}`;
-        if (!this.#items.has(id)) this.set({ ...unfinishedCall, id, name: partial.name });
-        return this.#extend(id, 'output', partial.text);
-      }
-      case 'tool_started':
-        return;
-      case 'tool_output':
-        return this.#extend(partial.call, 'output', partial.text);
+    if (conversation === this.#conversation) {
+      drawPartial(this.#items, partial, (change) =>
+        this.#onChange(change.type === 'item' ? { ...change, item: this.#withOpenRequest(change.item) } : change),
+      );
+      return;
     }
+    const kept = this.#unfinished.get(conversation) ?? new Map<string, TranscriptItem>();
+    this.#unfinished.set(conversation, kept);
+    keepPartial(kept, partial);
   }
 
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
@@ -105,12 +107,15 @@ export class LiveTranscript {
     return this.#questions.answer(question, answer);
   }
 
-  get openApprovals(): number {
-    return this.#approvals.size;
-  }
-
-  get openQuestions(): number {
-    return this.#questions.size;
+  /** Of all conversations. */
+  get openRequests(): readonly OpenRequest[] {
+    const approvals = this.#approvals.all.map(
+      ({ conversation, call }) => ({ type: 'approval', conversation, id: call.id, text: describeCall(call) }) as const,
+    );
+    const questions = this.#questions.all.map(
+      ({ conversation, id, text }) => ({ type: 'question', conversation, id, text }) as const,
+    );
+    return [...approvals, ...questions];
   }
 
   #requestChanged(conversation: string, call: string | undefined): void {
@@ -140,41 +145,15 @@ export class LiveTranscript {
     };
     return { ...item, state: 'approval', approval };
   }
+}
 
-  #extend(id: string, field: 'text' | 'reasoning' | 'output', text: string): void {
-    const item = this.#items.get(id);
-    if (item?.type === 'answer' && field !== 'output') {
-      this.#items.set(id, { ...item, [field]: item[field] + text });
-    } else if (item?.type === 'tool' && field === 'output') {
-      this.#items.set(id, { ...item, output: (item.output + text).slice(-LIVE_OUTPUT) });
-    } else {
-      return;
-    }
-    this.#onChange({ type: 'text', id, field, text });
-  }
-
-  /** An answer with text is replaced by the complete event soon; an empty one is removed. */
-  #answerEnded(id: string): void {
-    for (const call of [...this.#items.keys()]) if (call.startsWith(`${id}:`)) this.#remove(call);
-    const item = this.#items.get(id);
-    if (item?.type !== 'answer') return;
-    if (item.text !== '' || item.reasoning !== '') return this.set({ ...item, streaming: false });
-    this.#remove(id);
-  }
-
-  #remove(id: string): void {
-    if (this.#items.delete(id)) this.#onChange({ type: 'removed', id });
-  }
+/** The tool and the argument that says most. */
+function describeCall({ name, arguments: given }: ApprovalRequest['call']): string {
+  const subject = [given['command'], given['path'], given['url'], given['name']].find((one) => typeof one === 'string');
+  return subject === undefined ? name : `${name}: ${subject.split('\n', 1)[0]?.slice(0, 200) ?? ''}`;
 }
 
 /** Two conversations may have calls of the same id: the endpoint chooses it. */
 function approvalKey(conversation: string | undefined, call: string): string {
   return `${conversation ?? ''} ${call}`;
-}
-
-/** A call while the model writes it. */
-const unfinishedCall = { type: 'tool', arguments: {}, state: 'writing', output: '' } as const;
-
-function retryNotice({ id, seconds, failure }: Extract<PartialAnswer, { type: 'retrying' }>): TranscriptItem {
-  return { type: 'notice', id, level: 'warning', text: failure.message, nextStep: `Trying again in ${seconds} s.` };
 }

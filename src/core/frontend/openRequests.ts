@@ -51,6 +51,10 @@ export class OpenRequests<Request, Answer> {
     this.#changed(request);
   }
 
+  get all(): readonly Request[] {
+    return [...this.#open.values()].map(({ request }) => request);
+  }
+
   get size(): number {
     return this.#open.size;
   }

@@ -35,6 +35,18 @@ export async function withdraw(log: ConversationLog, kind: Kind, subject: string
   return true;
 }
 
+/** The reason of a withdrawal begins so if somebody asked for it. */
+export const DISMISSED_BY = 'dismissed by ';
+const DISMISSED = `${DISMISSED_BY}the user`;
+
+/** Withdraws those of these that are pending. Resolves to how many. */
+export async function dismiss(log: ConversationLog, ids: readonly string[]): Promise<number> {
+  const known = new Set(log.state.pending.notifications.map(({ id }) => id));
+  const pending = ids.filter((id) => known.has(id));
+  if (pending.length > 0) await log.append({ type: 'notification_withdrawn', ids: pending, reason: DISMISSED });
+  return pending.length;
+}
+
 /** The state is again the one that was shown last, so the pending notifications in between are withdrawn. */
 async function withdrawPending(log: ConversationLog, { kind, subject }: NotificationDraft): Promise<void> {
   if (subject !== undefined) await withdraw(log, kind, subject, 'it is again as it was told');

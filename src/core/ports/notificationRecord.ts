@@ -10,6 +10,8 @@ export interface NotificationRecord {
   readonly notification: Notification;
   readonly state: NotificationState;
   readonly receipt: Receipt;
+  /** Why it was withdrawn. */
+  readonly reason?: string;
   /** The event that carried it. */
   readonly carrier?: number;
 }

@@ -16,6 +16,7 @@ import { whyProtected } from '../consent/protectedFiles.ts';
 import { maskKey } from '../conversation/key.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { notificationHistory } from '../conversation/projections/history.ts';
+import { CANCELLED } from '../conversation/projections/transcript.ts';
 import { lookalikeIn } from '../conversation/projections/lookalike.ts';
 import { enqueue } from '../notify/queue.ts';
 import {
@@ -66,8 +67,6 @@ export interface ToolRunDeps {
 export type ToolResponse = Omit<Extract<EventDraft, { type: 'tool_call_response' }>, 'notifications'>;
 
 export const OUTPUT_LIMIT = 30_000;
-
-const CANCELLED = 'Cancelled by the user.';
 
 /** Every end of a call is a response that the model can read. Rejects only if the log cannot be written. */
 export async function runTool(

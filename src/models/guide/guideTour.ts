@@ -4,11 +4,12 @@ import { filesIn } from './guideReading.ts';
 import { SUGGESTIONS } from './guideSpeech.ts';
 
 const CHANGED = 'I have changed and saved it';
+const FOR_ME = 'Change it for me';
 const SKIP = 'Skip this';
 const FAVOURITES = [/^readme\.md$/i, /^[^/]+\.md$/i, /\.(?:ts|js|py|txt|json)$/i];
 
 export const tour: Goal = (taken) => {
-  const [listed, read, asked] = taken;
+  const [listed, read, asked, changed] = taken;
   if (listed === undefined) {
     return {
       type: 'call',
@@ -28,6 +29,7 @@ export const tour: Goal = (taken) => {
     };
   }
   if (asked === undefined) return askForChange(file);
+  if (changed === undefined && asked.result.includes(FOR_ME)) return changeIt(file);
   return conclude(file, asked);
 };
 
@@ -37,19 +39,30 @@ function choose(listing: string): string | undefined {
 }
 
 function askForChange(file: string): Decision {
-  const question = `Open ${file} in the editor, change a line and save. I wait here. What did you do?`;
+  const question = `Open \`${file}\` in the editor, change a line and save. I wait here. What did you do?`;
   return {
     type: 'call',
-    step: { tool: 'ask_user', arguments: { question, options: [CHANGED, SKIP] } },
+    step: { tool: 'ask_user', arguments: { question, options: [CHANGED, FOR_ME, SKIP] } },
     say: '**3 of 3.** Now you. This is how a model asks you something; it can wait as long as you like.',
+  };
+}
+
+/** A command that changes a file which was read is reported like anybody else's change. */
+function changeIt(file: string): Decision {
+  const command = `echo "" >> ${JSON.stringify(file)}`;
+  return {
+    type: 'call',
+    step: { tool: 'run_command', arguments: { command } },
+    say: `I append an empty line to \`${file}\` with a command. Commands need your approval.`,
   };
 }
 
 /** The notification is delivered with the answer, so the caller describes it. */
 function conclude(file: string, { result }: Taken): Decision {
-  const explained = result.includes(CHANGED)
-    ? `If you changed \`${file}\`, the card above has a chip: that is the notification, word for word as a model would read it. It is delivered once, with the result of whatever was running.`
-    : 'Skipped. You can change a file I have read at any time: the next result delivers the notification.';
+  const explained =
+    result.includes(CHANGED) || result.includes(FOR_ME)
+      ? `If you changed \`${file}\`, the card above has a chip: that is the notification, word for word as a model would read it. It is delivered once, with the result of whatever was running.`
+      : 'Skipped. You can change a file I have read at any time: the next result delivers the notification.';
   const next = SUGGESTIONS.slice(1, 6).map(([text]) => `- \`${text}\``);
   return {
     type: 'done',

@@ -1,6 +1,7 @@
 // The requests that act on a conversation's turn: interrupt, cancel_query, deliver_now and dismiss.
 import { type Disposable } from '../../base/disposable.ts';
 import { type Result } from '../../base/errors.ts';
+import { DISMISSED_BY } from '../../core/notify/queue.ts';
 import { type RequestOf } from '../../protocol/plugin.ts';
 import { type PluginPorts } from '../pluginPorts.ts';
 import { type Answer, DONE, doneIf, refuse } from './answer.ts';
@@ -48,7 +49,9 @@ export async function dismissNotifications(
   { conversation, notification_ids: ids }: RequestOf<'dismiss'>,
   by: string,
 ): Promise<Answer> {
-  return whileOwned(ports, conversation, () => ports.earshot.dismiss(conversation, ids, `dismissed by ${by}`));
+  return whileOwned(ports, conversation, () =>
+    ports.earshot.withdrawPending(conversation, ids, `${DISMISSED_BY}${by}`),
+  );
 }
 
 /** A turn that runs here needs no more than that. */

@@ -7,6 +7,7 @@ import { type LiveConversation } from '../../core/conversation/liveConversation.
 import { type Earshot } from '../../core/earshot.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { conversationHead, summarizePending } from '../../core/frontend/chatHead.ts';
+import { Activities } from '../../core/frontend/conversationActivity.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
 import { type Clock, type Ids, type Logger, type Model } from '../../core/ports/ports.ts';
 import { type Store } from '../../core/ports/storage.ts';
@@ -15,12 +16,13 @@ import { type FileDiff } from '../../protocol/diffView.ts';
 import { type WindowHub } from '../hub/windowHub.ts';
 import { type SettingsReader } from '../settings.ts';
 import { type StatusBar } from '../statusBar.ts';
-import { toUri } from '../workspace/fileUris.ts';
 import { type CallChanges } from './callDiffs.ts';
 import { type Composing } from './composing.ts';
 import { obstaclesOf } from './obstacles.ts';
+import { openFile } from './openFile.ts';
 import { type ChatHandlers, type ShownChat } from './pageHandlers.ts';
 import { WakeOffer } from './wakeOffer.ts';
+import { type WindowMemory } from './windowMemory.ts';
 
 const REFRESH_AFTER = 30;
 const TAKE_ATTEMPTS = 10;
@@ -36,6 +38,7 @@ export interface ChatDeps {
   readonly settings: SettingsReader;
   readonly ids: Ids;
   readonly composing: Composing;
+  readonly memory: WindowMemory;
   readonly logger: Logger & { show(): void };
   /** What a call did to files, for its card. */
   readDiffs(changes: CallChanges): Promise<readonly FileDiff[]>;
@@ -48,8 +51,11 @@ export class Chat implements ShownChat, Disposable {
   readonly #deps: ChatDeps;
   readonly #held = new DisposableStore();
   readonly #onDidRefresh: Emitter<void>;
+  readonly activities: Activities;
   #shown: string | undefined;
   #refreshing: Disposable | undefined;
+  /** What the window showed last was read and may be overwritten. */
+  #restored = false;
   readonly #wakeOffer = new WakeOffer({
     show: (message, action) => vscode.window.showInformationMessage(message, action),
     deliver: () => this.deliverNow(),
@@ -64,14 +70,20 @@ export class Chat implements ShownChat, Disposable {
     this.#deps = deps;
     const { earshot, frontend, settings, logger } = deps;
     this.#onDidRefresh = this.#held.add(new Emitter((error) => logger.error('a listener failed', error)));
+    this.activities = new Activities({
+      get: (id) => earshot.get(id),
+      openRequests: () => frontend.openRequests,
+      shown: () => this.#shown,
+    });
     this.#held.add(
-      earshot.onDidChange(({ conversation, folded, failure, reset }) => {
+      earshot.onDidChange((change) => {
+        const { conversation, folded, failure, reset } = change;
+        this.activities.changed(change);
         if (reset === true && conversation === this.#shown) this.#redraw();
         if (folded !== undefined) frontend.appended(conversation, folded);
         if (failure !== undefined) this.#storage = failure;
-        if (conversation !== this.#shown) return;
         if (folded === undefined) this.refresh();
-        else this.#refreshSoon();
+        else if (conversation === this.#shown || folded.event.type === 'turn_ended') this.#refreshSoon();
       }),
     );
     this.#held.add(settings.onDidChange(() => this.refresh()));
@@ -84,17 +96,21 @@ export class Chat implements ShownChat, Disposable {
     this.refresh();
   }
 
-  /** Shows the newest conversation, with its pending notifications. */
+  /** Shows the conversation that was shown last, with its pending notifications, and continues those that were running. */
   async restore(): Promise<void> {
-    const listed = await this.#deps.store.list();
+    const [listed, { shown, running }] = await Promise.all([this.#deps.store.list(), this.#deps.memory.read()]);
+    this.#restored = true;
     if (!listed.ok) this.#storage = listed.failure;
-    const newest = listed.ok ? listed.value[0]?.id : undefined;
-    if (newest !== undefined) await this.#change(() => this.#show(newest));
+    const ids = listed.ok ? listed.value.map(({ id }) => id) : [];
+    const wanted = shown === null ? undefined : (ids.find((id) => id === shown) ?? ids[0]);
+    await this.#change(() => this.#show(wanted));
     this.refresh();
-    if (newest !== undefined) this.#takeWhenFree(newest, TAKE_ATTEMPTS);
-    const others = listed.ok ? listed.value.slice(1).map(({ id }) => id) : [];
+    if (wanted !== undefined) this.#takeWhenFree(wanted, TAKE_ATTEMPTS);
+    const others = ids.filter((id) => id !== wanted);
     const report = (error: unknown) => this.#deps.logger.error('could not reattach to background commands', error);
-    void this.#deps.keepAlive.reattach(others).catch(report);
+    const { keepAlive } = this.#deps;
+    const resumed = keepAlive.resume(others.filter((id) => running.includes(id)));
+    void resumed.then(() => keepAlive.reattach(others)).catch(report);
   }
 
   /** Debounced: counting pending notifications is expensive, and events come in bursts. */
@@ -134,8 +150,8 @@ export class Chat implements ShownChat, Disposable {
     await this.#change(async () => {
       const before = this.#shown;
       if (before === id) return;
-      if (before !== undefined) await this.#deps.keepAlive.leave(before);
       await this.#show(id);
+      if (before !== undefined) await this.#deps.keepAlive.leave(before);
     });
     this.refresh();
     this.#deps.frontend.focusComposer();
@@ -145,12 +161,17 @@ export class Chat implements ShownChat, Disposable {
   async newChat(): Promise<void> {
     await this.#change(async () => {
       const before = this.#shown;
-      this.#shown = undefined;
-      this.#deps.frontend.show(undefined, []);
+      await this.#show(undefined);
       // Now: closing takes a while, and the user may have moved the focus by then.
       this.#deps.frontend.focusComposer();
       if (before !== undefined) await this.#deps.keepAlive.leave(before);
     });
+    this.refresh();
+  }
+
+  /** It was deleted. */
+  forget(id: string): void {
+    this.activities.forget(id);
     this.refresh();
   }
 
@@ -159,14 +180,14 @@ export class Chat implements ShownChat, Disposable {
   }
 
   readonly handlers: ChatHandlers = {
-    draft: ({ text }) => this.#deps.composing.draftChanged(text),
+    draft: ({ text, conversation }) => this.#deps.composing.draftChanged(text, conversation ?? undefined),
     send: ({ text }) => this.#send(text, 'queue'),
     interrupt: ({ text }) => this.#send(text, 'interrupt'),
     take_back: ({ id }) => this.#withdrawMessage(id),
     deliver_now: () => this.deliverNow(),
     attach_image: async (message) => {
       const attached = await this.#deps.composing.attach(message);
-      if (!attached.ok) this.#notice('warning', describeFailure(attached.failure));
+      if (!attached.ok) this.notice('warning', describeFailure(attached.failure));
     },
     detach: ({ id }) => this.#deps.composing.detach(id),
     stop: () => this.stop(),
@@ -181,17 +202,20 @@ export class Chat implements ShownChat, Disposable {
         ...(args !== undefined && { arguments: args }),
       };
       if (!this.#deps.frontend.answerApproval(call, answer))
-        this.#notice('warning', 'This request was already answered.');
+        this.notice('warning', 'This request was already answered.');
     },
     answer_question: ({ question, answer }) => {
       const taken = this.#deps.frontend.answerQuestion(question, { answer, by: 'user' });
-      if (!taken) this.#notice('warning', 'This request was already answered.');
+      if (!taken) this.notice('warning', 'This request was already answered.');
     },
-    open_file: ({ path, line }) => this.#openFile(path, line),
+    open_file: async (place) => {
+      const opened = await openFile(this.#deps.workspace, place);
+      if (!opened.ok) this.notice('warning', describeFailure(opened.failure));
+    },
     read_diff: async ({ call }) => {
       const item = this.#live()?.log.state.transcript.items.find(({ id }) => id === call);
       const changes = (item?.type === 'tool' ? item.changes : undefined) ?? [];
-      this.#deps.frontend.showDiff(call, await this.#deps.readDiffs(changes));
+      this.#deps.frontend.reply({ type: 'diff', call, files: await this.#deps.readDiffs(changes) });
     },
     show_log: () => this.#deps.logger.show(),
     continue_here: () => this.#continueHere(),
@@ -210,6 +234,7 @@ export class Chat implements ShownChat, Disposable {
     const model = this.#deps.model();
     const live = this.#live();
     const pending = summarizePending(live, model, settings.current);
+    const { others } = this.activities;
     frontend.setHead(
       conversationHead({
         live,
@@ -219,11 +244,14 @@ export class Chat implements ShownChat, Disposable {
         // A failed write may succeed next time; a conversation that could not be opened cannot be written.
         canSend: live === undefined ? this.#storage === undefined : live.owned,
         obstacles: obstaclesOf({ storage: this.#storage, workspace, live, earshot, settings }),
+        others,
       }),
     );
-    const { openApprovals: approvals, openQuestions: questions } = frontend;
+    const activity = this.#shown === undefined ? undefined : this.activities.activityOf(this.#shown);
     const agent = live === undefined ? undefined : this.#deps.hub.nameOf(live.log.id);
-    this.#deps.statusBar.update({ approvals, questions, running: live?.running ?? false, pending, agent });
+    this.#deps.statusBar.update({ ...(activity !== undefined && { activity }), others, pending, agent });
+    const running = others.filter((other) => other.activity !== 'failed' && other.activity !== 'unread');
+    if (this.#restored) this.#deps.memory.write({ shown: this.#shown ?? null, running: running.map(({ id }) => id) });
     this.#wakeOffer.update(live?.heldBack, model.label);
     this.#onDidRefresh.fire();
   }
@@ -242,13 +270,23 @@ export class Chat implements ShownChat, Disposable {
     return next;
   }
 
-  async #show(id: string | undefined): Promise<void> {
-    const { earshot, frontend } = this.#deps;
+  /** Undefined: a new chat, or with `start` a new conversation that takes over what was typed in it. */
+  async #show(id: string | undefined, start = false): Promise<void> {
+    const { earshot, frontend, composing } = this.#deps;
+    if (id === undefined && !start) {
+      const draft = await composing.show(undefined);
+      this.#shown = undefined;
+      frontend.show(undefined, [], draft);
+      return;
+    }
     // Recovery may ask for an approval while it opens: the chat must show this conversation by then.
     const target = id ?? this.#deps.ids.ulid();
+    const draft = id === undefined ? undefined : await composing.show(target);
     this.#shown = target;
+    this.activities.seen(target);
     this.#deps.keepAlive.rejoin(target);
-    frontend.show(target, []);
+    frontend.show(target, [], draft);
+    if (id === undefined) await composing.started(target);
     const opened = await earshot.open(target);
     if (!opened.ok) {
       this.#storage = opened.failure;
@@ -264,10 +302,11 @@ export class Chat implements ShownChat, Disposable {
   async #send(text: string, how: 'queue' | 'interrupt'): Promise<void> {
     const { earshot, frontend, composing } = this.#deps;
     await this.#change(async () => {
-      if (this.#shown === undefined) await this.#show(undefined);
+      if (this.#shown === undefined) await this.#show(undefined, true);
     });
-    const { attachments, giveBack } = composing.take();
-    const sent = this.#shown === undefined ? undefined : await earshot[how](this.#shown, text, { attachments });
+    const { attachments, text: attached, giveBack } = composing.take();
+    const content = [text, attached].filter((part) => part !== '').join('\n\n');
+    const sent = this.#shown === undefined ? undefined : await earshot[how](this.#shown, content, { attachments });
     if (sent?.ok === true) {
       this.#storage = undefined;
       this.refresh();
@@ -278,7 +317,7 @@ export class Chat implements ShownChat, Disposable {
     await giveBack();
     const failure = sent?.failure ?? this.#storage;
     if (failure?.code === 'storage') this.#storage = failure;
-    else if (failure !== undefined) this.#notice('warning', describeFailure(failure));
+    else if (failure !== undefined) this.notice('warning', describeFailure(failure));
     this.refresh();
   }
 
@@ -286,22 +325,22 @@ export class Chat implements ShownChat, Disposable {
     if (this.#shown === undefined) return;
     const taken = await this.#deps.earshot.withdrawMessage(this.#shown, id);
     if (taken.ok) await this.#deps.composing.restoreMessages([taken.value]);
-    else this.#notice('info', describeFailure(taken.failure));
+    else this.notice('info', describeFailure(taken.failure));
     this.refresh();
   }
 
   /** Delivers pending notifications to the shown conversation, regardless of the limits. */
   async deliverNow(): Promise<void> {
     const delivered = this.#shown === undefined ? undefined : await this.#deps.earshot.deliverNow(this.#shown);
-    if (delivered === undefined) this.#notice('info', 'No conversation is open.');
-    else if (!delivered.ok) this.#notice('info', describeFailure(delivered.failure));
+    if (delivered === undefined) this.notice('info', 'No conversation is open.');
+    else if (!delivered.ok) this.notice('info', describeFailure(delivered.failure));
     this.refresh();
   }
 
   async #continueHere(): Promise<void> {
     if (this.#shown === undefined) return;
     const taken = await this.#deps.earshot.continueHere(this.#shown);
-    if (!taken.ok) this.#notice('warning', describeFailure(taken.failure));
+    if (!taken.ok) this.notice('warning', describeFailure(taken.failure));
     this.refresh();
   }
 
@@ -310,17 +349,7 @@ export class Chat implements ShownChat, Disposable {
     if (live !== undefined) this.#deps.frontend.show(live.log.id, live.log.state.transcript.items);
   }
 
-  #notice(level: 'info' | 'warning' | 'error', text: string): void {
+  notice(level: 'info' | 'warning' | 'error', text: string): void {
     this.#deps.frontend.notice({ type: 'notice', id: this.#deps.ids.ulid(), level, text });
-  }
-
-  async #openFile(path: string, line = 0): Promise<void> {
-    const file = await this.#deps.workspace.resolve(path);
-    if (!file.ok) {
-      this.#notice('warning', describeFailure(file.failure));
-      return;
-    }
-    const selection = line > 0 && new vscode.Range(line - 1, 0, line - 1, 0);
-    await vscode.window.showTextDocument(toUri(file.value), { preview: true, ...(selection && { selection }) });
   }
 }

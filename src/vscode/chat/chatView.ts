@@ -7,13 +7,12 @@ import { type Logger } from '../../core/ports/ports.ts';
 import { describeIssue } from '../../protocol/describeIssue.ts';
 import { type FromPage, type FromPageHandlers, fromPageSchema } from '../../protocol/webview.ts';
 import { CHAT_VIEW } from '../ids.ts';
+import { pageHtml } from './pageHtml.ts';
 
 export interface ChatViewDeps {
   readonly extension: vscode.Uri;
   readonly frontend: ChatFrontend;
   readonly handlers: Omit<FromPageHandlers, 'ready'>;
-  /** The page was just loaded and has its snapshot. */
-  onFreshPage(): void;
   /** Whether a person can see the page now. */
   onDidChangeVisible(visible: boolean): void;
   readonly logger: Logger;
@@ -29,9 +28,22 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
     this.#deps = deps;
   }
 
+  readonly #onDidShow = new vscode.EventEmitter<void>();
+  #badge: vscode.ViewBadge | undefined;
+
+  /** The user sees the view. */
+  get visible(): boolean {
+    return this.#view?.visible === true;
+  }
+
+  get onDidShow(): vscode.Event<void> {
+    return this.#onDidShow.event;
+  }
+
   /** The number on the view's icon; 0 removes it. */
   setBadge(value: number, tooltip: string): void {
-    if (this.#view !== undefined) this.#view.badge = value === 0 ? undefined : { value, tooltip };
+    this.#badge = value === 0 ? undefined : { value, tooltip };
+    if (this.#view !== undefined) this.#view.badge = this.#badge;
   }
 
   /** Shows the view and focuses its composer, at once or as soon as its page is ready. */
@@ -49,6 +61,8 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
     const held = new DisposableStore();
     this.#held = held;
     this.#view = view;
+    view.badge = this.#badge;
+    held.add(view.onDidChangeVisibility(() => view.visible && this.#onDidShow.fire()));
     view.webview.options = {
       enableScripts: true,
       localResourceRoots: [vscode.Uri.joinPath(extension, 'dist', 'webview'), vscode.Uri.joinPath(extension, 'media')],
@@ -61,10 +75,8 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
       view.webview.onDidReceiveMessage((message: unknown) => {
         const parsed = fromPageSchema.safeParse(message);
         if (!parsed.success) logger.warn(`the page sent an invalid message: ${describeIssue(parsed.error)}`);
-        else if (parsed.data.type === 'ready') {
-          frontend.attach(post);
-          if (parsed.data.fresh) this.#deps.onFreshPage();
-        } else this.#handle(parsed.data);
+        else if (parsed.data.type === 'ready') frontend.attach(post);
+        else this.#handle(parsed.data);
       }),
     );
     const { onDidChangeVisible } = this.#deps;
@@ -80,10 +92,23 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
         held.dispose();
       }),
     );
-    view.webview.html = pageHtml(view.webview, extension);
+    this.#onDidShow.fire();
+    view.webview.html = pageHtml({
+      source: view.webview.cspSource,
+      nonce: randomBytes(18).toString('base64'),
+      language: vscode.env.language,
+      bundle: vscode.l10n.bundle ?? {},
+      uri: (...path) => view.webview.asWebviewUri(vscode.Uri.joinPath(extension, ...path)).toString(),
+    });
+  }
+
+  /** In the title of the view. */
+  setTitle(title: string): void {
+    if (this.#view !== undefined && this.#view.description !== title) this.#view.description = title;
   }
 
   dispose(): void {
+    this.#onDidShow.dispose();
     this.#held?.dispose();
     this.#held = undefined;
   }
@@ -94,34 +119,4 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
     const report = (error: unknown) => this.#deps.logger.error(`the page's ${message.type} failed`, error);
     void Promise.resolve(handler(message)).catch(report);
   }
-}
-
-/** Later ones override earlier ones. */
-const STYLES = ['chat.css', 'markdown.css', 'tools.css', 'changes.css', 'review.css', 'handles.css', 'composer.css'];
-
-/** Scripts by nonce, styles and fonts only from the extension's folders. */
-function pageHtml(webview: vscode.Webview, extension: vscode.Uri): string {
-  const nonce = randomBytes(18).toString('base64');
-  const uri = (...path: string[]) => webview.asWebviewUri(vscode.Uri.joinPath(extension, ...path)).toString();
-  const policy = [
-    `default-src 'none'`,
-    `script-src 'nonce-${nonce}'`,
-    `style-src ${webview.cspSource}`,
-    `font-src ${webview.cspSource}`,
-    `img-src ${webview.cspSource} data:`,
-  ].join('; ');
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-${STYLES.map((name) => `<link rel="stylesheet" href="${uri('media', name)}">`).join('\n')}
-<title>Earshot</title>
-</head>
-<body>
-<div id="root"></div>
-<script type="module" nonce="${nonce}" src="${uri('dist', 'webview', 'chat.js')}"></script>
-</body>
-</html>`;
 }

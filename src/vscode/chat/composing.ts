@@ -1,4 +1,4 @@
-// The composer's attachments and returned messages, kept over reloads.
+// The composer's text, attachments and returned messages for each conversation, kept over reloads.
 import * as z from 'zod';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
@@ -8,7 +8,7 @@ import { type Logger, type QueuedMessage } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Attachment } from '../../protocol/event.ts';
 import { type AttachmentView, type FromPage } from '../../protocol/webview.ts';
-import { type Drafts } from './drafts.ts';
+import { type Drafts, type DraftsOf } from './drafts.ts';
 
 const LARGEST_IMAGE = 10_000_000;
 const MOST_ATTACHMENTS = 20;
@@ -16,48 +16,65 @@ const MOST_ATTACHMENTS = 20;
 const keptSchema = z.array(
   z.strictObject({
     id: z.string(),
-    kind: z.enum(['image', 'file']),
+    kind: z.enum(['image', 'file', 'text']),
     name: z.string(),
     mediaType: z.string().optional(),
     preview: z.string().optional(),
+    /** Of the kind `text`: goes into the message itself. */
+    text: z.string().optional(),
   }),
 );
 type Kept = z.infer<typeof keptSchema>[number];
 const returnedSchema = z.array(z.string());
 
 export interface ComposingDeps {
-  readonly drafts: Drafts;
+  readonly draftsOf: DraftsOf;
   readonly snapshots: Snapshots;
-  readonly frontend: Pick<ChatFrontend, 'setHead' | 'restoreDraft'>;
+  readonly frontend: Pick<ChatFrontend, 'setHead' | 'restoreDraft' | 'keepDraft'>;
   readonly logger: Logger;
 }
 
 export class Composing {
   readonly #deps: ComposingDeps;
+  #conversation: string | undefined;
+  #drafts: Drafts;
+  #text = '';
   #kept: readonly Kept[] = [];
   /** Ids of queued messages that were returned and neither sent nor cleared since. */
   #returned: readonly string[] = [];
 
   constructor(deps: ComposingDeps) {
     this.#deps = deps;
+    this.#drafts = deps.draftsOf(undefined);
   }
 
-  /** Restores what was attached before the window was closed. */
-  async restore(): Promise<void> {
-    await this.#restoreReturned();
-    const text = await this.#deps.drafts.readAttachments();
-    if (text === '') return;
-    try {
-      await this.#set(keptSchema.parse(JSON.parse(text)));
-    } catch {
-      this.#deps.logger.warn('the attachments of the draft cannot be read and are ignored');
-    }
+  /** Restores what was typed, attached and returned in this conversation, or in a new chat. Resolves to the text. */
+  async show(conversation: string | undefined): Promise<string> {
+    const drafts = this.#deps.draftsOf(conversation);
+    const [text, attached, returned] = await Promise.all([
+      drafts.read(),
+      drafts.readAttachments(),
+      drafts.readReturned(),
+    ]);
+    this.#drafts = drafts;
+    this.#conversation = conversation;
+    this.#kept = this.#parse(keptSchema, attached);
+    this.#returned = this.#parse(returnedSchema, returned);
+    this.#keepText(text);
+    this.#deps.frontend.setHead({ attachments: this.#kept.map(toView), returned: this.#returned.length > 0 });
+    return text;
   }
 
-  /** Restores the draft in a page that was just loaded. */
-  async restoreText(): Promise<void> {
-    const text = await this.#deps.drafts.read();
-    if (text !== '') this.#deps.frontend.restoreDraft(text);
+  /** A message turned the new chat into this conversation; what was typed and attached since belongs to it. */
+  async started(conversation: string): Promise<void> {
+    const before = this.#drafts;
+    const [text, kept] = [this.#text, this.#kept];
+    this.#drafts = this.#deps.draftsOf(conversation);
+    this.#conversation = conversation;
+    this.#returned = [];
+    this.#deps.frontend.keepDraft(text);
+    await Promise.all([this.#drafts.write(text), this.#set(kept), this.#setReturned([])]);
+    await Promise.all([before.write(''), before.writeAttachments(''), before.writeReturned('')]);
   }
 
   async attach(message: Extract<FromPage, { type: 'attach_image' }>): Promise<Result<void>> {
@@ -81,12 +98,29 @@ export class Composing {
     await this.#set(this.#kept.filter((one) => one.id !== id));
   }
 
+  async attachFile(path: string): Promise<Result<void>> {
+    return this.#add({ id: path, kind: 'file', name: path });
+  }
+
+  /** Text under a name for people; it is part of the message when that is sent. */
+  async attachText(name: string, text: string): Promise<Result<void>> {
+    return this.#add({ id: name, kind: 'text', name, text });
+  }
+
+  async #add(one: Kept): Promise<Result<void>> {
+    if (this.#kept.length >= MOST_ATTACHMENTS)
+      return failed('too_many', `A message can have at most ${MOST_ATTACHMENTS} attachments.`);
+    await this.#set([...this.#kept.filter(({ id }) => id !== one.id), one]);
+    return succeeded(undefined);
+  }
+
   /** Hands the attachments to the message that is sent now; `giveBack` returns them if it is refused. */
-  take(): { readonly attachments: readonly GivenAttachment[]; giveBack(): Promise<void> } {
+  take(): { readonly attachments: readonly GivenAttachment[]; readonly text: string; giveBack(): Promise<void> } {
     const taken = this.#kept;
     this.#setInBackground([]);
     return {
-      attachments: taken.map(toGiven),
+      attachments: taken.flatMap(toGiven),
+      text: taken.flatMap(({ name, text }) => (text === undefined ? [] : [`${name}\n${text}`])).join('\n\n'),
       giveBack: () => this.#set([...taken, ...this.#kept]),
     };
   }
@@ -108,57 +142,63 @@ export class Composing {
     if (missing.length > 0) await this.#setReturned([...this.#returned, ...missing.map(({ id }) => id)]);
   }
 
-  /** The text in the composer changed. */
-  async draftChanged(text: string): Promise<void> {
-    await this.#deps.drafts.write(text);
+  /** The text in the composer changed; the page may show another conversation than this window by now. */
+  async draftChanged(text: string, conversation: string | undefined): Promise<void> {
+    if (conversation !== this.#conversation) return this.#deps.draftsOf(conversation).write(text);
+    this.#keepText(text);
+    await this.#drafts.write(text);
     if (text === '' && this.#returned.length > 0) await this.#setReturned([]);
   }
 
   /** Puts messages in front of the draft. Resolves once they are on disk. */
   async restoreMessages(texts: readonly QueuedMessage[]): Promise<void> {
-    const { drafts, frontend } = this.#deps;
     const restored = texts.flatMap(({ content }) => (content === '' ? [] : [content])).join('\n');
     const attached = texts.flatMap((text) => text.attachments ?? []).map(toKept);
     if (attached.length > 0) await this.#set([...attached, ...this.#kept]);
     if (restored === '') return;
-    const typed = await drafts.read();
-    await drafts.write(typed === '' ? restored : `${restored}\n${typed}`);
-    frontend.restoreDraft(restored);
+    this.#keepText(this.#text === '' ? restored : `${restored}\n${this.#text}`);
+    this.#deps.frontend.restoreDraft(restored);
+    await this.#drafts.write(this.#text);
   }
 
-  async #restoreReturned(): Promise<void> {
-    const text = await this.#deps.drafts.readReturned();
+  #keepText(text: string): void {
+    this.#text = text;
+    this.#deps.frontend.keepDraft(text);
+  }
+
+  #parse<T>(schema: z.ZodType<readonly T[]>, text: string): readonly T[] {
+    if (text === '') return [];
     try {
-      if (text !== '') await this.#setReturned(returnedSchema.parse(JSON.parse(text)));
+      return schema.parse(JSON.parse(text));
     } catch {
-      this.#deps.logger.warn('the list of returned messages cannot be read');
+      this.#deps.logger.warn('a part of the draft cannot be read and is ignored');
+      return [];
     }
   }
 
   async #setReturned(ids: readonly string[]): Promise<void> {
     this.#returned = ids;
     this.#deps.frontend.setHead({ returned: ids.length > 0 });
-    await this.#deps.drafts.writeReturned(ids.length === 0 ? '' : JSON.stringify(ids));
+    await this.#drafts.writeReturned(ids.length === 0 ? '' : JSON.stringify(ids));
   }
 
   /** Removes duplicates. Resolves once the attachments are on disk. */
   async #set(all: readonly Kept[]): Promise<void> {
     const kept = all.filter((one, index) => all.findIndex(({ id }) => id === one.id) === index);
     this.#kept = kept;
-    const attachments = kept.map(
-      ({ mediaType: _type, preview, ...one }): AttachmentView => ({
-        ...one,
-        ...(preview !== undefined && { preview }),
-      }),
-    );
-    this.#deps.frontend.setHead({ attachments });
-    await this.#deps.drafts.writeAttachments(kept.length === 0 ? '' : JSON.stringify(kept));
+    this.#deps.frontend.setHead({ attachments: kept.map(toView) });
+    await this.#drafts.writeAttachments(kept.length === 0 ? '' : JSON.stringify(kept));
   }
 }
 
-function toGiven({ id, kind, name, mediaType }: Kept): GivenAttachment {
-  if (kind === 'file') return { type: 'file', path: id };
-  return { type: 'image', media_type: mediaType ?? 'image/png', hash: id, name };
+function toView({ mediaType: _type, text: _text, preview, ...one }: Kept): AttachmentView {
+  return { ...one, ...(preview !== undefined && { preview }) };
+}
+
+function toGiven({ id, kind, name, mediaType }: Kept): GivenAttachment[] {
+  if (kind === 'text') return [];
+  if (kind === 'file') return [{ type: 'file', path: id }];
+  return [{ type: 'image', media_type: mediaType ?? 'image/png', hash: id, name }];
 }
 
 function toKept(attachment: Attachment): Kept {

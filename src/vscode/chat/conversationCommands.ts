@@ -14,47 +14,86 @@ export interface ConversationCommandDeps {
   readonly chat: { readonly shown: string | undefined; open(id: string): Promise<void>; newChat(): Promise<void> };
   /** Shows the chat view. */
   reveal(): Promise<void>;
+  /** Shows the list of conversations in the panel. */
+  showList(): void;
+  onDidRemove(id: string): void;
 }
 
-export function conversationCommands(deps: ConversationCommandDeps) {
-  const { library, chat } = deps;
+/** What the commands and the list in the panel do with one conversation. */
+export interface ConversationActions {
+  rename(id: string, title: string): Promise<void>;
+  fork(id: string): Promise<void>;
+  export(id: string): Promise<void>;
+  /** After confirmation. */
+  remove(id: string): Promise<void>;
+}
+
+export function createConversationActions(deps: ConversationCommandDeps): ConversationActions {
+  const { library, chat, store } = deps;
   return {
-    [COMMANDS.openConversation]: async () => {
-      const chosen = await choose(deps, 'Select a conversation to open', { withShown: false });
-      if (chosen !== undefined) await Promise.all([deps.reveal(), chat.open(chosen.id)]);
+    rename: async (id, title) => {
+      await valueOrShowFailure(library.rename(id, title));
     },
-    [COMMANDS.renameConversation]: async () => {
-      const chosen = await shownOrChosen(deps, 'Select a conversation to rename');
-      if (chosen === undefined) return;
-      const title = await vscode.window.showInputBox({
-        title: 'Rename Conversation',
-        value: chosen.title,
-        validateInput: (value) => (value.trim() === '' ? 'Enter at least one character.' : undefined),
-      });
-      if (title !== undefined) await valueOrShowFailure(library.rename(chosen.id, title));
-    },
-    [COMMANDS.forkConversation]: async () => {
-      const chosen = await shownOrChosen(deps, 'Select a conversation to fork');
-      const fork = chosen && (await valueOrShowFailure(library.fork(chosen.id)));
+    fork: async (id) => {
+      const fork = await valueOrShowFailure(library.fork(id));
       if (fork !== undefined) await Promise.all([deps.reveal(), chat.open(fork)]);
     },
-    [COMMANDS.exportConversation]: async () => {
-      const chosen = await shownOrChosen(deps, 'Select a conversation to export');
-      const format = chosen && (await chooseFormat());
-      const text = format && (await valueOrShowFailure(library.export(chosen.id, format)));
+    export: async (id) => {
+      const format = await chooseFormat();
+      const text = format && (await valueOrShowFailure(library.export(id, format)));
       if (text === undefined) return;
       const language = format === 'json' ? 'json' : 'markdown';
       // Untitled: the user decides whether and where to save it.
       await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language, content: text }));
     },
-    [COMMANDS.deleteConversation]: async () => {
-      const chosen = await choose(deps, 'Select a conversation to delete', { withShown: true });
+    remove: async (id) => {
+      const chosen = (await valueOrShowFailure(store.list()))?.find((summary) => summary.id === id);
       if (chosen === undefined) return;
-      const question = `Delete “${conversationLabel(chosen)}”? This cannot be undone.`;
-      const answer = await vscode.window.showWarningMessage(question, { modal: true }, 'Delete');
-      if (answer !== 'Delete') return;
-      if (chosen.id === chat.shown) await chat.newChat();
-      await valueOrShowFailure(library.remove(chosen.id));
+      const question = vscode.l10n.t('Delete “{0}”? This cannot be undone.', conversationLabel(chosen));
+      const confirm = vscode.l10n.t('Delete');
+      if ((await vscode.window.showWarningMessage(question, { modal: true }, confirm)) !== confirm) return;
+      if (id === chat.shown) await chat.newChat();
+      if ((await removed(library, id)) === true) deps.onDidRemove(id);
+    },
+  };
+}
+
+async function removed(library: Library, id: string): Promise<true | undefined> {
+  return valueOrShowFailure(library.remove(id).then((result) => (result.ok ? { ok: true, value: true } : result)));
+}
+
+export function conversationCommands(deps: ConversationCommandDeps, actions: ConversationActions) {
+  const { chat } = deps;
+  return {
+    [COMMANDS.openConversation]: async () => {
+      const chosen = await choose(deps, vscode.l10n.t('Select a conversation to open'), { withShown: false });
+      if (chosen !== undefined) await Promise.all([deps.reveal(), chat.open(chosen.id)]);
+    },
+    [COMMANDS.showConversations]: async () => {
+      await deps.reveal();
+      deps.showList();
+    },
+    [COMMANDS.renameConversation]: async () => {
+      const chosen = await shownOrChosen(deps, vscode.l10n.t('Select a conversation to rename'));
+      if (chosen === undefined) return;
+      const title = await vscode.window.showInputBox({
+        title: vscode.l10n.t('Rename Conversation'),
+        value: chosen.title,
+        validateInput: (value) => (value.trim() === '' ? vscode.l10n.t('Enter at least one character.') : undefined),
+      });
+      if (title !== undefined) await actions.rename(chosen.id, title);
+    },
+    [COMMANDS.forkConversation]: async () => {
+      const chosen = await shownOrChosen(deps, vscode.l10n.t('Select a conversation to fork'));
+      if (chosen !== undefined) await actions.fork(chosen.id);
+    },
+    [COMMANDS.exportConversation]: async () => {
+      const chosen = await shownOrChosen(deps, vscode.l10n.t('Select a conversation to export'));
+      if (chosen !== undefined) await actions.export(chosen.id);
+    },
+    [COMMANDS.deleteConversation]: async () => {
+      const chosen = await choose(deps, vscode.l10n.t('Select a conversation to delete'), { withShown: true });
+      if (chosen !== undefined) await actions.remove(chosen.id);
     },
   } satisfies Partial<CommandHandlers>;
 }

@@ -1,4 +1,4 @@
-// Stores the unsent draft in files: the webview's own state lives in the browser and may be one reload behind.
+// Stores the unsent draft of each conversation in files: the webview's own state lives in the browser and may be one reload behind.
 import { join } from 'node:path';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type FileSystem } from '../../node/fileSystem.ts';
@@ -15,13 +15,26 @@ export interface Drafts {
   writeReturned(text: string): Promise<void>;
 }
 
-interface DraftDeps {
+export interface DraftDeps {
   readonly files: FileSystem;
   readonly folder: string;
   readonly logger: Logger;
 }
 
-export function createDrafts(deps: DraftDeps): Drafts {
+/** The drafts of a conversation, or of a new chat. Always the same object for the same conversation. */
+export type DraftsOf = (conversation: string | undefined) => Drafts;
+
+export function createDraftsOf(deps: DraftDeps): DraftsOf {
+  const opened = new Map<string | undefined, Drafts>();
+  return (conversation) => {
+    const folder = conversation === undefined ? deps.folder : join(deps.folder, 'drafts', conversation);
+    const drafts = opened.get(conversation) ?? createDrafts({ ...deps, folder });
+    opened.set(conversation, drafts);
+    return drafts;
+  };
+}
+
+function createDrafts(deps: DraftDeps): Drafts {
   const text = keepFile(deps, 'draft.txt');
   const attachments = keepFile(deps, 'draft-attachments.json');
   const returned = keepFile(deps, 'draft-returned.json');
@@ -35,7 +48,8 @@ export function createDrafts(deps: DraftDeps): Drafts {
   };
 }
 
-function keepFile({ files, folder, logger }: DraftDeps, name: string): Pick<Drafts, 'read' | 'write'> {
+/** One small file; the newest text wins. */
+export function keepFile({ files, folder, logger }: DraftDeps, name: string): Pick<Drafts, 'read' | 'write'> {
   const path = join(folder, name);
   let newest: string | undefined;
   let writing: Promise<void> | undefined;

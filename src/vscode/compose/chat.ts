@@ -11,13 +11,21 @@ import { type Model } from '../../core/ports/ports.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
+import { Attention } from '../chat/attention.ts';
 import { HandlesController } from '../chat/backgroundCommands.ts';
 import { Chat } from '../chat/chatController.ts';
 import { ChatView } from '../chat/chatView.ts';
 import { Composing } from '../chat/composing.ts';
-import { conversationCommands } from '../chat/conversationCommands.ts';
-import { type ReviewHandlers } from '../chat/pageHandlers.ts';
+import { createControlsHandlers, openSettings } from '../chat/controls.ts';
+import {
+  type ConversationCommandDeps,
+  conversationCommands,
+  createConversationActions,
+} from '../chat/conversationCommands.ts';
+import { ConversationList } from '../chat/conversationList.ts';
+import { type CompletionsHandlers, type PendingHandlers, type ReviewHandlers } from '../chat/pageHandlers.ts';
 import { TerminalMirrors } from '../chat/terminalMirror.ts';
+import { TranscriptActions } from '../chat/transcriptActions.ts';
 import { type WindowHub } from '../hub/windowHub.ts';
 import { COMMANDS } from '../ids.ts';
 import { type StatusBar } from '../statusBar.ts';
@@ -49,11 +57,11 @@ interface ChatParts {
 
 export function composeChat({ logger, settings, held, report }: Window, parts: ChatParts) {
   const { earshot, workspace, statusBar, model, hub } = parts;
-  const { store, lock, snapshots, drafts, views } = parts.storage;
+  const { store, lock, snapshots, draftsOf, memory, views } = parts.storage;
   const { handles, supervision } = parts.commands;
   const { chat: frontend, notice } = parts.frontends;
   const deps = { clock: realClock, ids: realIds, logger, store, lock, snapshots, workspace, handles, frontend, hub };
-  const composing = new Composing({ ...deps, drafts });
+  const composing = new Composing({ ...deps, draftsOf });
   const keepAlive = held.add(new KeepAlive({ ...deps, earshot, supervision }));
   const chat = held.add(
     new Chat({
@@ -61,6 +69,7 @@ export function composeChat({ logger, settings, held, report }: Window, parts: C
       earshot,
       settings,
       composing,
+      memory,
       statusBar,
       model,
       keepAlive,
@@ -76,30 +85,68 @@ export function composeChat({ logger, settings, held, report }: Window, parts: C
       notice: (text) => notice('info', text),
     }),
   );
-  /** Resolves once the newest conversation is shown. */
-  const restore = () => composing.restore().then(() => chat.restore());
-  return { ...deps, earshot, chat, composing, background, restore, keepAlive, views };
+  const controls = createControlsHandlers({
+    frontend,
+    model,
+    settings: () => settings.current,
+    shown: () => (chat.shown === undefined ? undefined : earshot.get(chat.shown)),
+  });
+  /** Resolves once a conversation is shown. */
+  const restore = () => chat.restore();
+  return { ...deps, earshot, chat, composing, background, controls, restore, keepAlive, views };
 }
 
 /** The view with its page, which also shows the review of changes, and the commands on conversations. */
 export function composeView(
-  { context, logger, held, report }: Window,
-  { chat, composing, background, frontend, earshot, keepAlive: _, views, ...deps }: ReturnType<typeof composeChat>,
-  review: ReviewHandlers,
+  { context, logger, settings, held, report }: Window,
+  { chat, background, controls, frontend, earshot, keepAlive: _, views, ...deps }: ReturnType<typeof composeChat>,
+  others: ReviewHandlers & PendingHandlers & CompletionsHandlers,
 ) {
   let isVisible = false;
   /** Other windows and plugins ask whether a person sees a conversation. */
   const announce = () => views.show(isVisible ? chat.shown : undefined);
   held.add(chat.onDidRefresh(announce));
   held.add(toDisposable(() => views.show(undefined)));
+  const library = new Library(deps, earshot);
+  const onConversations: ConversationCommandDeps = {
+    ...deps,
+    library,
+    chat,
+    reveal: () => view.reveal(),
+    showList: () => frontend.reply({ type: 'show_conversations' }),
+    onDidRemove: (id) => chat.forget(id),
+  };
+  const actions = createConversationActions(onConversations);
+  const list = new ConversationList({
+    ...deps,
+    logger,
+    frontend,
+    actions,
+    activities: chat.activities,
+    open: (id) => chat.open(id),
+  });
+  const transcript = held.add(
+    new TranscriptActions({
+      ...deps,
+      earshot,
+      library,
+      shown: () => chat.shown,
+      open: (id) => chat.open(id),
+      newId: () => realIds.ulid(),
+      notice: (text) => chat.notice('info', text),
+    }),
+  );
   const view = held.add(
     new ChatView({
       extension: context.extensionUri,
       frontend,
       handlers: {
         ...chat.handlers,
-        ...review,
+        ...others,
         ...background.handlers,
+        ...controls,
+        ...list.handlers,
+        ...transcript.handlers,
         draft: (message) => {
           views.typed();
           return chat.handlers.draft(message);
@@ -110,7 +157,26 @@ export function composeView(
         isVisible = visible;
         announce();
       },
-      onFreshPage: () => void composing.restoreText().catch(report('the draft could not be restored')),
+    }),
+  );
+  held.add(
+    chat.onDidRefresh(() => {
+      const live = chat.shown === undefined ? undefined : earshot.get(chat.shown);
+      view.setTitle(live?.log.state.summary.title ?? '');
+    }),
+  );
+  const open = async (id: string) => {
+    await Promise.all([view.reveal(), chat.open(id)]);
+  };
+  held.add(
+    new Attention({
+      earshot,
+      frontend,
+      view,
+      settings: () => settings.current,
+      shown: () => chat.shown,
+      show: open,
+      report: report('a message could not be shown'),
     }),
   );
   const reveal = () => view.reveal();
@@ -121,7 +187,12 @@ export function composeView(
     },
     [COMMANDS.stop]: () => chat.stop(),
     [COMMANDS.deliverNow]: () => chat.deliverNow(),
-    ...conversationCommands({ ...deps, chat, reveal, library: new Library(deps, earshot) }),
+    [COMMANDS.openSettings]: openSettings,
+    [COMMANDS.openWaiting]: async (id: unknown) => {
+      const waiting = chat.activities.others.find((other) => id === undefined || other.id === id);
+      await (waiting === undefined ? reveal() : open(waiting.id));
+    },
+    ...conversationCommands(onConversations, actions),
   };
   return { view, commands };
 }

@@ -10,7 +10,8 @@ import { captureInProcess } from '../../storage/checkpoints/firstCapture.ts';
 import { createPermissions } from '../../storage/permissions.ts';
 import { createStorage } from '../../storage/storage.ts';
 import { createUserFiles } from '../../storage/userFiles.ts';
-import { createDrafts } from '../chat/drafts.ts';
+import { createDraftsOf } from '../chat/drafts.ts';
+import { createWindowMemory } from '../chat/windowMemory.ts';
 import { type Window } from './window.ts';
 
 const CLEAN_UP_AFTER = 5 * 60_000;
@@ -37,6 +38,7 @@ export function composeStorage({ context, logger, held, report }: Window, worksp
     ...storage,
     permissions: createPermissions({ files: realFileSystem, folder, logger }),
     userFiles: createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') }),
-    drafts: createDrafts({ files: realFileSystem, folder, logger }),
+    draftsOf: createDraftsOf({ files: realFileSystem, folder, logger }),
+    memory: createWindowMemory({ files: realFileSystem, folder, logger }),
   };
 }

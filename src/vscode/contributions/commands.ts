@@ -1,9 +1,21 @@
 // The commands and menus that package.json contributes.
-import { CHANGED_FILES, CHAT_VIEW, COMMANDS, type CommandId, HAS_MCP_SERVERS, MCP_VIEW, PLUGINS_VIEW } from '../ids.ts';
+import {
+  CHANGED_FILES,
+  CHAT_VIEW,
+  COMMANDS,
+  type CommandId,
+  HAS_MCP_SERVERS,
+  MCP_VIEW,
+  NOTIFICATIONS_FILTERED,
+  NOTIFICATIONS_VIEW,
+  PLUGINS_VIEW,
+} from '../ids.ts';
 
 interface CommandContribution {
   readonly title: string;
   readonly icon?: string;
+  /** False: it needs the entry that it was chosen for. */
+  readonly inPalette?: false;
 }
 
 /** A command without a title does not compile. */
@@ -12,10 +24,32 @@ const CONTRIBUTIONS: Readonly<Record<CommandId, CommandContribution>> = {
   [COMMANDS.newChat]: { title: 'New Chat', icon: 'add' },
   [COMMANDS.stop]: { title: 'Stop', icon: 'debug-stop' },
   [COMMANDS.deliverNow]: { title: 'Deliver Notifications Now', icon: 'bell-dot' },
+  [COMMANDS.sendSelection]: { title: 'Add Selection to Chat' },
+  [COMMANDS.attachFile]: { title: 'Add File to Chat' },
+  [COMMANDS.attachProblems]: { title: 'Add Problems of This File to Chat' },
+  [COMMANDS.attachTerminal]: { title: 'Add Last Terminal Command to Chat' },
+  [COMMANDS.explainProblem]: { title: 'Explain Problem' },
+  [COMMANDS.fixProblem]: { title: 'Fix Problem' },
+  [COMMANDS.commitMessage]: { title: 'Write Commit Message', icon: 'sparkle' },
+  [COMMANDS.openWalkthrough]: { title: 'Get Started' },
+  [COMMANDS.tour]: { title: 'Take the Tour' },
+  [COMMANDS.showNotifications]: { title: 'Show Notifications', icon: 'bell' },
+  [COMMANDS.dismissNotification]: { title: 'Dismiss Notification', icon: 'close', inPalette: false },
+  [COMMANDS.clearNotifications]: { title: 'Dismiss All Pending Notifications', icon: 'clear-all' },
+  [COMMANDS.muteKind]: { title: 'Mute This Kind…', icon: 'bell-slash' },
+  [COMMANDS.muteSource]: { title: 'Mute This Source', inPalette: false },
+  [COMMANDS.mutePath]: { title: 'Mute This File', inPalette: false },
+  [COMMANDS.showNotification]: { title: 'Show Text', icon: 'go-to-file', inPalette: false },
+  [COMMANDS.filterNotifications]: { title: 'Filter Notifications…', icon: 'filter' },
+  [COMMANDS.searchNotifications]: { title: 'Search Notifications…', icon: 'search' },
+  [COMMANDS.resetNotificationFilter]: { title: 'Reset Notification Filter', icon: 'filter-filled' },
   [COMMANDS.showLog]: { title: 'Show Log', icon: 'output' },
   [COMMANDS.chooseModel]: { title: 'Choose Model' },
   [COMMANDS.setApiKey]: { title: 'Set API Key' },
-  [COMMANDS.openConversation]: { title: 'Open Conversation…', icon: 'history' },
+  [COMMANDS.openConversation]: { title: 'Open Conversation…' },
+  [COMMANDS.showConversations]: { title: 'Show Conversations', icon: 'history' },
+  [COMMANDS.openSettings]: { title: 'Open Settings', icon: 'gear' },
+  [COMMANDS.openWaiting]: { title: 'Go to Waiting Conversation' },
   [COMMANDS.renameConversation]: { title: 'Rename Conversation…', icon: 'edit' },
   [COMMANDS.forkConversation]: { title: 'Fork Conversation', icon: 'repo-forked' },
   [COMMANDS.exportConversation]: { title: 'Export Conversation…', icon: 'export' },
@@ -46,6 +80,9 @@ const inChat = `view == ${CHAT_VIEW}`;
 const inServers = `view == ${MCP_VIEW}`;
 const onServer = (states: string) => `${inServers} && viewItem =~ /^server (${states}) /`;
 const inPlugins = `view == ${PLUGINS_VIEW}`;
+const inNotifications = `view == ${NOTIFICATIONS_VIEW}`;
+const anyNotification = `${inNotifications} && viewItem =~ /notification/`;
+const pendingNotification = `${inNotifications} && viewItem =~ /pending/`;
 const hasChanges = `resourcePath in ${CHANGED_FILES}`;
 
 interface MenuItem {
@@ -57,8 +94,36 @@ interface MenuItem {
 export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
   'view/title': [
     { command: COMMANDS.newChat, when: inChat, group: 'navigation@1' },
-    { command: COMMANDS.restore, when: inChat, group: '1_changes@1' },
+    { command: COMMANDS.showConversations, when: inChat, group: 'navigation@2' },
+    { command: COMMANDS.openSettings, when: inChat, group: 'navigation@3' },
+    { command: COMMANDS.renameConversation, when: inChat, group: '1_conversation@1' },
+    { command: COMMANDS.forkConversation, when: inChat, group: '1_conversation@2' },
+    { command: COMMANDS.exportConversation, when: inChat, group: '1_conversation@3' },
+    { command: COMMANDS.deleteConversation, when: inChat, group: '1_conversation@4' },
+    { command: COMMANDS.reviewChanges, when: inChat, group: '2_changes@1' },
+    { command: COMMANDS.restore, when: inChat, group: '2_changes@2' },
+    { command: COMMANDS.showNotifications, when: inChat, group: '3_notifications@1' },
+    { command: COMMANDS.deliverNow, when: inChat, group: '3_notifications@2' },
+    { command: COMMANDS.clearNotifications, when: inChat, group: '3_notifications@3' },
+    { command: COMMANDS.muteKind, when: inChat, group: '3_notifications@4' },
+    { command: COMMANDS.chooseModel, when: inChat, group: '4_model@1' },
+    { command: COMMANDS.setApiKey, when: inChat, group: '4_model@2' },
+    { command: COMMANDS.openWalkthrough, when: inChat, group: '5_help@1' },
+    { command: COMMANDS.showLog, when: inChat, group: '5_help@2' },
     { command: COMMANDS.showServerLog, when: inServers, group: 'navigation@1' },
+    { command: COMMANDS.searchNotifications, when: inNotifications, group: 'navigation@1' },
+    {
+      command: COMMANDS.filterNotifications,
+      when: `${inNotifications} && !${NOTIFICATIONS_FILTERED}`,
+      group: 'navigation@2',
+    },
+    {
+      command: COMMANDS.resetNotificationFilter,
+      when: `${inNotifications} && ${NOTIFICATIONS_FILTERED}`,
+      group: 'navigation@2',
+    },
+    { command: COMMANDS.deliverNow, when: inNotifications, group: 'navigation@3' },
+    { command: COMMANDS.clearNotifications, when: inNotifications, group: 'navigation@4' },
   ],
   'view/item/context': [
     { command: COMMANDS.signInToServer, when: onServer('sign_in'), group: 'inline@1' },
@@ -81,20 +146,51 @@ export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
     { command: COMMANDS.restartPlugin, when: `${inPlugins} && viewItem =~ /running/`, group: 'inline@3' },
     { command: COMMANDS.stopPlugin, when: `${inPlugins} && viewItem =~ /running|attached/`, group: 'inline@4' },
     { command: COMMANDS.showPluginLog, when: inPlugins, group: 'inline@5' },
+    { command: COMMANDS.showNotification, when: anyNotification, group: 'inline@1' },
+    { command: COMMANDS.dismissNotification, when: pendingNotification, group: 'inline@2' },
+    { command: COMMANDS.deliverNow, when: pendingNotification, group: '1_deliver@1' },
+    { command: COMMANDS.dismissNotification, when: pendingNotification, group: '1_deliver@2' },
+    { command: COMMANDS.muteKind, when: anyNotification, group: '2_mute@1' },
+    { command: COMMANDS.mutePath, when: `${inNotifications} && viewItem =~ /file/`, group: '2_mute@2' },
+    { command: COMMANDS.muteSource, when: anyNotification, group: '2_mute@3' },
   ],
   commandPalette: [
-    ...[COMMANDS.restartServer, COMMANDS.enableServer, COMMANDS.disableServer, COMMANDS.signInToServer],
-    ...[COMMANDS.signOutOfServer, COMMANDS.forgetServerInputs, COMMANDS.showServerLog],
-  ].map((command) => ({ command, when: HAS_MCP_SERVERS })),
+    ...paletteExclusions(),
+    ...[
+      ...[COMMANDS.restartServer, COMMANDS.enableServer, COMMANDS.disableServer, COMMANDS.signInToServer],
+      ...[COMMANDS.signOutOfServer, COMMANDS.forgetServerInputs, COMMANDS.showServerLog],
+    ].map((command) => ({ command, when: HAS_MCP_SERVERS })),
+  ],
   'editor/title': [
     { command: COMMANDS.keepFile, when: hasChanges, group: 'navigation@1' },
     { command: COMMANDS.undoFile, when: hasChanges, group: 'navigation@2' },
   ],
+  'explorer/context': [{ command: COMMANDS.attachFile, when: '!explorerResourceIsFolder', group: '5_earshot@1' }],
+  'terminal/context': [{ command: COMMANDS.attachTerminal, when: 'terminalIsOpen', group: 'z_earshot@1' }],
+  'scm/title': [{ command: COMMANDS.commitMessage, when: 'scmProvider == git', group: 'navigation@1' }],
   'editor/context': [
+    { command: COMMANDS.sendSelection, when: 'editorHasSelection', group: 'y_earshot@1' },
+    { command: COMMANDS.attachFile, when: '!editorHasSelection', group: 'y_earshot@1' },
+    { command: COMMANDS.attachProblems, when: 'editorTextFocus', group: 'y_earshot@2' },
+    { command: COMMANDS.fixProblem, when: 'editorTextFocus', group: 'y_earshot@3' },
+    { command: COMMANDS.explainProblem, when: 'editorTextFocus', group: 'y_earshot@4' },
     { command: COMMANDS.keepChange, when: hasChanges, group: 'z_earshot@1' },
     { command: COMMANDS.undoChange, when: hasChanges, group: 'z_earshot@2' },
   ],
 };
+
+function paletteExclusions(): readonly MenuItem[] {
+  return Object.values(COMMANDS).flatMap((command) =>
+    CONTRIBUTIONS[command].inPalette === false ? [{ command, when: 'false' }] : [],
+  );
+}
+
+/** Chords that VS Code and its built-in extensions leave free. */
+export const keybindings: readonly object[] = [
+  { command: COMMANDS.openChat, key: 'ctrl+alt+e', mac: 'cmd+alt+e' },
+  { command: COMMANDS.newChat, key: 'ctrl+alt+n', mac: 'cmd+alt+n', when: `focusedView == ${CHAT_VIEW}` },
+  { command: COMMANDS.sendSelection, key: 'ctrl+alt+l', mac: 'cmd+alt+l', when: 'editorHasSelection' },
+];
 
 export function contributedCommands(): readonly object[] {
   return Object.values(COMMANDS).map((command) => {

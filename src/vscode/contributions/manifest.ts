@@ -1,7 +1,17 @@
 // package.json with everything that is generated from the code: commands, menus, settings and views.
-import { CHAT_VIEW, HAS_MCP_SERVERS, HAS_PLUGINS, MCP_VIEW, PLUGINS_VIEW, VIEW_CONTAINER } from '../ids.ts';
-import { contributedCommands, menus } from './commands.ts';
+import {
+  CHAT_VIEW,
+  HAS_MCP_SERVERS,
+  HAS_PLUGINS,
+  MCP_VIEW,
+  NOTIFICATIONS_CONTAINER,
+  NOTIFICATIONS_VIEW,
+  PLUGINS_VIEW,
+  VIEW_CONTAINER,
+} from '../ids.ts';
+import { contributedCommands, keybindings, menus } from './commands.ts';
 import { contributedSettings, restrictedSettings } from './settings.ts';
+import { walkthrough } from './walkthrough.ts';
 
 interface Manifest {
   readonly capabilities: { readonly untrustedWorkspaces: object };
@@ -25,16 +35,22 @@ export function withContributions(text: string): string {
 function contributions(): object {
   const icon = 'media/earshot.svg';
   return {
-    viewsContainers: { activitybar: [{ id: VIEW_CONTAINER, title: 'Earshot', icon }] },
+    viewsContainers: {
+      secondarySidebar: [{ id: VIEW_CONTAINER, title: 'Earshot', icon }],
+      panel: [{ id: NOTIFICATIONS_CONTAINER, title: 'Earshot Notifications', icon: '$(bell)' }],
+    },
     views: {
       [VIEW_CONTAINER]: [
         { id: CHAT_VIEW, name: 'Chat', type: 'webview', icon },
         { id: MCP_VIEW, name: 'MCP Servers', icon, when: HAS_MCP_SERVERS, visibility: 'collapsed', size: 1 },
         { id: PLUGINS_VIEW, name: 'Program Plugins', when: HAS_PLUGINS, visibility: 'collapsed', icon },
       ],
+      [NOTIFICATIONS_CONTAINER]: [{ id: NOTIFICATIONS_VIEW, name: 'Notifications', icon: '$(bell)' }],
     },
     commands: contributedCommands(),
     configuration: { title: 'Earshot', properties: contributedSettings() },
     menus,
+    keybindings,
+    walkthroughs: [walkthrough],
   };
 }

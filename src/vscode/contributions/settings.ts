@@ -62,6 +62,33 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     markdownDescription:
       'Options for each model, by its name: `{"gpt-5.1": {"reasoningEffort": "low", "contextWindow": 400000, "prices": {"input": 1.25, "output": 10, "cached": 0.125}}}`. Prices are per million tokens.',
   },
+  sendKey: {
+    scope: 'window',
+    markdownDescription: 'Key that sends the message.',
+    enumDescriptions: [
+      'Enter sends, Shift+Enter begins a new line.',
+      'Ctrl+Enter (Cmd+Enter on macOS) sends, Enter begins a new line.',
+    ],
+  },
+  'attention.toast': {
+    scope: 'window',
+    markdownDescription:
+      'Show a message when an approval or a question waits, or a turn has ended, and the chat is hidden.',
+  },
+  'attention.sound': {
+    scope: 'window',
+    markdownDescription: 'Play a short sound in the chat when an approval or a question waits, or a turn has ended.',
+  },
+  'attention.systemNotice': {
+    scope: 'machine',
+    markdownDescription:
+      'Also show a notice of the operating system (`notify-send` on Linux, `osascript` on macOS) while the window is not focused. Only in a local desktop window.',
+  },
+  currency: {
+    scope: 'window',
+    markdownDescription:
+      'Currency of the prices in `#earshot.models#`, as an ISO 4217 code such as `EUR`. Only used to display costs.',
+  },
   mode: {
     scope: 'window',
     markdownDescription: 'Which tools the agent may use.',

@@ -1,7 +1,8 @@
 // The chip on a carrier's card: the delivered notifications, opening to the exact text sent to the model.
 import { useId, useState } from 'preact/hooks';
 import type { CarriedView } from '../../protocol/transcript.ts';
-import { strings } from '../strings.ts';
+import { notificationStrings as strings } from '../notificationStrings.ts';
+import { describeLabel } from '../panel/pendingDrawer.tsx';
 import { Icon } from './icons.tsx';
 
 /** Labels shown on the closed chip. */
@@ -24,7 +25,7 @@ export function Carried({ carried }: { readonly carried: CarriedView }) {
           <Icon name={carried.receipt === 'accepted' ? 'check' : 'clock'} />
         </span>
         {carried.labels.slice(0, open ? undefined : LABELS).map((label) => (
-          <span class="carried-label">{label}</span>
+          <span class="carried-label">{describeLabel(label)}</span>
         ))}
         {!open && rest > 0 && <span class="carried-label">{strings.moreLabels(rest)}</span>}
       </button>
@@ -48,7 +49,7 @@ export function Carried({ carried }: { readonly carried: CarriedView }) {
 /** What the block contains: notifications, queued messages, or both. */
 function describeContents({ shown, total, texts }: CarriedView): string {
   const parts = [
-    ...(total > 0 ? [strings.notifications(shown, total)] : []),
+    ...(total > 0 ? [strings.shownOf(shown, total)] : []),
     ...(texts > 0 ? [strings.yourMessages(texts)] : []),
   ];
   return parts.join(', ');

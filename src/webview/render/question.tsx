@@ -1,9 +1,11 @@
 // The card of a question of the model: answered by text or by options, or skipped.
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type { QuestionView } from '../../protocol/transcript.ts';
 import { strings } from '../strings.ts';
 import { useActions } from './actions.ts';
 import { Icon } from './icons.tsx';
+import { Markdown } from './markdown/markdown.tsx';
+import { createMarkdownStream } from './markdown/markdownStream.ts';
 import { takeFocusWhenIdle } from './takeFocus.ts';
 import { visibleText } from './visibleText.ts';
 
@@ -54,7 +56,8 @@ export function Question({ question }: { readonly question: QuestionView }) {
     event.preventDefault();
     submit();
   };
-  const asked = visibleText(question.text);
+  // Spoken and shown in one line: without the marks of code.
+  const asked = visibleText(question.text).replaceAll('`', '');
   return (
     <div
       class="approval question"
@@ -64,7 +67,7 @@ export function Question({ question }: { readonly question: QuestionView }) {
       aria-label={strings.questionLabel(asked)}
       onKeyDown={onKeyDown}
     >
-      <p class="approval-question question-text">{asked}</p>
+      <QuestionText text={question.text} />
       {problem !== undefined && (
         <p class="approval-problem" role="alert">
           {strings.questionProblem(problem)}
@@ -95,6 +98,21 @@ export function Question({ question }: { readonly question: QuestionView }) {
           {strings.skip}
         </button>
       </div>
+    </div>
+  );
+}
+
+/** Markdown: models write lists and code in questions too. */
+function QuestionText({ text }: { readonly text: string }) {
+  const view = useMemo(() => {
+    const stream = createMarkdownStream();
+    stream.append(visibleText(text));
+    stream.finish();
+    return stream.view();
+  }, [text]);
+  return (
+    <div class="approval-question question-text">
+      <Markdown view={view} />
     </div>
   );
 }
@@ -133,7 +151,7 @@ export function AskedQuestion({ question, ended }: { readonly question: Question
   const given = answer === undefined ? [] : [answer].flat().filter((one) => one.trim() !== '');
   return (
     <div class="question">
-      <p class="approval-question question-text">{visibleText(question.text)}</p>
+      <QuestionText text={question.text} />
       {options !== undefined && (
         <ul class="options">
           {options.map((option) => (

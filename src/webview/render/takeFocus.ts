@@ -20,6 +20,13 @@ function mayTakeFocus(): 'now' | 'later' | 'never' {
   return active.value === '' && performance.now() - lastKey >= TYPING_MILLISECONDS ? 'now' : 'later';
 }
 
+function isInSight(element: HTMLElement): boolean {
+  const area = element.closest('.scroller')?.getBoundingClientRect();
+  if (area === undefined) return true;
+  const { top, bottom } = element.getBoundingClientRect();
+  return top < area.bottom && bottom > area.top;
+}
+
 /**
  * Focuses the element once the user is not typing and no text is unsent, unless the user has used the mouse or moved the
  * focus meanwhile. The element itself must not react to keys; typing there moves the focus to the composer, so that no
@@ -34,7 +41,8 @@ export function takeFocusWhenIdle(element: HTMLElement, focusComposer: () => voi
     waiting.abort();
   };
   const attempt = () => {
-    const may = mayTakeFocus();
+    // What is out of sight has a bar above the composer that takes the focus instead.
+    const may = isInSight(element) ? mayTakeFocus() : 'later';
     // Does not scroll: the reader may be reading elsewhere.
     if (may === 'now') element.focus({ preventScroll: true });
     if (may === 'later') retryLater();

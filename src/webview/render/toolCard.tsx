@@ -7,15 +7,20 @@ import { readPartial } from '../partialJson.ts';
 import type { ToolItem } from '../state.ts';
 import { strings } from '../strings.ts';
 import { toolIcon, toolTitle } from '../toolTitle.ts';
+import { transcriptStrings as ofTranscript } from '../transcriptStrings.ts';
 import { useActions } from './actions.ts';
 import { Approval } from './approval.tsx';
 import { Carried } from './carried.tsx';
 import { Counts, Diffs } from './diff/diff.tsx';
 import { Icon, type IconName } from './icons.tsx';
 import { GrowingText } from './markdown/growingText.tsx';
+import { linkPaths } from './pathLinks.tsx';
 import { AskedQuestion, Question } from './question.tsx';
 import { ToolArguments } from './toolArguments.tsx';
 import { visibleText } from './visibleText.ts';
+
+/** Shorter calls have no duration. */
+const SHOWN_DURATION = 1000;
 
 const STATE_ICONS: Record<ToolState, IconName> = {
   approval: 'warning',
@@ -25,6 +30,7 @@ const STATE_ICONS: Record<ToolState, IconName> = {
   done: 'check',
   failed: 'error',
   rejected: 'circle-slash',
+  not_run: 'circle-slash',
   interrupted: 'debug-stop',
 };
 
@@ -57,18 +63,22 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
           {title}
         </span>
         {counted.length > 0 && <Counts added={sum(counted, 'added')} removed={sum(counted, 'removed')} />}
+        {item.milliseconds !== undefined && item.milliseconds >= SHOWN_DURATION && (
+          <span class="tool-duration">{ofTranscript.duration(item.milliseconds)}</span>
+        )}
         <span class="tool-state">
           <Icon name={STATE_ICONS[item.state]} />
           <span>{strings.states[item.state]}</span>
         </span>
+        {!open && item.state === 'failed' && <span class="tool-error">{errorLine(item)}</span>}
       </button>
       {item.answeredBy !== undefined && <p class="quiet">{strings.answeredBy(visibleText(item.answeredBy))}</p>}
       <div id={id} class="tool-body" hidden={!open}>
         {item.state === 'approval' && <Approval key={item.id} item={item} />}
         {asks && item.question !== undefined && <Question key={item.question.id} question={item.question} />}
-        {open && diffs.length > 0 && <Diffs files={diffs} />}
+        {open && diffs.length > 0 && <Diffs files={diffs} call={item.id} />}
         {open && !waits && diffs.length === 0 && <Details item={item} />}
-        {open && showsOutput(item) && <Output text={item.output} />}
+        {open && showsOutput(item) && <Output text={item.output} ended={item.state !== 'running'} />}
         {open && runsInForeground(item) && <RunningActions call={item.id} />}
       </div>
       {item.carried !== undefined && <Carried carried={item.carried} />}
@@ -148,11 +158,22 @@ function showsOutput({ state, question, output }: ToolItem): boolean {
 function opensItself(item: ToolItem): boolean {
   if (item.state === 'writing') return Object.keys(item.arguments).length > 0;
   if (item.question !== undefined || item.changes !== undefined) return true;
-  return item.state === 'failed' || (item.state === 'running' && (item.output.length > 0 || runsInForeground(item)));
+  return item.state === 'running' && (item.output.length > 0 || runsInForeground(item));
 }
 
+const LONGEST_ERROR = 200;
+
+/** The first line of a failure, for the folded card. */
+function errorLine({ output }: ToolItem): string {
+  const line = wholeText(output).trimStart().split('\n', 1)[0] ?? '';
+  return visibleText(line.slice(0, LONGEST_ERROR));
+}
+
+/** Paths are links in outputs up to this length. */
+const LINKED = 20_000;
+
 /** Follows the end of the output until the reader scrolls up. */
-function Output({ text }: { readonly text: Growing }) {
+function Output({ text, ended }: { readonly text: Growing; readonly ended: boolean }) {
   const element = useRef<HTMLDivElement>(null);
   const following = useRef(true);
   useLayoutEffect(() => {
@@ -165,7 +186,7 @@ function Output({ text }: { readonly text: Growing }) {
   if (text.length === 0) return <p class="quiet">{strings.noOutput}</p>;
   return (
     <div class="output" ref={element} tabIndex={0} role="group" aria-label={strings.output} onScroll={onScroll}>
-      <GrowingText text={text} />
+      {ended && text.length <= LINKED ? <div>{linkPaths(wholeText(text))}</div> : <GrowingText text={text} />}
     </div>
   );
 }

@@ -33,6 +33,7 @@ import { createExclusions } from '../../../src/producers/files/exclusions.ts';
 import { readEvents } from '../../../src/storage/readEvents.ts';
 import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
 import { FoundLines, wantsPath } from '../../../src/tools/searching/searchQuery.ts';
+import { matchScore } from '../../../src/vscode/completions/completions.ts';
 import { printedByLastCommand } from '../../../src/vscode/sources/lastCommand.ts';
 import { toAgentName } from '../../../src/hub/agents/agentNames.ts';
 import { type HubMessage } from '../../../src/protocol/hub.ts';
@@ -43,6 +44,7 @@ const encoder = new TextEncoder();
 const folders = [{ path: '', absolute: '/workspace' }];
 
 const paths: GrowthCases = {
+  ...over('matchScore', (text) => matchScore('menu.ts', text), ['m', 'me', 'menu.t', '/', 'x']),
   ...over('whyProtected', (path) => whyProtected(path, false), ['.', '. ', 'a/', '/', ':', '\\']),
   ...over('hides', (path) => parseIgnore('*.log\n/a/**/b\nbuild/\n**/x/**/y\n*a*a*a*b').hides(path), [
     'a/',

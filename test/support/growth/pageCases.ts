@@ -1,5 +1,6 @@
 // Growth cases: input of the page (Markdown at once and streamed, links, entities, incomplete arguments of calls).
 import { argumentDiff } from '../../../src/webview/argumentDiff.ts';
+import { tokenAt } from '../../../src/webview/composer/picker.tsx';
 import { readPartial } from '../../../src/webview/partialJson.ts';
 import { colouredLines } from '../../../src/webview/render/diff/diffColours.ts';
 import { lexMarkdown } from '../../../src/webview/render/markdown/boundedLexer.ts';
@@ -8,6 +9,7 @@ import { highlight } from '../../../src/webview/render/markdown/highlight.ts';
 import { linkTarget } from '../../../src/webview/render/markdown/links.ts';
 import { renderToken } from '../../../src/webview/render/markdown/markdown.tsx';
 import { createMarkdownStream } from '../../../src/webview/render/markdown/markdownStream.ts';
+import { linkPaths } from '../../../src/webview/render/pathLinks.tsx';
 import { visibleText } from '../../../src/webview/render/visibleText.ts';
 import { toolTitle } from '../../../src/webview/toolTitle.ts';
 import { type GrowthCases, inPieces, over } from './cases.ts';
@@ -194,6 +196,8 @@ const arguments_: GrowthCases = {
     'a:',
     'a.b:1',
   ]),
+  ...over('linkPaths', linkPaths, ['/', 'a/', 'a.b', 'a.', ':1', 'a/b.ts:1', '.', '@', 'a.a/', ' ', '(']),
+  ...over('tokenAt', (text) => tokenAt(text, text.length), ['@', '/', ' @', 'a', '@a', ' ']),
   ...over('decodeEntities', decodeEntities, ['&', '&amp;', '&#', '&#1', '&#x', ';', '&a']),
   ...over('visibleText', visibleText, ['\u202e', 'a', '\u{e0001}']),
   ...over(

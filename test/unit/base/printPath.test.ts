@@ -61,6 +61,6 @@ test.each(AWKWARD)('%j is safe on the chip of a card', (path) => {
   const notification = { ...draft, id: 'n', at: '2026-01-01T00:00:00.000Z' };
   const state = folded(numbered(started, turnStarted, call('c'), queued(notification), result('c', 4, ['n'])));
   const labels = state.transcript.items.flatMap((item) => ('carried' in item ? item.carried.labels : []));
-  expect(labels).toEqual([`file.deleted ${printPath(path)}`]);
-  expect(labels[0]).not.toMatch(/[\n\u202e]/);
+  expect(labels).toMatchObject([{ label: 'File deleted', subject: printPath(path) }]);
+  expect(labels[0]?.subject).not.toMatch(/[\n\u202e]/);
 });

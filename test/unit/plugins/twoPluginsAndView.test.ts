@@ -33,7 +33,7 @@ async function begin(options: PluginWorldOptions = {}) {
   const asked = async (callId: string) => {
     for (const plugin of plugins)
       await plugin.event((event) => event.respond !== undefined && event.data['id'] === callId);
-    await expect.poll(() => chat.openApprovals, { interval: 2 }).toBe(1);
+    await expect.poll(() => chat.openRequests.length, { interval: 2 }).toBe(1);
   };
   const respond = (sub: string, callId: string, action = 'approve') => ({
     type: 'respond',
@@ -187,12 +187,12 @@ test('what no plugin was asked has no time limit', async () => {
   const id = await world.conversation();
   chat.show(id, []);
   const turn = world.turn(id);
-  await expect.poll(() => chat.openApprovals, { interval: 2 }).toBe(1);
+  await expect.poll(() => chat.openRequests.length, { interval: 2 }).toBe(1);
   for (let passed = 0; passed < 200; passed += 1) {
     clock.advance(5000);
     await Promise.resolve();
   }
-  expect(chat.openApprovals).toBe(1);
+  expect(chat.openRequests.length).toBe(1);
   chat.answerApproval('a', { action: 'approve', by: 'user' });
   await turn;
 });

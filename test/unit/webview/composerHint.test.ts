@@ -1,6 +1,6 @@
 // The hint above the composer's text field.
 import { expect, test } from 'vitest';
-import { hintFor } from '../../../src/webview/composer.tsx';
+import { hintFor } from '../../../src/webview/composer/composer.tsx';
 import { strings } from '../../../src/webview/strings.ts';
 
 const noHint = {

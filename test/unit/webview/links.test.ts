@@ -16,7 +16,7 @@ describe('linkTarget', () => {
     ['./src/a%20b.ts', { path: './src/a b.ts' }],
     ['src/a.ts#L12', { path: 'src/a.ts', line: 12 }],
     ['src/a.ts#L12-L20', { path: 'src/a.ts', line: 12 }],
-    ['src/a.ts:12:3', { path: 'src/a.ts', line: 12 }],
+    ['src/a.ts:12:3', { path: 'src/a.ts', line: 12, column: 3 }],
     ['main.ts:12', { path: 'main.ts', line: 12 }],
     ['docs/x.md#heading', { path: 'docs/x.md' }],
     ['/home/me/a.ts', { path: '/home/me/a.ts' }],

@@ -24,13 +24,17 @@ const tool = (id: string, state: 'approval' | 'running' | 'done'): TranscriptIte
 
 function chat(items: readonly TranscriptItem[]): ChatState {
   return {
+    conversation: 'c',
+    draft: '',
+    controls: { mode: 'agent', approvals: 'reads', sendKey: 'enter', currency: 'USD' },
+    others: [],
     version: '0.1.0',
     hostVersion: '1.139.1',
     model: { label: 'Guide', detail: 'offline, no AI' },
     title: '',
     running: false,
     canSend: true,
-    pending: { count: 0, worst: null },
+    pending: { count: 0, worst: null, entries: [] },
     heldBack: null,
     queued: [],
     attachments: [],

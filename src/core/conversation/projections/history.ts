@@ -29,6 +29,7 @@ export function notificationHistory(events: Iterable<LogEvent>): NotificationRec
         break;
       case 'notification_withdrawn':
         setState(event.ids, 'withdrawn');
+        for (const id of event.ids) Object.assign(records.get(id) ?? {}, { reason: event.reason });
         break;
       case 'chat_request':
       case 'tool_call_response':

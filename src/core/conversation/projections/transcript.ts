@@ -1,10 +1,11 @@
 // Projects the log to the items of the chat, each event once.
-import { printPath } from '../../../base/printPath.ts';
+import { wholeCharacters } from '../../../base/text.ts';
 import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../../protocol/event.ts';
-import { type Level, type Notification, printKind, worseLevel } from '../../../protocol/notification.ts';
-import { nameOfSubject } from '../../../protocol/scopes.ts';
+import { type Level, worseLevel } from '../../../protocol/notification.ts';
 import { type CarriedView, type ToolState, type TranscriptItem } from '../../../protocol/transcript.ts';
 import { attachmentName } from '../attachments.ts';
+import { failureAction } from '../failureActions.ts';
+import { labelNotification } from '../notificationLabel.ts';
 import { estimateTokens } from '../tokens.ts';
 import { type Pending } from './pending.ts';
 
@@ -18,7 +19,9 @@ export class Transcript {
   /** Items of carriers that no successful model call has contained yet. */
   #unaccepted: string[] = [];
   /** Calls of the open turn without a result. */
-  readonly #running = new Set<string>();
+  readonly #running = new Map<string, number>();
+  /** Calls of the open turn that were approved, by whomever. */
+  readonly #approved = new Set<string>();
 
   get items(): readonly TranscriptItem[] {
     return [...this.#items.values()];
@@ -32,7 +35,7 @@ export class Transcript {
       case 'chat_response':
         return this.#answer(event);
       case 'tool_call_request':
-        this.#running.add(event.id);
+        this.#running.set(event.id, Date.parse(event.timestamp));
         return [this.#set({ ...blankTool, id: event.id, name: event.name, arguments: event.arguments })];
       case 'approval':
         return this.#approval(event);
@@ -82,6 +85,8 @@ export class Transcript {
   #approval(event: EventOf<'approval'>): readonly TranscriptItem[] {
     const tool = this.#tool(event.tool_call_id);
     if (tool === undefined) return [];
+    this.#running.set(tool.id, Date.parse(event.timestamp));
+    if (event.action !== 'reject') this.#approved.add(tool.id);
     const state: ToolState = event.action === 'reject' ? 'rejected' : 'running';
     return [this.#set({ ...tool, state, arguments: event.arguments ?? tool.arguments, ...answeredBy(event) })];
   }
@@ -95,7 +100,7 @@ export class Transcript {
 
   #questionAnswered(event: EventOf<'inquiry_response'>): readonly TranscriptItem[] {
     // Only a running call can have an open question.
-    const tools = [...this.#running].flatMap((id) => this.#tool(id) ?? []);
+    const tools = [...this.#running.keys()].flatMap((id) => this.#tool(id) ?? []);
     const tool = tools.find(({ question }) => question?.id === event.id);
     if (tool?.question === undefined) return [];
     return [this.#set({ ...tool, question: { ...tool.question, answer: event.answer }, ...answeredBy(event) })];
@@ -103,13 +108,15 @@ export class Transcript {
 
   #response(event: EventOf<'tool_call_response'>, pending: PendingLookup): readonly TranscriptItem[] {
     const tool = this.#tool(event.id);
+    const started = this.#running.get(event.id);
     this.#running.delete(event.id);
     if (tool === undefined) return [];
     const { changes } = event;
     const done = {
       ...tool,
-      state: endState(tool.state, event),
+      state: endState(tool.state, event, this.#approved.delete(event.id)),
       output: event.content,
+      ...(started !== undefined && { milliseconds: Math.max(0, Date.parse(event.timestamp) - started) }),
       ...(changes !== undefined && { changes }),
     };
     return [this.#set(this.#withCarried(done, event.notifications, pending)), ...this.#meanwhile(event, pending)];
@@ -183,7 +190,7 @@ export class Transcript {
 
   /** Calls whose results are missing from a damaged log must not be shown as running. */
   #lost(): readonly TranscriptItem[] {
-    const ids = [...this.#running];
+    const ids = [...this.#running.keys()];
     this.#running.clear();
     return ids.flatMap((id) => {
       const tool = this.#tool(id);
@@ -196,7 +203,10 @@ export class Transcript {
     if (event.outcome === 'stopped') return [this.#set({ ...notice, level: 'info', text: 'Stopped.' })];
     if (event.outcome === 'done') return [];
     const { message, nextStep } = event.failure ?? { message: 'The turn ended with an error.' };
-    return [this.#set({ ...notice, level: 'error', text: message, ...(nextStep !== undefined && { nextStep }) })];
+    const action = failureAction(event.failure ?? { code: 'bug' });
+    return [
+      this.#set({ ...notice, level: 'error', text: message, ...(nextStep !== undefined && { nextStep }), action }),
+    ];
   }
 }
 
@@ -216,9 +226,12 @@ function answeredBy({ by }: { readonly by: string }): { readonly answeredBy?: st
 const blankTool = { type: 'tool', state: 'running', output: '' } as const;
 
 export const INTERRUPTED = 'Interrupted; may have run.';
+/** The whole result of a call that was cancelled before it could answer. */
+export const CANCELLED = 'Cancelled by the user.';
 
-function endState(before: ToolState, event: EventOf<'tool_call_response'>): ToolState {
+function endState(before: ToolState, event: EventOf<'tool_call_response'>, approved: boolean): ToolState {
   if (before === 'rejected') return 'rejected';
+  if (event.is_error && event.content === CANCELLED && !approved) return 'not_run';
   if (event.content.startsWith(INTERRUPTED) && event.is_error) return 'interrupted';
   return event.is_error ? 'failed' : 'done';
 }
@@ -235,18 +248,17 @@ function viewCarried(carried: Carried, pending: PendingLookup): CarriedView {
     shown: carried.shown.length,
     total: carried.shown.length + carried.merged.length + carried.counted.length,
     worst,
-    labels: shown.map((notification) => `${printKind(notification.kind)} ${labelSubject(notification)}`.trim()),
+    labels: shown.map(labelNotification),
+    reason: firstLine(shown.find(({ level }) => level === worst)?.message ?? ''),
     tokens: estimateTokens(carried.text),
     receipt: 'carried',
     texts: carried.user_text.length,
   };
 }
 
-/** `file:src/a.ts` is shown as `src/a.ts`: the kind says the rest. */
-function labelSubject(notification: Notification): string {
-  const subject = notification.subject ?? '';
-  const from = notification.data?.['from'];
-  if (typeof from === 'string') return `from ${printPath(from)}`;
-  // Of what there is one only, the name says it all.
-  return subject === notification.kind.name ? '' : printPath(nameOfSubject(subject));
+const LONGEST_REASON = 200;
+
+function firstLine(message: string): string {
+  const line = (message.split('\n', 1)[0] ?? '').replace(/:$/, '');
+  return line.length > LONGEST_REASON ? `${wholeCharacters(line, LONGEST_REASON)}…` : line;
 }

@@ -4,6 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { DiffHunk, FileDiff } from '../../../protocol/diffView.ts';
 import { memo } from '../../memo.ts';
 import { strings } from '../../strings.ts';
+import { transcriptStrings as ofTranscript } from '../../transcriptStrings.ts';
 import { useActions } from '../actions.ts';
 import { Icon } from '../icons.tsx';
 import { drawColoured } from '../markdown/code.tsx';
@@ -24,19 +25,27 @@ interface Properties {
   readonly files: readonly FileDiff[];
   /** Nothing is folded, because it needs an approval. */
   readonly whole?: boolean;
+  /** The call that made the changes; absent: they are not made yet. */
+  readonly call?: string;
 }
 
-export const Diffs = memo(function Diffs({ files, whole = false }: Properties) {
+export const Diffs = memo(function Diffs({ files, whole = false, call }: Properties) {
   return (
     <div class="diffs">
       {files.map((file) => (
-        <FileChange key={file.path} file={file} whole={whole} />
+        <FileChange key={file.path} file={file} whole={whole} call={call} />
       ))}
     </div>
   );
 });
 
-function FileChange({ file, whole }: { readonly file: FileDiff; readonly whole: boolean }) {
+interface ChangeProperties {
+  readonly file: FileDiff;
+  readonly whole: boolean;
+  readonly call: string | undefined;
+}
+
+function FileChange({ file, whole, call }: ChangeProperties) {
   const actions = useActions();
   const [wanted, setWanted] = useState(false);
   const all = whole || wanted;
@@ -60,6 +69,17 @@ function FileChange({ file, whole }: { readonly file: FileDiff; readonly whole: 
         </button>
         {file.kind !== 'changed' && <span class="diff-kind">{strings.diffKinds[file.kind]}</span>}
         <Counts added={file.added} removed={file.removed} />
+        {call !== undefined && file.kind !== 'moved' && (
+          <button
+            type="button"
+            class="icon-button"
+            title={ofTranscript.openDiff}
+            aria-label={`${ofTranscript.openDiff}: ${path}`}
+            onClick={() => actions.post({ type: 'open_diff', call, path: file.path })}
+          >
+            <Icon name="diff" />
+          </button>
+        )}
       </figcaption>
       {file.note !== undefined && <p class="quiet diff-note">{describeNote(file, file.note)}</p>}
       {lines > 0 && (

@@ -4,7 +4,10 @@ import { useMemo } from 'preact/hooks';
 import { type Growing, wholeText } from '../../growing.ts';
 import { memo } from '../../memo.ts';
 import { strings } from '../../strings.ts';
+import { transcriptStrings as ofTranscript } from '../../transcriptStrings.ts';
+import { useActions } from '../actions.ts';
 import { CopyButton } from '../copyButton.tsx';
+import { Icon, type IconName } from '../icons.tsx';
 import { GrowingText } from './growingText.tsx';
 import { type Coloured, highlight } from './highlight.ts';
 
@@ -42,12 +45,59 @@ function CodeFrame({ language, read, children }: FrameProperties) {
     <div class="code">
       <div class="code-head">
         <span class="code-language">{language}</span>
+        <CodeActions language={language} read={read} />
         <CopyButton label={strings.copy} read={read} />
       </div>
       <pre tabIndex={0} role="group" aria-label={`${strings.code} ${language}`.trim()}>
         {children}
       </pre>
     </div>
+  );
+}
+
+const SHELLS: ReadonlySet<string> = new Set([
+  'sh',
+  'bash',
+  'zsh',
+  'shell',
+  'console',
+  'powershell',
+  'ps1',
+  'bat',
+  'cmd',
+  'fish',
+]);
+
+function CodeActions({ language, read }: { readonly language: string; readonly read: () => string }) {
+  const { post } = useActions();
+  const isShell = SHELLS.has(language);
+  return (
+    <>
+      {isShell ? (
+        <Action
+          icon="play"
+          label={ofTranscript.runInTerminal}
+          run={() => post({ type: 'run_in_terminal', text: read() })}
+        />
+      ) : (
+        <Action icon="diff" label={ofTranscript.apply} run={() => post({ type: 'apply_code', text: read() })} />
+      )}
+      <Action icon="insert" label={ofTranscript.insert} run={() => post({ type: 'insert_code', text: read() })} />
+    </>
+  );
+}
+
+interface ActionProperties {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly run: () => void;
+}
+
+function Action({ icon, label, run }: ActionProperties) {
+  return (
+    <button type="button" class="icon-button" title={label} aria-label={label} onClick={run}>
+      <Icon name={icon} />
+    </button>
   );
 }
 

@@ -2,7 +2,7 @@
 
 export type LinkTarget =
   | { readonly type: 'external'; readonly url: string }
-  | { readonly type: 'file'; readonly path: string; readonly line?: number }
+  | { readonly type: 'file'; readonly path: string; readonly line?: number; readonly column?: number }
   | { readonly type: 'none' };
 
 const NONE: LinkTarget = { type: 'none' };
@@ -31,11 +31,13 @@ function isPathWithLine(address: string): boolean {
 function fileTarget(address: string): LinkTarget {
   const hash = address.indexOf('#');
   const anchor = hash !== -1 && address.indexOf('#', hash + 1) === -1 ? address.slice(hash) : '';
-  const place = hash === -1 ? /:(\d+)(?::\d+)?$/.exec(address) : /^#L(\d+)/.exec(anchor);
+  const place = hash === -1 ? /:(\d+)(?::(\d+))?$/.exec(address) : /^#L(\d+)(?:C(\d+))?/.exec(anchor);
   const path = decode(hash === -1 ? address.slice(0, place?.index) : address.slice(0, hash));
   if (path === '' || path.length > PATH_LIMIT || hasControl(path)) return NONE;
   const line = Number(place?.[1] ?? 0);
-  return line > 0 && Number.isSafeInteger(line) ? { type: 'file', path, line } : { type: 'file', path };
+  const column = Number(place?.[2] ?? 0);
+  if (line < 1 || !Number.isSafeInteger(line)) return { type: 'file', path };
+  return { type: 'file', path, line, ...(column > 0 && Number.isSafeInteger(column) && { column }) };
 }
 
 function decode(path: string): string {

@@ -5,6 +5,7 @@ import { memo } from '../../memo.ts';
 import { strings } from '../../strings.ts';
 import { useActions } from '../actions.ts';
 import { Icon } from '../icons.tsx';
+import { linkPath, linkPaths } from '../pathLinks.tsx';
 import { CodeBlock, OpenCodeBlock } from './code.tsx';
 import { decodeEntities } from './entities.ts';
 import { linkTarget } from './links.ts';
@@ -54,17 +55,21 @@ function renderTokens(tokens: readonly Token[] | undefined): ComponentChildren {
 export function renderToken(token: MarkedToken): ComponentChildren {
   switch (token.type) {
     case 'paragraph':
-      return <p>{renderTokens(token.tokens)}</p>;
+      return <p dir="auto">{renderTokens(token.tokens)}</p>;
     case 'heading':
       return <Heading depth={token.depth}>{renderTokens(token.tokens)}</Heading>;
     case 'code':
       return <CodeBlock text={token.text} language={languageOf(token)} />;
     case 'blockquote':
-      return <blockquote>{renderTokens(token.tokens)}</blockquote>;
+      return <blockquote dir="auto">{renderTokens(token.tokens)}</blockquote>;
     case 'list':
       return renderList(token);
     case 'list_item':
-      return <li class={token.task ? 'task' : ''}>{renderTokens(token.tokens)}</li>;
+      return (
+        <li dir="auto" class={token.task ? 'task' : ''}>
+          {renderTokens(token.tokens)}
+        </li>
+      );
     case 'checkbox':
       return <Checkbox checked={token.checked} />;
     case 'table':
@@ -74,7 +79,7 @@ export function renderToken(token: MarkedToken): ComponentChildren {
     case 'html':
       return token.block ? <p class="plain">{token.text}</p> : token.text;
     case 'text':
-      return token.tokens === undefined ? decodeEntities(token.text) : renderTokens(token.tokens);
+      return token.tokens === undefined ? linkPaths(decodeEntities(token.text)) : renderTokens(token.tokens);
     case 'escape':
       return token.text;
     case 'strong':
@@ -84,7 +89,7 @@ export function renderToken(token: MarkedToken): ComponentChildren {
     case 'del':
       return <del>{renderTokens(token.tokens)}</del>;
     case 'codespan':
-      return <code>{token.text}</code>;
+      return <code>{linkPath(token.text)}</code>;
     case 'br':
       return <br />;
     case 'link':
@@ -149,9 +154,23 @@ function renderTable(table: Tokens.Table): ComponentChildren {
 /** The page has its own first-level heading; headings of answers begin below it. */
 function Heading({ depth, children }: { readonly depth: number; readonly children: ComponentChildren }) {
   const name = `heading heading-${depth}`;
-  if (depth <= 2) return <h2 class={name}>{children}</h2>;
-  if (depth === 3) return <h3 class={name}>{children}</h3>;
-  return <h4 class={name}>{children}</h4>;
+  if (depth <= 2)
+    return (
+      <h2 class={name} dir="auto">
+        {children}
+      </h2>
+    );
+  if (depth === 3)
+    return (
+      <h3 class={name} dir="auto">
+        {children}
+      </h3>
+    );
+  return (
+    <h4 class={name} dir="auto">
+      {children}
+    </h4>
+  );
 }
 
 function Checkbox({ checked }: { readonly checked: boolean }) {
@@ -179,11 +198,10 @@ function Link({ href, title, children }: LinkProperties) {
         </a>
       );
     case 'file': {
-      const { path, line } = target;
-      const open = () =>
-        actions.post(line === undefined ? { type: 'open_file', path } : { type: 'open_file', path, line });
+      const { type: _type, ...place } = target;
+      const open = () => actions.post({ ...place, type: 'open_file' });
       return (
-        <button type="button" class="link" title={title || path} onClick={open}>
+        <button type="button" class="link" title={title || place.path} onClick={open}>
           {children}
         </button>
       );

@@ -76,7 +76,7 @@ test('a question can be answered once while it is open in this window; otherwise
   expect(changes()).toMatchObject([
     { item: { state: 'question', question: { options: ['x', 'y'], problem: 'answer: wrong' } } },
   ]);
-  expect([frontend.openQuestions, frontend.openApprovals]).toEqual([1, 0]);
+  expect(frontend.openRequests).toMatchObject([{ type: 'question', conversation: 'c' }]);
   expect(frontend.answerQuestion('q', { answer: 'y', by: 'user' })).toBe(true);
   expect(frontend.answerQuestion('q', { answer: 'x', by: 'user' })).toBe(false);
   expect(await answer).toEqual({ answer: 'y', by: 'user' });
@@ -86,6 +86,6 @@ test('a question can be answered once while it is open in this window; otherwise
   const given = frontend.ask(asked, stopped.signal);
   stopped.abort();
   await expect(given).rejects.toThrow('cancelled');
-  expect(frontend.openQuestions).toBe(0);
+  expect(frontend.openRequests).toEqual([]);
   frontend.dispose();
 });

@@ -82,7 +82,7 @@ test('an approval is shown while it is open, answered once, and closed when the 
   const request = { conversation: 'c', call: { id: 't', name: 'run_command', arguments: {} } };
   const answer = frontend.approve(request, stopped.signal);
   tick();
-  expect(frontend.openApprovals).toBe(1);
+  expect(frontend.openRequests.length).toBe(1);
   expect(posted.at(-1)).toMatchObject({ changes: [{}, { item: { id: 't', state: 'approval' } }] });
   expect(frontend.answerApproval('t', { action: 'approve', by: 'user' })).toBe(true);
   expect(frontend.answerApproval('t', { action: 'reject', by: 'user' })).toBe(false);
@@ -90,7 +90,7 @@ test('an approval is shown while it is open, answered once, and closed when the 
   const second = frontend.approve(request, stopped.signal);
   stopped.abort();
   await expect(second).rejects.toThrow('cancelled');
-  expect(frontend.openApprovals).toBe(0);
+  expect(frontend.openRequests.length).toBe(0);
 });
 
 test('a call is shown while the model writes it, and removed when the answer ends', () => {

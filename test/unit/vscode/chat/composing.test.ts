@@ -7,7 +7,7 @@ import { realFileSystem } from '../../../../src/node/fileSystem.ts';
 import { type AttachmentView, type ChatHead } from '../../../../src/protocol/webview.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
 import { Composing } from '../../../../src/vscode/chat/composing.ts';
-import { createDrafts, type Drafts } from '../../../../src/vscode/chat/drafts.ts';
+import { createDraftsOf, type Drafts } from '../../../../src/vscode/chat/drafts.ts';
 import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 let folder: string;
@@ -25,7 +25,8 @@ afterEach(async () => {
 /** A window's composer on the same folder. */
 function open() {
   const log = recordingLogger(errors);
-  const drafts = createDrafts({ files: realFileSystem, folder, logger: log });
+  const draftsOf = createDraftsOf({ files: realFileSystem, folder, logger: log });
+  const drafts = draftsOf(undefined);
   opened.push(drafts);
   const snapshots = createSnapshots({ files: realFileSystem, folder: join(folder, 'snapshots') });
   let attachments: readonly AttachmentView[] = [];
@@ -37,8 +38,9 @@ function open() {
       returned = head.returned ?? returned;
     },
     restoreDraft: (text: string) => void restored.push(text),
+    keepDraft: () => undefined,
   };
-  const composing = new Composing({ drafts, snapshots, frontend, logger: log });
+  const composing = new Composing({ draftsOf, snapshots, frontend, logger: log });
   return { composing, drafts, snapshots, restored, attachments: () => attachments, returned: () => returned };
 }
 
@@ -51,7 +53,7 @@ test('an attached image survives a reload and is sent once', async () => {
   await drafts.readAttachments();
 
   const next = open();
-  await next.composing.restore();
+  await next.composing.show(undefined);
   expect(next.attachments()).toMatchObject([{ kind: 'image', name: 'shot.png' }]);
   const { attachments } = next.composing.take();
   expect(attachments).toMatchObject([{ type: 'image', media_type: 'image/png', name: 'shot.png' }]);
@@ -82,7 +84,7 @@ test('an empty image is refused by name and changes nothing', async () => {
 
 test('returned messages are on disk before the call resolves, in front of the draft, and only once', async () => {
   const { composing, drafts, restored, attachments } = open();
-  await drafts.write('half typed');
+  await composing.draftChanged('half typed', undefined);
   const attached = [{ type: 'file_content', path: 'a.txt', content: 'one' } as const];
   const texts = [
     { id: '1', content: 'First.', at: '' },
@@ -100,7 +102,7 @@ const queued = { id: 'q', content: 'Go', at: '' };
 
 test('a queued message is returned even if the draft begins with the same text', async () => {
   const { composing, drafts } = open();
-  await drafts.write('Go on');
+  await composing.draftChanged('Go on', undefined);
   await composing.giveBack([queued]);
   expect(await drafts.read()).toBe('Go\nGo on');
 });
@@ -113,17 +115,17 @@ test('a returned message is marked over a reload until the composer is cleared',
 
   // The window died before the log said that the message had come back.
   const second = open();
-  await second.composing.restore();
+  await second.composing.show(undefined);
   expect([second.returned(), second.composing.has([queued])]).toEqual([true, true]);
   await second.composing.giveBack([queued]);
   expect(await second.drafts.read()).toBe('Go');
-  await second.composing.draftChanged('Go away');
+  await second.composing.draftChanged('Go away', undefined);
   expect(second.returned()).toBe(true);
-  await second.composing.draftChanged('');
+  await second.composing.draftChanged('', undefined);
   expect(second.returned()).toBe(false);
 
   const third = open();
-  await third.composing.restore();
+  await third.composing.show(undefined);
   expect([third.returned(), third.composing.has([queued])]).toEqual([false, false]);
 });
 
@@ -136,6 +138,6 @@ test('a message that the user withdrew is not marked as undelivered', async () =
 test('attachments that cannot be read are ignored', async () => {
   await writeFile(join(folder, 'draft-attachments.json'), '[{"id": 7}]');
   const { composing, attachments } = open();
-  await composing.restore();
+  await composing.show(undefined);
   expect(attachments()).toEqual([]);
 });

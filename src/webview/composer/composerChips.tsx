@@ -1,35 +1,56 @@
 // Chips above the composer for queued messages and attachments; each can be removed.
-import type { AttachmentView, ChatHead } from '../protocol/webview.ts';
-import { Icon } from './render/icons.tsx';
-import { visibleText } from './render/visibleText.ts';
-import { strings } from './strings.ts';
+import type { AttachmentView, ChatHead, FromPage } from '../../protocol/webview.ts';
+import { Icon } from '../render/icons.tsx';
+import { visibleText } from '../render/visibleText.ts';
+import { strings } from '../strings.ts';
+import { transcriptStrings as ofTranscript } from '../transcriptStrings.ts';
 
 const SHOWN = 300;
 
 interface QueuedProperties {
   readonly queued: ChatHead['queued'];
-  readonly withdraw: (id: string) => void;
+  readonly post: (message: FromPage) => void;
 }
 
 /** Rendered even when empty, so that screen readers announce what is added. */
-export function QueuedChips({ queued, withdraw }: QueuedProperties) {
+export function QueuedChips({ queued, post }: QueuedProperties) {
   return (
     <ul class="queued" aria-label={strings.queuedList} aria-live="polite">
-      {queued.map(({ id, text, attachments }) => {
+      {queued.map(({ id, text, attachments }, index) => {
         const shown = [visibleText(text.slice(0, SHOWN)), ...attachments].filter((part) => part !== '').join(' · ');
         return (
           <li key={id} class="queued-chip" title={shown}>
             <Icon name="clock" />
             <span class="queued-state">{strings.queued}</span>
             <span class="queued-text">{shown}</span>
+            {index > 0 && (
+              <button
+                type="button"
+                class="icon-button"
+                title={ofTranscript.raiseQueued}
+                aria-label={ofTranscript.raiseQueuedLabel(shown)}
+                onClick={() => post({ type: 'raise_queued', id })}
+              >
+                <Icon name="arrow-up" />
+              </button>
+            )}
+            <button
+              type="button"
+              class="icon-button"
+              title={ofTranscript.sendQueued}
+              aria-label={ofTranscript.sendQueuedLabel(shown)}
+              onClick={() => post({ type: 'send_queued', id })}
+            >
+              <Icon name="zap" />
+            </button>
             <button
               type="button"
               class="icon-button"
               title={strings.removeQueued}
               aria-label={strings.removeQueuedLabel(shown)}
-              onClick={() => withdraw(id)}
+              onClick={() => post({ type: 'take_back', id })}
             >
-              <Icon name="close" />
+              <Icon name="edit" />
             </button>
           </li>
         );

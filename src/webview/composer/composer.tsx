@@ -1,12 +1,17 @@
 // The composer: Enter sends a message or queues it during a turn, Ctrl+Enter interrupts; text is never lost.
-import type { Ref } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import type { AttachmentView, ChatHead } from '../protocol/webview.ts';
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { CompletionsMessage } from '../../protocol/page/completionsView.ts';
+import type { Controls } from '../../protocol/page/controlsView.ts';
+import type { AttachmentView, ChatHead } from '../../protocol/webview.ts';
 import { AttachmentChips, QueuedChips } from './composerChips.tsx';
-import { imagesIn, readImage } from './composerImages.ts';
-import { useActions } from './render/actions.ts';
-import { Icon } from './render/icons.tsx';
-import { strings } from './strings.ts';
+import { imagesIn, mayDrop, readImage, urisIn } from './composerImages.ts';
+import { browse, NOT_BROWSING } from './history.ts';
+import { optionId, PICKER_ID, PickerList, usePicker } from './picker.tsx';
+import { useActions } from '../render/actions.ts';
+import { Icon } from '../render/icons.tsx';
+import { composerStrings as ofComposer } from '../composerStrings.ts';
+import { strings } from '../strings.ts';
 
 const LIMIT = 1_000_000;
 /** The limit for a reason for rejecting. */
@@ -24,14 +29,49 @@ interface Properties {
   /** Calls that wait for an approval. */
   readonly approvals: readonly string[];
   readonly onSent: () => void;
-  /** The user's last message, for arrow up in an empty composer. */
-  readonly recall: () => string | undefined;
-  readonly field: Ref<HTMLTextAreaElement>;
+  /** The user's messages, the newest first. */
+  readonly recall: () => readonly string[];
+  readonly sendKey: Controls['sendKey'];
+  readonly completions: CompletionsMessage | null;
+  readonly field: RefObject<HTMLTextAreaElement | null>;
 }
 
 export function Composer(properties: Properties) {
-  const { draft, setDraft, running, canSend, queued, attachments, returned, approvals, onSent, recall, field } =
-    properties;
+  const {
+    draft,
+    setDraft,
+    running,
+    canSend,
+    queued,
+    attachments,
+    returned,
+    approvals,
+    onSent,
+    recall,
+    field,
+    sendKey,
+  } = properties;
+  const browsing = useRef(NOT_BROWSING);
+  const [caret, setCaret] = useState(0);
+  const moveCaret = (to: number) => {
+    setCaret(to);
+    requestAnimationFrame(() => field.current?.setSelectionRange(to, to));
+  };
+  const picker = usePicker({
+    text: draft,
+    caret,
+    completions: properties.completions,
+    replace: (start, end, text) => {
+      setDraft(draft.slice(0, start) + text + draft.slice(end));
+      moveCaret(start + text.length);
+    },
+  });
+  const mention = () => {
+    const gap = draft === '' || /\s$/.test(draft) ? '' : ' ';
+    setDraft(`${draft}${gap}@`);
+    field.current?.focus();
+    moveCaret(draft.length + gap.length + 1);
+  };
   const actions = useActions();
   const [problem, setProblem] = useState<string>();
   useEffect(() => setProblem(undefined), [draft, attachments]);
@@ -59,17 +99,24 @@ export function Composer(properties: Properties) {
     setDraft('');
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // During composition Enter belongs to the input method.
-    if (event.isComposing) return;
-    if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
+    // During composition keys belong to the input method.
+    if (event.isComposing || event.key === 'Process') return;
+    if (picker.onKey(event)) return;
+    const modified = event.ctrlKey || event.metaKey;
+    if (event.key === 'Enter' && !event.shiftKey && !event.altKey && (sendKey === 'enter' || modified)) {
       event.preventDefault();
-      const interrupts = running && !awaitsApproval && (event.ctrlKey || event.metaKey);
+      const interrupts = sendKey === 'enter' && running && !awaitsApproval && modified;
       submit(interrupts ? 'interrupt' : 'send');
-    } else if (event.key === 'ArrowUp' && draft === '') {
-      const last = recall();
-      if (last === undefined) return;
+    } else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
+      if (modified || event.altKey || event.shiftKey) return;
+      const next = browse(event.key, draft, browsing.current, recall());
+      if (next === undefined) return;
       event.preventDefault();
-      setDraft(last);
+      browsing.current = next.browsing;
+      setDraft(next.text);
+    } else if (event.key === 'Escape' && running) {
+      event.preventDefault();
+      actions.post({ type: 'stop' });
     }
   };
   const attach = (files: readonly File[]) => {
@@ -80,6 +127,14 @@ export function Composer(properties: Properties) {
       );
     }
   };
+  const onDrop = (event: DragEvent) => {
+    const uris = urisIn(event.dataTransfer);
+    if (uris.length === 0) onImages(event, imagesIn(event.dataTransfer));
+    else {
+      event.preventDefault();
+      actions.post({ type: 'attach_uris', uris });
+    }
+  };
   const onImages = (event: Event, files: readonly File[]) => {
     if (files.length === 0) return;
     event.preventDefault();
@@ -88,7 +143,7 @@ export function Composer(properties: Properties) {
 
   return (
     <div class="composer">
-      <QueuedChips queued={queued} withdraw={(id) => actions.post({ type: 'take_back', id })} />
+      <QueuedChips queued={queued} post={actions.post} />
       <AttachmentChips attachments={attachments} detach={(id) => actions.post({ type: 'detach', id })} />
       {awaitsApproval && draft.trim() !== '' && draft.length <= REASON_LIMIT && (
         <div class="composer-choice" role="group" aria-label={strings.approvalChoice}>
@@ -105,21 +160,40 @@ export function Composer(properties: Properties) {
           {hint}
         </p>
       )}
+      <PickerList picker={picker} />
       <div
         class={canSend ? 'field' : 'field closed'}
         onDragOver={(event) => {
-          if (event.dataTransfer?.types.includes('Files') === true) event.preventDefault();
+          if (event.dataTransfer !== null && mayDrop(event.dataTransfer)) event.preventDefault();
         }}
-        onDrop={(event) => onImages(event, imagesIn(event.dataTransfer))}
+        onDrop={onDrop}
       >
+        <button
+          type="button"
+          class="icon-button composer-attach"
+          title={`${ofComposer.attach} ${ofComposer.dropShift}`}
+          aria-label={ofComposer.attach}
+          onClick={mention}
+        >
+          <Icon name="add" />
+        </button>
         <textarea
           ref={field}
+          dir="auto"
           rows={1}
           value={draft}
           placeholder={placeholderFor(running, canSend)}
           aria-label={strings.composer}
           {...(hint === undefined ? {} : { 'aria-describedby': 'composer-hint' })}
-          onInput={(event) => setDraft(event.currentTarget.value)}
+          {...(picker.open && {
+            'aria-controls': PICKER_ID,
+            'aria-activedescendant': optionId(picker.active),
+          })}
+          onInput={(event) => {
+            setDraft(event.currentTarget.value);
+            setCaret(event.currentTarget.selectionStart);
+          }}
+          onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
           onKeyDown={onKeyDown}
           onPaste={(event) => onImages(event, imagesIn(event.clipboardData))}
         />

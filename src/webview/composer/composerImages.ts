@@ -1,6 +1,6 @@
 // Reads pasted or dropped images, checks their type and size, and makes a preview.
-import type { FromPage } from '../protocol/webview.ts';
-import { strings } from './strings.ts';
+import type { FromPage } from '../../protocol/webview.ts';
+import { strings } from '../strings.ts';
 
 const LARGEST = 10_000_000;
 const TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
@@ -10,6 +10,20 @@ type AttachImage = Extract<FromPage, { type: 'attach_image' }>;
 
 export function imagesIn(data: DataTransfer | null): File[] {
   return [...(data?.files ?? [])].filter((file) => file.type.startsWith('image/'));
+}
+
+const MOST_URIS = 20;
+const URI_TYPES = ['application/vnd.code.uri-list', 'text/uri-list'];
+
+/** Files of the editor's Explorer or tabs. */
+export function urisIn(data: DataTransfer | null): string[] {
+  const text = URI_TYPES.map((type) => data?.getData(type) ?? '').find((one) => one !== '') ?? '';
+  const lines = text.split(/\r?\n/, 10 * MOST_URIS).map((line) => line.trim());
+  return lines.filter((line) => line !== '' && !line.startsWith('#') && line.length <= 5000).slice(0, MOST_URIS);
+}
+
+export function mayDrop({ types }: DataTransfer): boolean {
+  return types.includes('Files') || URI_TYPES.some((type) => types.includes(type));
 }
 
 /** The message to the host, or an error message. */

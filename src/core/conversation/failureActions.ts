@@ -1,0 +1,32 @@
+// The next step after a failed turn, as a button.
+import { type EventOf } from '../../protocol/event.ts';
+import { type NoticeActionMessage } from '../../protocol/page/transcriptMessages.ts';
+
+type Failure = NonNullable<EventOf<'turn_ended'>['failure']>;
+
+const ACTIONS: Readonly<Record<string, NoticeActionMessage['type']>> = {
+  key_missing: 'set_api_key',
+  key_refused: 'set_api_key',
+  model_gone: 'choose_model',
+  not_found: 'choose_model',
+  no_quota: 'choose_model',
+  no_permission: 'choose_model',
+  context_overflow: 'choose_model',
+};
+
+/** English, the keys of their translations. */
+const LABELS: Readonly<Record<NoticeActionMessage['type'], string>> = {
+  retry_turn: 'Retry now',
+  set_api_key: 'Set API Key',
+  choose_model: 'Choose Model',
+  open_settings: 'Open Settings',
+};
+const CONTINUE = 'Continue';
+
+export function failureAction({ code }: Pick<Failure, 'code'>): {
+  readonly label: string;
+  readonly message: NoticeActionMessage;
+} {
+  const type = ACTIONS[code] ?? 'retry_turn';
+  return { label: code === 'limit' ? CONTINUE : LABELS[type], message: { type } };
+}

@@ -1,0 +1,22 @@
+// Says in words what a notification is about: `File changed · src/menu.ts`.
+import { printPath } from '../../base/printPath.ts';
+import { kindLabel } from '../../protocol/kindLabels.ts';
+import { type Notification } from '../../protocol/notification.ts';
+import { type NotificationLabel } from '../../protocol/page/pendingView.ts';
+import { nameOfSubject } from '../../protocol/scopes.ts';
+
+export function labelNotification({
+  kind,
+  subject = '',
+  data,
+}: Pick<Notification, 'kind' | 'subject' | 'data'>): NotificationLabel {
+  const { source, name } = kind;
+  // A message of another agent: who sent it says more than its id.
+  const from = data?.['from'];
+  if (source === 'message' && typeof from === 'string') {
+    return { source, name, label: kindLabel(kind), subject: `from ${printPath(from)}` };
+  }
+  // `file:src/a.ts` is shown as `src/a.ts`: the kind says the rest. Of what there is one only, the name says it all.
+  const shown = subject === name ? '' : printPath(nameOfSubject(subject));
+  return { source, name, label: kindLabel(kind), subject: shown };
+}

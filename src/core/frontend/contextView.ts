@@ -1,0 +1,39 @@
+// Describes what fills the context window of a conversation, for the meter.
+import { type ContextView } from '../../protocol/page/controlsView.ts';
+import { type Settings } from '../../protocol/settings.ts';
+import { usedBy } from '../agent/limits.ts';
+import { type Projections } from '../conversation/projections/project.ts';
+import { estimateTokens } from '../conversation/tokens.ts';
+import { type Model } from '../ports/ports.ts';
+
+/** The parts are estimated and scaled; what the endpoint counted beyond them is the fixed part. */
+export function readContext({ usage, messages }: Projections, model: Model, settings: Settings): ContextView {
+  const parts = { requests: 0, answers: 0, results: 0, notifications: 0 };
+  const all = messages.all;
+  for (const message of all) {
+    if (message.role === 'assistant') {
+      parts.answers += estimateTokens(message.content);
+      for (const call of message.calls) parts.answers += estimateTokens(call.arguments);
+      continue;
+    }
+    parts[message.role === 'user' ? 'requests' : 'results'] += estimateTokens(message.content);
+    parts.notifications += estimateTokens(message.block?.text ?? '');
+  }
+  const scaled = Object.entries(parts).map(([part, tokens]) => ({
+    part: part as keyof typeof parts,
+    tokens: Math.round(tokens * usage.ratio),
+  }));
+  const sum = scaled.reduce((total, { tokens }) => total + tokens, 0);
+  const used = usage.contextTokens(
+    () => all,
+    () => '',
+  );
+  return {
+    window: model.contextWindow,
+    used: Math.max(used, sum),
+    parts: [{ part: 'fixed', tokens: Math.max(0, used - sum) }, ...scaled],
+    total: usage.total,
+    woken: usage.woken.input + usage.woken.output,
+    cost: usedBy(usage, settings).cost ?? null,
+  };
+}

@@ -1,0 +1,57 @@
+// Tracks what conversations of this window do while they are not shown: running, waiting for the user, failed, unread.
+import { type ConversationActivity, type OtherConversation } from '../../protocol/page/conversationsView.ts';
+import { type ConversationChange, type LiveConversation } from '../conversation/liveConversation.ts';
+import { type OpenRequest } from './liveTranscript.ts';
+
+export interface ConversationActivityDeps {
+  get(conversation: string): LiveConversation | undefined;
+  openRequests(): readonly OpenRequest[];
+  shown(): string | undefined;
+}
+
+export class Activities {
+  readonly #deps: ConversationActivityDeps;
+  /** Those that were open in this window, with their last known title. */
+  readonly #known = new Map<string, string>();
+  /** How the last turn that ended unseen went. */
+  readonly #ended = new Map<string, 'failed' | 'unread'>();
+
+  constructor(deps: ConversationActivityDeps) {
+    this.#deps = deps;
+  }
+
+  changed({ conversation, folded }: ConversationChange): void {
+    const live = this.#deps.get(conversation);
+    if (live !== undefined) this.#known.set(conversation, live.log.state.summary.title);
+    if (folded?.event.type !== 'turn_ended' || conversation === this.#deps.shown()) return;
+    const { outcome } = folded.event;
+    if (outcome !== 'stopped') this.#ended.set(conversation, outcome === 'error' ? 'failed' : 'unread');
+  }
+
+  /** The user sees it now. */
+  seen(conversation: string): void {
+    this.#ended.delete(conversation);
+  }
+
+  forget(conversation: string): void {
+    this.#known.delete(conversation);
+    this.#ended.delete(conversation);
+  }
+
+  activityOf(conversation: string): ConversationActivity | undefined {
+    const open = this.#deps.openRequests().filter((request) => request.conversation === conversation);
+    if (open.some(({ type }) => type === 'approval')) return 'approval';
+    if (open.length > 0) return 'question';
+    if (this.#deps.get(conversation)?.running === true) return 'running';
+    return this.#ended.get(conversation);
+  }
+
+  /** All but the shown one that do something or that something happened in. */
+  get others(): readonly OtherConversation[] {
+    const shown = this.#deps.shown();
+    return [...this.#known].flatMap(([id, title]) => {
+      const activity = id === shown ? undefined : this.activityOf(id);
+      return activity === undefined ? [] : [{ id, title, activity }];
+    });
+  }
+}

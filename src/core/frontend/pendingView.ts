@@ -1,0 +1,45 @@
+// The pending notifications as the next block would deliver them, for the chat.
+import { wholeCharacters } from '../../base/text.ts';
+import { type PendingEntry } from '../../protocol/page/pendingView.ts';
+import { nameInScope } from '../../protocol/scopes.ts';
+import { type Settings } from '../../protocol/settings.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { labelNotification } from '../conversation/notificationLabel.ts';
+import { estimateTokens } from '../conversation/tokens.ts';
+import { type Entry } from '../notify/outline.ts';
+import { planNotifications } from '../notify/plan.ts';
+
+/** Entries and characters that the page gets; the Notifications view has everything. */
+const MOST_ENTRIES = 30;
+const LONGEST_MESSAGE = 1000;
+/** The element around the message. */
+const FRAME_TOKENS = 20;
+
+/** The most severe first. Entries beyond the cap are counted in the block, but listed here. */
+export function viewPending({ state }: ConversationLog, settings: Settings, contextWindow: number): PendingEntry[] {
+  const { entries } = planNotifications({
+    pending: state.pending.notifications,
+    settings: { ...settings, 'notifications.cap': MOST_ENTRIES },
+    contextWindow,
+    measure: () => 0,
+  });
+  return entries.map(viewEntry);
+}
+
+function viewEntry(entry: Entry): PendingEntry {
+  const { source, name, level, origin, at, count, message, subjects = [] } = entry;
+  const subject = subjects[0] ?? entry.subject;
+  const path = nameInScope('file', subject);
+  return {
+    ...labelNotification({ kind: { source, name }, subject }),
+    ids: [entry.id, ...entry.merged],
+    more: Math.max(0, subjects.length - 1),
+    level,
+    origin,
+    at,
+    count,
+    message: message.length > LONGEST_MESSAGE ? `${wholeCharacters(message, LONGEST_MESSAGE)}…` : message,
+    tokens: estimateTokens(message) + FRAME_TOKENS,
+    ...(path !== undefined && subjects.length < 2 && { path }),
+  };
+}

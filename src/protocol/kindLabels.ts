@@ -1,0 +1,36 @@
+// Kinds of notification in words, for people. The English text is also the key of its translation.
+import { type Kind, printKind } from './notification.ts';
+
+const LABELS: Readonly<Record<string, string>> = {
+  'file.changed': 'File changed',
+  'file.deleted': 'File deleted',
+  'file.renamed': 'File renamed',
+  'file.unsaved': 'Unsaved changes',
+  'file.created': 'File created',
+  'file.workspace': 'Other files changed',
+  'git.head_changed': 'Git checkout',
+  'diagnostics.introduced': 'New problems',
+  'diagnostics.resolved': 'Problems resolved',
+  'task.ended': 'Task ended',
+  'terminal.failed': 'Terminal command failed',
+  'tool.stopped': 'Background command ended',
+  'tool.failed': 'Background command failed',
+  'tool.waiting': 'Background command may be waiting for input',
+  'tool.lost': 'Background command lost',
+  'tool.running': 'Background commands still running',
+  'mcp.disconnected': 'MCP server disconnected',
+  'mcp.reconnected': 'MCP server reconnected',
+  'mcp.tools_changed': 'MCP tools changed',
+  'config.changed': 'Configuration changed',
+  'budget.context': 'Context fills up',
+  'budget.rate_limited': 'Rate limited',
+  'message.received': 'Message from an agent',
+  'security.lookalike': 'Output imitates a notification',
+};
+
+/** Kinds of plugins have no label of ours: their name in words. */
+export function kindLabel(kind: Kind): string {
+  const known = LABELS[printKind(kind)];
+  if (known !== undefined) return known;
+  return `${kind.source}: ${kind.name.replace(/_+/g, ' ')}`;
+}

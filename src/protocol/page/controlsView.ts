@@ -1,0 +1,40 @@
+// The controls below the composer as the page shows them (model, mode, approvals, context), and the page's messages about them.
+import * as z from 'zod';
+
+export const MODES = ['agent', 'plan'] as const;
+export const APPROVAL_MODES = ['ask', 'reads', 'edits', 'all'] as const;
+
+export const controlsMessages = [
+  z.strictObject({ type: z.literal('choose_model') }),
+  z.strictObject({ type: z.literal('set_api_key') }),
+  z.strictObject({ type: z.literal('set_mode'), mode: z.enum(MODES) }),
+  z.strictObject({ type: z.literal('set_approvals'), mode: z.enum(APPROVAL_MODES) }),
+  z.strictObject({ type: z.literal('open_settings') }),
+  z.strictObject({ type: z.literal('show_notifications') }),
+  /** Requests what fills the context; answered with `context`. */
+  z.strictObject({ type: z.literal('read_context') }),
+] as const;
+
+export interface Controls {
+  readonly mode: (typeof MODES)[number];
+  readonly approvals: (typeof APPROVAL_MODES)[number];
+  readonly sendKey: 'enter' | 'modifierEnter';
+  /** ISO 4217, for costs. */
+  readonly currency: string;
+}
+
+/** `fixed`: the system prompt and the tools, which every request contains. */
+export type ContextPart = 'fixed' | 'requests' | 'answers' | 'results' | 'notifications';
+
+/** What the next request would contain, in tokens; estimated except for the sum. */
+export interface ContextView {
+  readonly window: number;
+  readonly used: number;
+  readonly parts: readonly { readonly part: ContextPart; readonly tokens: number }[];
+  /** Of the whole conversation, as the endpoint counted them. */
+  readonly total: { readonly input: number; readonly output: number; readonly cached: number };
+  /** Used by system turns, as part of `total`. */
+  readonly woken: number;
+  /** Null if a used model has no prices. */
+  readonly cost: number | null;
+}

@@ -1,0 +1,47 @@
+// The list of conversations as the page shows it, and the page's messages about it.
+import * as z from 'zod';
+
+/** Part of a file name on disk. */
+export const conversationId = z.string().regex(/^\w{1,100}$/);
+
+export const conversationsMessages = [
+  /** Requests the list; answered with `conversations`. A query searches titles, then the texts of the conversations. */
+  z.strictObject({ type: z.literal('list_conversations'), query: z.string().max(1000) }),
+  z.strictObject({ type: z.literal('open_conversation'), id: conversationId }),
+  z.strictObject({ type: z.literal('rename_conversation'), id: conversationId, title: z.string().max(1000) }),
+  z.strictObject({ type: z.literal('fork_conversation'), id: conversationId }),
+  z.strictObject({ type: z.literal('export_conversation'), id: conversationId }),
+  z.strictObject({ type: z.literal('delete_conversation'), id: conversationId }),
+] as const;
+
+/** What a conversation is doing, or what happened in it since it was last shown. */
+export type ConversationActivity = 'approval' | 'question' | 'running' | 'failed' | 'unread';
+
+export interface ConversationView {
+  readonly id: string;
+  /** Empty: nobody has written in it yet. */
+  readonly title: string;
+  /** Milliseconds since 1970. */
+  readonly lastActivity: number;
+  readonly activity?: ConversationActivity;
+  /** Why it cannot be read. */
+  readonly problem?: string;
+  /** Text around the match. */
+  readonly excerpt?: string;
+}
+
+export interface ConversationsMessage {
+  readonly type: 'conversations';
+  /** Answers to earlier queries are ignored. */
+  readonly query: string;
+  readonly items: readonly ConversationView[];
+  /** Further conversations are still being searched. */
+  readonly searching: boolean;
+}
+
+/** A conversation other than the shown one that runs or that something happened in. */
+export interface OtherConversation {
+  readonly id: string;
+  readonly title: string;
+  readonly activity: ConversationActivity;
+}

@@ -1,0 +1,83 @@
+// The list of conversations in the panel: search, state, and the handlers of its buttons.
+import { findExcerpt } from '../../core/conversation/search.ts';
+import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
+import { type Activities } from '../../core/frontend/conversationActivity.ts';
+import { type Logger } from '../../core/ports/ports.ts';
+import { type ConversationSummary, type Store } from '../../core/ports/storage.ts';
+import { type ConversationView } from '../../protocol/page/conversationsView.ts';
+import { type ConversationActions } from './conversationCommands.ts';
+import { type ConversationsHandlers } from './pageHandlers.ts';
+
+const MOST_LISTED = 300;
+/** Texts are searched in this many conversations, the newest first. */
+const MOST_SEARCHED = 500;
+/** The page gets what was found so far after this many. */
+const AT_ONCE = 20;
+
+export interface ConversationListDeps {
+  readonly store: Store;
+  readonly frontend: Pick<ChatFrontend, 'reply'>;
+  readonly activities: Activities;
+  readonly actions: ConversationActions;
+  readonly logger: Logger;
+  open(id: string): Promise<void>;
+}
+
+export class ConversationList {
+  readonly #deps: ConversationListDeps;
+  /** Counts the queries: an older search ends when a newer one begins. */
+  #newest = 0;
+
+  constructor(deps: ConversationListDeps) {
+    this.#deps = deps;
+  }
+
+  readonly handlers: ConversationsHandlers = {
+    list_conversations: ({ query }) => this.#list(query.trim()),
+    open_conversation: ({ id }) => this.#deps.open(id),
+    rename_conversation: ({ id, title }) => this.#deps.actions.rename(id, title),
+    fork_conversation: ({ id }) => this.#deps.actions.fork(id),
+    export_conversation: ({ id }) => this.#deps.actions.export(id),
+    delete_conversation: ({ id }) => this.#deps.actions.remove(id),
+  };
+
+  async #list(query: string): Promise<void> {
+    const { store, frontend, logger } = this.#deps;
+    const number = ++this.#newest;
+    const listed = await store.list();
+    if (!listed.ok) {
+      logger.warn(`the conversations cannot be listed: ${listed.failure.message}`);
+      frontend.reply({ type: 'conversations', query, items: [], searching: false });
+      return;
+    }
+    const found: ConversationView[] = [];
+    const reply = (searching: boolean) =>
+      frontend.reply({ type: 'conversations', query, items: found.slice(0, MOST_LISTED), searching });
+    const wanted = query.toLowerCase();
+    for (const [index, summary] of listed.value.entries()) {
+      if (number !== this.#newest) return;
+      const match = wanted === '' || summary.title.toLowerCase().includes(wanted);
+      const excerpt = match || index >= MOST_SEARCHED ? undefined : await this.#excerpt(summary.id, query);
+      if (match || excerpt !== undefined) found.push(this.#view(summary, excerpt));
+      if (wanted !== '' && index % AT_ONCE === AT_ONCE - 1) reply(true);
+    }
+    if (number === this.#newest) reply(false);
+  }
+
+  async #excerpt(id: string, query: string): Promise<string | undefined> {
+    const read = await this.#deps.store.read(id);
+    return read.ok ? findExcerpt(read.value.events, query) : undefined;
+  }
+
+  #view({ id, title, lastActivity, problem }: ConversationSummary, excerpt: string | undefined): ConversationView {
+    const activity = this.#deps.activities.activityOf(id);
+    return {
+      id,
+      title,
+      lastActivity,
+      ...(activity !== undefined && { activity }),
+      ...(problem !== undefined && { problem }),
+      ...(excerpt !== undefined && { excerpt }),
+    };
+  }
+}

@@ -1,0 +1,50 @@
+// The HTML of the chat page: scripts by nonce, styles and fonts only from the extension's folders.
+
+export interface PageHtmlOptions {
+  /** Where styles, fonts and images may come from. */
+  readonly source: string;
+  readonly nonce: string;
+  readonly language: string;
+  /** Translations by the English text. */
+  readonly bundle: Readonly<Record<string, unknown>>;
+  uri(...path: string[]): string;
+}
+
+/** Later ones override earlier ones. */
+const STYLES = [
+  'chat.css',
+  'markdown.css',
+  'tools.css',
+  'changes.css',
+  'review.css',
+  'handles.css',
+  'composer.css',
+  'panel.css',
+  'conversations.css',
+  'pending.css',
+];
+
+export function pageHtml({ source, nonce, language, bundle, uri }: PageHtmlOptions): string {
+  const policy = [
+    `default-src 'none'`,
+    `script-src 'nonce-${nonce}'`,
+    `style-src ${source}`,
+    `font-src ${source}`,
+    `img-src ${source} data:`,
+  ].join('; ');
+  return `<!DOCTYPE html>
+<html lang="${/^[\w-]+$/.test(language) ? language : 'en'}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+${STYLES.map((name) => `<link rel="stylesheet" href="${uri('media', name)}">`).join('\n')}
+<title>Earshot</title>
+</head>
+<body>
+<div id="root"></div>
+<script type="application/json" id="l10n">${JSON.stringify(bundle).replaceAll('<', '\\u003c')}</script>
+<script type="module" nonce="${nonce}" src="${uri('dist', 'webview', 'chat.js')}"></script>
+</body>
+</html>`;
+}

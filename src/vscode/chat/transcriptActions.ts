@@ -1,0 +1,107 @@
+// The handlers of what the user does with items of the transcript: resend, retry, code blocks, diffs, queued messages.
+import * as vscode from 'vscode';
+import { type Disposable } from '../../base/disposable.ts';
+import { describeFailure, type Result } from '../../base/errors.ts';
+import { decodeText } from '../../base/text.ts';
+import { type Earshot } from '../../core/earshot.ts';
+import { type GivenAttachment } from '../../core/agent/userText.ts';
+import { type Library } from '../../core/library.ts';
+import { type QueuedMessage } from '../../core/ports/ports.ts';
+import { type Snapshots, type Store } from '../../core/ports/storage.ts';
+import { applyCode, insertCode, runInTerminal } from './codeActions.ts';
+import { type TranscriptHandlers } from './pageHandlers.ts';
+import { resend } from './resending.ts';
+
+const SCHEME = 'earshot-call';
+
+export interface TranscriptActionsDeps {
+  readonly earshot: Earshot;
+  readonly store: Store;
+  readonly library: Library;
+  readonly snapshots: Snapshots;
+  shown(): string | undefined;
+  open(id: string): Promise<void>;
+  newId(): string;
+  notice(text: string): void;
+}
+
+export class TranscriptActions implements Disposable {
+  readonly #deps: TranscriptActionsDeps;
+  readonly #registration: vscode.Disposable;
+
+  constructor(deps: TranscriptActionsDeps) {
+    this.#deps = deps;
+    this.#registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
+      provideTextDocumentContent: async ({ query }) => {
+        const bytes = query === '' ? undefined : await deps.snapshots.get(query);
+        if (bytes === undefined) return '';
+        return decodeText(bytes) ?? vscode.l10n.t('This file is not text ({0} bytes).', bytes.length);
+      },
+    });
+  }
+
+  dispose(): void {
+    this.#registration.dispose();
+  }
+
+  readonly handlers: TranscriptHandlers = {
+    resend: ({ request, text }) =>
+      this.#onShown((shown) => resend({ ...this.#deps, create: async () => this.#deps.newId() }, shown, request, text)),
+    retry_turn: () => this.#onShown((shown) => this.#deps.earshot.retry(shown)),
+    insert_code: ({ text }) => insertCode(text),
+    apply_code: ({ text }) => applyCode(text),
+    run_in_terminal: ({ text }) => runInTerminal(text),
+    open_diff: ({ call, path }) => this.#openDiff(call, path),
+    send_queued: ({ id }) =>
+      this.#onShown(async (shown) => {
+        const taken = await this.#deps.earshot.withdrawMessage(shown, id);
+        if (!taken.ok) return taken;
+        return this.#deps.earshot.interrupt(shown, taken.value.content, attachmentsOf(taken.value));
+      }),
+    raise_queued: ({ id }) => this.#onShown((shown) => this.#raise(shown, id)),
+  };
+
+  /** Withdraws the message and the one before it, and all after them, and queues them again in the new order. */
+  async #raise(shown: string, id: string): Promise<Result<unknown>> {
+    const { earshot } = this.#deps;
+    const queued = earshot.get(shown)?.log.state.pending.queuedMessages ?? [];
+    const place = queued.findIndex((one) => one.id === id);
+    const [before, raised, ...after] = queued.slice(Math.max(0, place - 1));
+    if (place < 1 || before === undefined || raised === undefined) return { ok: true, value: undefined };
+    const moved: QueuedMessage[] = [];
+    for (const one of [raised, before, ...after]) {
+      const taken = await earshot.withdrawMessage(shown, one.id);
+      // Delivered meanwhile: it stays where it is.
+      if (taken.ok) moved.push(taken.value);
+    }
+    for (const one of moved) {
+      const again = await earshot.queue(shown, one.content, attachmentsOf(one));
+      if (!again.ok) return again;
+    }
+    return { ok: true, value: undefined };
+  }
+
+  async #openDiff(call: string, path: string): Promise<void> {
+    const shown = this.#deps.shown();
+    const live = shown === undefined ? undefined : this.#deps.earshot.get(shown);
+    const item = live?.log.state.transcript.items.find(({ id }) => id === call);
+    const change = (item?.type === 'tool' ? item.changes : undefined)?.find((one) => one.path === path);
+    if (change === undefined) {
+      this.#deps.notice(vscode.l10n.t('This change is no longer known.'));
+      return;
+    }
+    const uri = (hash: string | undefined) => vscode.Uri.from({ scheme: SCHEME, path: `/${path}`, query: hash ?? '' });
+    await vscode.commands.executeCommand('vscode.diff', uri(change.before), uri(change.after), path, { preview: true });
+  }
+
+  async #onShown(action: (shown: string) => Promise<Result<unknown>>): Promise<void> {
+    const shown = this.#deps.shown();
+    if (shown === undefined) return;
+    const done = await action(shown);
+    if (!done.ok) this.#deps.notice(describeFailure(done.failure));
+  }
+}
+
+function attachmentsOf({ attachments }: QueuedMessage): { readonly attachments?: readonly GivenAttachment[] } {
+  return attachments === undefined ? {} : { attachments };
+}

@@ -1,0 +1,86 @@
+// The open list of sources behind the `@` and `/` pickers: each offers entries and acts on the one that was chosen.
+import { type Disposable, toDisposable } from '../../base/disposable.ts';
+import { type CompletionsMessage, type CompletionView, type Trigger } from '../../protocol/page/completionsView.ts';
+
+const MOST_SHOWN = 40;
+
+/** Text that goes with the next message, under a name for people. */
+export interface AttachedText {
+  readonly name: string;
+  readonly text: string;
+}
+
+export type Completion = Omit<CompletionView, 'source'>;
+
+export interface CompletionSource {
+  /** Unique; also how a choice finds its source again. */
+  readonly name: string;
+  readonly trigger: Trigger;
+  /** The best first. May reject: then it offers nothing. */
+  list(query: string): Promise<readonly Completion[]>;
+  /** For entries without `insert`. */
+  choose?(id: string): Promise<void>;
+}
+
+/** MCP servers and others register here; the page needs no change for a new source. */
+export class Completions {
+  readonly #sources = new Map<string, CompletionSource>();
+  readonly #report: (error: unknown) => void;
+
+  constructor(report: (error: unknown) => void) {
+    this.#report = report;
+  }
+
+  register(source: CompletionSource): Disposable {
+    this.#sources.set(source.name, source);
+    return toDisposable(() => this.#sources.delete(source.name));
+  }
+
+  async list(trigger: Trigger, query: string): Promise<CompletionsMessage> {
+    const sources = [...this.#sources.values()].filter((source) => source.trigger === trigger);
+    const listed = await Promise.all(
+      sources.map(async (source) => {
+        try {
+          const items = await source.list(query);
+          return items.slice(0, MOST_SHOWN).map((item) => ({ ...item, source: source.name }));
+        } catch (error) {
+          this.#report(error);
+          return [];
+        }
+      }),
+    );
+    return { type: 'completions', trigger, query, items: listed.flat().slice(0, MOST_SHOWN) };
+  }
+
+  async choose(source: string, id: string): Promise<void> {
+    await this.#sources.get(source)?.choose?.(id);
+  }
+}
+
+/** Whether the characters of the query occur in this order; lower is better, undefined is no match. */
+export function matchScore(query: string, text: string): number | undefined {
+  const [wanted, candidate] = [query.toLowerCase(), text.toLowerCase()];
+  if (wanted === '') return text.length;
+  const whole = candidate.lastIndexOf(wanted);
+  if (whole !== -1) return candidate.length - whole - wanted.length + (candidate[whole - 1] === '/' ? 0 : 20);
+  let at = -1;
+  let gaps = 0;
+  for (const character of wanted) {
+    const next = candidate.indexOf(character, at + 1);
+    if (next === -1) return undefined;
+    gaps += next - at - 1;
+    at = next;
+  }
+  return 1000 + gaps;
+}
+
+export function bestMatches<T>(query: string, all: readonly T[], textOf: (one: T) => string, most: number): T[] {
+  return all
+    .flatMap((one) => {
+      const score = matchScore(query, textOf(one));
+      return score === undefined ? [] : [{ one, score }];
+    })
+    .sort((a, b) => a.score - b.score)
+    .slice(0, most)
+    .map(({ one }) => one);
+}

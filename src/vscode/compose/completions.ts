@@ -1,0 +1,57 @@
+// Composes what brings things of the editor into the chat: pickers, menus, lightbulb, commit message.
+import * as vscode from 'vscode';
+import { describeFailure, type Result } from '../../base/errors.ts';
+import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
+import { type Model, type UserFiles } from '../../core/ports/ports.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+import { realClock } from '../../node/realClock.ts';
+import { type Chat } from '../chat/chatController.ts';
+import { type Composing } from '../chat/composing.ts';
+import { type CompletionsHandlers } from '../chat/pageHandlers.ts';
+import { type CommandHandlers } from '../commands.ts';
+import { commandSource, promptSource } from '../completions/commandSources.ts';
+import { writeCommitMessage } from '../completions/commitMessage.ts';
+import { type AttachedText, Completions } from '../completions/completions.ts';
+import { editorCommands } from '../completions/editorCommands.ts';
+import { mentionSources } from '../completions/mentionSources.ts';
+import { pathOf } from '../completions/workspacePaths.ts';
+import { CHAT_VIEW, COMMANDS } from '../ids.ts';
+import { type Window } from './window.ts';
+
+export interface CompletionParts {
+  readonly chat: Chat;
+  readonly composing: Composing;
+  readonly frontend: ChatFrontend;
+  readonly workspace: Workspace;
+  readonly userFiles: UserFiles;
+  model(): Model;
+}
+
+export function composeCompletions({ held, report }: Window, parts: CompletionParts) {
+  const { chat, composing, frontend, workspace } = parts;
+  const completions = new Completions(report('suggestions could not be listed'));
+  const notice = (text: string) => chat.notice('info', text);
+  const orNotice = async (attached: Promise<Result<void>>) => {
+    const done = await attached;
+    if (!done.ok) notice(describeFailure(done.failure));
+  };
+  const attachFile = (path: string) => orNotice(composing.attachFile(path));
+  const attachText = ({ name, text }: AttachedText) => orNotice(composing.attachText(name, text));
+  const deps = { clock: realClock, attachFile, attachText, notice };
+  const sources = [...mentionSources(deps), commandSource(), promptSource(workspace, parts.userFiles)];
+  for (const source of sources) held.add(completions.register(source));
+  const handlers: CompletionsHandlers = {
+    complete: async ({ trigger, query }) => frontend.reply(await completions.list(trigger, query)),
+    choose_completion: ({ source, id }) => completions.choose(source, id),
+    attach_uris: async ({ uris }) => {
+      for (const uri of uris) await attachFile(pathOf(vscode.Uri.parse(uri)));
+    },
+  };
+  const reveal = async () => vscode.commands.executeCommand<void>(`${CHAT_VIEW}.focus`);
+  const send = async (text: string) => chat.handlers.send({ type: 'send', text });
+  const commands = {
+    ...editorCommands({ reveal, attachFile, attachText, send }),
+    [COMMANDS.commitMessage]: () => writeCommitMessage(parts.model()),
+  } satisfies Partial<CommandHandlers>;
+  return { completions, handlers, commands };
+}

@@ -1,0 +1,20 @@
+// The commands of the first minutes: the walkthrough, and the tour in the chat.
+import * as vscode from 'vscode';
+import { type Chat } from './chat/chatController.ts';
+import { type ChatView } from './chat/chatView.ts';
+import { type CommandHandlers } from './commands.ts';
+import { COMMANDS } from './ids.ts';
+
+const WALKTHROUGH = 'earshot.earshot#start';
+
+export function firstMinutes(view: Pick<ChatView, 'reveal'>, chat: Chat) {
+  return {
+    [COMMANDS.openWalkthrough]: async () =>
+      vscode.commands.executeCommand('workbench.action.openWalkthrough', WALKTHROUGH, false),
+    [COMMANDS.tour]: async () => {
+      await view.reveal();
+      await chat.newChat();
+      await chat.handlers.send({ type: 'send', text: 'tour' });
+    },
+  } satisfies Partial<CommandHandlers>;
+}

@@ -1,0 +1,61 @@
+// Mutes kinds, sources and files of notifications in the settings, and offers to undo it.
+import * as vscode from 'vscode';
+import { describeKind, describeSource } from './notificationTexts.ts';
+import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
+import { type Mute } from '../../protocol/page/pendingView.ts';
+import { type Settings } from '../../protocol/settings.ts';
+import { updateSetting } from '../settings.ts';
+
+export interface MutingDeps {
+  settings(): Settings;
+  report(error: unknown): void;
+}
+
+export async function mute({ settings, report }: MutingDeps, what: Mute): Promise<void> {
+  const { 'notifications.kinds': kinds, 'notifications.ignoredPaths': paths } = settings();
+  const undo = async () => {
+    if (what.by === 'path') await updateSetting('notifications.ignoredPaths', paths);
+    else await updateSetting('notifications.kinds', kinds);
+  };
+  if (what.by === 'path') {
+    await updateSetting('notifications.ignoredPaths', [...new Set([...paths, escapeGlob(what.path)])]);
+  } else {
+    const { source, name } = what.kind;
+    const switches = { ...kinds[source], [what.by === 'source' ? 'enable' : name]: false };
+    await updateSetting('notifications.kinds', { ...kinds, [source]: switches });
+  }
+  void offerUndo(what, undo).catch(report);
+}
+
+async function offerUndo(what: Mute, undo: () => Promise<void>): Promise<void> {
+  const action = vscode.l10n.t('Undo');
+  const chosen = await vscode.window.showInformationMessage(describeMute(what), action);
+  if (chosen === action) await undo();
+}
+
+function describeMute(what: Mute): string {
+  if (what.by === 'path') return vscode.l10n.t('Notifications about {0} are muted.', what.path);
+  if (what.by === 'source')
+    return vscode.l10n.t('All notifications of this source are muted: {0}.', describeSource(what.kind.source));
+  return vscode.l10n.t('Notifications of this kind are muted: {0}.', describeKind(what.kind));
+}
+
+/** Lets the user choose among the kinds that are not muted. */
+export async function chooseKindToMute(settings: Settings): Promise<Mute | undefined> {
+  const items = SHIPPED_KINDS.flatMap((kind) => {
+    const [source = '', name = ''] = kind.split('.');
+    if (settings['notifications.kinds'][source]?.[name] === false) return [];
+    const one = { source, name };
+    return [{ label: describeKind(one), description: vscode.l10n.t(KINDS[kind].description), muted: one }];
+  });
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: vscode.l10n.t('Mute Kind'),
+    placeHolder: vscode.l10n.t('Select the kind of notification that the model must not get'),
+    matchOnDescription: true,
+  });
+  return chosen && { by: 'kind', kind: chosen.muted };
+}
+
+function escapeGlob(path: string): string {
+  return path.replace(/[*?[\]{}!\\]/g, '\\$&');
+}

@@ -1,0 +1,30 @@
+// The messages of the conversation for arrow up and down in the composer, as a shell does it.
+
+export interface Browsing {
+  /** Counted from the newest; -1: the draft. */
+  readonly place: number;
+  /** What was typed before. */
+  readonly draft: string;
+}
+
+export const NOT_BROWSING: Browsing = { place: -1, draft: '' };
+
+/** The text to show and the new place; undefined if the key belongs to the text field. `messages`: the newest first. */
+export function browse(
+  key: 'ArrowUp' | 'ArrowDown',
+  text: string,
+  browsing: Browsing,
+  messages: readonly string[],
+): { readonly text: string; readonly browsing: Browsing } | undefined {
+  const isBrowsing = browsing.place >= 0 && messages[browsing.place] === text;
+  if (key === 'ArrowDown') {
+    if (!isBrowsing) return undefined;
+    const place = browsing.place - 1;
+    return { text: messages[place] ?? browsing.draft, browsing: { ...browsing, place } };
+  }
+  if (!isBrowsing && text !== '') return undefined;
+  const place = isBrowsing ? browsing.place + 1 : 0;
+  const next = messages[place];
+  if (next === undefined) return undefined;
+  return { text: next, browsing: { place, draft: isBrowsing ? browsing.draft : text } };
+}

@@ -1,0 +1,122 @@
+// What fills the context window, and what the conversation has used: opens over the transcript from the meter.
+import { useEffect, useRef } from 'preact/hooks';
+import type { ContextView } from '../../protocol/page/controlsView.ts';
+import { formatCost, panelStrings as strings } from '../panelStrings.ts';
+import { useActions } from '../render/actions.ts';
+import { Icon } from '../render/icons.tsx';
+
+interface Properties {
+  readonly context: ContextView | null | undefined;
+  readonly currency: string;
+  readonly close: () => void;
+}
+
+export function ContextPanel({ context, currency, close }: Properties) {
+  const { post } = useActions();
+  const panel = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    panel.current?.focus();
+    return () => {
+      if (document.activeElement === document.body && before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  useEffect(() => {
+    const outside = (event: Event) => {
+      const target = event.target as Element;
+      if (panel.current?.contains(target) !== true && target.closest('.meter') === null) close();
+    };
+    window.addEventListener('pointerdown', outside, true);
+    return () => window.removeEventListener('pointerdown', outside, true);
+  }, []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    close();
+  };
+  return (
+    <div class="popover" role="dialog" aria-label={strings.context} tabIndex={-1} ref={panel} onKeyDown={onKeyDown}>
+      <div class="popover-head">
+        <h2>{strings.context}</h2>
+        <button type="button" class="icon-button" title={strings.close} aria-label={strings.close} onClick={close}>
+          <Icon name="close" />
+        </button>
+      </div>
+      {context === null || context === undefined ? (
+        <p class="quiet">{strings.contextNone}</p>
+      ) : (
+        <Filled context={context} currency={currency} />
+      )}
+      <button type="button" class="link" onClick={() => post({ type: 'show_notifications' })}>
+        {strings.openNotifications}
+      </button>
+    </div>
+  );
+}
+
+function Filled({ context, currency }: { readonly context: ContextView; readonly currency: string }) {
+  const { window: size, used, parts, total, woken, cost } = context;
+  const share = (tokens: number) => `${Math.min(100, (tokens / size) * 100)}%`;
+  return (
+    <>
+      <p>{strings.contextOf(used.toLocaleString(), size.toLocaleString())}</p>
+      <div class="context-bar" aria-hidden="true">
+        {parts.map(({ part, tokens }) => (
+          <span key={part} class={`context-part part-${part}`} style={{ width: share(tokens) }} />
+        ))}
+      </div>
+      <table class="context-table">
+        <tbody>
+          {parts.map(({ part, tokens }) => (
+            <tr key={part}>
+              <th scope="row">
+                <span class={`context-key part-${part}`} aria-hidden="true" />
+                {strings.contextParts[part]}
+              </th>
+              <td>{tokens.toLocaleString()}</td>
+            </tr>
+          ))}
+          <tr>
+            <th scope="row">
+              <span class="context-key" aria-hidden="true" />
+              {strings.contextFree}
+            </th>
+            <td>{Math.max(0, size - used).toLocaleString()}</td>
+          </tr>
+        </tbody>
+      </table>
+      <p class="quiet small">{strings.contextEstimated}</p>
+      <h3>{strings.contextTotal}</h3>
+      <table class="context-table">
+        <tbody>
+          <Row label={strings.tokensIn} value={total.input.toLocaleString()} />
+          {total.cached > 0 && <Row label={strings.tokensCached} value={total.cached.toLocaleString()} />}
+          <Row label={strings.tokensOut} value={total.output.toLocaleString()} />
+          {woken > 0 && <Row label={strings.tokensWoken} value={woken.toLocaleString()} />}
+          <Row
+            label={strings.cost}
+            value={cost === null ? strings.costUnknown : formatCost(cost, currency)}
+            title={cost === null ? strings.costUnknownTitle : ''}
+          />
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function Row({
+  label,
+  value,
+  title = '',
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly title?: string;
+}) {
+  return (
+    <tr title={title}>
+      <th scope="row">{label}</th>
+      <td>{value}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,103 @@
+// The footer: mode, model, approvals and context as buttons. Its height never changes, so that the composer stays in place.
+import { useState } from 'preact/hooks';
+import type { ContextView } from '../../protocol/page/controlsView.ts';
+import type { ChatHead } from '../../protocol/webview.ts';
+import { ContextPanel } from './contextPanel.tsx';
+import { formatCost, panelStrings as strings } from '../panelStrings.ts';
+import { useActions } from '../render/actions.ts';
+import { Icon } from '../render/icons.tsx';
+import { MenuButton } from './menu.tsx';
+
+interface Properties {
+  readonly head: ChatHead;
+  readonly context: ContextView | null | undefined;
+}
+
+export function Footer({ head, context }: Properties) {
+  const { post } = useActions();
+  const [open, setOpen] = useState(false);
+  const { model, meter, controls } = head;
+  const modes = (['agent', 'plan'] as const).map((mode) => ({
+    id: mode,
+    ...strings.modes[mode],
+    checked: controls.mode === mode,
+    run: () => post({ type: 'set_mode', mode }),
+  }));
+  const approvals = (['ask', 'reads', 'edits', 'all'] as const).map((mode) => ({
+    id: mode,
+    ...strings.approvalModes[mode],
+    checked: controls.approvals === mode,
+    run: () => post({ type: 'set_approvals', mode }),
+  }));
+  const { label: mode } = strings.modes[controls.mode];
+  const { label: approval } = strings.approvalModes[controls.approvals];
+  const toggle = () => {
+    if (!open) post({ type: 'read_context' });
+    setOpen(!open);
+  };
+  return (
+    <footer class="footer">
+      <MenuButton class="footer-button" label={strings.mode} title={strings.modeTitle(mode)} choices={modes}>
+        {mode}
+        <Icon name="chevron-down" />
+      </MenuButton>
+      <button
+        type="button"
+        class="footer-button footer-model"
+        title={strings.modelTitle(model.label, model.detail)}
+        aria-label={strings.modelTitle(model.label, model.detail)}
+        onClick={() => post({ type: 'choose_model' })}
+      >
+        <span class="model">
+          {model.label} · {model.detail}
+        </span>
+        <Icon name="chevron-down" />
+      </button>
+      <MenuButton
+        class={controls.approvals === 'all' ? 'footer-button footer-risky' : 'footer-button'}
+        label={strings.approvals}
+        title={strings.approvalsTitle(approval)}
+        choices={approvals}
+      >
+        <Icon name={controls.approvals === 'all' ? 'warning' : 'shield'} />
+        <span class="footer-approvals">{approval}</span>
+      </MenuButton>
+      {meter !== null && (
+        <button
+          type="button"
+          class="footer-button meter"
+          title={strings.contextTitle}
+          aria-expanded={open}
+          onClick={toggle}
+        >
+          <Ring share={meter.context} />
+          <span class="hidden">{strings.contextUsed} </span>
+          {strings.percent(meter.context)}
+          {meter.cost !== null && <span class="meter-cost"> {formatCost(meter.cost, controls.currency)}</span>}
+        </button>
+      )}
+      {open && <ContextPanel context={context} currency={controls.currency} close={() => setOpen(false)} />}
+    </footer>
+  );
+}
+
+const RADIUS = 5.5;
+const AROUND = 2 * Math.PI * RADIUS;
+
+/** How full the context window is. */
+function Ring({ share }: { readonly share: number }) {
+  const level = share >= 0.9 ? 'error' : share >= 0.7 ? 'warning' : 'info';
+  return (
+    <svg class={`ring level-${level}`} viewBox="0 0 14 14" aria-hidden="true">
+      <circle class="ring-back" cx="7" cy="7" r={RADIUS} />
+      <circle
+        class="ring-used"
+        cx="7"
+        cy="7"
+        r={RADIUS}
+        stroke-dasharray={`${Math.min(1, share) * AROUND} ${AROUND}`}
+        transform="rotate(-90 7 7)"
+      />
+    </svg>
+  );
+}

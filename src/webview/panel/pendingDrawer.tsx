@@ -1,0 +1,169 @@
+// The drawer above the composer: what the model will be notified of next, with actions on each entry. It takes its room from the
+// transcript, so the composer stays in place.
+import { useEffect, useId, useState } from 'preact/hooks';
+import type { Mute, NotificationLabel, PendingEntry } from '../../protocol/page/pendingView.ts';
+import type { ChatHead } from '../../protocol/webview.ts';
+import { t } from '../l10n.ts';
+import { formatAge } from '../panelStrings.ts';
+import { notificationStrings as strings } from '../notificationStrings.ts';
+import { useActions } from '../render/actions.ts';
+import { Icon, type IconName } from '../render/icons.tsx';
+import { MenuButton } from './menu.tsx';
+import { visibleText } from '../render/visibleText.ts';
+
+/** Ages are shown by the minute. */
+const TICK = 20_000;
+
+const LEVEL_ICONS = {
+  info: 'info',
+  warning: 'warning',
+  error: 'error',
+  critical: 'error',
+} satisfies Record<PendingEntry['level'], IconName>;
+
+export function PendingDrawer({ pending, heldBack }: Pick<ChatHead, 'pending' | 'heldBack'>) {
+  const [open, setOpen] = useState(false);
+  const { post } = useActions();
+  const id = useId();
+  useTick(pending.count > 0);
+  if (pending.count === 0) return null;
+  const [first] = pending.entries;
+  const unlisted = pending.count - pending.entries.reduce((sum, { count }) => sum + count, 0);
+  return (
+    <section class={`drawer level-${pending.worst ?? 'info'}`} aria-label={strings.pending}>
+      <button type="button" class="drawer-head" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
+        <Icon name={open ? 'chevron-down' : 'chevron-right'} />
+        <span class="drawer-bell">
+          <Icon name="bell" />
+        </span>
+        <span class="drawer-count">{strings.pendingCount(pending.count)}</span>
+        {!open && first !== undefined && <span class="drawer-first">{describeLabel(first)}</span>}
+      </button>
+      {heldBack !== null && (
+        <div class="held-back" role="status">
+          <p>{strings.heldBack[heldBack]}</p>
+          <button type="button" class="secondary" onClick={() => post({ type: 'deliver_now' })}>
+            {strings.deliverNow}
+          </button>
+        </div>
+      )}
+      <div id={id} hidden={!open}>
+        {open && (
+          <>
+            <ul class="drawer-rows">
+              {pending.entries.map((entry) => (
+                <Entry key={entry.ids[0]} entry={entry} />
+              ))}
+            </ul>
+            {unlisted > 0 && <p class="quiet drawer-more">{strings.unlisted(unlisted)}</p>}
+            <div class="drawer-actions">
+              {heldBack === null && (
+                <button
+                  type="button"
+                  class="secondary"
+                  title={strings.deliverNowTitle}
+                  onClick={() => post({ type: 'deliver_now' })}
+                >
+                  {strings.deliverNow}
+                </button>
+              )}
+              <button type="button" class="link" onClick={() => post({ type: 'show_notifications' })}>
+                {strings.showAll}
+              </button>
+            </div>
+          </>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Entry({ entry }: { readonly entry: PendingEntry }) {
+  const [open, setOpen] = useState(false);
+  const { post } = useActions();
+  const id = useId();
+  const { ids, level, source, name, path, at, tokens, count } = entry;
+  const label = describeLabel(entry);
+  const muting = (mute: Mute) => () => post({ type: 'mute', mute });
+  const kind = { source, name };
+  return (
+    <li class={`drawer-row level-${level}`}>
+      <div class="drawer-line">
+        <button
+          type="button"
+          class="drawer-open"
+          aria-expanded={open}
+          aria-controls={id}
+          onClick={() => setOpen(!open)}
+        >
+          <span class="drawer-level" role="img" title={strings.levels[level]} aria-label={strings.levels[level]}>
+            <Icon name={LEVEL_ICONS[level]} />
+          </span>
+          <span class="drawer-label">{label}</span>
+          <span class="drawer-detail">
+            {[
+              strings.sources[source] ?? source,
+              formatAge(Date.now() - Date.parse(at)),
+              ...(count > 1 ? [strings.times(count)] : []),
+              strings.tokens(tokens),
+            ].join(' · ')}
+          </span>
+        </button>
+        <button
+          type="button"
+          class="icon-button"
+          title={strings.dismiss}
+          aria-label={strings.dismissOne(label)}
+          onClick={() => post({ type: 'dismiss_notifications', ids: ids.slice(0, 10_000) })}
+        >
+          <Icon name="close" />
+        </button>
+        <MenuButton
+          class="icon-button"
+          label={strings.muteOne(label)}
+          choices={[
+            {
+              id: 'kind',
+              label: strings.muteKind(t(entry.label)),
+              run: muting({ by: 'kind', kind }),
+            },
+            ...(path === undefined
+              ? []
+              : [{ id: 'path', label: strings.mutePath(visibleText(path)), run: muting({ by: 'path', path }) }]),
+            {
+              id: 'source',
+              label: strings.muteSource(strings.sources[source] ?? source),
+              run: muting({ by: 'source', kind }),
+            },
+          ]}
+        >
+          <Icon name="bell-slash" />
+        </MenuButton>
+      </div>
+      <div id={id} hidden={!open}>
+        {open && (
+          <pre class="drawer-text" tabIndex={0} role="group" aria-label={strings.text}>
+            {visibleText(entry.message)}
+          </pre>
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** `File changed · src/menu.ts` */
+export function describeLabel(label: NotificationLabel & { readonly more?: number }): string {
+  const { subject, more = 0 } = label;
+  const words = t(label.label);
+  const about = subject === '' ? words : `${words} · ${visibleText(subject)}`;
+  return more > 0 ? `${about} ${strings.andMore(more)}` : about;
+}
+
+function useTick(active: boolean): void {
+  const [, setTime] = useState(0);
+  useEffect(() => {
+    if (!active) return;
+    const timer = setInterval(() => setTime(Date.now()), TICK);
+    return () => clearInterval(timer);
+  }, [active]);
+}

@@ -1,0 +1,82 @@
+// Finds paths such as `src/menu.ts:12:3` in text and makes them open the editor. Linear: each word is looked at once.
+import type { ComponentChildren } from 'preact';
+import { useActions } from './actions.ts';
+
+const LONGEST = 300;
+const MOST_LINKS = 500;
+/** What surrounds a path. */
+const SEPARATORS = /([\s"'`()<>[\]{},;|]+)/;
+
+/** Names that are surely files: `a.b` in code is more often a property. */
+const FILES =
+  /\.(?:[cm]?[jt]sx?|json|md|txt|py|go|rs|java|kt|cs|c|h|cpp|hpp|rb|php|swift|css|html?|ya?ml|toml|sh|sql|xml|vue|svelte)$/i;
+
+interface PathPlace {
+  readonly path: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** Undefined if the word is not clearly a path: without a folder it needs a line. */
+export function readPath(word: string, alone = false): PathPlace | undefined {
+  if (word.length > LONGEST || word.includes('://') || word.startsWith('@')) return undefined;
+  const [, path = '', line, column] = /^(.*?)(?::(\d{1,7}))?(?::(\d{1,7}))?$/.exec(word) ?? [];
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (!/^[\w@+.-]*\.[A-Za-z][A-Za-z0-9]{0,9}$/.test(name) || /[\\:*?]/.test(path)) return undefined;
+  if (!path.includes('/') && line === undefined && !(alone && FILES.test(name))) return undefined;
+  const [row, place] = [Number(line ?? 0), Number(column ?? 0)];
+  return { path, ...(row > 0 && { line: row }), ...(row > 0 && place > 0 && { column: place }) };
+}
+
+/** Code that is a path opens it; a name alone is enough there. */
+export function linkPath(text: string): ComponentChildren {
+  const place = readPath(text, true);
+  return place === undefined ? text : <PathLink place={place}>{text}</PathLink>;
+}
+
+/** The text with its paths as links. */
+export function linkPaths(text: string): ComponentChildren {
+  const parts = text.split(SEPARATORS);
+  const nodes: ComponentChildren[] = [];
+  let plain = '';
+  let links = 0;
+  for (const part of parts) {
+    const word = withoutPunctuation(part);
+    const end = part.slice(word.length);
+    const place = links < MOST_LINKS && word.length > 2 ? readPath(word) : undefined;
+    if (place === undefined) {
+      plain += part;
+      continue;
+    }
+    links += 1;
+    if (plain !== '') nodes.push(plain);
+    nodes.push(
+      <PathLink key={links} place={place}>
+        {word}
+      </PathLink>,
+    );
+    plain = end;
+  }
+  if (links === 0) return text;
+  return [...nodes, plain];
+}
+
+function withoutPunctuation(word: string): string {
+  let end = word.length;
+  while (end > 0 && '.:!?…'.includes(word.charAt(end - 1))) end -= 1;
+  return word.slice(0, end);
+}
+
+function PathLink({ place, children }: { readonly place: PathPlace; readonly children: ComponentChildren }) {
+  const { post } = useActions();
+  return (
+    <button
+      type="button"
+      class="link path-link"
+      title={place.path}
+      onClick={() => post({ type: 'open_file', ...place })}
+    >
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,129 @@
+// Renders a request: the user's with its actions (edit, send again, copy, restore), or an automatic one with its reason.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { notificationStrings as ofNotifications } from '../notificationStrings.ts';
+import type { RequestItem } from '../state.ts';
+import { strings } from '../strings.ts';
+import { transcriptStrings } from '../transcriptStrings.ts';
+import { useActions } from './actions.ts';
+import { Carried } from './carried.tsx';
+import { CopyButton } from './copyButton.tsx';
+import { Icon, type IconName } from './icons.tsx';
+import { visibleText } from './visibleText.ts';
+
+export function Request({ item }: { readonly item: RequestItem }) {
+  const [editing, setEditing] = useState(false);
+  const automated = item.source === 'system';
+  const meanwhile = item.meanwhile === true;
+  const reason = item.carried?.reason ?? '';
+  const automatic = reason === '' ? ofNotifications.automaticRun : ofNotifications.automaticRunFor(visibleText(reason));
+  const label = automated ? automatic : meanwhile ? strings.meanwhile : strings.you;
+  return (
+    <article class={`request request-${item.source}${meanwhile ? ' request-meanwhile' : ''}`} aria-label={label}>
+      {automated && (
+        <p class="request-source">
+          <Icon name="bell" /> {automatic}
+        </p>
+      )}
+      {!meanwhile && <RequestActions item={item} edit={() => setEditing(true)} />}
+      {editing ? (
+        <EditField item={item} close={() => setEditing(false)} />
+      ) : automated ? (
+        <AutomaticText text={item.text} />
+      ) : (
+        item.text !== '' && (
+          <div class="request-text" dir="auto">
+            {item.text}
+          </div>
+        )
+      )}
+      {item.attachments !== undefined && (
+        <ul class="request-attachments" aria-label={strings.attachmentList}>
+          {item.attachments.map((name) => (
+            <li key={name}>
+              <Icon name="file" /> {visibleText(name)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {item.carried !== undefined && <Carried carried={item.carried} />}
+    </article>
+  );
+}
+
+function RequestActions({ item, edit }: { readonly item: RequestItem; readonly edit: () => void }) {
+  const { post } = useActions();
+  const ofUser = item.source === 'user';
+  return (
+    <div class="request-actions">
+      {ofUser && (
+        <>
+          <Action icon="edit" label={transcriptStrings.edit} run={edit} />
+          <Action icon="retry" label={transcriptStrings.retry} run={() => post({ type: 'resend', request: item.id })} />
+          <CopyButton label={transcriptStrings.copyMessage} read={() => item.text} />
+        </>
+      )}
+      <Action icon="restore" label={strings.restoreTitle} run={() => post({ type: 'restore', request: item.id })} />
+    </div>
+  );
+}
+
+function Action({ icon, label, run }: { readonly icon: IconName; readonly label: string; readonly run: () => void }) {
+  return (
+    <button type="button" class="icon-button" title={label} aria-label={label} onClick={run}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+function EditField({ item, close }: { readonly item: RequestItem; readonly close: () => void }) {
+  const { post } = useActions();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [text, setText] = useState(item.text);
+  useEffect(() => field.current?.focus(), []);
+  const send = () => {
+    if (text.trim() === '') return;
+    post({ type: 'resend', request: item.id, text });
+    close();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.isComposing || event.key === 'Process') return;
+    if (event.key === 'Enter' && !event.shiftKey) send();
+    else if (event.key === 'Escape') close();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div class="request-edit">
+      <textarea
+        class="modify-text"
+        dir="auto"
+        ref={field}
+        rows={3}
+        value={text}
+        maxLength={1_000_000}
+        aria-label={transcriptStrings.editField}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div class="approval-buttons">
+        <button type="button" class="primary" title={transcriptStrings.resendTitle} onClick={send}>
+          {transcriptStrings.resend}
+        </button>
+        <button type="button" class="secondary" onClick={close}>
+          {transcriptStrings.cancel}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Written for the model: folded, and said to be so. */
+function AutomaticText({ text }: { readonly text: string }) {
+  return (
+    <details class="automatic">
+      <summary>{ofNotifications.automaticText}</summary>
+      <div class="request-text">{text}</div>
+    </details>
+  );
+}

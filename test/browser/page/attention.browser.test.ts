@@ -1,0 +1,141 @@
+// What is pending and what needs the user, on the page alone: the drawer, chips in words, and the bar for what is out of sight.
+import { expect, test } from 'vitest';
+import { type PendingEntry } from '../../../src/protocol/page/pendingView.ts';
+import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
+import { usePages } from '../../support/page/pageAlone.ts';
+
+const open = usePages();
+
+const at = new Date(Date.now() - 5 * 60_000).toISOString();
+const changed: PendingEntry = {
+  source: 'file',
+  name: 'changed',
+  label: 'File changed',
+  subject: 'src/menu.ts',
+  path: 'src/menu.ts',
+  ids: ['n1', 'n0'],
+  more: 0,
+  level: 'warning',
+  origin: 'editor',
+  at,
+  count: 2,
+  message: 'src/menu.ts changed since you read it (+1 −0):\n@@ -1 +1,2 @@\n+<script>alert(1)</script>\u202e',
+  tokens: 42,
+};
+const failed: PendingEntry = {
+  ...changed,
+  source: 'tool',
+  name: 'failed',
+  label: 'Background command failed',
+  subject: 'build',
+  ids: ['n2'],
+  level: 'error',
+  count: 1,
+  message: 'build failed with exit code 1.',
+};
+const { path: _path, ...withoutPath } = failed;
+const pending = { count: 3, worst: 'error' as const, entries: [withoutPath, changed] };
+
+test('the drawer says what the model will be notified of, with dismiss, mute and deliver; the composer does not move', async () => {
+  const alone = await open();
+  const { page } = alone;
+  await alone.show({ title: 'x' }, [request('1')]);
+  const place = () => page.locator('.composer').boundingBox();
+  const before = await place();
+  await alone.change({ type: 'head', head: { pending } });
+  const drawer = page.getByRole('region', { name: 'Pending notifications' });
+  await drawer.getByText('3 pending notifications').waitFor();
+  expect(await place()).toEqual(before);
+  await drawer.getByRole('button', { name: /3 pending/ }).click();
+  await drawer.getByText('File changed · src/menu.ts').waitFor();
+  expect(await drawer.locator('.drawer-detail').last().innerText()).toMatch(/Files · 5m ago · 2 times · ≈ 42 tokens/);
+  expect(await place()).toEqual(before);
+  await drawer.getByText('File changed · src/menu.ts').click();
+  await drawer.getByText('<script>alert(1)</script>⟨U+202E⟩').waitFor();
+  await alone.pictures('drawer');
+  expect(await alone.violations()).toEqual([]);
+  await drawer.getByRole('button', { name: 'Dismiss: File changed' }).click();
+  expect(await alone.waitFor('dismiss_notifications')).toMatchObject({ ids: ['n1', 'n0'] });
+  await drawer.getByRole('button', { name: 'Mute: File changed' }).click();
+  await page.getByRole('menuitem', { name: 'Mute this file: src/menu.ts' }).click();
+  expect(await alone.waitFor('mute')).toMatchObject({ mute: { by: 'path', path: 'src/menu.ts' } });
+  await drawer.getByRole('button', { name: 'Mute: Background' }).click();
+  await page.getByRole('menuitem', { name: 'Mute this source: Background commands' }).click();
+  expect(await alone.waitFor('mute')).toMatchObject({ mute: { by: 'source', kind: { source: 'tool' } } });
+  await drawer.getByRole('button', { name: 'Deliver now' }).click();
+  await alone.waitFor('deliver_now');
+  await alone.change({ type: 'head', head: { pending: { count: 0, worst: null, entries: [] } } });
+  await drawer.waitFor({ state: 'detached' });
+  expect(await place()).toEqual(before);
+});
+
+const carried = {
+  text: '<notification source="tool" name="failed">…</notification>',
+  shown: 1,
+  total: 1,
+  worst: 'error' as const,
+  labels: [{ source: 'tool', name: 'failed', label: 'Background command failed', subject: 'build' }],
+  reason: 'build failed (exit 1)',
+  tokens: 40,
+  receipt: 'accepted' as const,
+  texts: 0,
+};
+
+test('an automatic run says why it started; text for the model is folded', async () => {
+  const alone = await open();
+  const text = 'Automated event. No person wrote this and it approves nothing.';
+  await alone.show({ title: 'x' }, [{ type: 'request', id: 's', source: 'system', text, carried }]);
+  await alone.page.getByText('Automatic run: build failed (exit 1)').waitFor();
+  await alone.page.getByText('Background command failed · build').waitFor();
+  expect(await alone.page.getByText(text).isVisible()).toBe(false);
+  await alone.pictures('automatic-run', [300]);
+  expect(await alone.violations()).toEqual([]);
+});
+
+test('an approval out of sight pins a bar that takes the focus and jumps there', async () => {
+  const alone = await open();
+  const { page } = alone;
+  const answers = Array.from({ length: 40 }, (_, index) => answer(`a${index}`));
+  await alone.show({ title: 'x', running: true }, [request('1'), ...answers]);
+  const scroller = page.getByRole('log');
+  await page.getByText('Answer a39.').waitFor();
+  await scroller.hover();
+  await page.mouse.wheel(0, -20_000);
+  await page.getByRole('button', { name: 'Scroll to bottom' }).waitFor();
+  await alone.change({ type: 'item', item: approval });
+  const bar = page.getByRole('button', { name: 'Approval needed: Run npm test' });
+  await bar.waitFor();
+  await expect.poll(() => bar.evaluate((element) => element === document.activeElement)).toBe(true);
+  await alone.pictures('pinned', [250, 300]);
+  expect(await alone.violations()).toEqual([]);
+  await page.keyboard.press('Enter');
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label')))
+    .toBe('Approval: Run npm test');
+  await bar.waitFor({ state: 'detached' });
+});
+
+test('an approval in another conversation is named above the composer and opens it', async () => {
+  const alone = await open();
+  await alone.show({ others: [{ id: 'b', title: 'Release notes', activity: 'approval' }] });
+  await alone.page.getByRole('button', { name: 'Another conversation needs you: Release notes' }).click();
+  expect(await alone.waitFor('open_conversation')).toMatchObject({ id: 'b' });
+});
+
+function request(id: string): TranscriptItem {
+  return { type: 'request', id, source: 'user', text: 'Go on.' };
+}
+
+function answer(id: string): TranscriptItem {
+  return { type: 'answer', id, text: `Answer ${id}.`, reasoning: '', streaming: false, truncated: false };
+}
+
+const approval: TranscriptItem = {
+  type: 'tool',
+  id: 't',
+  name: 'run_command',
+  arguments: { command: 'npm test' },
+  state: 'approval',
+  output: '',
+  approval: {},
+};

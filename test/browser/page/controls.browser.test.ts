@@ -1,0 +1,157 @@
+// The panel around the transcript: footer, context, conversations and drafts, on the page alone.
+import { expect, test } from 'vitest';
+import { usePages } from '../../support/page/pageAlone.ts';
+
+const open = usePages();
+
+const meter = { context: 0.42, tokens: 52_000, notificationTokens: 800, cost: 0.1234 };
+const context = {
+  window: 100_000,
+  used: 42_000,
+  parts: [
+    { part: 'fixed', tokens: 9000 },
+    { part: 'requests', tokens: 12_000 },
+    { part: 'answers', tokens: 6000 },
+    { part: 'results', tokens: 14_000 },
+    { part: 'notifications', tokens: 1000 },
+  ],
+  total: { input: 50_000, output: 2000, cached: 30_000 },
+  woken: 1200,
+  cost: 0.1234,
+} as const;
+
+test('mode and approvals are changed from menus with the keyboard, the model with its button', async () => {
+  const { page, show, waitFor } = await opened();
+  await show({ meter });
+  await page.getByRole('button', { name: 'Mode: Agent' }).press('ArrowDown');
+  const menu = page.getByRole('menu', { name: 'Mode' });
+  expect(await menu.getByRole('menuitemradio', { name: 'Agent' }).getAttribute('aria-checked')).toBe('true');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  expect(await waitFor('set_mode')).toMatchObject({ mode: 'plan' });
+  expect(await focusedLabel(page)).toBe('Mode: Agent');
+  await page.getByRole('button', { name: 'Approvals: Ask for changes' }).click();
+  await page.keyboard.press('Escape');
+  await menu.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Approvals: Ask for changes' }).click();
+  await page.getByRole('menuitemradio', { name: 'Ask for commands' }).click();
+  expect(await waitFor('set_approvals')).toMatchObject({ mode: 'edits' });
+  await page.getByRole('button', { name: /^Model: test-model/ }).click();
+  await waitFor('choose_model');
+});
+
+test('the meter opens what fills the context, with notifications and the cost in its currency', async () => {
+  const alone = await opened();
+  const { page, show, send, waitFor } = alone;
+  await show({ meter, controls: { mode: 'agent', approvals: 'all', sendKey: 'enter', currency: 'EUR' } });
+  const before = await page.locator('.composer').boundingBox();
+  await page.getByRole('button', { name: /Context used: 42 %/ }).click();
+  await waitFor('read_context');
+  await send({ type: 'context', context });
+  const panel = page.getByRole('dialog', { name: 'Context' });
+  await panel.getByText('42,000 of 100,000 tokens').waitFor();
+  expect(await panel.getByRole('row', { name: /Notifications/ }).innerText()).toMatch(/1,000/);
+  expect(await panel.getByRole('row', { name: /Cost/ }).innerText()).toContain('€0.123');
+  expect(await page.locator('.composer').boundingBox()).toEqual(before);
+  await alone.pictures('context');
+  expect(await alone.violations()).toEqual([]);
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'detached' });
+  expect(await page.locator(':focus').innerText()).toContain('42 %');
+});
+
+test('conversations are searched, opened, renamed and deleted in the panel', async () => {
+  const alone = await opened();
+  const { page, show, send, waitFor } = alone;
+  const others = [{ id: 'b', title: 'Release notes', activity: 'approval' as const }];
+  await show({ title: 'Tea menu', others });
+  await send({ type: 'show_conversations' });
+  expect(await waitFor('list_conversations')).toMatchObject({ query: '' });
+  const now = Date.now();
+  const items = [
+    { id: 'c', title: 'Tea menu', lastActivity: now - 1000 },
+    { id: 'b', title: 'Release notes', lastActivity: now - 120_000, activity: 'approval' as const },
+    {
+      id: 'd',
+      title: 'A \u202e<script>alert(1)</script> title that is far too long for a narrow panel',
+      lastActivity: now - 9e8,
+      activity: 'failed' as const,
+    },
+    { id: 'e', title: '', lastActivity: 0, problem: 'It cannot be read: bad disk.' },
+  ];
+  await send({ type: 'conversations', query: '', items, searching: false });
+  await page.getByText('4 conversations').waitFor();
+  expect(await page.locator('.conversation-row').nth(1).innerText()).toMatch(
+    /Release notes\s+2m\. ago|2 min|Needs approval/,
+  );
+  await alone.pictures('conversations');
+  expect(await alone.violations()).toEqual([]);
+  await page.getByRole('searchbox').fill('oolong');
+  expect(await waitFor('list_conversations')).toMatchObject({ query: 'oolong' });
+  const excerpt = 'more oolong for the <b>menu</b>';
+  await send({
+    type: 'conversations',
+    query: 'oolong',
+    items: items.slice(1, 2).map((item) => ({ ...item, excerpt })),
+    searching: false,
+  });
+  await page.getByText(excerpt).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Rename' }).press('Enter');
+  const title = page.getByRole('textbox', { name: 'New title' });
+  await title.fill('Release 2');
+  await title.press('Enter');
+  expect(await waitFor('rename_conversation')).toMatchObject({ id: 'b', title: 'Release 2' });
+  await page.getByRole('button', { name: 'Actions for Release notes' }).click();
+  await page.getByRole('menuitem', { name: 'Delete…' }).click();
+  expect(await waitFor('delete_conversation')).toMatchObject({ id: 'b' });
+  await page.locator('.conversation-open').first().click();
+  expect(await waitFor('open_conversation')).toMatchObject({ id: 'b' });
+  expect(await focusedLabel(page)).toBe('Message to Earshot');
+});
+
+test('each conversation has its own draft, and what is typed while a new chat starts stays', async () => {
+  const { page, show, waitFor, posted } = await opened();
+  await show({ conversation: 'a', draft: 'for a' });
+  const composer = page.getByRole('textbox', { name: 'Message to Earshot' });
+  await expect.poll(() => composer.inputValue()).toBe('for a');
+  await composer.fill('for a, longer');
+  await show({ conversation: 'b', draft: '' });
+  await expect.poll(() => composer.inputValue()).toBe('');
+  expect(await waitFor('draft')).toEqual({ type: 'draft', conversation: 'a', text: 'for a, longer' });
+  await show({ conversation: null, draft: '' });
+  await composer.fill('typed meanwhile');
+  await show({ conversation: 'n', draft: null });
+  await expect
+    .poll(() => posted.filter(({ type }) => type === 'draft').slice(-2))
+    .toEqual([
+      { type: 'draft', conversation: null, text: '' },
+      { type: 'draft', conversation: 'n', text: 'typed meanwhile' },
+    ]);
+  expect(await composer.inputValue()).toBe('typed meanwhile');
+});
+
+test('tabs appear in a wide panel only', async () => {
+  const { page, show, waitFor } = await opened();
+  await show({ title: 'Tea menu', others: [{ id: 'b', title: 'Release notes', activity: 'running' }] });
+  const tab = page.getByRole('navigation').getByRole('button', { name: /Release notes/ });
+  expect(await tab.isVisible()).toBe(false);
+  await page.setViewportSize({ width: 640, height: 700 });
+  await tab.click();
+  expect(await waitFor('open_conversation')).toMatchObject({ id: 'b' });
+});
+
+async function opened() {
+  const alone = await open();
+  return Object.assign(alone, {
+    show: alone.show.bind(alone),
+    send: alone.send.bind(alone),
+    waitFor: alone.waitFor.bind(alone),
+  });
+}
+
+function focusedLabel(page: Awaited<ReturnType<typeof opened>>['page']): Promise<string | null> {
+  return page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? null);
+}

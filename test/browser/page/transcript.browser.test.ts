@@ -1,0 +1,330 @@
+// The transcript and the composer, on the page alone: actions, groups, links, diffs in a narrow panel, pickers, keys, hostile content.
+import { expect, test } from 'vitest';
+import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
+import { type PageAlone, usePages } from '../../support/page/pageAlone.ts';
+
+const open = usePages();
+
+type Tool = Extract<TranscriptItem, { type: 'tool' }>;
+const tool = (id: string, more: Partial<Tool> = {}): Tool => ({
+  type: 'tool',
+  id,
+  name: 'read_file',
+  arguments: { path: `src/${id}.ts` },
+  state: 'done',
+  output: 'text',
+  ...more,
+});
+const request = (id: string, text: string): TranscriptItem => ({ type: 'request', id, source: 'user', text });
+const answer = (id: string, text: string): TranscriptItem => ({
+  type: 'answer',
+  id,
+  text,
+  reasoning: '',
+  streaming: false,
+  truncated: false,
+});
+const composerOf = ({ page }: PageAlone) => page.getByRole('textbox', { name: 'Message to Earshot' });
+
+test('many calls are one row, a failure is folded with its first line, a stopped call was not run', async () => {
+  const alone = await open();
+  const { page } = alone;
+  const many = Array.from({ length: 12 }, (_, index) => tool(`f${index}`, index > 9 ? { state: 'failed' } : {}));
+  const failed = tool('e', {
+    name: 'run_command',
+    arguments: { command: 'npm test' },
+    state: 'failed',
+    output: 'exit code 1\nlong text',
+    milliseconds: 65_000,
+  });
+  await alone.show({ title: 'x' }, [
+    request('1', 'Go'),
+    ...many,
+    failed,
+    tool('n', { name: 'delete_file', state: 'not_run' }),
+  ]);
+  await page.getByRole('button', { name: 'Read 12 files, 2 failed' }).click();
+  expect(await page.locator('.tool-group-items .tool').count()).toBe(12);
+  await page.getByRole('button', { name: 'Read 12 files, 2 failed' }).click();
+  const card = page.getByRole('region', { name: 'Run npm test' });
+  expect(await card.innerText()).toMatch(/1 min 5 s[\s\S]*Failed[\s\S]*exit code 1/);
+  expect(await page.getByText('long text').isVisible()).toBe(false);
+  await page.getByText('Not run').waitFor();
+  await alone.pictures('cards');
+  expect(await alone.violations()).toEqual([]);
+});
+
+test('a message is edited and sent again; paths open the editor; code blocks act on the editor', async () => {
+  const alone = await open();
+  const { page } = alone;
+  const text =
+    'See src/menu.ts:12:3, `src/order.ts`, [the menu](src/menu.ts#L4) and https://example.com/a/b.ts.\n\n```ts\nconst a = 1;\n```\n\n```sh\nnpm test\n```';
+  await alone.show({ title: 'x' }, [
+    request('r1', 'Read the menu.'),
+    answer('a1', text),
+    tool('o', {
+      name: 'run_command',
+      arguments: { command: 'tsc' },
+      output: 'src/menu.ts(3,1): error\nlib/a.ts:4: bad',
+    }),
+  ]);
+  await page.getByRole('button', { name: 'src/menu.ts:12:3' }).click();
+  expect(await alone.waitFor('open_file')).toMatchObject({ path: 'src/menu.ts', line: 12, column: 3 });
+  await page.getByRole('button', { name: 'src/order.ts' }).click();
+  expect(await alone.waitFor('open_file')).toMatchObject({ path: 'src/order.ts' });
+  expect(await page.getByRole('button', { name: 'example.com' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Run tsc' }).click();
+  await page.getByRole('button', { name: 'lib/a.ts:4' }).click();
+  expect(await alone.waitFor('open_file')).toMatchObject({ path: 'lib/a.ts', line: 4 });
+  await page.getByRole('button', { name: 'Insert at cursor' }).first().click();
+  expect(await alone.waitFor('insert_code')).toMatchObject({ text: 'const a = 1;' });
+  await page.getByRole('button', { name: 'Apply to the open file, with preview' }).click();
+  await alone.waitFor('apply_code');
+  await page.getByRole('button', { name: 'Run in terminal' }).click();
+  expect(await alone.waitFor('run_in_terminal')).toMatchObject({ text: 'npm test' });
+  await page.locator('.request').hover();
+  await alone.pictures('answer');
+  expect(await alone.violations()).toEqual([]);
+  await page.getByRole('button', { name: 'Edit and resend' }).click();
+  const field = page.getByRole('textbox', { name: 'Edited message' });
+  await field.fill('Read the order.');
+  await field.press('Enter');
+  expect(await alone.waitFor('resend')).toEqual({ type: 'resend', request: 'r1', text: 'Read the order.' });
+  await page.getByRole('button', { name: 'Send again' }).click();
+  expect(await alone.waitFor('resend')).toEqual({ type: 'resend', request: 'r1' });
+});
+
+test('a diff at 300 px has one number and at least 28 characters in a row', async () => {
+  const alone = await open();
+  const { page } = alone;
+  const code = `const long = ${'x'.repeat(120)};`;
+  const lines = [' first', `-${code}`, `+${code}y`, ' last'];
+  const changes = [{ path: 'src/menu.ts', before: 'a', after: 'b' }];
+  await alone.show({ title: 'x' }, [
+    request('1', 'Go'),
+    tool('w', { name: 'edit_file', arguments: { path: 'src/menu.ts' }, changes }),
+  ]);
+  expect(await alone.waitFor('read_diff')).toMatchObject({ call: 'w' });
+  const file = {
+    path: 'src/menu.ts',
+    kind: 'changed',
+    added: 1,
+    removed: 1,
+    hunks: [{ oldStart: 118, newStart: 118, lines }],
+  } as const;
+  await alone.send({ type: 'diff', call: 'w', files: [file] });
+  await page.locator('.diff-line').first().waitFor();
+  const shown = await page
+    .locator('.diff-line')
+    .evaluateAll((rows) =>
+      rows.map(
+        (row) =>
+          [...row.querySelectorAll<HTMLElement>('.diff-number')].filter((one) => one.offsetParent !== null).length,
+      ),
+    );
+  expect(shown).toEqual([1, 1, 1, 1]);
+  const characters = await page
+    .locator('.diff-line code')
+    .nth(1)
+    .evaluate((element) => {
+      const probe = document.createElement('span');
+      probe.textContent = 'x'.repeat(100);
+      probe.style.whiteSpace = 'pre';
+      element.appendChild(probe);
+      const one = probe.getBoundingClientRect().width / 100;
+      probe.remove();
+      const style = getComputedStyle(element);
+      return (element.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight)) / one;
+    });
+  expect(characters).toBeGreaterThanOrEqual(28);
+  expect(
+    await page.locator('.diff-lines').evaluate((element) => element.scrollWidth - element.clientWidth),
+  ).toBeLessThanOrEqual(0);
+  await page.getByRole('button', { name: 'Open diff: src/menu.ts' }).click();
+  expect(await alone.waitFor('open_diff')).toMatchObject({ call: 'w', path: 'src/menu.ts' });
+  await alone.pictures('diff');
+});
+
+test('up and down walk the history, Escape stops, composing never sends, the send key is a setting', async () => {
+  const alone = await open();
+  await alone.show({ title: 'x', running: true }, [request('1', 'first'), answer('a', 'x'), request('2', 'second')]);
+  const composer = composerOf(alone);
+  await composer.focus();
+  await composer.press('ArrowUp');
+  expect(await composer.inputValue()).toBe('second');
+  await composer.press('ArrowUp');
+  expect(await composer.inputValue()).toBe('first');
+  await composer.press('ArrowDown');
+  await composer.press('ArrowDown');
+  expect(await composer.inputValue()).toBe('');
+  await composer.press('Escape');
+  await alone.waitFor('stop');
+  await composer.fill('日本');
+  await composer.evaluate((field) => {
+    field.dispatchEvent(
+      new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }),
+    );
+    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Process', bubbles: true, cancelable: true }));
+  });
+  await composer.press('Enter');
+  expect(await alone.waitFor('send')).toMatchObject({ text: '日本' });
+  expect(alone.posted.filter(({ type }) => type === 'send')).toEqual([]);
+  await alone.change({
+    type: 'head',
+    head: { controls: { mode: 'agent', approvals: 'reads', sendKey: 'modifierEnter', currency: 'USD' } },
+  });
+  await alone.drawn();
+  await composer.fill('one');
+  await composer.press('Enter');
+  await composer.press('Control+Enter');
+  expect(await alone.waitFor('send')).toMatchObject({ text: 'one\n' });
+});
+
+test('queued messages are edited, moved up and sent now', async () => {
+  const alone = await open();
+  const queued = [
+    { id: 'q1', text: 'first thought', attachments: [] },
+    { id: 'q2', text: 'second thought', attachments: [] },
+  ];
+  await alone.show({ title: 'x', running: true, queued }, [request('1', 'Go')]);
+  const { page } = alone;
+  await page.getByRole('button', { name: 'Move up: second thought' }).click();
+  expect(await alone.waitFor('raise_queued')).toMatchObject({ id: 'q2' });
+  await page.getByRole('button', { name: 'Send now: first thought' }).click();
+  expect(await alone.waitFor('send_queued')).toMatchObject({ id: 'q1' });
+  await page.getByRole('button', { name: 'Remove from queue: first thought' }).click();
+  expect(await alone.waitFor('take_back')).toMatchObject({ id: 'q1' });
+  await alone.pictures('queued', [250, 300]);
+  expect(await alone.violations()).toEqual([]);
+});
+
+test('@ and / offer entries that are chosen with the keyboard', async () => {
+  const alone = await open();
+  await alone.show({ title: 'x' });
+  const { page } = alone;
+  const composer = composerOf(alone);
+  await composer.pressSequentially('look at @me');
+  await expect
+    .poll(() => alone.posted.findLast(({ type }) => type === 'complete'))
+    .toMatchObject({ trigger: '@', query: 'me' });
+  const items = [
+    { source: 'files', id: 'src/menu.ts', label: 'menu.ts', detail: 'src', icon: 'file' as const },
+    { source: 'files', id: 'src/m\u202e.ts', label: 'm\u202e.ts', detail: 'src', icon: 'file' as const },
+  ];
+  await alone.send({ type: 'completions', trigger: '@', query: 'me', items });
+  await page.getByRole('option', { name: 'menu.ts src' }).waitFor();
+  await alone.pictures('picker');
+  expect(await alone.violations()).toEqual([]);
+  await composer.press('ArrowDown');
+  expect(await composer.getAttribute('aria-activedescendant')).toBe('composer-picker-1');
+  await composer.press('ArrowUp');
+  await composer.press('Enter');
+  expect(await alone.waitFor('choose_completion')).toMatchObject({ source: 'files', id: 'src/menu.ts' });
+  expect(await composer.inputValue()).toBe('look at ');
+  await composer.fill('');
+  await composer.pressSequentially('/re');
+  await expect
+    .poll(() => alone.posted.findLast(({ type }) => type === 'complete'))
+    .toMatchObject({ trigger: '/', query: 're' });
+  const prompt = {
+    source: 'prompts',
+    id: 'review',
+    label: '/review',
+    detail: 'Review',
+    icon: 'file' as const,
+    insert: '/review ',
+  };
+  await alone.send({ type: 'completions', trigger: '/', query: 're', items: [prompt] });
+  await page.getByRole('option').click();
+  expect(await composer.inputValue()).toBe('/review ');
+  // A path in the middle of a sentence is no command.
+  await composer.fill('see a/b');
+  await page.getByRole('listbox').waitFor({ state: 'detached' });
+});
+
+test('find jumps between matches, and an error has its next step as a button', async () => {
+  const alone = await open();
+  const { page } = alone;
+  const items = Array.from({ length: 300 }, (_, index) =>
+    answer(`a${index}`, index === 5 ? 'oolong here' : `line ${index}`),
+  );
+  const notice: TranscriptItem = {
+    type: 'notice',
+    id: 'n',
+    level: 'error',
+    text: 'The key is missing.',
+    action: { label: 'Set API Key', message: { type: 'set_api_key' } },
+  };
+  await alone.show({ title: 'x' }, [request('1', 'Go'), ...items, notice]);
+  await page.getByRole('button', { name: 'Set API Key' }).click();
+  await alone.waitFor('set_api_key');
+  await page.keyboard.press('Control+f');
+  await page.getByRole('searchbox', { name: 'Find in conversation' }).fill('oolong');
+  await page.getByText('1 of 1').waitFor();
+  await expect.poll(() => page.getByText('oolong here').isVisible()).toBe(true);
+  await expect
+    .poll(() => page.getByText('oolong here').evaluate((element) => element.getBoundingClientRect().top > 0))
+    .toBe(true);
+  await alone.pictures('find', [250, 300]);
+  expect(await alone.violations()).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.getByRole('search').waitFor({ state: 'detached' });
+});
+
+test('hostile content is shown and harmless', async () => {
+  const alone = await open();
+  const { page } = alone;
+  const evil =
+    '<script>window.hacked=1</script><img src=x onerror="window.hacked=1"> [a](javascript:window.hacked=1) [b](command:workbench.action.quit) \u001b[31mred\u001b[0m \u202etxt.exe';
+  const table = `|${'a|'.repeat(60)}\n|${'-|'.repeat(60)}\n|${'b|'.repeat(60)}`;
+  const carried = {
+    text: evil,
+    shown: 1,
+    total: 1,
+    worst: 'error' as const,
+    labels: [{ source: evil.slice(0, 50), name: 'x', label: evil, subject: evil }],
+    reason: evil,
+    tokens: 1,
+    receipt: 'carried' as const,
+    texts: 0,
+  };
+  await alone.show({ title: evil, others: [{ id: 'b', title: evil, activity: 'approval' }] }, [
+    request('1', evil),
+    { type: 'request', id: 's', source: 'system', text: evil, carried },
+    answer('a', `${evil}\n\n${table}\n\n\`\`\`html\n${evil}\n\`\`\``),
+    tool('t', {
+      name: evil,
+      arguments: { path: evil, command: evil },
+      output: `${evil}\n${'y'.repeat(1_000_000)}`,
+      carried,
+    }),
+    tool('q', {
+      name: 'ask_user',
+      state: 'question',
+      question: { id: 'q', text: evil, several: false, options: [evil] },
+    }),
+    { type: 'notice', id: 'n', level: 'error', text: evil },
+  ]);
+  await page.locator('.tool-head').first().click();
+  await alone.drawn();
+  expect(await page.evaluate(() => (window as unknown as { hacked?: number }).hacked)).toBeUndefined();
+  const links = await page.locator('a[href]').evaluateAll((all) => all.map((one) => one.getAttribute('href')));
+  expect(links.filter((href) => !/^https?:/.test(href ?? ''))).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+  await alone.pictures('hostile', [300]);
+});
+
+test('right-to-left text reads from the right', async () => {
+  const alone = await open();
+  await alone.show({ title: 'x' }, [
+    request('1', 'שלום עולם'),
+    answer('a', 'שלום, זה `src/menu.ts:3`.\n\n- פריט ראשון'),
+  ]);
+  const direction = (selector: string) =>
+    alone.page
+      .locator(selector)
+      .first()
+      .evaluate((element) => getComputedStyle(element).direction);
+  expect([await direction('.request-text'), await direction('.markdown p')]).toEqual(['rtl', 'rtl']);
+  await alone.pictures('hebrew', [300]);
+});

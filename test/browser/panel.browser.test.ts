@@ -1,0 +1,85 @@
+// The panel in the real window: title bar, background conversations that need the user, the Notifications view.
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
+import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
+
+let server: ScriptedServer;
+beforeAll(async () => {
+  server = await startScriptedServer();
+});
+afterAll(() => server.stop());
+
+const workbench = useSharedWorkbench(async () => ({
+  settings: {
+    'earshot.baseUrl': server.baseUrl,
+    'earshot.model': 'scripted-model',
+    'earshot.notifications.activation': 'passive',
+  },
+}));
+
+beforeEach(async () => {
+  server.restart();
+  await workbench.openChat();
+  await workbench.reset();
+});
+
+const done: ScriptedAnswer = { text: ['That is done.'] };
+
+test('a conversation goes on while another is shown; its approval is announced and opened from the status bar', async () => {
+  server.script({ calls: [{ id: 'p1', name: 'run_command', arguments: { command: 'echo one' } }] }, done);
+  await workbench.say('Start in the background.');
+  await workbench.card('Run echo one').getByRole('button', { name: 'Approve' }).waitFor();
+  await workbench.page.getByRole('button', { name: 'New Chat' }).first().click();
+  await workbench.chat().locator('.welcome').waitFor();
+  await workbench
+    .chat()
+    .getByRole('button', { name: /Another conversation needs you/ })
+    .waitFor();
+  await expect.poll(() => workbench.statusBar().innerText()).toContain('waiting for approval');
+  await workbench.screenshot('panel-other-waits');
+  // The list in the panel says so too.
+  await workbench.page.getByRole('button', { name: 'Show Conversations' }).first().click();
+  const row = workbench.chat().locator('.conversation-row').filter({ hasText: 'Start in the background.' });
+  await row.getByText('Needs approval').waitFor();
+  await workbench.screenshot('panel-conversations');
+  await workbench.page.keyboard.press('Escape');
+  await workbench.statusBar().click();
+  await workbench.card('Run echo one').getByRole('button', { name: 'Approve' }).click();
+  await workbench.settled();
+});
+
+test('a hidden view: a badge and a toast whose button shows the approval', async () => {
+  server.script({ calls: [{ id: 'p2', name: 'run_command', arguments: { command: 'echo two' } }], hang: true }, done);
+  await workbench.say('Ask me while I look away.');
+  await server.request(0);
+  await workbench.command('View: Toggle Secondary Side Bar Visibility');
+  await workbench.composer().waitFor({ state: 'hidden' });
+  server.release();
+  const toast = workbench.page.locator('.notification-toast').filter({ hasText: 'needs your approval' });
+  await toast.getByRole('button', { name: 'Show' }).waitFor();
+  await workbench.screenshot('panel-toast');
+  await toast.getByRole('button', { name: 'Show' }).click();
+  await workbench.card('Run echo two').getByRole('button', { name: 'Approve' }).click();
+  await workbench.settled();
+});
+
+test('a changed file is pending in the drawer, dismissed, and listed in the Notifications view', async () => {
+  server.script({ calls: [{ id: 'p3', name: 'read_file', arguments: { path: 'src/menu.ts' } }] }, done);
+  await workbench.say('Read it.');
+  await workbench.settled();
+  await appendFile(join(workbench.folder, 'src/menu.ts'), '// more\n');
+  const drawer = workbench.chat().getByRole('region', { name: 'Pending notifications' });
+  await drawer.getByText('File changed · src/menu.ts').waitFor();
+  await drawer.getByRole('button', { name: /1 pending notification/ }).click();
+  await workbench.screenshot('panel-drawer');
+  await drawer.getByRole('button', { name: 'Show all notifications' }).click();
+  const tree = workbench.page.locator('.pane-body .monaco-list').filter({ hasText: 'Pending' });
+  await tree.getByText('File changed · src/menu.ts').waitFor();
+  await workbench.screenshot('panel-notifications-view');
+  await drawer.getByRole('button', { name: 'Dismiss: File changed · src/menu.ts' }).click();
+  await drawer.waitFor({ state: 'detached' });
+  await tree.getByText('Dismissed').waitFor();
+  await workbench.screenshot('panel-notifications-dismissed');
+});

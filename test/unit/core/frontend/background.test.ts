@@ -1,0 +1,66 @@
+// Conversations that are not shown: what they do, and what they draw meanwhile, is there when they are shown again.
+import { expect, test } from 'vitest';
+import { Activities } from '../../../../src/core/frontend/conversationActivity.ts';
+import { LiveTranscript, type OpenRequest } from '../../../../src/core/frontend/liveTranscript.ts';
+import { type TranscriptItem } from '../../../../src/protocol/transcript.ts';
+
+const tool: TranscriptItem = {
+  type: 'tool',
+  id: 't',
+  name: 'run_command',
+  arguments: {},
+  state: 'running',
+  output: '',
+};
+
+test('an answer and a tool’s output that grow in the background are complete when the conversation is shown again', () => {
+  const transcript = new LiveTranscript({ onChange: () => undefined, onRequestsChange: () => undefined });
+  transcript.show('a', []);
+  transcript.render('a', { type: 'answer_started', id: '1' });
+  transcript.render('a', { type: 'answer_text', id: '1', field: 'text', text: 'Hel' });
+  transcript.show('b', []);
+  expect(transcript.items).toEqual([]);
+  transcript.render('a', { type: 'answer_text', id: '1', field: 'text', text: 'lo' });
+  transcript.render('a', { type: 'tool_output', call: 't', text: 'one line' });
+  transcript.show('a', [tool]);
+  expect(transcript.items).toMatchObject([
+    { id: 't', name: 'run_command', output: 'one line' },
+    { id: '1', text: 'Hello', streaming: true },
+  ]);
+});
+
+test('what is in the log by then is not drawn twice', () => {
+  const transcript = new LiveTranscript({ onChange: () => undefined, onRequestsChange: () => undefined });
+  transcript.show('b', []);
+  transcript.render('a', { type: 'answer_started', id: '1' });
+  transcript.render('a', { type: 'answer_text', id: '1', field: 'text', text: 'Hello' });
+  const done: TranscriptItem = {
+    type: 'answer',
+    id: '1',
+    text: 'Hello',
+    reasoning: '',
+    streaming: false,
+    truncated: false,
+  };
+  transcript.appended('a', { items: [done], event: { type: 'chat_response' } } as never);
+  transcript.show('a', [done]);
+  expect(transcript.items).toEqual([done]);
+});
+
+test('activities: an approval goes before running, and an end that nobody saw stays until the conversation is shown', () => {
+  const running = new Set(['a']);
+  let open: OpenRequest[] = [];
+  let shown = 'b';
+  const live = (id: string) => ({ running: running.has(id), log: { state: { summary: { title: `Title ${id}` } } } });
+  const activities = new Activities({ get: (id) => live(id) as never, openRequests: () => open, shown: () => shown });
+  activities.changed({ conversation: 'a' });
+  expect(activities.others).toEqual([{ id: 'a', title: 'Title a', activity: 'running' }]);
+  open = [{ type: 'approval', conversation: 'a', id: 'x', text: 'run' }];
+  expect(activities.activityOf('a')).toBe('approval');
+  [open, running].forEach((one) => (Array.isArray(one) ? one.splice(0) : one.clear()));
+  activities.changed({ conversation: 'a', folded: { event: { type: 'turn_ended', outcome: 'error' } } as never });
+  expect(activities.others).toMatchObject([{ activity: 'failed' }]);
+  shown = 'a';
+  activities.seen('a');
+  expect(activities.activityOf('a')).toBeUndefined();
+});
