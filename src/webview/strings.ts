@@ -177,7 +177,10 @@ export const strings = {
   modifyNotObject: 'This is not a JSON object.',
   approvalBecause: (reason: string) => `Asked because ${reason}`,
   approvalProblem: (problem: string) => `Your change was not accepted: ${problem}`,
-  answeredBy: (by: string) => `Answered by ${by.replace(/^plugin:/, 'plugin ')}`,
+  answeredBy: (by: string) =>
+    by === 'timeout'
+      ? 'Answered automatically: nobody answered in time'
+      : `Answered by ${by.replace(/^plugin:/, 'program plugin ')}`,
   rejectReason: 'Reason for rejecting (optional)',
   questionLabel: (text: string) => `Question: ${text}`,
   questionProblem: (problem: string) => `The answer was not accepted: ${problem}`,

@@ -75,7 +75,7 @@ function createRawPlugin(socket: Socket): RawPlugin {
     received,
     lines,
     send,
-    next: next as RawPlugin['next'],
+    next: next,
     event: (matches = () => true) =>
       next((message) => message.type === 'event' && matches(message)) as Promise<HostMessageOf<'event'>>,
     ask: async (request) => {
