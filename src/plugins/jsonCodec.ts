@@ -2,7 +2,7 @@
 import { describeError } from '../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../base/outsideJson.ts';
 import { describeIssue } from '../protocol/describeIssue.ts';
-import { isRequestType, type PluginRequest, requestSchemas } from '../protocol/plugin.ts';
+import { isRequestType, requestSchemas } from '../protocol/plugin.ts';
 import { type Decoded, type PluginCodec } from './codec.ts';
 
 export const jsonCodec: PluginCodec = {
@@ -31,7 +31,5 @@ function decodeObject(value: Readonly<Record<string, unknown>>): Decoded {
   if (!isRequestType(type)) return refuse(`type: there is no request “${type.slice(0, 100)}”.`);
   if (isDeeperThan(value, MOST_DEPTH)) return refuse(`The line is ${TOO_DEEP}.`);
   const parsed = requestSchemas[type].safeParse(value);
-  return parsed.success
-    ? { ok: true, request: parsed.data as PluginRequest }
-    : refuse(`${describeIssue(parsed.error)}.`);
+  return parsed.success ? { ok: true, request: parsed.data } : refuse(`${describeIssue(parsed.error)}.`);
 }

@@ -83,23 +83,20 @@ export class PluginPeer implements Disposable {
     if (this.#ended) return;
     switch (request.type) {
       case 'ready':
-        if (request.protocol <= PLUGIN_PROTOCOL) return;
-        return this.#refuse(
-          `It speaks protocol ${request.protocol}, and this Earshot speaks ${PLUGIN_PROTOCOL}. Update Earshot, or use an older version of the plugin.`,
-        );
-      case 'exit':
-        return this.#endAfterRequests({
-          code: request.code,
-          ...(request.reason !== undefined && { reason: request.reason }),
-        });
-      case 'describe':
-        return this.#connection.send({
-          type: 'error',
-          request: 'describe',
-          message: 'Nobody asked for a description.',
-        });
+        if (request.protocol > PLUGIN_PROTOCOL) this.#refuse(describeNewer(request.protocol));
+        return;
+      case 'exit': {
+        const { code, reason } = request;
+        this.#endAfterRequests({ code, ...(reason !== undefined && { reason }) });
+        return;
+      }
+      case 'describe': {
+        const message = 'Nobody asked for a description.';
+        this.#connection.send({ type: 'error', request: 'describe', message });
+        return;
+      }
       default:
-        return this.#session.handle(request);
+        await this.#session.handle(request);
     }
   }
 
@@ -120,4 +117,8 @@ export class PluginPeer implements Disposable {
     this.#session.dispose();
     this.#deps.ended(end);
   }
+}
+
+function describeNewer(protocol: number): string {
+  return `It speaks protocol ${protocol}, and this Earshot speaks ${PLUGIN_PROTOCOL}. Update Earshot, or use an older version of the plugin.`;
 }

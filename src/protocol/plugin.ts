@@ -228,9 +228,12 @@ export interface QueryCompleteData {
   readonly message?: string;
 }
 
+/** No system can start a program with it. */
+const withoutNul = z.string().refine((text) => !text.includes('\0'), 'it has a NUL character');
+
 /** One entry of `earshot.plugins.programs`. */
 export const programSchema = z.strictObject({
-  command: z.array(z.string().min(1)).min(1),
+  command: z.array(withoutNul).min(1),
   run: z.enum(['ask', 'allow', 'deny']).default('ask'),
   start: z.enum(['manual', 'window']).default('manual'),
   options: z.record(z.string(), z.unknown()).default({}),

@@ -63,12 +63,16 @@ export function createStorage(deps: StorageDeps): Storage {
       self: { pid: process.pid, window: deps.window },
       ulid: () => ids.ulid(),
       isAlive,
-      // On Windows open files cannot be removed, and the check is slow.
-      startTimeOf: process.platform === 'win32' ? () => undefined : startTimeOf,
+      startTimeOf: knownStartTime,
     }),
     snapshots,
     checkpoints,
-    views: createViews({ files, places, clock, logger, pid: process.pid, name: ids.ulid(), isAlive }),
+    views: createViews({
+      ...{ files, places, clock, logger, isAlive },
+      pid: process.pid,
+      name: ids.ulid(),
+      startTimeOf: knownStartTime,
+    }),
     cleanUp: async () => {
       const parts = { files, folder, places, clock, logger };
       const named = await namedCheckpoints(parts);
@@ -78,4 +82,9 @@ export function createStorage(deps: StorageDeps): Storage {
     },
     folderOf: (conversation) => places.folderOf(conversation),
   };
+}
+
+/** On Windows open files cannot be removed, and the check is slow. */
+function knownStartTime(pid: number): string | undefined {
+  return process.platform === 'win32' ? undefined : startTimeOf(pid);
 }

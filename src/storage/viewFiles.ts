@@ -17,6 +17,8 @@ export interface ViewFilesDeps {
   /** Distinguishes the windows of one process. */
   readonly name: string;
   isAlive(pid: number): boolean;
+  /** Distinguishes a process from a later one with the same id; undefined if that is not known. */
+  startTimeOf(pid: number): string | undefined;
 }
 
 const PREFIX = 'view-';
@@ -25,14 +27,15 @@ const TYPING_MILLISECONDS = 10_000;
 /** The file is written again at most this often while the user writes. */
 const WRITE_EVERY = 2000;
 
-const viewSchema = z.strictObject({ pid: z.int(), typed_at: z.number().optional() });
+const viewSchema = z.strictObject({ pid: z.int(), start_time: z.string().optional(), typed_at: z.number().optional() });
 
-/** A window that died leaves its file behind; the process id tells. What cannot be written is only logged. */
+/** A window that died leaves its file behind, which the next look removes. What cannot be written is only logged. */
 export function createViews(deps: ViewFilesDeps): Views {
   const { files, places, clock, logger, pid, name } = deps;
   const ownFile = `${PREFIX}${pid}-${name}.json`;
   let shown: string | undefined;
   let typedAt: number | undefined;
+  let startTime: string | undefined;
   let writing: Promise<void> = Promise.resolve();
   const schedule = (write: () => Promise<void>) => {
     const report = (error: unknown) =>
@@ -42,17 +45,30 @@ export function createViews(deps: ViewFilesDeps): Views {
   const write = async (conversation: string, typed: number | undefined) => {
     const folder = await places.folderOf(conversation);
     await files.makeFolder(folder);
-    const view: z.infer<typeof viewSchema> = { pid, ...(typed !== undefined && { typed_at: typed }) };
+    startTime ??= deps.startTimeOf(pid);
+    const view: z.infer<typeof viewSchema> = {
+      pid,
+      ...(startTime !== undefined && { start_time: startTime }),
+      ...(typed !== undefined && { typed_at: typed }),
+    };
     await files.writeWhole(join(folder, ownFile), Buffer.from(JSON.stringify(view)));
   };
+  const lives = ({ pid: other, start_time: started }: z.infer<typeof viewSchema>) =>
+    started === undefined ? deps.isAlive(other) : deps.startTimeOf(other) === started;
   const remove = async (conversation: string) => files.remove(join(await places.folderOf(conversation), ownFile));
   const views = async (conversation: string) => {
     const folder = await places.folderOf(conversation);
     const names = (await files.list(folder)).filter((one) => one.startsWith(PREFIX) && one.endsWith('.json'));
     const read = await Promise.all(
-      names.map(async (one) => ({ own: one === ownFile, view: parse(await files.read(join(folder, one))) })),
+      names.map(async (one) => {
+        const view = parse(await files.read(join(folder, one)));
+        if (view === undefined) return [];
+        if (lives(view)) return [{ own: one === ownFile, ...view }];
+        await files.remove(join(folder, one));
+        return [];
+      }),
     );
-    return read.flatMap(({ own, view }) => (view !== undefined && deps.isAlive(view.pid) ? [{ own, ...view }] : []));
+    return read.flat();
   };
   return {
     show: (conversation) => {

@@ -191,7 +191,11 @@ export const strings = {
   modifyNotObject: t('This is not a JSON object.'),
   approvalBecause: (reason: string) => t('Asked because {0}', reason),
   approvalProblem: (problem: string) => t('Your change was not accepted: {0}', problem),
-  answeredBy: (by: string) => t('Answered by {0}', by.replace(/^plugin:/, 'plugin ')),
+  answeredBy: (by: string) => {
+    if (by === 'timeout') return t('Answered automatically: nobody answered in time');
+    const plugin = /^plugin:(.*)$/.exec(by)?.[1];
+    return plugin === undefined ? t('Answered by {0}', by) : t('Answered by program plugin {0}', plugin);
+  },
   rejectReason: t('Reason for rejecting (optional)'),
   questionLabel: (text: string) => t('Question: {0}', text),
   questionProblem: (problem: string) => t('The answer was not accepted: {0}', problem),

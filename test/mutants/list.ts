@@ -2,5 +2,6 @@
 import { coreMutants } from './coreMutants.ts';
 import { type Mutant } from './mutate.ts';
 import { outerMutants } from './outerMutants.ts';
+import { pluginMutants } from './pluginMutants.ts';
 
-export const mutants: readonly Mutant[] = [...coreMutants, ...outerMutants];
+export const mutants: readonly Mutant[] = [...coreMutants, ...outerMutants, ...pluginMutants];

@@ -87,6 +87,8 @@ export class PluginHost implements Disposable {
   async approve(name: string): Promise<Result<void>> {
     const allowed = await this.#deps.consent.allow(name, false);
     if (!allowed.ok) return allowed;
+    this.#knownOf(name).approved = true;
+    this.#onDidChange.fire();
     await this.describe(name);
     return succeeded(undefined);
   }
@@ -232,6 +234,7 @@ export class PluginHost implements Disposable {
     const known = this.#knownOf(name);
     // One that broke the rules is asked to end, too.
     if (end.failure !== undefined) running.peer.shutDown();
+    running.process.closeInput();
     running.stopping = true;
     this.#onDidChange.fire();
     await running.process.end();

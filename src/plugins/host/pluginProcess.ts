@@ -82,6 +82,11 @@ export class PluginProcess {
     resume: () => void this.#child.stdout?.resume(),
   };
 
+  /** It gets nothing more: one that still reads then knows it. */
+  closeInput(): void {
+    this.#child.stdin?.end();
+  }
+
   /** Resolves once the process and everything that it has started is gone. It has 5 s to end by itself. */
   end(): Promise<void> {
     this.#ending ??= this.#end();

@@ -99,7 +99,7 @@ class QueryFollower implements Disposable {
     // Another window took it over in the middle of the turn: the end is written there.
     const isOpen = () => earshot.get(this.#conversation)?.log.state.turn.isOpen === true;
     if (this.#end === undefined && this.#failure === undefined && isOpen()) await this.#ended.promise;
-    const end = this.#end as Extract<LogEvent, { type: 'turn_ended' }> | undefined;
+    const end = this.#end;
     const message = end === undefined ? (this.#failure ?? 'The turn did not end in this window.') : describeEnd(end);
     const data: QueryCompleteData = {
       type: 'query_complete',

@@ -81,7 +81,10 @@ export class EventStream implements Disposable {
     const { feed } = this.#deps;
     const target = feed.lastSeq;
     const read = await feed.scan(this.#cursor);
-    if (!read.ok) return this.#fail(describeFailure(read.failure));
+    if (!read.ok) {
+      this.#fail(describeFailure(read.failure));
+      return;
+    }
     for (const event of read.value.events) {
       if (event.seq > feed.lastSeq) break;
       if (event.seq <= this.#cursor) continue;

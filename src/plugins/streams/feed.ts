@@ -135,7 +135,10 @@ export class Feed implements Disposable {
     this.#early = [];
     const read = await this.scan(this.#lastSeq - 1);
     if (this.#ended || this.#wanted !== wanted) return;
-    if (!read.ok) return this.#lose(describeFailure(read.failure));
+    if (!read.ok) {
+      this.#lose(describeFailure(read.failure));
+      return;
+    }
     this.#readAll(read.value);
     this.#source = 'live';
     for (const event of this.#early.splice(0)) this.#offer(event);
@@ -143,9 +146,15 @@ export class Feed implements Disposable {
 
   async #follow(wanted: number): Promise<void> {
     const followed = await this.#deps.store.follow(this.conversation);
-    if (!followed.ok) return this.#lose(describeFailure(followed.failure));
+    if (!followed.ok) {
+      this.#lose(describeFailure(followed.failure));
+      return;
+    }
     const log = followed.value;
-    if (this.#ended || this.#wanted !== wanted) return this.#close(log);
+    if (this.#ended || this.#wanted !== wanted) {
+      this.#close(log);
+      return;
+    }
     this.#source = 'file';
     const listening = log.onDidGrow((more) => this.#source === 'file' && this.#readAll(more, more.whole));
     this.#followed = { log, listening };

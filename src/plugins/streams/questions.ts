@@ -142,7 +142,9 @@ export class Questions implements AttachedFrontend, Disposable {
       (one) => one.id === id && one.respond === given.respond && subscription.covers(one.conversation),
     );
     if (open === undefined) {
-      const before = [...this.#answered].find(([key]) => key.endsWith(` ${id}`))?.[1];
+      // Calls of other conversations may have the same id.
+      const isAsked = (key: string) => key.endsWith(` ${id}`) && subscription.covers(key.slice(0, key.indexOf(' ')));
+      const before = [...this.#answered].findLast(([key]) => isAsked(key))?.[1];
       const what = given.respond === 'tool_approval' ? 'approval' : 'question';
       return failed(
         'plugin',
@@ -219,7 +221,7 @@ export class Questions implements AttachedFrontend, Disposable {
   #readAnswer(open: OpenQuestion, given: RequestOf<'respond'>, by: string): Result<Given> {
     if (given.respond === 'inquiry') {
       const { answer } = given;
-      const several = 'several' in open.request && open.request.several === true;
+      const several = 'several' in open.request && open.request.several;
       if (several !== (typeof answer !== 'string')) {
         return failed('plugin', several ? 'answer: a list of texts is wanted.' : 'answer: one text is wanted.');
       }
@@ -265,7 +267,10 @@ export class Questions implements AttachedFrontend, Disposable {
     if (!isOpen()) return;
     if (waitsForPerson) open.since = clock.now();
     const seconds = settings()['plugins.respondTimeout'];
-    if (clock.now() - open.since < seconds * 1000) return this.#look(open);
+    if (clock.now() - open.since < seconds * 1000) {
+      this.#look(open);
+      return;
+    }
     const given = this.#fallback(open, seconds);
     this.#close(open, given);
     open.settle(given);
@@ -273,7 +278,7 @@ export class Questions implements AttachedFrontend, Disposable {
 
   #fallback(open: OpenQuestion, seconds: number): Given {
     if (open.respond === 'inquiry') {
-      const several = 'several' in open.request && open.request.several === true;
+      const several = 'several' in open.request && open.request.several;
       return { respond: 'inquiry', answer: { answer: several ? [] : '', by: TIMED_OUT } };
     }
     const action = this.#deps.settings()['plugins.respondFallback'];

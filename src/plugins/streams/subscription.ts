@@ -97,9 +97,10 @@ export class Subscription implements Disposable {
     }
     const used = await this.#deps.feeds.use(this.conversation);
     if (!used.ok) return used;
+    // It may have ended meanwhile, or may end before it begins.
+    this.#held.add(used.value);
     const { lastSeq } = used.value.feed;
     if (since !== undefined && since > lastSeq) {
-      used.value.dispose();
       return failed('plugin', `since: the last event is ${lastSeq}, and ${since} is beyond it.`);
     }
     return succeeded({ seq: lastSeq, begin: () => this.#join(used.value, since ?? lastSeq) });
@@ -181,7 +182,10 @@ export class Subscription implements Disposable {
     if (!this.isForAll) return this.#end(reason);
     const leave = async () => {
       // A conversation that was deleted ends only its own stream of a subscription to all.
-      if (await this.#deps.feeds.exists(conversation)) return this.#end(reason);
+      if (await this.#deps.feeds.exists(conversation)) {
+        this.#end(reason);
+        return;
+      }
       this.#streams.get(conversation)?.used.dispose();
       this.#streams.delete(conversation);
       this.#known.delete(conversation);

@@ -75,7 +75,7 @@ function createRawPlugin(socket: Socket): RawPlugin {
     received,
     lines,
     send,
-    next: next as RawPlugin['next'],
+    next: next,
     event: (matches = () => true) =>
       next((message) => message.type === 'event' && matches(message)) as Promise<HostMessageOf<'event'>>,
     ask: async (request) => {
@@ -108,7 +108,7 @@ const RELAY = `
 const socket = require('node:net').connect(process.argv[1]);
 process.stdin.pipe(socket, { end: false });
 socket.pipe(process.stdout);
-process.stdin.on('end', () => socket.destroy());
+process.stdin.on('end', () => socket.end());
 socket.on('close', () => process.exit(0));
 socket.on('error', () => process.exit(3));
 `;

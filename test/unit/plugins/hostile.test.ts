@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { isAlive } from '../../../src/node/kernelLock.ts';
 import { linuxProcesses } from '../../../src/node/processTree.ts';
-import { requestSchemas } from '../../../src/protocol/plugin.ts';
+import { programSchema, requestSchemas } from '../../../src/protocol/plugin.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import { createPluginWorld } from '../../support/plugins/pluginWorld.ts';
 
@@ -216,4 +216,15 @@ test('a plugin that writes garbage only is ended after 20 lines', async () => {
   clock.advance(5000);
   await ended;
   expect(host.statuses).toMatchObject([{ state: 'failed', detail: 'It sent 20 malformed lines in a row.' }]);
+});
+
+test.each([[[]], [['a\0b']], [['sh', '\0']], ['sh']])('the command %j is not valid', (command) => {
+  expect(programSchema.safeParse({ command }).success).toBe(false);
+});
+
+test('an empty program name is not found', async () => {
+  const { world, host } = await shell('exit 0');
+  await host.ended('sh');
+  world.programs.set('sh', { command: [''], run: 'allow', start: 'manual', options: {}, approve: false });
+  expect(await host.run('sh')).toMatchObject({ ok: false, failure: { code: 'plugin' } });
 });

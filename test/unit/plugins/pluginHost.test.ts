@@ -114,6 +114,17 @@ test('describe starts the program with describe instead of init', async () => {
   expect(world.host.statuses).toMatchObject([{ description: { name: 'titles' } }]);
 });
 
+test('a program is approved without being run, and describes itself then', async () => {
+  const world = await createPluginWorld();
+  world.programs.set('titles', program([join(examples, 'titles.sh')]));
+  await world.host.refresh();
+  expect(world.host.statuses).toMatchObject([{ state: 'not_approved' }]);
+  expect(await world.host.describe('titles')).toMatchObject({ ok: false, failure: { code: 'not_approved' } });
+  expect(await world.host.approve('titles')).toMatchObject({ ok: true });
+  expect(world.host.statuses).toMatchObject([{ state: 'stopped', description: { name: 'titles' } }]);
+  expect(world.consents).toHaveLength(1);
+});
+
 test('the example that knows only init, describe, list_conversations, print and exit works', async () => {
   const world = await createPluginWorld({ answers: [{ text: ['Hi.'] }] });
   const id = await world.conversation();

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type HostMessageOf } from '../../../src/protocol/plugin.ts';
+import { endAll } from '../../support/endings.ts';
 import { createPluginWorld, type PluginWorld } from '../../support/plugins/pluginWorld.ts';
 import { type RawPlugin } from '../../support/plugins/rawPlugin.ts';
 import { runs } from '../../support/runs.ts';
@@ -124,6 +125,7 @@ test('no gap and no repeat in any schedule of writes, subscriptions, reconnects 
         const world = await createPluginWorld();
         await play(world, steps, (most) => (numbers.next().value ?? 0) % (most + 1));
         expect(world.errors).toEqual([]);
+        await endAll();
       },
     ),
     { numRuns: runs(12, 1000), endOnFailure: true },
