@@ -45,12 +45,14 @@ export const host = {
   },
 };
 
-/** @type {esbuild.BuildOptions} */
-const page = {
+/** @type {esbuild.BuildOptions & { metafile: true }} */
+export const page = {
   ...common,
   entryPoints: { chat: 'src/webview/main.tsx' },
   outdir: `${output}/webview`,
   format: 'esm',
+  splitting: true,
+  chunkNames: '[name]-[hash]',
   platform: 'browser',
   jsx: 'automatic',
   jsxImportSource: 'preact',

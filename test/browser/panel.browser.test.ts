@@ -57,6 +57,8 @@ test('a hidden view: a badge and a toast whose button shows the approval', async
   await workbench.command('View: Toggle Secondary Side Bar Visibility');
   await workbench.composer().waitFor({ state: 'hidden' });
   server.release();
+  await expect.poll(() => workbench.statusBar().innerText()).toContain('waiting for approval');
+  await workbench.screenshot('panel-toast-soon');
   const toast = workbench.page.locator('.notification-toast').filter({ hasText: 'needs your approval' });
   await toast.getByRole('button', { name: 'Show' }).waitFor();
   await workbench.screenshot('panel-toast');
@@ -75,7 +77,7 @@ test('a changed file is pending in the drawer, dismissed, and listed in the Noti
   await drawer.getByRole('button', { name: /1 pending notification/ }).click();
   await workbench.screenshot('panel-drawer');
   await drawer.getByRole('button', { name: 'Show all notifications' }).click();
-  const tree = workbench.page.locator('.pane-body .monaco-list').filter({ hasText: 'Pending' });
+  const tree = workbench.page.locator('.pane-body .monaco-list').filter({ hasText: /Pending|Dismissed/ });
   await tree.getByText('File changed · src/menu.ts').waitFor();
   await workbench.screenshot('panel-notifications-view');
   await drawer.getByRole('button', { name: 'Dismiss: File changed · src/menu.ts' }).click();

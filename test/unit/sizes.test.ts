@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { host } from '../../esbuild.mjs';
+import { host, page } from '../../esbuild.mjs';
 import { staticallyLoaded } from '../support/loadedCode.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -49,4 +49,9 @@ test('activation loads less than 25 KB, from vscode, storage and base only', asy
   // The goal is 250 KB. The limit is far lower because one wrong import would load the rest.
   expect(loaded.bytes).toBeLessThan(25_000);
   expect(loaded.inputs.filter((file) => !/^src\/(vscode|storage|base)\//.test(file))).toEqual([]);
+});
+
+test('the chat page is at most 260 KB, without the grammars that are loaded later', async () => {
+  const { metafile } = await build({ ...page, minify: true, sourcemap: false, write: false, logLevel: 'warning' });
+  expect(staticallyLoaded(metafile, 'dist/webview/chat.js').bytes).toBeLessThanOrEqual(260_000);
 });

@@ -30,16 +30,18 @@ function viewEntry(entry: Entry): PendingEntry {
   const { source, name, level, origin, at, count, message, subjects = [] } = entry;
   const subject = subjects[0] ?? entry.subject;
   const path = nameInScope('file', subject);
+  // Only lists of several subjects have a shorter form.
+  const isList = entry.shorter !== undefined && count > 1;
   return {
     ...labelNotification({ kind: { source, name }, subject }),
     ids: [entry.id, ...entry.merged],
-    more: Math.max(0, subjects.length - 1),
+    more: isList ? count - 1 : 0,
     level,
     origin,
     at,
     count,
     message: message.length > LONGEST_MESSAGE ? `${wholeCharacters(message, LONGEST_MESSAGE)}…` : message,
     tokens: estimateTokens(message) + FRAME_TOKENS,
-    ...(path !== undefined && subjects.length < 2 && { path }),
+    ...(path !== undefined && !isList && { path }),
   };
 }

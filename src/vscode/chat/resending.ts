@@ -26,6 +26,8 @@ export async function resend(
   const { events } = read.value;
   const event = events.find((one) => one.event_id === request);
   if (event?.type !== 'chat_request') return failed('not_found', 'This message is no longer in the log.');
+  // The turn that is replaced must not go on beside the new one.
+  await earshot.stop(conversation);
   const point = forkPoints(events).find((seq) => seq < event.seq);
   let fork: string;
   if (point === undefined) fork = await create();

@@ -93,9 +93,10 @@ interface MenuItem {
 
 export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
   'view/title': [
-    { command: COMMANDS.newChat, when: inChat, group: 'navigation@1' },
+    // In a narrow side bar VS Code hides the first ones.
+    { command: COMMANDS.openSettings, when: inChat, group: 'navigation@1' },
     { command: COMMANDS.showConversations, when: inChat, group: 'navigation@2' },
-    { command: COMMANDS.openSettings, when: inChat, group: 'navigation@3' },
+    { command: COMMANDS.newChat, when: inChat, group: 'navigation@3' },
     { command: COMMANDS.renameConversation, when: inChat, group: '1_conversation@1' },
     { command: COMMANDS.forkConversation, when: inChat, group: '1_conversation@2' },
     { command: COMMANDS.exportConversation, when: inChat, group: '1_conversation@3' },
@@ -189,6 +190,8 @@ function paletteExclusions(): readonly MenuItem[] {
 export const keybindings: readonly object[] = [
   { command: COMMANDS.openChat, key: 'ctrl+alt+e', mac: 'cmd+alt+e' },
   { command: COMMANDS.newChat, key: 'ctrl+alt+n', mac: 'cmd+alt+n', when: `focusedView == ${CHAT_VIEW}` },
+  { command: COMMANDS.keepChange, key: 'ctrl+alt+y', mac: 'cmd+alt+y', when: `editorTextFocus && ${hasChanges}` },
+  { command: COMMANDS.undoChange, key: 'ctrl+alt+u', mac: 'cmd+alt+u', when: `editorTextFocus && ${hasChanges}` },
   { command: COMMANDS.sendSelection, key: 'ctrl+alt+l', mac: 'cmd+alt+l', when: 'editorHasSelection' },
 ];
 

@@ -6,6 +6,7 @@ import { describeError, failed, type Result, succeeded } from '../../base/errors
 import { type FixableProblem, type FixedText, type OfferedFix, type QuickFixes } from '../../core/ports/fixes.ts';
 import { type Problems, type ReportedProblems } from '../../core/ports/problems.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
+import { COMMANDS } from '../ids.ts';
 import { absoluteOf, contentUri } from '../workspace/fileUris.ts';
 
 /** Known problems of a file without a tab reach the editor some time after it is shown. */
@@ -155,7 +156,9 @@ async function actionsAt(uri: vscode.Uri, range: vscode.Range, resolved: number)
     resolved,
   );
   const actions = (offered ?? []).filter((one): one is vscode.CodeAction => typeof one.command !== 'string');
-  return actions.filter(({ disabled, kind }) => {
+  return actions.filter(({ disabled, kind, command }) => {
+    // *Fix with Earshot* would ask the model that is looking for a fix.
+    if (command?.command === COMMANDS.fixProblem || command?.command === COMMANDS.explainProblem) return false;
     return disabled === undefined && (kind === undefined || vscode.CodeActionKind.QuickFix.contains(kind));
   });
 }

@@ -15,6 +15,7 @@ import { type CommandHandlers } from '../commands.ts';
 import { CHANGED_FILES, COMMANDS } from '../ids.ts';
 import { absoluteOf, toUri } from '../workspace/fileUris.ts';
 import { beforeUri, goneUri, nowUri, ReviewContent } from './reviewContent.ts';
+import { ReviewLenses } from './reviewLenses.ts';
 
 export interface ReviewControllerDeps {
   readonly earshot: Earshot;
@@ -35,6 +36,7 @@ export class ReviewController implements Disposable {
   readonly #deps: ReviewControllerDeps;
   readonly #held = new DisposableStore();
   readonly #content: ReviewContent;
+  readonly #lenses: ReviewLenses;
   #timer: Disposable | undefined;
   #refreshing: Promise<void> = Promise.resolve();
   #listed: ReadonlySet<string> = new Set();
@@ -42,6 +44,7 @@ export class ReviewController implements Disposable {
 
   constructor(deps: ReviewControllerDeps) {
     this.#deps = deps;
+    this.#lenses = this.#held.add(new ReviewLenses());
     this.#content = this.#held.add(
       new ReviewContent({
         workspace: deps.workspace,
@@ -121,10 +124,10 @@ export class ReviewController implements Disposable {
     [COMMANDS.keepFile]: () =>
       this.#onActive(async (review, { path }) => this.#reportOutcome(await review.keep([path]))),
     [COMMANDS.undoFile]: () => this.#onActive((review, file) => this.#undo(review, [file])),
-    [COMMANDS.keepChange]: () =>
-      this.#onHunk((review, { path, version }, index) => review.keepHunk(path, version, index)),
-    [COMMANDS.undoChange]: () =>
-      this.#onHunk((review, { path, version }, index) => review.undoHunk(path, version, index)),
+    [COMMANDS.keepChange]: (line: unknown) =>
+      this.#onHunk(line, (review, { path, version }, index) => review.keepHunk(path, version, index)),
+    [COMMANDS.undoChange]: (line: unknown) =>
+      this.#onHunk(line, (review, { path, version }, index) => review.undoHunk(path, version, index)),
     [COMMANDS.restore]: async () => (await import('./reviewRestore.ts')).chooseTurn(await this.#restoring()),
   } satisfies Partial<CommandHandlers>;
 
@@ -175,6 +178,7 @@ export class ReviewController implements Disposable {
     const others = await Promise.all(meanwhile.map(({ path }) => this.#uriOf(path)));
     this.#listed = new Set([...uris, ...others].flatMap((uri) => uri?.toString() ?? []));
     this.#content.refresh();
+    this.#lenses.update(partsOf(files, uris));
     await vscode.commands.executeCommand(
       'setContext',
       CHANGED_FILES,
@@ -236,8 +240,12 @@ export class ReviewController implements Disposable {
     await act(review, file);
   }
 
-  async #onHunk(act: (review: Review, file: ReviewedFile, index: number) => Promise<Result<Reviewed>>): Promise<void> {
-    const line = vscode.window.activeTextEditor?.selection.active.line ?? 0;
+  /** At the line of a CodeLens, or else at the cursor. */
+  async #onHunk(
+    given: unknown,
+    act: (review: Review, file: ReviewedFile, index: number) => Promise<Result<Reviewed>>,
+  ): Promise<void> {
+    const line = typeof given === 'number' ? given : (vscode.window.activeTextEditor?.selection.active.line ?? 0);
     await this.#onActive(async (review, file) => this.#reportOutcome(await act(review, file, nearestHunk(file, line))));
   }
 
@@ -260,6 +268,16 @@ export class ReviewController implements Disposable {
   async #showNoChanges(): Promise<void> {
     await vscode.window.showInformationMessage(vscode.l10n.t('There are no changes to review.'));
   }
+}
+
+function partsOf(files: readonly ReviewedFile[], uris: readonly (vscode.Uri | undefined)[]) {
+  return new Map(
+    files.flatMap(({ kind, clash, hunks = [] }, index) => {
+      const uri = uris[index];
+      if (uri === undefined || clash || kind === 'deleted') return [];
+      return [[uri.toString(), hunks.map(({ start }) => start)] as const];
+    }),
+  );
 }
 
 function listOf(meanwhile: true | undefined): ChangeList {

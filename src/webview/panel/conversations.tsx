@@ -35,10 +35,11 @@ export function Conversations({ head, listed, close }: Properties) {
   const panel = useRef<HTMLElement>(null);
   const search = useRef<HTMLInputElement>(null);
   useEffect(() => search.current?.focus(), []);
+  const others = JSON.stringify(head.others);
   useEffect(() => {
     const timer = setTimeout(() => post({ type: 'list_conversations', query }), query === '' ? 0 : SEARCH_AFTER);
     return () => clearTimeout(timer);
-  }, [query, head.others, head.title, head.conversation, renaming]);
+  }, [query, others, head.title, head.conversation, renaming]);
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') close();

@@ -9,7 +9,10 @@ import { transcriptStrings as strings } from '../transcriptStrings.ts';
 
 const MARK = 'found';
 const MOST_MARKED = 200;
-const FRAMES = 6;
+/** The bar lies over the top of the transcript. */
+const MARGIN = 40;
+const MOST_FRAMES = 120;
+const STEADY_FRAMES = 10;
 
 interface Properties {
   readonly items: Chunked<PageItem>;
@@ -35,12 +38,12 @@ export function FindBar({ items, area, reveal, close }: Properties) {
       return;
     }
     reveal(current);
-    // The item may have to be drawn first, and what is above it gets its real height then.
-    let [frame, left] = [0, FRAMES];
+    // The item may have to be drawn first, and what is above it gets its real height then: until it stays in place.
+    let [frame, left, steady] = [0, MOST_FRAMES, 0];
     const step = () => {
-      show(area.current, current, query);
+      steady = show(area.current, current, query) ? steady + 1 : 0;
       left -= 1;
-      if (left > 0) frame = requestAnimationFrame(step);
+      if (left > 0 && steady < STEADY_FRAMES) frame = requestAnimationFrame(step);
     };
     frame = requestAnimationFrame(step);
     return () => cancelAnimationFrame(frame);
@@ -103,17 +106,23 @@ function findItems(items: Chunked<PageItem>, query: string): string[] {
   );
 }
 
-/** Scrolls to the item and marks the text in it. */
-function show(area: HTMLElement | null, id: string, query: string): void {
+/** Scrolls to the item and marks the text in it. False: it was not in sight before. */
+function show(area: HTMLElement | null, id: string, query: string): boolean {
   const item = area?.querySelector<HTMLElement>(`[data-item="${CSS.escape(id)}"]`);
-  item?.scrollIntoView({ block: 'center' });
-  if (item === null || item === undefined) return;
-  const wanted = query.toLowerCase();
+  const frame = area?.getBoundingClientRect();
+  if (item === null || item === undefined || frame === undefined) return false;
+  const { top, bottom } = item.getBoundingClientRect();
+  const inSight = bottom > frame.top + MARGIN && top < frame.bottom - MARGIN;
+  if (!inSight) item.scrollIntoView({ block: 'center' });
+  mark(item, query.toLowerCase());
+  return inSight;
+}
+
+function mark(item: HTMLElement, wanted: string): void {
   const ranges: Range[] = [];
   const walker = document.createTreeWalker(item, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node !== null && ranges.length < MOST_MARKED; node = walker.nextNode()) {
-    const text = (node.textContent ?? '').toLowerCase();
-    const at = text.indexOf(wanted);
+    const at = (node.textContent ?? '').toLowerCase().indexOf(wanted);
     if (at === -1) continue;
     const range = new Range();
     range.setStart(node, at);

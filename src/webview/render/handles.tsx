@@ -20,6 +20,8 @@ export const HandleList = memo(function HandleList({ handles }: { readonly handl
   const id = useId();
   if (handles.length === 0) return null;
   const summary = strings.handlesSummary(count(handles, 'running'), count(handles, 'waiting'), handles.length);
+  // What ended last, with its exit code.
+  const newest = handles.findLast(({ state }) => state === 'failed' || state === 'stopped');
   const waiting = handles.some(({ state }) => state === 'waiting');
   return (
     <section class={waiting ? 'handles handles-waiting' : 'handles'} aria-label={strings.handles}>
@@ -28,6 +30,7 @@ export const HandleList = memo(function HandleList({ handles }: { readonly handl
         <Icon name="terminal" />
         <span>{strings.handles}</span>
         <span class="handles-count">{summary}</span>
+        {newest !== undefined && <span class="handles-newest">{visibleText(`${newest.name}: ${newest.detail}`)}</span>}
       </button>
       <ul id={id} class="handles-items" hidden={!open}>
         {open && handles.map((handle) => <Row key={handle.call} handle={handle} />)}

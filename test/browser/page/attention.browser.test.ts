@@ -50,6 +50,7 @@ test('the drawer says what the model will be notified of, with dismiss, mute and
   await drawer.getByText('File changed · src/menu.ts').waitFor();
   expect(await drawer.locator('.drawer-detail').last().innerText()).toMatch(/Files · 5m ago · 2 times · ≈ 42 tokens/);
   expect(await place()).toEqual(before);
+  await alone.picture('readme-pending');
   await drawer.getByText('File changed · src/menu.ts').click();
   await drawer.getByText('<script>alert(1)</script>⟨U+202E⟩').waitFor();
   await alone.pictures('drawer');

@@ -79,6 +79,9 @@ test('conversations are searched, opened, renamed and deleted in the panel', asy
     },
     { id: 'e', title: '', lastActivity: 0, problem: 'It cannot be read: bad disk.' },
   ];
+  await send({ type: 'conversations', query: '', items: items.slice(0, 2), searching: false });
+  await page.getByText('2 conversations').waitFor();
+  await alone.picture('readme-conversations');
   await send({ type: 'conversations', query: '', items, searching: false });
   await page.getByText('4 conversations').waitFor();
   expect(await page.locator('.conversation-row').nth(1).innerText()).toMatch(

@@ -211,6 +211,9 @@ test('@ and / offer entries that are chosen with the keyboard', async () => {
     { source: 'files', id: 'src/menu.ts', label: 'menu.ts', detail: 'src', icon: 'file' as const },
     { source: 'files', id: 'src/m\u202e.ts', label: 'm\u202e.ts', detail: 'src', icon: 'file' as const },
   ];
+  await alone.send({ type: 'completions', trigger: '@', query: 'me', items: items.slice(0, 1) });
+  await page.getByRole('option', { name: 'menu.ts src' }).waitFor();
+  await alone.picture('readme-picker');
   await alone.send({ type: 'completions', trigger: '@', query: 'me', items });
   await page.getByRole('option', { name: 'menu.ts src' }).waitFor();
   await alone.pictures('picker');

@@ -2,7 +2,7 @@
 import { isValidElement, type VNode } from 'preact';
 import { describe, expect, it } from 'vitest';
 import { decodeEntities } from '../../../src/webview/render/markdown/entities.ts';
-import { highlight } from '../../../src/webview/render/markdown/highlight.ts';
+import { highlight, loadLanguage } from '../../../src/webview/render/markdown/highlight.ts';
 import { renderToken } from '../../../src/webview/render/markdown/markdown.tsx';
 import { createMarkdownStream } from '../../../src/webview/render/markdown/markdownStream.ts';
 import { visibleText } from '../../../src/webview/render/visibleText.ts';
@@ -83,7 +83,8 @@ describe('code colours', () => {
     ['python', 'def f(x):\n    """doc"""\n    return f"{x}"\n'],
     ['diff', '-a\n+b\n'],
     ['php', '<?php echo "a $b"; ?>'],
-  ])('keeps every character of %s', (language, code) => {
+  ])('keeps every character of %s', async (language, code) => {
+    await loadLanguage(language);
     const parts = highlight(code, language);
     expect(parts?.some((part) => typeof part !== 'string')).toBe(true);
     expect(text(parts)).toBe(code);

@@ -145,3 +145,19 @@ test('an answer that reached its token limit is kept and marked as truncated', a
   await walk.go();
   await walk.golden(golden('limit'));
 });
+
+test('retry after a refused request sends the same messages again in a turn of its own', async () => {
+  const walk = await beginWalk([{ refuse: { status: 401, message: 'no key' } }, hello]);
+  await walk.go();
+  const { headless, id, server } = walk;
+  expect(headless.earshot.get(id)?.log.state.transcript.items.at(-1)).toMatchObject({
+    type: 'notice',
+    action: { label: 'Set API Key', message: { type: 'set_api_key' } },
+  });
+  expect(await headless.earshot.retry(id)).toEqual({ ok: true, value: undefined });
+  await headless.earshot.settled(id);
+  const [first, second] = server.requests.map(({ body }) => (JSON.parse(body) as { messages: unknown[] }).messages);
+  expect(second).toEqual(first);
+  expect(headless.earshot.get(id)?.log.state.transcript.items.at(-1)).toMatchObject({ text: 'Hello there.' });
+  expect(await headless.earshot.retry(id)).toMatchObject({ ok: false, failure: { code: 'nothing' } });
+});

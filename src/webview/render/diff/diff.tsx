@@ -7,7 +7,7 @@ import { strings } from '../../strings.ts';
 import { transcriptStrings as ofTranscript } from '../../transcriptStrings.ts';
 import { useActions } from '../actions.ts';
 import { Icon } from '../icons.tsx';
-import { drawColoured } from '../markdown/code.tsx';
+import { drawColoured, useLanguage } from '../markdown/code.tsx';
 import { visibleText } from '../visibleText.ts';
 import { colouredLines, languageOf } from './diffColours.ts';
 
@@ -132,7 +132,8 @@ function shortened(hunks: readonly DiffHunk[]): DiffHunk[] {
 }
 
 function Hunks({ path, hunks }: { readonly path: string; readonly hunks: readonly DiffHunk[] }) {
-  const drawn = useMemo(() => hunks.map((hunk) => numbered(hunk, languageOf(path))), [hunks, path]);
+  const loaded = useLanguage(languageOf(path));
+  const drawn = useMemo(() => hunks.map((hunk) => numbered(hunk, languageOf(path))), [hunks, path, loaded]);
   return drawn.map((lines, index) => (
     <div key={index} class="diff-hunk">
       {lines.map(({ sign, before, after, content }, number) => (

@@ -1,6 +1,6 @@
 // A code block with its language, a copy button, and highlighting once it is complete.
 import type { ComponentChildren } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { type Growing, wholeText } from '../../growing.ts';
 import { memo } from '../../memo.ts';
 import { strings } from '../../strings.ts';
@@ -9,7 +9,7 @@ import { useActions } from '../actions.ts';
 import { CopyButton } from '../copyButton.tsx';
 import { Icon, type IconName } from '../icons.tsx';
 import { GrowingText } from './growingText.tsx';
-import { type Coloured, highlight } from './highlight.ts';
+import { type Coloured, highlight, loadLanguage } from './highlight.ts';
 
 export const CodeBlock = memo(function CodeBlock({
   text,
@@ -18,13 +18,31 @@ export const CodeBlock = memo(function CodeBlock({
   readonly text: string;
   readonly language: string;
 }) {
-  const coloured = useMemo(() => highlight(text, language), [text, language]);
+  const loaded = useLanguage(language);
+  const coloured = useMemo(() => highlight(text, language), [text, language, loaded]);
   return (
     <CodeFrame language={language} read={() => text}>
       <code>{coloured === undefined ? text : coloured.map(drawColoured)}</code>
     </CodeFrame>
   );
 });
+
+/** Changes once the language's grammar is loaded. */
+export function useLanguage(language: string): boolean {
+  const [loaded, setLoaded] = useState(false);
+  useEffect(() => {
+    let here = true;
+    // Without its grammar the code stays plain.
+    loadLanguage(language)?.then(
+      () => here && setLoaded(true),
+      () => undefined,
+    );
+    return () => {
+      here = false;
+    };
+  }, [language]);
+  return loaded;
+}
 
 export function OpenCodeBlock({ text, language }: { readonly text: Growing; readonly language: string }) {
   return (

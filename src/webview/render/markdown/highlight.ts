@@ -2,27 +2,13 @@
 import type { Emitter } from 'highlight.js';
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
-import c from 'highlight.js/lib/languages/c';
-import cpp from 'highlight.js/lib/languages/cpp';
-import csharp from 'highlight.js/lib/languages/csharp';
 import css from 'highlight.js/lib/languages/css';
 import diff from 'highlight.js/lib/languages/diff';
-import dockerfile from 'highlight.js/lib/languages/dockerfile';
-import go from 'highlight.js/lib/languages/go';
-import ini from 'highlight.js/lib/languages/ini';
-import java from 'highlight.js/lib/languages/java';
 import javascript from 'highlight.js/lib/languages/javascript';
 import json from 'highlight.js/lib/languages/json';
-import kotlin from 'highlight.js/lib/languages/kotlin';
-import makefile from 'highlight.js/lib/languages/makefile';
 import markdown from 'highlight.js/lib/languages/markdown';
-import php from 'highlight.js/lib/languages/php';
-import powershell from 'highlight.js/lib/languages/powershell';
 import python from 'highlight.js/lib/languages/python';
-import ruby from 'highlight.js/lib/languages/ruby';
-import rust from 'highlight.js/lib/languages/rust';
 import shell from 'highlight.js/lib/languages/shell';
-import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
@@ -90,36 +76,37 @@ class TreeEmitter implements Emitter {
 
 const languages = {
   bash,
-  c,
-  cpp,
-  csharp,
   css,
   diff,
-  dockerfile,
-  go,
-  ini,
-  java,
   javascript,
   json,
-  kotlin,
-  makefile,
   markdown,
-  php,
-  powershell,
   python,
-  ruby,
-  rust,
   shell,
-  sql,
   typescript,
   xml,
   yaml,
 };
+/** Names and aliases of languages that are loaded when they are needed first. */
+const LATER =
+  /^(?:c|h|cpp|cc|hpp|cxx|c\+\+|csharp|cs|c#|dockerfile|docker|go|golang|ini|toml|java|kotlin|kt|kts|makefile|make|mk|php|powershell|ps1|pwsh|ruby|rb|rust|rs|sql)$/;
+
 const hl = hljs.newInstance();
 hl.configure({ __emitter: TreeEmitter });
 for (const [name, language] of Object.entries(languages)) hl.registerLanguage(name, language);
 hl.registerAliases(['jsonc', 'json5'], { languageName: 'json' });
 hl.registerAliases(['vue', 'svelte'], { languageName: 'xml' });
+
+let loading: Promise<void> | undefined;
+
+/** Undefined: the language needs nothing that is not there. Otherwise resolves once it can be highlighted. */
+export function loadLanguage(language: string): Promise<void> | undefined {
+  if (!LATER.test(language) || hl.getLanguage(language) !== undefined) return undefined;
+  loading ??= import('./moreLanguages.ts').then(({ moreLanguages }) => {
+    for (const [name, grammar] of Object.entries(moreLanguages)) hl.registerLanguage(name, grammar);
+  });
+  return loading;
+}
 
 /** Undefined: not highlighted (unknown language, too long, or highlight.js failed). */
 export function highlight(text: string, language: string): readonly Coloured[] | undefined {

@@ -119,8 +119,12 @@ function languageOf(token: Tokens.Code): string {
 
 function renderList(list: Tokens.List): ComponentChildren {
   const items = list.items.map((item) => renderToken(item));
-  if (!list.ordered) return <ul>{items}</ul>;
-  return <ol {...(typeof list.start === 'number' && list.start !== 1 ? { start: list.start } : {})}>{items}</ol>;
+  if (!list.ordered) return <ul dir="auto">{items}</ul>;
+  return (
+    <ol dir="auto" {...(typeof list.start === 'number' && list.start !== 1 ? { start: list.start } : {})}>
+      {items}
+    </ol>
+  );
 }
 
 function renderTable(table: Tokens.Table): ComponentChildren {

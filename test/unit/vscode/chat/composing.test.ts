@@ -8,6 +8,7 @@ import { type AttachmentView, type ChatHead } from '../../../../src/protocol/web
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
 import { Composing } from '../../../../src/vscode/chat/composing.ts';
 import { createDraftsOf, type Drafts } from '../../../../src/vscode/chat/drafts.ts';
+import { createWindowMemory } from '../../../../src/vscode/chat/windowMemory.ts';
 import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 let folder: string;
@@ -140,4 +141,42 @@ test('attachments that cannot be read are ignored', async () => {
   const { composing, attachments } = open();
   await composing.show(undefined);
   expect(attachments()).toEqual([]);
+});
+
+test('each conversation has its own text and attachments; a started conversation takes over what was typed in the new chat', async () => {
+  const { composing, attachments } = open();
+  await composing.draftChanged('for the new chat', undefined);
+  expect(await composing.show('a')).toBe('');
+  await composing.attachFile('src/menu.ts');
+  await composing.draftChanged('for a', 'a');
+  // The page may send the last change of the conversation that it showed before.
+  await composing.draftChanged('for the new chat, longer', undefined);
+  expect(await composing.show(undefined)).toBe('for the new chat, longer');
+  expect(attachments()).toEqual([]);
+  await composing.started('b');
+  expect(await composing.show('a')).toBe('for a');
+  expect(attachments()).toMatchObject([{ kind: 'file', id: 'src/menu.ts' }]);
+  expect(await composing.show('b')).toBe('for the new chat, longer');
+  expect(await composing.show(undefined)).toBe('');
+});
+
+test('attached text is part of the message, under its name', async () => {
+  const { composing, attachments } = open();
+  await composing.attachText('Problems', 'src/menu.ts:1:1: error');
+  expect(attachments()).toMatchObject([{ kind: 'text', name: 'Problems' }]);
+  expect(composing.take()).toMatchObject({ attachments: [], text: 'Problems\nsrc/menu.ts:1:1: error' });
+  expect(attachments()).toEqual([]);
+});
+
+test('what the window showed is read again; a damaged file is as if there were none', async () => {
+  const deps = { files: realFileSystem, folder, logger: recordingLogger([]) };
+  const memory = createWindowMemory(deps);
+  expect(await memory.read()).toEqual({ shown: undefined, running: [] });
+  memory.write({ shown: 'a', running: ['b'] });
+  expect(await memory.read()).toEqual({ shown: 'a', running: ['b'] });
+  memory.write({ shown: null, running: [] });
+  expect(await createWindowMemory(deps).read()).toBeDefined();
+  expect(await memory.read()).toEqual({ shown: null, running: [] });
+  await writeFile(join(folder, 'window.json'), '{"shown": 3');
+  expect(await createWindowMemory(deps).read()).toEqual({ shown: undefined, running: [] });
 });

@@ -1,0 +1,44 @@
+// *Keep* and *Undo* above each changed part of a file in the editor.
+import * as vscode from 'vscode';
+import { type Disposable } from '../../base/disposable.ts';
+import { COMMANDS } from '../ids.ts';
+
+/** Lines of a document at which changed parts begin, from 0. */
+type Parts = ReadonlyMap<string, readonly number[]>;
+
+export class ReviewLenses implements vscode.CodeLensProvider, Disposable {
+  readonly #onDidChange = new vscode.EventEmitter<void>();
+  readonly #registration: vscode.Disposable;
+  #parts: Parts = new Map();
+
+  constructor() {
+    this.#registration = vscode.languages.registerCodeLensProvider({ pattern: '**/*' }, this);
+  }
+
+  readonly onDidChangeCodeLenses = this.#onDidChange.event;
+
+  /** By the URI of the document. */
+  update(parts: Parts): void {
+    if (parts.size === 0 && this.#parts.size === 0) return;
+    this.#parts = parts;
+    this.#onDidChange.fire();
+  }
+
+  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+    const lines = this.#parts.get(document.uri.toString()) ?? [];
+    return lines.flatMap((line) => {
+      const range = new vscode.Range(line, 0, line, 0);
+      const lens = (title: string, command: string) =>
+        new vscode.CodeLens(range, { title, command, arguments: [line] });
+      return [
+        lens(`$(check) ${vscode.l10n.t('Keep')}`, COMMANDS.keepChange),
+        lens(`$(discard) ${vscode.l10n.t('Undo')}`, COMMANDS.undoChange),
+      ];
+    });
+  }
+
+  dispose(): void {
+    this.#registration.dispose();
+    this.#onDidChange.dispose();
+  }
+}

@@ -1,0 +1,32 @@
+// Grammars that most answers do not need: a file of their own, loaded when one of them is needed first.
+import c from 'highlight.js/lib/languages/c';
+import cpp from 'highlight.js/lib/languages/cpp';
+import csharp from 'highlight.js/lib/languages/csharp';
+import dockerfile from 'highlight.js/lib/languages/dockerfile';
+import go from 'highlight.js/lib/languages/go';
+import ini from 'highlight.js/lib/languages/ini';
+import java from 'highlight.js/lib/languages/java';
+import kotlin from 'highlight.js/lib/languages/kotlin';
+import makefile from 'highlight.js/lib/languages/makefile';
+import php from 'highlight.js/lib/languages/php';
+import powershell from 'highlight.js/lib/languages/powershell';
+import ruby from 'highlight.js/lib/languages/ruby';
+import rust from 'highlight.js/lib/languages/rust';
+import sql from 'highlight.js/lib/languages/sql';
+
+export const moreLanguages = {
+  c,
+  cpp,
+  csharp,
+  dockerfile,
+  go,
+  ini,
+  java,
+  kotlin,
+  makefile,
+  php,
+  powershell,
+  ruby,
+  rust,
+  sql,
+};
