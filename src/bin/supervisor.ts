@@ -1,6 +1,6 @@
 // The supervisor program: runs one command, survives the editor and exits with the command.
-import { createSupervisor } from '../node/supervisor.ts';
-import { OWN_NODE_OPTIONS } from '../node/supervisorFiles.ts';
+import { createSupervisor } from '../node/supervision/supervisor.ts';
+import { OWN_NODE_OPTIONS } from '../node/supervision/supervisorFiles.ts';
 
 /** An owner that no longer reads must not keep the process alive. */
 const EXIT_AFTER = 3000;

@@ -136,8 +136,8 @@ export const coreMutants: readonly Mutant[] = [
     name: 'what a call has returned of a handle is queued later',
     file: 'src/core/notify/queue.ts',
     symbol: 'enqueue',
-    find: 'if (log.state.handles.isReported(draft)) return Promise.resolve();',
-    replace: '',
+    find: 'if (log.state.handles.isReported(draft) || ',
+    replace: 'if (',
     tests: ['test/walk/handles/handlesRestart.test.ts'],
   },
   {

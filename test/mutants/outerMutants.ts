@@ -60,7 +60,7 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'a supervisor without an owner goes on',
-    file: 'src/node/supervisor.ts',
+    file: 'src/node/supervision/supervisor.ts',
     symbol: 'Supervisor.#watchOwner',
     find: "this.#unowned = setTimeout(() => this.#stop({ cause: 'unowned' }), this.#spec.unownedMilliseconds);",
     replace: '',
@@ -76,7 +76,7 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'the end of a command is said before it is on disk',
-    file: 'src/node/supervisor.ts',
+    file: 'src/node/supervision/supervisor.ts',
     symbol: 'Supervisor.#finish',
     find: 'let kept = await this.#keep(ended);',
     replace: 'let kept = true;',
@@ -108,7 +108,7 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'no room is reserved for the end of a command',
-    file: 'src/node/supervisorFiles.ts',
+    file: 'src/node/supervision/supervisorFiles.ts',
     symbol: 'StateKeeper.write',
     find: 'if (this.#reserve === undefined) throw error;',
     replace: 'throw error;',

@@ -14,7 +14,7 @@ import { type Ids } from '../ports/ports.ts';
 
 const RECONNECTED = 'mcp.reconnected' satisfies keyof typeof RECOVERIES;
 
-/** Which tool has the rest of a message that was cut, by the notification's source. */
+/** Queues it, unless it repeats what the model knows; what cancels a pending notification withdraws that one instead. */
 export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft, repeated = false): Promise<unknown> {
   if (!repeated && log.state.repeats.isRepeat(draft)) return withdrawPending(log, draft);
   const cancelled = cancelledBy(log, draft);

@@ -2,7 +2,7 @@
 import { type RemoteTasks } from '../../core/ports/processes.ts';
 import { Handles } from '../../core/tools/handles.ts';
 import { realClock } from '../../node/realClock.ts';
-import { createSupervision, launchSupervisor } from '../../node/supervision.ts';
+import { createSupervision, launchSupervisor } from '../../node/supervision/supervision.ts';
 import { userShell } from '../tasks/shell.ts';
 import { type Window } from './window.ts';
 

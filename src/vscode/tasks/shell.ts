@@ -1,7 +1,7 @@
 // Reads the shell and the environment of the user's terminals, in which commands run too.
 import * as vscode from 'vscode';
 import { shellProgram, userEnvironment } from '../../node/shellProgram.ts';
-import { type UserShell } from '../../node/supervision.ts';
+import { type UserShell } from '../../node/supervision/supervision.ts';
 
 const PLATFORM = process.platform === 'win32' ? 'windows' : process.platform === 'darwin' ? 'osx' : 'linux';
 

@@ -6,8 +6,12 @@ import { type RemoteTasks, type Supervision } from '../../../src/core/ports/proc
 import { Handles } from '../../../src/core/tools/handles.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { shellProgram, userEnvironment } from '../../../src/node/shellProgram.ts';
-import { createSupervision, launchSupervisor, type SupervisionDeps } from '../../../src/node/supervision.ts';
-import { createSupervisor } from '../../../src/node/supervisor.ts';
+import {
+  createSupervision,
+  launchSupervisor,
+  type SupervisionDeps,
+} from '../../../src/node/supervision/supervision.ts';
+import { createSupervisor } from '../../../src/node/supervision/supervisor.ts';
 
 let program: Promise<string> | undefined;
 

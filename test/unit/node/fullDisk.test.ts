@@ -6,9 +6,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FileSystem, realFileSystem } from '../../../src/node/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { shellProgram, userEnvironment } from '../../../src/node/shellProgram.ts';
-import { type Supervised } from '../../../src/node/supervised.ts';
-import { createSupervision } from '../../../src/node/supervision.ts';
-import { createSupervisor } from '../../../src/node/supervisor.ts';
+import { type Supervised } from '../../../src/node/supervision/supervised.ts';
+import { createSupervision } from '../../../src/node/supervision/supervision.ts';
+import { createSupervisor } from '../../../src/node/supervision/supervisor.ts';
 
 type Disk = Pick<FileSystem, 'writeWhole'>;
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { realClock } from '../../../src/node/realClock.ts';
 import { shellProgram, userEnvironment } from '../../../src/node/shellProgram.ts';
-import { createSupervision } from '../../../src/node/supervision.ts';
+import { createSupervision } from '../../../src/node/supervision/supervision.ts';
 import { runs } from '../../support/runs.ts';
 import { launchProcess } from '../../support/tools/supervision.ts';
 

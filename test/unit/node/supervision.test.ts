@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startTimeOf } from '../../../src/node/processTree.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { shellProgram, userEnvironment } from '../../../src/node/shellProgram.ts';
-import { type Supervised } from '../../../src/node/supervised.ts';
-import { createSupervision, type SupervisionDeps } from '../../../src/node/supervision.ts';
+import { type Supervised } from '../../../src/node/supervision/supervised.ts';
+import { createSupervision, type SupervisionDeps } from '../../../src/node/supervision/supervision.ts';
 import { launchProcess } from '../../support/tools/supervision.ts';
 
 let folder: string;

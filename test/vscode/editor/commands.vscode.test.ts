@@ -7,7 +7,7 @@ import * as vscode from 'vscode';
 import { type Handle } from '../../../src/core/ports/handles.ts';
 import { CommandHandle } from '../../../src/core/tools/handle.ts';
 import { realClock } from '../../../src/node/realClock.ts';
-import { createSupervision, launchSupervisor } from '../../../src/node/supervision.ts';
+import { createSupervision, launchSupervisor } from '../../../src/node/supervision/supervision.ts';
 import { Mirror, TerminalMirrors } from '../../../src/vscode/chat/terminalMirror.ts';
 import { userShell } from '../../../src/vscode/tasks/shell.ts';
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { type CommandEnd } from '../base/commandEnd.ts';
-import { wholeCharacters } from '../base/text.ts';
-import { type FileSystem, realFileSystem } from './fileSystem.ts';
+import { type CommandEnd } from '../../base/commandEnd.ts';
+import { wholeCharacters } from '../../base/text.ts';
+import { type FileSystem, realFileSystem } from '../fileSystem.ts';
 
 const specSchema = z.object({
   command: z.string(),

@@ -1,15 +1,15 @@
 // A window's view of a supervised command: from its supervisor's messages or, once that is gone, from disk.
 import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { type Clock } from '../base/clock.ts';
-import { type CommandEnd } from '../base/commandEnd.ts';
-import { type Disposable } from '../base/disposable.ts';
-import { Emitter } from '../base/emitter.ts';
-import { failed, type Result, succeeded } from '../base/errors.ts';
-import { type ProcessCode } from '../base/failureCodes.ts';
-import { LineSplitter } from '../base/lines.ts';
-import { measureOutput, type OutputMeasure, readOutput } from './outputFile.ts';
-import { isSameBoot, ProcessTree, startTimeOf } from './processTree.ts';
+import { type Clock } from '../../base/clock.ts';
+import { type CommandEnd } from '../../base/commandEnd.ts';
+import { type Disposable } from '../../base/disposable.ts';
+import { Emitter } from '../../base/emitter.ts';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { type ProcessCode } from '../../base/failureCodes.ts';
+import { LineSplitter } from '../../base/lines.ts';
+import { measureOutput, type OutputMeasure, readOutput } from '../outputFile.ts';
+import { isSameBoot, ProcessTree, startTimeOf } from '../processTree.ts';
 import {
   type FromSupervisor,
   LINE_LIMIT,

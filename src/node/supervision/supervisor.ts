@@ -1,12 +1,12 @@
 // Runs one command: stores its output and end on disk, passes input, and ends the process tree when nobody owns it.
 import { type ChildProcess } from 'node:child_process';
 import { createServer, type Server, type Socket } from 'node:net';
-import { type CommandEnd, type Survivor } from '../base/commandEnd.ts';
-import { describeError } from '../base/errors.ts';
-import { LineSplitter } from '../base/lines.ts';
-import { type FileSystem } from './fileSystem.ts';
-import { OutputWriter } from './outputFile.ts';
-import { COMMAND_MARK, ProcessTree, spawnShell, startTimeOf } from './processTree.ts';
+import { type CommandEnd, type Survivor } from '../../base/commandEnd.ts';
+import { describeError } from '../../base/errors.ts';
+import { LineSplitter } from '../../base/lines.ts';
+import { type FileSystem } from '../fileSystem.ts';
+import { OutputWriter } from '../outputFile.ts';
+import { COMMAND_MARK, ProcessTree, spawnShell, startTimeOf } from '../processTree.ts';
 import {
   type FromSupervisor,
   LINE_LIMIT,

@@ -4,11 +4,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { type Clock } from '../base/clock.ts';
-import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
-import { type ProcessCode } from '../base/failureCodes.ts';
-import { realFileSystem } from './fileSystem.ts';
-import { type ShellProgram } from './processTree.ts';
+import { type Clock } from '../../base/clock.ts';
+import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
+import { type ProcessCode } from '../../base/failureCodes.ts';
+import { realFileSystem } from '../fileSystem.ts';
+import { type ShellProgram } from '../processTree.ts';
 import { Supervised } from './supervised.ts';
 import { OWN_NODE_OPTIONS, readSpec, readState, type SupervisorSpec, writeSpec } from './supervisorFiles.ts';
 
