@@ -37,7 +37,7 @@ export interface Shell {
 }
 
 export interface Composed extends Disposable {
-  /** Resolves once the newest conversation is shown. */
+  /** Resolves once the newest conversation is shown and the hub is joined. */
   readonly ready: Promise<void>;
   readonly earshot: Earshot;
   readonly commands: CommandHandlers;
@@ -106,7 +106,7 @@ export function compose(context: vscode.ExtensionContext, { logger, statusBar }:
     }),
   );
   return {
-    ready: chatting.restore(),
+    ready: Promise.all([chatting.restore(), hub.refresh()]).then(() => undefined),
     earshot,
     commands: {
       [COMMANDS.showLog]: () => logger.show(),
