@@ -47,7 +47,7 @@ export interface Shell {
 }
 
 export interface Composed extends Disposable {
-  /** Resolves once the newest conversation is shown and program plugins can attach. */
+  /** Resolves once the newest conversation is shown, the hub is joined and program plugins can attach. */
   readonly ready: Promise<void>;
   readonly earshot: Earshot;
   readonly commands: CommandHandlers;
@@ -134,7 +134,7 @@ export function compose(
     tree: pluginsTree,
   });
   return {
-    ready: chatting.restore().finally(() => plugins.start()),
+    ready: Promise.all([chatting.restore().finally(() => plugins.start()), hub.refresh()]).then(() => undefined),
     earshot,
     commands: {
       [COMMANDS.showLog]: () => logger.show(),
