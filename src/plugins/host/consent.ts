@@ -2,7 +2,7 @@
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type Program } from '../../protocol/plugin.ts';
 import { type ApprovedPrograms } from './approvedPrograms.ts';
-import { approvalKey, type CommandFile, type Fingerprint, fingerprintCommand } from './fingerprint.ts';
+import { approvalKey, type CommandFile, type Fingerprint, fingerprintCommand, KnownHashes } from './fingerprint.ts';
 
 /** What the user decides before a program runs for the first time, or after it has changed. */
 export interface RunConsent {
@@ -40,6 +40,7 @@ export interface AllowedProgram {
 
 export class ProgramConsent {
   readonly #deps: ConsentDeps;
+  readonly #hashes = new KnownHashes();
 
   constructor(deps: ConsentDeps) {
     this.#deps = deps;
@@ -47,17 +48,16 @@ export class ProgramConsent {
 
   /** Asks the user if it has never run, or has changed. */
   async allow(name: string, unasked: boolean): Promise<Result<AllowedProgram>> {
+    if (!this.#deps.isTrusted()) return untrusted();
     const looked = await this.look(name);
     if (!looked.ok) return looked;
     const { program, fingerprint, isApproved } = looked.value;
     const { command, approve, run } = program;
-    if (!this.#deps.isTrusted()) return untrusted();
     if (run === 'deny') return failed('not_approved', `The settings do not allow the program plugin ${name} to run.`);
-    if (!isApproved) {
-      const { files } = fingerprint;
-      if (!(await this.#deps.confirmRun({ name, command, files, approve, unasked }))) return notApproved(name);
-      await this.#deps.approved.add(approvalKey(fingerprint, name));
-    }
+    if (isApproved) return looked;
+    const { files } = fingerprint;
+    if (!(await this.#deps.confirmRun({ name, command, files, approve, unasked }))) return notApproved(name);
+    await this.#deps.approved.add(approvalKey(fingerprint, name));
     // Somebody may have changed a file while the user was asked.
     const now = await this.look(name);
     if (!now.ok) return now;
@@ -71,15 +71,16 @@ export class ProgramConsent {
     return now;
   }
 
-  /** Whether it is approved as it is now, without asking. */
-  async look(name: string): Promise<Result<AllowedProgram & { readonly isApproved: boolean }>> {
+  /** Whether it is approved as it is now, without asking. `shown`: only to be shown, so that known hashes do. */
+  async look(name: string, shown = false): Promise<Result<AllowedProgram & { readonly isApproved: boolean }>> {
     const program = this.#deps.programs().get(name);
     if (program === undefined) {
       return failed('plugin', `There is no program plugin “${name}”.`, 'Add it to earshot.plugins.programs.');
     }
     const folder = this.#deps.folder();
     if (folder === undefined) return failed('plugin', 'Program plugins need an open folder.', 'Open a folder first.');
-    const made = await fingerprintCommand(program.command, folder);
+    const hash = shown ? (path: string) => this.#hashes.hash(path) : undefined;
+    const made = await fingerprintCommand(program.command, folder, hash);
     if (!made.ok) return made;
     const { run } = program;
     const isApproved =

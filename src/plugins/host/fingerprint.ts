@@ -26,10 +26,10 @@ const WINDOWS = process.platform === 'win32';
 export async function fingerprintCommand(
   command: readonly string[],
   folder: string,
-  env: NodeJS.ProcessEnv = process.env,
+  hash: (path: string) => Promise<string> = hashFile,
 ): Promise<Result<Fingerprint>> {
   const [name = '', ...args] = command;
-  const program = await findProgram(name, folder, env);
+  const program = await findProgram(name, folder, process.env);
   if (program === undefined)
     return failed('plugin', `The program “${name}” was not found.`, 'Correct its command in the settings.');
   const paths = [program];
@@ -38,7 +38,7 @@ export async function fingerprintCommand(
     if (named !== undefined && !paths.includes(named)) paths.push(named);
   }
   try {
-    const files = await Promise.all(paths.map(async (path) => ({ path, sha256: await hashFile(path) })));
+    const files = await Promise.all(paths.map(async (path) => ({ path, sha256: await hash(path) })));
     return succeeded({ program, args, folder, files });
   } catch (error) {
     return failed(
@@ -99,6 +99,24 @@ async function fileIn(argument: string, folder: string): Promise<string | undefi
     }
   }
   return undefined;
+}
+
+/**
+ * Hashes of files that have not changed since, as far as size and times say. Only for what is shown: times can be
+ * forged, so a program that is started is always hashed.
+ */
+export class KnownHashes {
+  readonly #known = new Map<string, { readonly stamp: string; readonly sha256: string }>();
+
+  async hash(path: string): Promise<string> {
+    const { size, mtimeMs, ctimeMs, ino } = await stat(path);
+    const stamp = [size, mtimeMs, ctimeMs, ino].join(' ');
+    const known = this.#known.get(path);
+    if (known?.stamp === stamp) return known.sha256;
+    const sha256 = await hashFile(path);
+    this.#known.set(path, { stamp, sha256 });
+    return sha256;
+  }
 }
 
 function hashFile(path: string): Promise<string> {

@@ -64,7 +64,7 @@ export class PluginHost implements Disposable {
   async refresh(): Promise<void> {
     for (const name of this.#deps.programs().keys()) {
       const known = this.#knownOf(name);
-      const looked = await this.#deps.consent.look(name);
+      const looked = await this.#deps.consent.look(name, true);
       known.approved = looked.ok && looked.value.isApproved;
       if (!looked.ok && known.running === undefined) known.end = { failure: describeFailure(looked.failure) };
     }

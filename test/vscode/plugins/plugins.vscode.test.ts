@@ -19,20 +19,23 @@ describe('program plugins', () => {
   const relays: Relay[] = [];
   const names: string[] = [];
   let plugins = 0;
+  /** Of one test. */
+  let programs: object = {};
 
   before(() => setting('approvals.mode', 'reads'));
   afterEach(async () => {
+    programs = {};
     // Their processes end with the relays, so that nothing waits for them.
     for (const relay of relays.splice(0)) await relay.close();
     await Promise.all(names.splice(0).map((name) => vscode.commands.executeCommand('earshot.stopPlugin', { name })));
   });
   after(() => setting('plugins.programs', undefined));
 
-  const configure = async (programs: object) => {
-    await setting('plugins.programs', programs);
+  const configure = async (wanted: object) => {
+    await setting('plugins.programs', wanted);
     await eventually(
       () => vscode.workspace.getConfiguration('earshot').inspect('plugins.programs')?.globalValue,
-      (value) => JSON.stringify(value) === JSON.stringify(programs),
+      (value) => JSON.stringify(value) === JSON.stringify(wanted),
     );
   };
 
@@ -45,9 +48,8 @@ describe('program plugins', () => {
       const relay = await startRelay(name);
       relays.push(relay);
       names.push(name);
-      const before =
-        vscode.workspace.getConfiguration('earshot').inspect<object>('plugins.programs')?.globalValue ?? {};
-      await configure({ ...before, [name]: { command: relay.command, run: 'allow', ...program } });
+      programs = { ...programs, [name]: { command: relay.command, run: 'allow', ...program } };
+      await configure(programs);
       await vscode.commands.executeCommand('earshot.runPlugin', { name, args: [] });
       const plugin = await relay.connected();
       await plugin.next('init');
