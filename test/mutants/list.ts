@@ -1,6 +1,7 @@
 // All faults that the suite must find.
 import { coreMutants } from './coreMutants.ts';
+import { hubMutants } from './hubMutants.ts';
 import { type Mutant } from './mutate.ts';
 import { outerMutants } from './outerMutants.ts';
 
-export const mutants: readonly Mutant[] = [...coreMutants, ...outerMutants];
+export const mutants: readonly Mutant[] = [...coreMutants, ...outerMutants, ...hubMutants];
