@@ -6,7 +6,7 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
-import { type HubMessage, type HubRecord, type MessageRecord } from '../protocol/hub.ts';
+import { type HubMessage, type HubRecord, type MessageCreate, type MessageRecord } from '../protocol/hub.ts';
 import { Connection, type Transport } from './connection.ts';
 import { Directory } from './directory.ts';
 import { type HubContext, type HubIdentity } from './hubContext.ts';
@@ -47,6 +47,12 @@ export interface HubDeps {
   ulid(): string;
   report(message: string, error?: unknown): void;
 }
+
+/** What a push says of a message. */
+type Announced = Pick<
+  HubMessage,
+  'message_id' | 'thread_id' | 'author' | 'scopes' | 'refs' | 'cursor' | 'created_at' | 'updated_at'
+> & { readonly body: Pick<HubMessage['body'], 'content'> };
 
 export class Hub implements Disposable {
   readonly #deps: HubDeps;
@@ -143,8 +149,9 @@ export class Hub implements Disposable {
   #apply(stored: readonly StoredRecord[]): void {
     if (stored.length === 0) return;
     this.#last = Math.max(this.#last, ...stored.map(({ record }) => record.n));
+    let changed = stored.map(({ record }) => record);
     try {
-      this.#index.apply(stored);
+      changed = this.#index.apply(stored);
     } catch (error) {
       // The files have it all; the index is made anew when the hub opens the next time.
       this.#deps.report(`the index cannot be written and is kept in memory: ${describeError(error)}`, error);
@@ -152,10 +159,9 @@ export class Hub implements Disposable {
     }
     this.#link?.stored(stored);
     // In the order of arrival: a client takes what comes later for newer.
-    for (const { record } of stored) {
-      if (record.type === 'message.create' || record.type === 'message.edit' || record.type === 'message.delete') {
-        this.#announceRecord(record);
-      }
+    for (const record of changed) {
+      if (record.type === 'message.create') this.#announceCreate(record);
+      else if (record.type === 'message.edit' || record.type === 'message.delete') this.#announceChange(record);
     }
   }
 
@@ -178,11 +184,27 @@ export class Hub implements Disposable {
     };
   }
 
-  /** What was applied a moment ago; a record that changed nothing is not pushed. */
-  #announceRecord({ message_id: id, n, type }: MessageRecord): void {
+  /** What was applied a moment ago is not read again. */
+  #announceCreate(record: MessageCreate): void {
+    const { n, message_id, author, machine, thread, content, scopes, refs, timestamp } = record;
+    const thread_id = thread?.thread_id ?? null;
+    this.#announce({
+      message_id,
+      thread_id,
+      author: { ...author, ...(machine !== undefined && { machine }) },
+      body: { content },
+      scopes,
+      refs,
+      created_at: timestamp,
+      cursor: printCursor(n),
+    });
+    if (thread_id !== null) this.#context.updates.changed(thread_id);
+  }
+
+  #announceChange({ message_id: id, type }: Exclude<MessageRecord, MessageCreate>): void {
     const message = this.#index.get(id, '');
-    if (message === undefined || message.cursor !== printCursor(n)) return;
-    if (type !== 'message.delete') this.#announce(message, type === 'message.edit');
+    if (message === undefined) return;
+    if (type === 'message.edit') this.#announce(message, true);
     if (message.thread_id !== null) this.#context.updates.changed(message.thread_id);
   }
 
@@ -197,7 +219,7 @@ export class Hub implements Disposable {
       .catch((error: unknown) => report('the index is lost', error));
   }
 
-  #announce(message: HubMessage, edited: boolean): void {
+  #announce(message: Announced, edited = false): void {
     const { directory, pushes } = this.#context;
     const { author, scopes, refs, thread_id, message_id, cursor, created_at, updated_at, body } = message;
     const matches = directory.subscriptions.match({ author: author.agent_id, scopes, refs });

@@ -1,7 +1,7 @@
 // The SQLite index of messages, threads and read marks. It can be rebuilt from the hub's files at any time.
 import type * as sqliteModule from 'node:sqlite';
 import { type HubMessage, type MessageCreate, type MessageRecord, type ThreadHead } from '../protocol/hub.ts';
-import { type StoredRecord } from './hubWriter.ts';
+import { type AnyRecord, type StoredRecord } from './hubWriter.ts';
 import {
   conditions,
   LAYOUT,
@@ -81,23 +81,24 @@ export class MessageIndex {
     return this.#number('last') ?? 0;
   }
 
-  /** All in one transaction; a record that is indexed already changes nothing. */
-  apply(records: readonly StoredRecord[]): void {
+  /** All in one transaction; a record that is indexed already changes nothing. Returns those that changed something. */
+  apply(records: readonly StoredRecord[]): AnyRecord[] {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
-      for (const stored of records) this.#apply(stored);
+      const changed = records.filter((stored) => this.#apply(stored)).map(({ record }) => record);
       const ends = new Map(records.map(({ file, end }) => [file, end]));
       for (const [file, end] of ends) this.#run('INSERT OR REPLACE INTO files VALUES (?, ?)', file, end);
       const last = Math.max(this.lastNumber, ...records.map(({ record }) => record.n));
       this.#run('INSERT OR REPLACE INTO meta VALUES (?, ?)', 'last', last);
       this.#database.exec('COMMIT');
+      return changed;
     } catch (error) {
       this.#database.exec('ROLLBACK');
       throw error;
     }
   }
 
-  #apply({ record }: StoredRecord): void {
+  #apply({ record }: StoredRecord): boolean {
     switch (record.type) {
       case 'message.create':
         return this.#create(record);
@@ -105,18 +106,19 @@ export class MessageIndex {
       case 'message.delete':
         return this.#change(record);
       case 'thread.create':
-        return this.#thread(record.thread, record.n);
+        this.#thread(record.thread, record.n);
+        return true;
       case 'read.mark':
         for (const id of record.message_ids) {
           this.#run('INSERT OR IGNORE INTO reads SELECT ?, n FROM messages WHERE message_id = ?', record.agent_id, id);
         }
-        return;
+        return true;
       default:
-        return;
+        return true;
     }
   }
 
-  #create(record: MessageCreate): void {
+  #create(record: MessageCreate): boolean {
     const { n, author, thread } = record;
     if (thread !== undefined) this.#thread(thread, n);
     const added = this.#run(
@@ -139,22 +141,23 @@ export class MessageIndex {
       record.client_id ?? null,
       record.machine ?? '',
     );
-    if (added === 0) return;
+    if (added === 0) return false;
     for (const { type, value } of record.scopes)
       this.#run('INSERT OR IGNORE INTO scopes VALUES (?, ?, ?)', type, value, n);
     for (const { type, value } of record.refs) {
       if (type === 'mention') this.#run('INSERT OR IGNORE INTO mentions VALUES (?, ?)', value, n);
     }
+    return true;
   }
 
   /** By its author only, for whom another machine answers; the same change received a second time changes nothing. */
-  #change(record: Exclude<MessageRecord, MessageCreate>): void {
-    if (this.#run('INSERT OR IGNORE INTO changes VALUES (?)', record.event_id) === 0) return;
+  #change(record: Exclude<MessageRecord, MessageCreate>): boolean {
+    if (this.#run('INSERT OR IGNORE INTO changes VALUES (?)', record.event_id) === 0) return false;
     const { content, structured, deleted } =
       record.type === 'message.edit'
         ? { content: record.content, structured: printStructured(record.structured), deleted: 0 }
         : { content: '', structured: null, deleted: 1 };
-    this.#run(
+    const changed = this.#run(
       `UPDATE messages SET content = ?, structured = ?, deleted = ?, updated_at = ?, version = version + 1, changed = ?
        WHERE message_id = ? AND machine = ? AND (author = ? OR machine <> '') AND deleted = 0 AND changed < ?`,
       content,
@@ -167,15 +170,14 @@ export class MessageIndex {
       record.author,
       record.n,
     );
-    this.#touchThread(record.message_id, record.n);
+    if (changed > 0) this.#touchThread(record.message_id, record.n);
+    return changed > 0;
   }
 
   /** Whether a message, an edit or a deletion was applied already. */
   has(event: string): boolean {
-    return (
-      this.#get('SELECT 1 FROM messages WHERE event_id = ?', event) !== undefined ||
-      this.#get('SELECT 1 FROM changes WHERE event_id = ?', event) !== undefined
-    );
+    const found = 'SELECT 1 FROM messages WHERE event_id = ?1 UNION ALL SELECT 1 FROM changes WHERE event_id = ?1';
+    return this.#get(found, event) !== undefined;
   }
 
   #thread(thread: ThreadHead, n: number): void {

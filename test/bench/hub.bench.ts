@@ -1,25 +1,26 @@
 // The hub: pushes to many connections, matching among many subscriptions, the way through NATS, and a client that reads nothing.
-import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as sqlite from 'node:sqlite';
 import { AckPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { type HubServer, startHubServer } from '../../src/hub/hubServer.ts';
-import { createNatsLink } from '../../src/hub/nats/natsLink.ts';
 import { realFileSystem } from '../../src/node/fileSystem.ts';
 import { tryKernelLock } from '../../src/node/kernelLock.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
-import { until, untilConnected } from '../support/nats/joinedHub.ts';
-import { NatsServer } from '../support/nats/natsServer.ts';
+import { untilConnected } from '../support/nats/joinedHub.ts';
+import { Machine } from '../support/nats/machine.ts';
+import { hasNatsServer, NatsServer } from '../support/nats/natsServer.ts';
+import { recordOf } from '../support/nats/rawRecords.ts';
 import { type TestClient, unixClient } from '../support/testHub.ts';
 import { measure } from './measure.ts';
 
 const roots: string[] = [];
 
-async function startHub(join_?: Parameters<typeof startHubServer>[0]['join']): Promise<HubServer> {
+async function startHub(): Promise<HubServer> {
   const root = await mkdtemp(join(tmpdir(), 'earshot-bench-'));
   roots.push(root);
   const server = await startHubServer({
@@ -32,7 +33,6 @@ async function startHub(join_?: Parameters<typeof startHubServer>[0]['join']): P
     port: 0,
     ulid: () => realIds.ulid(),
     report: (message) => console.error(message),
-    join: join_,
   });
   if (server === undefined) throw new Error('the hub is locked');
   return server;
@@ -204,23 +204,21 @@ async function subscribed(each: number): Promise<{ server: HubServer; run(): Pro
   await server.close();
 }
 
-// Through NATS to the hub of another machine, against bare JetStream with as many publishers and a durable consumer.
-if (spawnSync('nats-server', ['--version']).status === 0) {
+// Through NATS to the hub of another machine, against bare JetStream with as many publishers and a durable consumer. The hubs are
+// processes of their own, as on two machines.
+if (hasNatsServer) {
   const PUBLISHERS = 16;
-  const MESSAGES = 2000;
+  /** Messages that an agent sends at once. */
+  const BURST = 25;
+  const MESSAGES = 4000;
   const server = await NatsServer.start(['alpha', 'beta']);
-  const options = { tryLock: tryKernelLock };
-  const [near, far] = [
-    await startHub(createNatsLink(server.options('alpha'), options)),
-    await startHub(createNatsLink(server.options('beta'), options)),
-  ];
-  const authors = await Promise.all(Array.from({ length: PUBLISHERS }, (_, index) => agent(near, `author${index}`)));
-  const reader = await agent(far, 'reader');
-  await untilConnected(reader);
-  await untilConnected(authors[0] as TestClient);
-  await reader.call('subscribe', { all: true });
+  const [near, far] = [await Machine.start('alpha', server), await Machine.start('beta', server)];
+  for (const machine of [near, far]) await untilConnected(await machine.agent(`watcher-${machine.name}`));
+  const openAll = Array.from({ length: PUBLISHERS }, (_, index) => openLines(near.socket, `author${index}`));
+  const authors = await Promise.all(openAll);
+  const reader = await openLines(far.socket, 'reader');
+  await reader.call([requestOf('subscribe', { all: true })]);
   const content = 'the build is green again\n'.repeat(10);
-  let arrived = 0;
   const admin = await server.connectAsAdmin();
   const client = jetstream(admin);
   const manager = await jetstreamManager(admin);
@@ -237,12 +235,7 @@ if (spawnSync('nats-server', ['--version']).status === 0) {
       if (consumed % MESSAGES === 0) all?.();
     }
   })();
-  const record = JSON.stringify({
-    content,
-    event_id: realIds.ulid(),
-    author: { agent_id: 'x', name: 'x' },
-    scopes: [],
-  });
+  const record = JSON.stringify(recordOf('author0', content));
   await measure({
     what: `messages through NATS to another hub, ${PUBLISHERS} authors, each stored on both sides and pushed`,
     control: 'bare JetStream, published and consumed by as many',
@@ -260,22 +253,21 @@ if (spawnSync('nats-server', ['--version']).status === 0) {
       return MESSAGES;
     },
     runEarshot: async () => {
-      const send = async (author: TestClient) => {
-        for (let sent = 0; sent < MESSAGES / PUBLISHERS; sent += 1) await author.call('message.send', { content });
+      const arrived = reader.receive(MESSAGES);
+      const burst = Array.from({ length: BURST }, () => requestOf('message.send', { content }));
+      const send = async (author: Lines) => {
+        for (let sent = 0; sent < MESSAGES / PUBLISHERS; sent += BURST) await author.call(burst);
       };
       await Promise.all(authors.map(send));
-      arrived += MESSAGES;
-      await reader.pushed('notification.message', arrived);
+      await arrived;
       return MESSAGES;
     },
   });
-  await until(async () => ((await reader.call('health'))['messages'] as number) >= arrived);
   messages.stop();
   await consuming;
   await admin.close();
-  for (const one of [...authors, reader]) one.close();
-  await near.close();
-  await far.close();
+  await near.remove();
+  await far.remove();
   await server.stop();
 } else {
   console.log('Not measured without nats-server: messages through NATS to another hub');
@@ -302,4 +294,40 @@ function callsOf(socket: WebSocket): (method: string, params: object) => Promise
     socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
     return new Promise((resolve) => socket.once('message', resolve));
   };
+}
+
+interface Lines {
+  /** Resolves once each request has an answer. */
+  call(requests: readonly string[]): Promise<void>;
+  /** Resolves once so many more lines have come. */
+  receive(lines: number): Promise<void>;
+}
+
+function requestOf(method: string, params: object): string {
+  return `${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}\n`;
+}
+
+/** An agent that only counts lines, so that its own work is not measured. */
+async function openLines(path: string, name: string): Promise<Lines> {
+  const socket = connect(path);
+  await new Promise((resolve) => socket.once('connect', resolve));
+  let waited = 0;
+  let wake: (() => void) | undefined;
+  socket.on('data', (chunk: Buffer) => {
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) waited -= 1;
+    if (waited <= 0) wake?.();
+  });
+  const receive = (lines: number) => {
+    waited = lines;
+    return new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  };
+  const call = (requests: readonly string[]) => {
+    const answered = receive(requests.length);
+    socket.write(requests.join(''));
+    return answered;
+  };
+  await call([requestOf('agent.register', { name }), requestOf('session.start', { agent_id: name })]);
+  return { call, receive };
 }

@@ -1,7 +1,9 @@
 // All faults that the suite must find.
 import { coreMutants } from './coreMutants.ts';
+import { hubMutants } from './hubMutants.ts';
 import { type Mutant } from './mutate.ts';
 import { outerMutants } from './outerMutants.ts';
 import { pluginMutants } from './pluginMutants.ts';
 
 export const mutants: readonly Mutant[] = [...coreMutants, ...outerMutants, ...pluginMutants];
+export const mutants: readonly Mutant[] = [...coreMutants, ...outerMutants, ...hubMutants];

@@ -4,7 +4,7 @@ import { parseObject } from '../../base/outsideJson.ts';
 
 const DAY = 24 * 3600_000;
 /** A machine that was absent for so long loses its claims. */
-export const ABSENT_AFTER = 30 * DAY;
+const ABSENT_AFTER = 30 * DAY;
 /** A present machine writes its claims again, so that their age shows its absence. */
 export const REFRESH_AFTER = DAY;
 

@@ -2,7 +2,7 @@
 //
 // The durable consumer brings what is new, but not always in order: what the server has sent to a connection that was lost comes
 // again later. So a gap in the stream's sequence is filled by reading it directly, and whatever comes again is known by its event_id.
-import { type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
+import { type JetStreamClient, type JetStreamManager, type JsMsg } from '@nats-io/jetstream';
 import { type MessageRecord, type Pair } from '../../protocol/hub.ts';
 import { type HubSide } from '../hubLink.ts';
 import { type Claims } from './claims.ts';
@@ -17,7 +17,7 @@ const FILLED_AT_ONCE = 64;
 /** A refused record is named in the log; a flood of them is counted. */
 const MOST_REPORTED = 20;
 
-export interface StreamMessage {
+interface StreamMessage {
   readonly seq: number;
   readonly subject: string;
   readonly id: string;
@@ -33,6 +33,8 @@ export interface InboxDeps {
   readonly side: HubSide;
   readonly state: LinkState;
   readonly claims: Claims;
+  /** Whether this machine published the record a moment ago: all of its own come back. Asked once for each. */
+  isSent(event: string): boolean;
 }
 
 export class Inbox {
@@ -41,6 +43,7 @@ export class Inbox {
   #taken: number;
   readonly #storing = new Set<string>();
   #reported = 0;
+  #toAcknowledge: JsMsg | undefined;
   /** Everything taken so far is on disk. Rejects for ever if the disk refuses something. */
   #stored: Promise<void> = Promise.resolve();
 
@@ -61,16 +64,9 @@ export class Inbox {
       for await (const message of messages) {
         if (signal.aborted) break;
         if (message.seq > this.#taken + 1) await this.#fillUpTo(manager, message.seq - 1);
-        await this.#take(
-          {
-            seq: message.seq,
-            subject: message.subject,
-            id: message.headers?.get('Nats-Msg-Id') ?? '',
-            time: message.info.timestampNanos,
-            data: message.data,
-          },
-          () => message.ack(),
-        );
+        const { seq, subject, data, headers, info } = message;
+        const id = headers?.get('Nats-Msg-Id') ?? '';
+        await this.#take({ seq, subject, id, time: info.timestampNanos, data }, message);
       }
     } finally {
       signal.removeEventListener('abort', stop);
@@ -99,20 +95,18 @@ export class Inbox {
         if (message === null) this.#taken = seq;
         else {
           const { subject, data, header, timestamp } = message;
-          await this.#take(
-            { seq, subject, id: header.get('Nats-Msg-Id'), time: toNanos(timestamp), data },
-            () => undefined,
-          );
+          await this.#take({ seq, subject, id: header.get('Nats-Msg-Id'), time: toNanos(timestamp), data });
         }
       }
     }
   }
 
-  async #take(message: StreamMessage, acknowledge: () => void): Promise<void> {
+  async #take(message: StreamMessage, delivered?: JsMsg): Promise<void> {
     const { side, state, claims, machine } = this.#deps;
     this.#taken = Math.max(this.#taken, message.seq);
     let storing: Promise<void> | undefined;
-    const isKnown = message.id !== '' && (side.has(message.id) || this.#storing.has(message.id));
+    const isKnown =
+      message.id !== '' && (this.#deps.isSent(message.id) || this.#storing.has(message.id) || side.has(message.id));
     if (!isKnown) {
       const checked = await this.#check(message);
       if (checked !== undefined) {
@@ -125,31 +119,52 @@ export class Inbox {
     this.#stored = Promise.all([this.#stored, storing]).then(() => {
       const { seq, time } = message;
       if (seq > state.position.seq) state.setPosition({ seq, time });
-      acknowledge();
+      if (delivered !== undefined) this.#acknowledge(delivered);
     });
     // Whoever waits for it next is told.
     this.#stored.catch(() => undefined);
     if (this.#storing.size >= MOST_STORING) await this.#stored;
   }
 
+  /** One acknowledgement for all that was delivered before it: once for each group that was stored. */
+  #acknowledge(delivered: JsMsg): void {
+    if (this.#toAcknowledge === undefined) {
+      setImmediate(() => {
+        this.#toAcknowledge?.ack();
+        this.#toAcknowledge = undefined;
+      });
+    }
+    if (delivered.seq >= (this.#toAcknowledge?.seq ?? 0)) this.#toAcknowledge = delivered;
+  }
+
   async #check(message: StreamMessage): Promise<{ record: MessageRecord; from: string; author: string } | undefined> {
     const { name, claims } = this.#deps;
     const tokens = parseSubject(name, message.subject);
-    if (tokens === undefined) return this.#refuse(message, 'its subject is none of ours');
+    if (tokens === undefined) {
+      this.#refuse(message, 'its subject is none of ours');
+      return undefined;
+    }
     const checked = checkReceived(tokens, message.id, message.data);
-    if ('refused' in checked) return this.#refuse(message, checked.refused);
+    if ('refused' in checked) {
+      this.#refuse(message, checked.refused);
+      return undefined;
+    }
     const { author, machine: from } = tokens;
     const publishedAt = message.time / 1e6;
-    const last = this.#deps.side.lastMachineOf(claims.toLocal(author, from));
-    const lastMachine = last === '' ? this.#deps.machine : last;
+    const lastMachine = () => {
+      const last = this.#deps.side.lastMachineOf(claims.toLocal(author, from));
+      return last === '' ? this.#deps.machine : last;
+    };
     const against = async (fresh: boolean) =>
       claimAgainst(await claims.claimOn(author, fresh), from, publishedAt, lastMachine);
     // A claim that is known may be an old one.
     const why = (await against(false)) === undefined ? undefined : await against(true);
-    return why === undefined ? { record: checked.record, from, author } : this.#refuse(message, why);
+    if (why === undefined) return { record: checked.record, from, author };
+    this.#refuse(message, why);
+    return undefined;
   }
 
-  #refuse({ seq, subject }: StreamMessage, why: string): undefined {
+  #refuse({ seq, subject }: StreamMessage, why: string): void {
     this.#reported += 1;
     if (this.#reported > MOST_REPORTED) return;
     const more = this.#reported === MOST_REPORTED ? '; further ones are not named' : '';

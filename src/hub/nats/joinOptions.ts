@@ -14,7 +14,7 @@ export interface JoinOptions {
   readonly login?: { readonly user: string; readonly password: string } | undefined;
 }
 
-export interface Credentials {
+interface Credentials {
   readonly kind: 'creds' | 'nkey';
   readonly bytes: Uint8Array;
 }

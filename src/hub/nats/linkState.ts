@@ -44,6 +44,7 @@ export class LinkState {
   #changedAuthors = new Set<string>();
   #published: Published[] = [];
   #timer: Disposable | undefined;
+  readonly #statements = new Map<string, sqliteModule.StatementSync>();
 
   private constructor(database: sqliteModule.DatabaseSync, { clock, report }: LinkStateDeps) {
     this.#database = database;
@@ -168,8 +169,8 @@ export class LinkState {
     this.#timer?.dispose();
     this.#timer = undefined;
     const { seq, time } = this.#position;
-    const outbox = this.#database.prepare('INSERT OR REPLACE INTO outbox VALUES (?, ?)');
-    const published = this.#database.prepare('INSERT OR REPLACE INTO published VALUES (?, ?, ?, ?, ?, ?)');
+    const outbox = this.#prepared('INSERT OR REPLACE INTO outbox VALUES (?, ?)');
+    const published = this.#prepared('INSERT OR REPLACE INTO published VALUES (?, ?, ?, ?, ?, ?)');
     this.#database.exec('BEGIN');
     try {
       for (const author of this.#changedAuthors) outbox.run(author, this.#sent.get(author) ?? 0);
@@ -191,6 +192,12 @@ export class LinkState {
     this.#database.close();
   }
 
+  #prepared(sql: string): sqliteModule.StatementSync {
+    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, known);
+    return known;
+  }
+
   #flushSoon(): void {
     this.#timer ??= this.#clock.after(WRITE_AFTER, () => {
       try {
@@ -207,6 +214,6 @@ export class LinkState {
   }
 
   #setMeta(name: string, value: string): void {
-    this.#database.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(name, value);
+    this.#prepared('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(name, value);
   }
 }

@@ -38,6 +38,8 @@ export function connectNats(options: JoinOptions, ownInbox = true): Promise<Nats
     timeout: CONNECT_TIMEOUT,
     pingInterval: PING_INTERVAL,
     maxPingOut: 2,
+    // A stack for each request costs more than the request.
+    noAsyncTraces: true,
     ...(ownInbox && { inboxPrefix: inboxPrefix(machine) }),
     ...(authenticator && { authenticator }),
     ...(tls && { tls: {} }),

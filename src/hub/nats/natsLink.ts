@@ -136,15 +136,20 @@ class NatsLink implements HubLink {
   /** Connects again and again until it is closed. Never rejects. */
   async #run(): Promise<void> {
     await this.#outbox.load().catch((error: unknown) => this.#side.report('the outbox cannot be read', error));
-    while (!this.#closed) {
+    while (!this.#isClosed()) {
       try {
         await this.#connect();
       } catch (error) {
-        if (this.#closed) return;
+        if (this.#isClosed()) return;
         this.#setTrouble(describeTrouble(error, this.#setUpCommand));
       }
-      if (!this.#closed) await this.#pause();
+      if (!this.#isClosed()) await this.#pause();
     }
+  }
+
+  /** It may be closed during any wait. */
+  #isClosed(): boolean {
+    return this.#closed;
   }
 
   async #connect(): Promise<void> {

@@ -99,18 +99,16 @@ export class Outbox {
   /** Publishes until the signal ends it. Rejects as soon as one publication fails. */
   async run(publish: (item: OutboxItem, author: string) => Promise<PublishResult>, signal: AbortSignal): Promise<void> {
     const running = new Set<Promise<void>>();
-    let failed: { error: unknown } | undefined;
+    const failures: unknown[] = [];
     const wakeUp = () => this.#wake?.();
     signal.addEventListener('abort', wakeUp, { once: true });
-    while (!signal.aborted && failed === undefined) {
+    while (!signal.aborted && failures.length === 0) {
       for (const author of this.#ready) {
         if (running.size >= MOST_AT_ONCE) break;
         this.#ready.delete(author);
         this.#running.add(author);
         const work = this.#drain(this.#queueOf(author), publish, signal)
-          .catch((error: unknown) => {
-            failed ??= { error };
-          })
+          .catch((error: unknown) => void failures.push(error))
           .finally(() => {
             running.delete(work);
             this.#running.delete(author);
@@ -119,11 +117,11 @@ export class Outbox {
           });
         running.add(work);
       }
-      if (failed === undefined) await this.#sleep();
+      await this.#sleep();
     }
     signal.removeEventListener('abort', wakeUp);
     await Promise.all(running);
-    if (failed !== undefined) throw failed.error;
+    if (failures.length > 0) throw failures[0];
   }
 
   async #drain(

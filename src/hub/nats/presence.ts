@@ -10,7 +10,7 @@ const beatSchema = z.object({
   hub: z.string().max(64).optional(),
 });
 
-export interface AgentBeat {
+interface AgentBeat {
   readonly name: string;
   readonly unread: number;
 }

@@ -4,13 +4,14 @@ import { HUB_NAME, MOST_BODY_BYTES, type MessageRecord, messageRecord } from '..
 import { type Claim } from './claimValue.ts';
 import { aboutOf, type SubjectTokens } from './streamNames.ts';
 
+const decoder = new TextDecoder();
 const EVENT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 export type Checked = { readonly record: MessageRecord } | { readonly refused: string };
 
 /** `messageId`: the `Nats-Msg-Id` of the message. */
 export function checkReceived(tokens: SubjectTokens, messageId: string, data: Uint8Array): Checked {
-  const value = parseObject(new TextDecoder().decode(data));
+  const value = parseObject(decoder.decode(data));
   if (value === undefined) return { refused: 'its body is no JSON object' };
   if (isDeeperThan(value, MOST_DEPTH)) return { refused: `its body is ${TOO_DEEP}` };
   const parsed = messageRecord.safeParse(value);
@@ -31,7 +32,7 @@ export function checkReceived(tokens: SubjectTokens, messageId: string, data: Ui
 }
 
 /** Undefined: no agent can have that name. */
-export function authorName(record: MessageRecord): string | undefined {
+function authorName(record: MessageRecord): string | undefined {
   if (record.type !== 'message.create') return HUB_NAME.test(record.author) ? record.author : undefined;
   const { agent_id: id, name } = record.author;
   return id === name && HUB_NAME.test(name) ? name : undefined;
@@ -44,7 +45,7 @@ export function publicNames(agent: string, machine: string): string[] {
 }
 
 function isPublicNameOf(name: string, agent: string, machine: string): boolean {
-  return publicNames(agent, machine).includes(name);
+  return name === agent || publicNames(agent, machine).includes(name);
 }
 
 /**
@@ -55,9 +56,9 @@ export function claimAgainst(
   claim: Claim | undefined,
   machine: string,
   publishedAt: number,
-  lastMachine: string | undefined,
+  lastMachine: () => string | undefined,
 ): string | undefined {
   if (claim?.machine === machine) return undefined;
-  const owner = claim === undefined || publishedAt < claim.since ? (lastMachine ?? machine) : claim.machine;
+  const owner = claim === undefined || publishedAt < claim.since ? (lastMachine() ?? machine) : claim.machine;
   return owner === machine ? undefined : `its author’s name belongs to machine ${owner}`;
 }

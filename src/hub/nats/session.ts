@@ -25,7 +25,7 @@ const ACK_WAIT = 30_000;
 /** How long a full stream is left alone. */
 const FULL_RETRY = 5000;
 
-export interface SessionDeps extends InboxDeps {
+export interface SessionDeps extends Omit<InboxDeps, 'isSent'> {
   readonly clock: Clock;
   readonly outbox: Outbox;
   readonly presence: Presence;
@@ -49,6 +49,8 @@ export class Session {
   #claiming: Promise<void> = Promise.resolve();
   #nextClaiming: Promise<void> | undefined;
   #denied: PermissionViolationError | undefined;
+  /** Records that were published over this connection and did not come back yet. */
+  readonly #sent = new Set<string>();
 
   constructor(connection: NatsConnection, deps: SessionDeps) {
     this.#connection = connection;
@@ -119,12 +121,13 @@ export class Session {
     await this.#updateClaims();
     await this.#manager.consumers.add(names.stream, {
       durable_name: consumerName(machine),
-      ack_policy: AckPolicy.Explicit,
+      // What is received is received in order: one acknowledgement is for everything before it.
+      ack_policy: AckPolicy.All,
       deliver_policy: DeliverPolicy.All,
       ack_wait: nanos(ACK_WAIT),
       max_ack_pending: 1000,
     });
-    this.#inbox = new Inbox(this.#deps);
+    this.#inbox = new Inbox({ ...this.#deps, isSent: (event) => this.#sent.delete(event) });
   }
 
   async #streamInfo(stream: string): Promise<StreamInfo> {
@@ -147,6 +150,7 @@ export class Session {
     // A little is left for the headers.
     if (subject === undefined || (most > 0 && data.length > most - 512)) return this.#skip(author, data.length);
     const newest = state.position.seq;
+    this.#sent.add(record.event_id);
     for (;;) {
       try {
         const { seq, duplicate } = await this.#client.publish(subject, data, { msgID: record.event_id });

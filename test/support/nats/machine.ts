@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { hubAddress } from '../../../src/protocol/hub.ts';
 import { type TestClient, unixClient } from '../testHub.ts';
+import { killedAtExit } from './killedAtExit.ts';
 import { NAME, type NatsServer } from './natsServer.ts';
 import { TcpProxy } from './tcpProxy.ts';
 
@@ -46,20 +47,25 @@ export class Machine {
     const options = { server, name: NAME, machine: this.name, credentials: this.#server.seedFile(this.name) };
     const args = [HUB, '--dir', join(this.#home, 'project'), '--port', '0'];
     args.push(...Object.entries(options).flatMap(([option, value]) => [`--${option}`, value]));
-    const [program, ...more] =
-      this.#clock === undefined ? [process.execPath] : ['faketime', '-f', this.#clock, process.execPath];
-    const child = spawn(program ?? '', [...more, ...args], {
+    const fake = this.#clock === undefined ? [] : ['-f', this.#clock, process.execPath];
+    const child = spawn(fake.length === 0 ? process.execPath : 'faketime', [...fake, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
       env: { ...process.env, HOME: this.#home, USERPROFILE: this.#home, FAKETIME_DONT_FAKE_MONOTONIC: '1' },
     });
     this.#process = child;
+    killedAtExit(child);
     createInterface({ input: child.stderr }).on('line', (line) => this.stderr.push(line));
     const output = createInterface({ input: child.stdout });
     this.#socket = await new Promise<string>((resolve, reject) => {
       output.once('line', (line) => resolve(hubAddress.parse(JSON.parse(line)).socket));
       child.once('exit', () => reject(new Error(`hub.js ended: ${this.stderr.join('\n')}`)));
     });
+  }
+
+  /** The path of the hub's socket. */
+  get socket(): string {
+    return this.#socket;
   }
 
   /** A client with a registered agent and its own session. */
@@ -78,11 +84,11 @@ export class Machine {
     this.#signal('SIGCONT');
   }
 
-  async kill(): Promise<void> {
+  async kill(how: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
     const child = this.#process;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    this.#signal('SIGKILL');
+    this.#signal(how);
     await ended;
   }
 

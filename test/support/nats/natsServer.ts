@@ -9,6 +9,7 @@ import { connect, type NatsConnection, nkeyAuthenticator, nkeys } from '@nats-io
 import { type JoinOptions } from '../../../src/hub/nats/joinOptions.ts';
 import { machinePermissions, printPermissions, setUpStream } from '../../../src/hub/nats/setUp.ts';
 import { inboxPrefix } from '../../../src/hub/nats/streamNames.ts';
+import { killedAtExit } from './killedAtExit.ts';
 
 export const NAME = 'team';
 
@@ -102,6 +103,7 @@ ${users.join('\n')} ] }`;
       env,
     });
     this.#process = child;
+    killedAtExit(child);
     const lines = createInterface({ input: child.stderr });
     await new Promise<void>((resolve, reject) => {
       // Its output is read to the end: a full pipe would stop the server.

@@ -16,8 +16,8 @@ test('a claim is taken over only after 30 days in which its machine wrote nothin
 });
 
 test('a claim of another machine speaks against a record', () => {
-  expect(claimAgainst(claim, 'alpha', 2000, 'beta')).toBeUndefined();
-  expect(claimAgainst(claim, 'beta', 2000, 'beta')).toContain('machine alpha');
+  expect(claimAgainst(claim, 'alpha', 2000, () => 'beta')).toBeUndefined();
+  expect(claimAgainst(claim, 'beta', 2000, () => 'beta')).toContain('machine alpha');
 });
 
 test('without a claim, or before it, a name belongs to the machine that used it last, or to whoever uses it first', () => {
@@ -25,9 +25,9 @@ test('without a claim, or before it, a name belongs to the machine that used it 
     [claim, 999],
     [undefined, 2000],
   ] as const) {
-    expect(claimAgainst(one, 'beta', at, undefined)).toBeUndefined();
-    expect(claimAgainst(one, 'beta', at, 'beta')).toBeUndefined();
-    expect(claimAgainst(one, 'beta', at, 'gamma')).toContain('machine gamma');
+    expect(claimAgainst(one, 'beta', at, () => undefined)).toBeUndefined();
+    expect(claimAgainst(one, 'beta', at, () => 'beta')).toBeUndefined();
+    expect(claimAgainst(one, 'beta', at, () => 'gamma')).toContain('machine gamma');
   }
 });
 

@@ -273,8 +273,8 @@ function fully(): Promise<void> {
     await serverBusy;
     await expectSameEverywhere(machines, authors);
     const seconds = (from: number) => ((performance.now() - from) / 1000).toFixed(0);
-    console.log(
-      `${MESSAGES} messages on ${machines.length} machines, ${trouble.size} troubles: sent in ${((sent - start) / 1000).toFixed(0)} s, the same everywhere ${seconds(sent)} s later`,
+    process.stdout.write(
+      `${MESSAGES} messages on ${machines.length} machines, ${trouble.size} troubles: sent in ${((sent - start) / 1000).toFixed(0)} s, the same everywhere ${seconds(sent)} s later\n`,
     );
   });
 }
