@@ -88,7 +88,7 @@ test('an edit is shown before and after it runs, with the to-do list and the fou
 });
 
 test('the path on the card opens the file at the change', async () => {
-  await workbench.card('Edit src/menu.ts').getByRole('button', { name: 'src/menu.ts', exact: true }).click();
+  await workbench.card('Edit src/menu.ts').locator('.diff-path').click();
   await workbench.page.getByRole('tab', { name: /menu\.ts/ }).waitFor();
 });
 
