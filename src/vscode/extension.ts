@@ -75,7 +75,16 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     else if (await mayHaveConversations(storageOf(context))) await load('conversations to recover');
   };
   void recover().catch((error: unknown) => shell.logger.error('could not search for conversations', error));
+  void showOnce(context).catch((error: unknown) => shell.logger.error('the chat could not be shown', error));
   return undefined;
+}
+
+/** On the first run VS Code opens the secondary side bar without any view in it, unless the user starts with it hidden. */
+async function showOnce({ globalState }: vscode.ExtensionContext): Promise<void> {
+  const visibility = vscode.workspace.getConfiguration('workbench').get('secondarySideBar.defaultVisibility');
+  if (visibility === 'hidden' || globalState.get('chatShown') === true) return;
+  await globalState.update('chatShown', true);
+  await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
 }
 
 export async function deactivate(): Promise<void> {

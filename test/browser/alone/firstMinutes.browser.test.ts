@@ -10,10 +10,6 @@ const workbench = useWorkbench({
 test('clicks alone lead from the open chat to a delivered chip, and the Explorer stays beside it', async () => {
   await workbench.chat().locator('.welcome').waitFor();
   await workbench.screenshot('first-open');
-  await workbench.page
-    .getByRole('tab', { name: /Explorer/ })
-    .first()
-    .click();
   await workbench.chat().getByRole('button', { name: 'tour', exact: true }).click();
   const question = workbench.card(/^Ask Open README\.md/);
   await question.getByText('Change it for me').click();
