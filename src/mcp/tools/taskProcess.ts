@@ -9,6 +9,8 @@ import { resultText } from './contentText.ts';
 
 /** What is kept of its output. */
 const MOST_OUTPUT = 2 * 1024 * 1024;
+/** So often it is looked for again after a failure. */
+const MOST_FAILURES = 20;
 
 export interface TaskProcessDeps {
   readonly server: string;
@@ -123,7 +125,7 @@ export class TaskProcess implements SupervisedCommand {
 
   async #follow(started: McpTask | undefined): Promise<void> {
     let task = started;
-    for (;;) {
+    for (let failures = 1; ; failures++) {
       task ??= await this.#deps.resume((params) => this.ask(params), this.#over.signal);
       if (this.#isOver) return;
       if (task === undefined) throw new Error('its server is not configured any more');
@@ -133,11 +135,23 @@ export class TaskProcess implements SupervisedCommand {
         return;
       } catch (error) {
         if (this.#isOver) return;
-        // The connection was lost: it is followed again once the server is back.
+        // The connection was lost: it is followed again once the server is back. A server may also have forgotten the task.
+        if (failures >= MOST_FAILURES) throw error;
         this.#deps.report(error);
         task = undefined;
+        await this.#pause(failures * 1000);
       }
     }
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const done = () => resolve();
+    const timer = this.#deps.clock.after(milliseconds, done);
+    this.#over.signal.addEventListener('abort', done, { once: true });
+    await promise;
+    this.#over.signal.removeEventListener('abort', done);
+    timer.dispose();
   }
 
   #settle(end: Awaited<ReturnType<McpTask['settle']>>): void {
