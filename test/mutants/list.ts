@@ -5,5 +5,4 @@ import { type Mutant } from './mutate.ts';
 import { outerMutants } from './outerMutants.ts';
 import { pluginMutants } from './pluginMutants.ts';
 
-export const mutants: readonly Mutant[] = [...coreMutants, ...outerMutants, ...pluginMutants];
-export const mutants: readonly Mutant[] = [...coreMutants, ...outerMutants, ...hubMutants];
+export const mutants: readonly Mutant[] = [...coreMutants, ...outerMutants, ...pluginMutants, ...hubMutants];
