@@ -212,7 +212,10 @@ if (hasNatsServer) {
   const BURST = 25;
   const MESSAGES = 4000;
   const server = await NatsServer.start(['alpha', 'beta']);
-  const [near, far] = [await Machine.start('alpha', server), await Machine.start('beta', server)];
+  const [near, far] = [
+    await Machine.start('alpha', server, { direct: true }),
+    await Machine.start('beta', server, { direct: true }),
+  ];
   for (const machine of [near, far]) await untilConnected(await machine.agent(`watcher-${machine.name}`));
   const openAll = Array.from({ length: PUBLISHERS }, (_, index) => openLines(near.socket, `author${index}`));
   const authors = await Promise.all(openAll);

@@ -25,6 +25,8 @@ export class Machine {
   readonly #clock: string | undefined;
   #process: ChildProcess | undefined;
   #socket = '';
+  /** Past the proxy, which costs time. */
+  #direct = false;
 
   private constructor(name: string, server: NatsServer, proxy: TcpProxy, home: string, clock: string | undefined) {
     this.name = name;
@@ -34,16 +36,21 @@ export class Machine {
     this.#clock = clock;
   }
 
-  static async start(name: string, server: NatsServer, clock?: string): Promise<Machine> {
+  static async start(
+    name: string,
+    server: NatsServer,
+    { clock, direct = false }: { clock?: string | undefined; direct?: boolean } = {},
+  ): Promise<Machine> {
     const home = await mkdtemp(join(tmpdir(), `earshot-${name}-`));
     await mkdir(join(home, 'project'));
     const machine = new Machine(name, server, await TcpProxy.start(server.port), home, clock);
+    machine.#direct = direct;
     await machine.start();
     return machine;
   }
 
   async start(): Promise<void> {
-    const server = `nats://127.0.0.1:${this.proxy.port}`;
+    const server = `nats://127.0.0.1:${this.#direct ? this.#server.port : this.proxy.port}`;
     const options = { server, name: NAME, machine: this.name, credentials: this.#server.seedFile(this.name) };
     const args = [HUB, '--dir', join(this.#home, 'project'), '--port', '0'];
     args.push(...Object.entries(options).flatMap(([option, value]) => [`--${option}`, value]));

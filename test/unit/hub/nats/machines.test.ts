@@ -116,7 +116,7 @@ async function expectSameEverywhere(machines: readonly Machine[], authors: reado
 }
 
 async function startAll(server: NatsServer, clocks: readonly (string | undefined)[]): Promise<Machine[]> {
-  return Promise.all(NAMES.map((name, index) => Machine.start(name, server, clocks[index])));
+  return Promise.all(NAMES.map((name, index) => Machine.start(name, server, { clock: clocks[index] })));
 }
 
 async function startAuthors(machines: readonly Machine[]): Promise<Author[]> {
