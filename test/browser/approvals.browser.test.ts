@@ -43,6 +43,8 @@ test('with the mouse: Approve, then Always, then no further question', async () 
   expect(await always.getAttribute('title')).toContain('echo ever');
   await always.click();
   await workbench.settled();
+  // Three finished calls of one tool are one row.
+  await workbench.card('Ran 3 commands').getByRole('button').click();
   expect(await workbench.card('Run echo ever').count()).toBe(2);
   expect(results()).toEqual(['once\n(exit code 0)', 'ever\n(exit code 0)', 'ever\n(exit code 0)']);
 });

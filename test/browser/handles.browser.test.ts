@@ -75,6 +75,7 @@ test('a running command is moved to the background, listed, shown in a terminal,
 
   await button('Stop echo-serving-sleep-1000').click();
   await list()
+    .locator('.handle')
     .getByText(/was stopped \(by the user\)/)
     .waitFor();
   await button('Remove echo-serving-sleep-1000 from the list').click();
@@ -115,6 +116,7 @@ test('a command that waits for input is answered in the terminal; the list in ev
   await workbench.screenshot('handles-typed');
   await button('Stop setup').click();
   await list()
+    .locator('.handle')
     .getByText(/was stopped/)
     .waitFor();
 });
@@ -144,6 +146,7 @@ test('after the extension host is killed, a running, an ended and a waiting comm
   await workbench.openChat();
   await openList();
   await list()
+    .locator('.handle')
     .getByText(/ended with exit code 7/)
     .waitFor();
   await list()
@@ -173,6 +176,7 @@ test('after the extension host is killed, a running, an ended and a waiting comm
   await expect
     .poll(() =>
       list()
+        .locator('.handle')
         .getByText(/was stopped/)
         .count(),
     )

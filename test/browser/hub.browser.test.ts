@@ -109,7 +109,7 @@ test('two windows and an outside agent ask and answer each other, also when the 
   expect(messages.at(-1)).toMatchObject({ role: 'tool', content: expect.stringContaining('Which port?') as string });
   await workbench
     .transcript(one)
-    .getByRole('button', { name: `message.received from ${second}` })
+    .getByRole('button', { name: `Message from an agent · from ${second}` })
     .first()
     .waitFor();
   await workbench.screenshot('hub-question', one);
