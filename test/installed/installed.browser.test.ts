@@ -7,14 +7,6 @@ import { makeVsix } from '../host/vsix.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 const file = join(repository, '.build', 'earshot.vsix');
-/** Dependencies that nothing uses yet. */
-const NOT_PACKAGED = [
-  '@modelcontextprotocol/client',
-  '@modelcontextprotocol/ext-tasks',
-  '@nats-io/jetstream',
-  '@nats-io/kv',
-  '@nats-io/transport-node',
-];
 const workbench = useWorkbench(async () => {
   await makeVsix(file, () => undefined);
   return { installed: file };
@@ -59,7 +51,7 @@ test('the package has the licence texts of all bundled code', async () => {
     dependencies: Record<string, string>;
   };
   const named = notices.split(/^-{80}$/m).map((part) => part.trim().split('\n')[0] ?? '');
-  for (const [name, version] of Object.entries(dependencies).filter(([one]) => !NOT_PACKAGED.includes(one)))
+  for (const [name, version] of Object.entries(dependencies))
     expect(named).toContainEqual(expect.stringMatching(new RegExp(`^${RegExp.escape(`${name} ${version} (`)}`)));
   const texts = notices.split(/^-{80}$/m).slice(1);
   expect(texts.filter((text) => !/permission|redistribution|licensed under|apache license/i.test(text))).toEqual([]);

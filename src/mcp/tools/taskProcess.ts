@@ -119,7 +119,8 @@ export class TaskProcess implements SupervisedCommand {
     this.#emitter.dispose();
   }
 
-  get #isOver(): boolean {
+  /** A method, since it changes while a task is awaited. */
+  #hasEnded(): boolean {
     return this.#over.signal.aborted || this.#end !== undefined;
   }
 
@@ -127,14 +128,14 @@ export class TaskProcess implements SupervisedCommand {
     let task = started;
     for (let failures = 1; ; failures++) {
       task ??= await this.#deps.resume((params) => this.ask(params), this.#over.signal);
-      if (this.#isOver) return;
+      if (this.#hasEnded()) return;
       if (task === undefined) throw new Error('its server is not configured any more');
       this.#current = task;
       try {
         this.#settle(await task.settle((state, message) => this.#show(state, message), this.#over.signal));
         return;
       } catch (error) {
-        if (this.#isOver) return;
+        if (this.#hasEnded()) return;
         // The connection was lost: it is followed again once the server is back. A server may also have forgotten the task.
         if (failures >= MOST_FAILURES) throw error;
         this.#deps.report(error);

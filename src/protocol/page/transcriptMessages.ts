@@ -22,7 +22,6 @@ export const transcriptMessages = [
 ] as const;
 
 /** Buttons of an error. */
-const NOTICE_ACTIONS = ['retry_turn', 'set_api_key', 'choose_model', 'open_settings'] as const;
 export interface NoticeActionMessage {
-  readonly type: (typeof NOTICE_ACTIONS)[number];
+  readonly type: 'retry_turn' | 'set_api_key' | 'choose_model' | 'open_settings';
 }
