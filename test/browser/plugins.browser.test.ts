@@ -1,17 +1,9 @@
 // Program plugins as a person sees them: the view with states, approval with command and hashes, log, restart.
-import { chmod, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
-
-const workbench = useSharedWorkbench(async () => ({
-  settings: {
-    'earshot.plugins.programs': {
-      kettle: { command: ['./kettle.sh'], approve: true },
-      denied: { command: ['/bin/true'], run: 'deny' },
-    },
-  },
-}));
 
 const KETTLE = `#!/bin/sh
 while IFS= read -r line; do
@@ -23,11 +15,24 @@ while IFS= read -r line; do
 done
 `;
 
+let temporary = '';
+const workbench = useSharedWorkbench(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'earshot-kettle-'));
+  const path = join(temporary, 'kettle.sh');
+  await writeFile(path, KETTLE, { mode: 0o755 });
+  return {
+    settings: {
+      'earshot.plugins.programs': {
+        kettle: { command: [path], approve: true },
+        denied: { command: ['/bin/true'], run: 'deny' },
+      },
+    },
+  };
+});
+afterAll(() => rm(temporary, { recursive: true, force: true }));
+
 test('a plugin is approved with its command and hash, run, shown as running, restarted and stopped', async () => {
   const { page } = workbench;
-  const path = join(workbench.folder, 'kettle.sh');
-  await writeFile(path, KETTLE);
-  await chmod(path, 0o755);
   await workbench.openChat();
   const head = page.getByRole('button', { name: /Program Plugins/ });
   await head.waitFor();
@@ -36,8 +41,8 @@ test('a plugin is approved with its command and hash, run, shown as running, res
   await row(/kettle, Not approved/).waitFor();
   await row(/denied, Denied by the settings/).waitFor();
   await workbench.screenshot('plugins-not-approved');
-  await row(/kettle/).hover();
-  await row(/kettle/)
+  await row(/^kettle, /).hover();
+  await row(/^kettle, /)
     .getByRole('button', { name: 'Approve Program Plugin…' })
     .click();
   const dialog = page.getByRole('dialog');
@@ -45,29 +50,29 @@ test('a plugin is approved with its command and hash, run, shown as running, res
   await workbench.screenshot('plugins-approval');
   await dialog.getByRole('button', { name: 'Approve' }).click();
   await row(/kettle, Not running/).waitFor();
-  await row(/kettle/).hover();
-  await row(/kettle/)
+  await row(/^kettle, /).hover();
+  await row(/^kettle, /)
     .getByRole('button', { name: 'Run Plugin…' })
     .click();
   await page.getByText('Arguments for kettle').waitFor();
   await page.keyboard.press('Enter');
   await row(/kettle, Running/).waitFor();
   await workbench.screenshot('plugins-running');
-  await row(/kettle/).hover();
-  await row(/kettle/)
+  await row(/^kettle, /).hover();
+  await row(/^kettle, /)
     .getByRole('button', { name: 'Restart Program Plugin' })
     .click();
   await row(/kettle, Running/).waitFor();
-  await row(/kettle/).hover();
-  await row(/kettle/)
+  await row(/^kettle, /).hover();
+  await row(/^kettle, /)
     .getByRole('button', { name: 'Show Log of Program Plugin' })
     .click();
   await page.getByText('The kettle is on.').first().waitFor();
   await workbench.screenshot('plugins-log');
-  await row(/kettle/).hover();
-  await row(/kettle/)
+  await row(/^kettle, /).hover();
+  await row(/^kettle, /)
     .getByRole('button', { name: 'Stop Program Plugin' })
     .click();
   await row(/kettle, Not running/).waitFor();
-  expect(await row(/kettle/).count()).toBe(1);
+  expect(await row(/^kettle, /).count()).toBe(1);
 });

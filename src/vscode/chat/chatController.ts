@@ -286,11 +286,15 @@ export class Chat implements ShownChat, Disposable {
     this.activities.seen(target);
     this.#deps.keepAlive.rejoin(target);
     frontend.show(target, [], draft);
-    if (id === undefined) await composing.started(target);
+    if (id === undefined) await composing.moveTo(target);
     const opened = await earshot.open(target);
     if (!opened.ok) {
       this.#storage = opened.failure;
       this.#shown = undefined;
+      if (id === undefined) {
+        frontend.show(undefined, []);
+        await composing.moveTo(undefined);
+      }
       return;
     }
     this.#storage = undefined;

@@ -65,8 +65,11 @@ export class Composing {
     return text;
   }
 
-  /** A message turned the new chat into this conversation; what was typed and attached since belongs to it. */
-  async started(conversation: string): Promise<void> {
+  /**
+   * A message turned the new chat into this conversation, and what was typed and attached since belongs to it. Undefined: the
+   * conversation could not be stored, so it is a new chat again.
+   */
+  async moveTo(conversation: string | undefined): Promise<void> {
     const before = this.#drafts;
     const [text, kept] = [this.#text, this.#kept];
     this.#drafts = this.#deps.draftsOf(conversation);

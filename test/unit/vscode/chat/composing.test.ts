@@ -153,7 +153,7 @@ test('each conversation has its own text and attachments; a started conversation
   await composing.draftChanged('for the new chat, longer', undefined);
   expect(await composing.show(undefined)).toBe('for the new chat, longer');
   expect(attachments()).toEqual([]);
-  await composing.started('b');
+  await composing.moveTo('b');
   expect(await composing.show('a')).toBe('for a');
   expect(attachments()).toMatchObject([{ kind: 'file', id: 'src/menu.ts' }]);
   expect(await composing.show('b')).toBe('for the new chat, longer');
