@@ -54,7 +54,11 @@ test('the package has the licence texts of all bundled code', async () => {
   for (const [name, version] of Object.entries(dependencies))
     expect(named).toContainEqual(expect.stringMatching(new RegExp(`^${RegExp.escape(`${name} ${version} (`)}`)));
   const texts = notices.split(/^-{80}$/m).slice(1);
-  expect(texts.filter((text) => !/permission|redistribution|licensed under|apache license|free and unencumbered/i.test(text))).toEqual([]);
+  expect(
+    texts.filter(
+      (text) => !/permission|redistribution|licensed under|apache license|free and unencumbered/i.test(text),
+    ),
+  ).toEqual([]);
 });
 
 test('the installed extension answers a message, runs an approved command and shows its output', async () => {
