@@ -69,6 +69,8 @@ test('a hidden view: a message whose button shows the approval', async () => {
   const message = centre.locator('.notification-list-item').filter({ hasText: 'needs your approval' }).first();
   await workbench.screenshot('panel-message');
   await message.getByRole('button', { name: 'Show', exact: true }).click();
+  // It would cover the composer.
+  if (await centre.isVisible()) await workbench.command('Notifications: Hide Notifications');
   await workbench.card('Run echo two').getByRole('button', { name: 'Approve' }).click();
   await workbench.settled();
 });
