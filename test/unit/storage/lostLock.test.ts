@@ -76,9 +76,11 @@ test('a removed lock file allows no second owner while the first lives, and is c
   const owner = await ownElsewhere();
   await rm(place('lock.db'));
   expect(await windowHere().lock.acquire(ID)).toBeUndefined();
-  // With both files gone, the owner locks the new file as soon as it notices.
+  // With both files gone, the owner locks the new file as soon as it notices. Stopped, since it must not see one without the other.
+  owner.kill('SIGSTOP');
   await rm(place('lock.db'), { force: true });
-  await rm(place('owner.json'));
+  await rm(place('owner.json'), { force: true });
+  owner.kill('SIGCONT');
   await expect
     .poll(() => readFile(place('owner.json'), 'utf8').catch(() => ''), { timeout: 30_000 })
     .toContain('elsewhere');
