@@ -55,15 +55,19 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
     await mcp?.close();
     for (const one of [mcp, log]) if (one !== undefined) held.release(one);
   };
+  let reported: ReadonlySet<string> = new Set();
   const read = async (earshot: Earshot) => {
     const { servers, problems } = await readConfiguration({ workspace, files: realFileSystem, profileFile });
-    await vscode.commands.executeCommand('setContext', HAS_MCP_SERVERS, servers.length > 0);
-    if (servers.length > 0) await (await loaded(earshot)).servers.configure(servers);
-    else await unload();
-    for (const problem of problems) {
+    const known = reported;
+    reported = new Set(problems);
+    // The configuration is read again after every change of a file or a setting.
+    for (const problem of problems.filter((one) => !known.has(one))) {
       logger.warn(`MCP: ${problem}`);
       notice(`MCP servers: ${problem}`);
     }
+    await vscode.commands.executeCommand('setContext', HAS_MCP_SERVERS, servers.length > 0);
+    if (servers.length > 0) await (await loaded(earshot)).servers.configure(servers);
+    else await unload();
   };
   const choose = async (target: unknown, title: string): Promise<McpServer | undefined> => {
     const all = part.mcp?.servers.all ?? [];
