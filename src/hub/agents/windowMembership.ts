@@ -49,7 +49,7 @@ export interface WindowMembership {
   close(): Promise<void>;
 }
 
-/** Joins the hub of a folder, for whoever has agents of their own. */
+/** Joins the hub of a folder, for a program that has agents of its own. */
 export async function joinHub(deps: MembershipDeps): Promise<Membership> {
   const { sqlite, files, clock, report, workspaceFolder, home = homedir() } = deps;
   const folder = await hubFolder(workspaceFolder, home);

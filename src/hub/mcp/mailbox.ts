@@ -29,7 +29,7 @@ interface Opened {
 export class Mailbox {
   readonly #deps: MailboxDeps;
   #opened: Promise<Opened> | undefined;
-  /** Handed out and not yet marked as read: whoever died with them gets them again. */
+  /** Handed out and not yet marked as read: an agent that died with them gets them again. */
   #handedOut = new Set<string>();
 
   constructor(deps: MailboxDeps) {

@@ -121,7 +121,7 @@ export class Inbox {
       if (seq > state.position.seq) state.setPosition({ seq, time });
       if (delivered !== undefined) this.#acknowledge(delivered);
     });
-    // Whoever waits for it next is told.
+    // The next caller that waits for it gets the error.
     this.#stored.catch(() => undefined);
     if (this.#storing.size >= MOST_STORING) await this.#stored;
   }

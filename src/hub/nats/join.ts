@@ -1,4 +1,4 @@
-// The entry point for whoever serves a hub: joins it with other machines as options or settings say. Loads NATS only if a server is
+// The entry point for a process that serves a hub: joins it with other machines as options or settings say. Loads NATS only if a server is
 // named, and reports wrong options in `health` instead of failing, since everything local must go on.
 import { type TryLock } from '../../node/kernelLock.ts';
 import { type HubLink, type HubSide } from '../hubLink.ts';
