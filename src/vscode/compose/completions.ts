@@ -2,7 +2,8 @@
 import * as vscode from 'vscode';
 import { describeFailure, type Result } from '../../base/errors.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
-import { type Model, type UserFiles } from '../../core/ports/ports.ts';
+import { type Model } from '../../core/ports/ports.ts';
+import { type UserFiles } from '../../core/ports/userFiles.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type ServerResources } from '../../mcp/resources/serverResources.ts';
 import { realClock } from '../../node/realClock.ts';
@@ -10,7 +11,7 @@ import { type Chat } from '../chat/chatController.ts';
 import { type AttachedResource, type Composing } from '../chat/composing.ts';
 import { type CompletionsHandlers } from '../chat/pageHandlers.ts';
 import { type CommandHandlers } from '../commands.ts';
-import { commandSource, promptSource } from '../completions/commandSources.ts';
+import { commandSource, promptSource, skillSource } from '../completions/commandSources.ts';
 import { writeCommitMessage } from '../completions/commitMessage.ts';
 import { type AttachedText, Completions } from '../completions/completions.ts';
 import { editorCommands } from '../completions/editorCommands.ts';
@@ -50,12 +51,9 @@ export function composeCompletions({ held, report }: Window, parts: CompletionPa
     notice,
     ask: askForValue,
   };
-  const sources = [
-    ...mentionSources(deps),
-    commandSource(),
-    promptSource(workspace, parts.userFiles),
-    ...serverSources(ofServers),
-  ];
+  const { userFiles } = parts;
+  const ofFiles = [promptSource(workspace, userFiles), skillSource(workspace, userFiles)];
+  const sources = [...mentionSources(deps), commandSource(), ...ofFiles, ...serverSources(ofServers)];
   for (const source of sources) held.add(completions.register(source));
   const handlers: CompletionsHandlers = {
     complete: async ({ trigger, query }) => frontend.reply(await completions.list(trigger, query)),
