@@ -21,9 +21,10 @@ interface Properties {
   readonly post: Actions['post'];
   readonly keepDraft: (text: string) => void;
   readonly readDiff: Actions['readDiff'];
+  readonly readMedia: Actions['readMedia'];
 }
 
-export function App({ state, post, keepDraft, readDiff }: Properties) {
+export function App({ state, post, keepDraft, readDiff, readMedia }: Properties) {
   const field = useRef<HTMLTextAreaElement>(null);
   const page = useRef<HTMLElement>(null);
   const [draft, setDraftState] = useState('');
@@ -38,6 +39,7 @@ export function App({ state, post, keepDraft, readDiff }: Properties) {
       copy: (text) => navigator.clipboard.writeText(text),
       focusComposer: () => field.current?.focus(),
       readDiff,
+      readMedia,
     }),
     [post],
   );

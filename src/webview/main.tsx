@@ -4,6 +4,7 @@ import { describeError } from '../base/errors.ts';
 import type { FromPage, ToPage } from '../protocol/webview.ts';
 import { App } from './app.tsx';
 import { DiffReader } from './diffs.ts';
+import { MediaReader } from './mediaReader.ts';
 import { FailedPage, Restarts, RootBoundary } from './restarts.tsx';
 import { playSound } from './sound.ts';
 import { initialState, reduce } from './state.ts';
@@ -30,6 +31,7 @@ window.addEventListener('error', (event) => report(event.error ?? event.message)
 window.addEventListener('unhandledrejection', (event) => report(event.reason));
 
 const diffs = new DiffReader(post);
+const media = new MediaReader(post);
 const restarts = new Restarts(() => performance.now());
 let root = document.getElementById('root');
 let state = initialState;
@@ -45,7 +47,13 @@ function draw(): void {
   try {
     render(
       <RootBoundary onFail={fail}>
-        <App state={state} post={post} keepDraft={keepDraft} readDiff={(call) => diffs.read(call)} />
+        <App
+          state={state}
+          post={post}
+          keepDraft={keepDraft}
+          readDiff={(call) => diffs.read(call)}
+          readMedia={(hash) => media.read(hash)}
+        />
       </RootBoundary>,
       root,
     );
@@ -121,6 +129,10 @@ window.addEventListener('message', (event: MessageEvent<unknown>) => {
     diffs.resolve(event.data.call, event.data.files);
     return;
   }
+  if (event.data.type === 'media') {
+    media.resolve(event.data.hash, event.data.data);
+    return;
+  }
   try {
     const { snapshotRequests } = state;
     if (event.data.type === 'snapshot') sendDraft();
@@ -145,6 +157,7 @@ const TO_PAGE = new Set<string>([
   'sound',
   'restore_draft',
   'diff',
+  'media',
 ] satisfies ToPage['type'][]);
 
 /** Messages of the editor itself arrive here too; they are ignored. */

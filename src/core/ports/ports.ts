@@ -5,6 +5,8 @@ import { type Event } from '../../base/emitter.ts';
 import { type Failure, type Result } from '../../base/errors.ts';
 import { type CallPreview } from '../../protocol/diffView.ts';
 import { type Attachment, type ShownHandle, type Usage } from '../../protocol/event.ts';
+import { type FormField } from '../../protocol/form.ts';
+import { type CardMediaType } from '../../protocol/media.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
@@ -131,6 +133,14 @@ export interface ToolOutcome {
   readonly tools?: readonly string[];
   /** Resources of MCP servers whose content the result shows, as `resourceName` names them: their changes are reported. */
   readonly resources?: readonly string[];
+  /** Shown on the card only. */
+  readonly media?: readonly ShownMedia[];
+}
+
+/** An image or a recording in a result, for the card of the call. */
+export interface ShownMedia {
+  readonly mediaType: CardMediaType;
+  readonly bytes: Uint8Array;
 }
 
 export interface Touched {
@@ -212,6 +222,8 @@ export interface Question {
   readonly options?: readonly string[];
   /** Any number of the options may be chosen. */
   readonly several?: boolean;
+  /** A form to fill in; the answer is as `protocol/form.ts` says. Excludes the options. */
+  readonly fields?: readonly FormField[];
 }
 
 export interface InquiryRequest extends Question {

@@ -31,6 +31,7 @@ export function pageHtml({ source, nonce, language, bundle, uri }: PageHtmlOptio
     `style-src ${source}`,
     `font-src ${source}`,
     `img-src ${source} data:`,
+    'media-src data:',
   ].join('; ');
   return `<!DOCTYPE html>
 <html lang="${/^[\w-]+$/.test(language) ? language : 'en'}">

@@ -8,6 +8,7 @@ import { type GivenAttachment } from '../../core/agent/userText.ts';
 import { type Library } from '../../core/library.ts';
 import { type QueuedMessage } from '../../core/ports/ports.ts';
 import { type Snapshots, type Store } from '../../core/ports/storage.ts';
+import { type ToPage } from '../../protocol/webview.ts';
 import { applyCode, insertCode, runInTerminal } from './codeActions.ts';
 import { type TranscriptHandlers } from './pageHandlers.ts';
 import { resend } from './resending.ts';
@@ -23,6 +24,7 @@ export interface TranscriptActionsDeps {
   open(id: string): Promise<void>;
   newId(): string;
   notice(text: string): void;
+  reply(message: Extract<ToPage, { type: 'media' }>): void;
 }
 
 export class TranscriptActions implements Disposable {
@@ -51,6 +53,16 @@ export class TranscriptActions implements Disposable {
     insert_code: ({ text }) => insertCode(text),
     apply_code: ({ text }) => applyCode(text),
     run_in_terminal: ({ text }) => runInTerminal(text),
+    read_media: async ({ hash }) => {
+      // Only what a card of the shown conversation names.
+      const items = this.#deps.earshot.get(this.#deps.shown() ?? '')?.log.state.transcript.items ?? [];
+      const isShown = items.some(
+        (item) => item.type === 'tool' && item.media?.some((one) => one.hash === hash) === true,
+      );
+      const bytes = isShown ? await this.#deps.snapshots.get(hash) : undefined;
+      const data = bytes && Buffer.from(bytes).toString('base64');
+      this.#deps.reply({ type: 'media', hash, ...(data !== undefined && { data }) });
+    },
     open_diff: ({ call, path }) => this.#openDiff(call, path),
     send_queued: ({ id }) =>
       this.#onShown(async (shown) => {

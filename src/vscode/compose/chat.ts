@@ -134,6 +134,7 @@ export function composeView(
       open: (id) => chat.open(id),
       newId: () => realIds.ulid(),
       notice: (text) => chat.notice('info', text),
+      reply: (message) => frontend.reply(message),
     }),
   );
   const view = held.add(
