@@ -132,6 +132,7 @@ export function compose(
     keepAlive: chatting.keepAlive,
     storage,
     tree: pluginsTree,
+    model,
   });
   return {
     ready: Promise.all([chatting.restore().finally(() => plugins.start()), hub.refresh()]).then(() => undefined),

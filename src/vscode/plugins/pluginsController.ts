@@ -13,6 +13,7 @@ import { WindowSocket } from '../../plugins/host/windowSocket.ts';
 import { createInit } from '../../plugins/initMessage.ts';
 import { type PluginPorts } from '../../plugins/pluginPorts.ts';
 import { SharedParts } from '../../plugins/sharedParts.ts';
+import { WEB_CHAT } from '../../protocol/webChat.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 import { absoluteOf } from '../workspace/fileUris.ts';
 import { chooseArguments, choosePlugin, confirmAttach, confirmRun } from './pluginDialogs.ts';
@@ -20,10 +21,12 @@ import { pluginRow } from './pluginRows.ts';
 import { readPrograms, withUserFallback } from './pluginSettings.ts';
 import { PluginChannels } from './pluginChannels.ts';
 import { type PluginRows } from './pluginsTree.ts';
+import { WebChatController, type WebChatDeps } from './webChatController.ts';
 
 export interface PluginsControllerDeps {
   readonly context: vscode.ExtensionContext;
   readonly ports: PluginPorts;
+  readonly model: WebChatDeps['model'];
 }
 
 /** What a command is given: a row of the view, or a name from elsewhere. */
@@ -37,6 +40,7 @@ export class PluginsController implements PluginRows, Disposable {
   readonly #held = new DisposableStore();
   readonly #shared: SharedParts;
   readonly #host: PluginHost;
+  readonly #webChat: WebChatController;
   readonly #channels: PluginChannels;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #consent: ProgramConsent;
@@ -66,6 +70,14 @@ export class PluginsController implements PluginRows, Disposable {
       new PluginHost({ ...this.#common(), consent: this.#consent, programs, isTrusted, shared: this.#shared }),
     );
     this.#held.add(this.#host.onDidChange(() => this.#changed.fire()));
+    this.#webChat = new WebChatController({
+      ...this.#common(),
+      ...{ context, isTrusted, shared: this.#shared, model: deps.model },
+      settings: () => ports.settings(),
+      folder: workspaceFolder,
+    });
+    this.#held.add(this.#webChat.host);
+    this.#held.add(this.#webChat.host.onDidChange(() => this.#changed.fire()));
     this.#held.add(
       vscode.workspace.onDidGrantWorkspaceTrust(() => {
         void this.#host.startAll().catch(this.#report('program plugins could not be started'));
@@ -82,7 +94,7 @@ export class PluginsController implements PluginRows, Disposable {
   readonly onDidChange = this.#changed.event;
 
   get hasAttached(): boolean {
-    return (this.#socket?.statuses.length ?? 0) > 0;
+    return (this.#socket?.statuses.length ?? 0) > 0 || this.#webChat.host.statuses.length > 0;
   }
 
   /** Resolves once the window's socket listens; what starts with the window may still wait for the user. */
@@ -95,7 +107,7 @@ export class PluginsController implements PluginRows, Disposable {
 
   async rows(): Promise<readonly vscode.TreeItem[]> {
     const { problems } = readPrograms();
-    const statuses = [...this.#host.statuses, ...(this.#socket?.statuses ?? [])];
+    const statuses = [...this.#host.statuses, ...this.#webChat.host.statuses, ...(this.#socket?.statuses ?? [])];
     return [
       ...statuses.map(pluginRow),
       ...[...problems].map(([name, problem]) => {
@@ -112,21 +124,26 @@ export class PluginsController implements PluginRows, Disposable {
       const chosen = readChosen(item);
       const name = chosen?.name ?? (await choosePlugin(this.#host.statuses));
       if (name === undefined) return;
+      if (name === WEB_CHAT) {
+        await this.#webChat.open();
+        return;
+      }
       const args = chosen?.args ?? (await chooseArguments(name));
       if (args !== undefined) await this.#show(this.#host.run(name, args), name);
     },
     approve: (item?: unknown) => this.#with(item, (name) => this.#show(this.#host.approve(name), name)),
     stop: (item?: unknown) =>
       this.#with(item, async (name) => {
-        await Promise.all([this.#host.stop(name), this.#socket?.stop(name)]);
+        await Promise.all([this.#hostOf(name).stop(name), this.#socket?.stop(name)]);
       }),
-    restart: (item?: unknown) => this.#with(item, (name) => this.#show(this.#host.restart(name), name)),
+    restart: (item?: unknown) => this.#with(item, (name) => this.#show(this.#hostOf(name).restart(name), name)),
+    openWebChat: () => this.#webChat.open(),
     showLog: (item?: unknown) => this.#with(item, async (name) => this.#channels.show(name)),
   };
 
   /** Shuts all plugins down. */
   async close(): Promise<void> {
-    await Promise.all([this.#host.close(), this.#socket?.close()]);
+    await Promise.all([this.#host.close(), this.#webChat.host.close(), this.#socket?.close()]);
   }
 
   dispose(): void {
@@ -174,6 +191,10 @@ export class PluginsController implements PluginRows, Disposable {
         ),
       openOutput: (name: string) => this.#channels.open(name),
     };
+  }
+
+  #hostOf(name: string): PluginHost {
+    return name === WEB_CHAT ? this.#webChat.host : this.#host;
   }
 
   async #with(item: unknown, act: (name: string) => Promise<void>): Promise<void> {
