@@ -80,6 +80,8 @@ const usageSchema = z.strictObject({
 });
 export type Usage = z.infer<typeof usageSchema>;
 
+/** A text that a request had, stored by its hash. */
+const namedTextSchema = z.strictObject({ name: z.string(), hash: z.string() });
 const failureSchema = z.strictObject({ code: z.string(), message: z.string(), nextStep: z.string().optional() });
 
 /** The fields of each event type, besides the envelope. */
@@ -116,7 +118,9 @@ const bodies = {
     tools: z.array(z.string()),
     /** The tools of MCP servers, each with a hash of its description. */
     servers: z.array(z.strictObject({ name: z.string(), tools: z.record(z.string(), z.string()) })).optional(),
-    instructions: z.array(z.strictObject({ name: z.string(), hash: z.string() })),
+    instructions: z.array(namedTextSchema),
+    /** Absent: there were none, or an earlier version wrote this. */
+    skills: z.array(namedTextSchema).optional(),
   },
   /** `arguments_text`: the arguments verbatim, if they were not a JSON object. */
   tool_call_request: {

@@ -90,7 +90,7 @@ export function compose(
     ...{ workspace, buffers, onDidChangeFiles },
     frontend: frontends.all,
     notice: (text) => frontends.notice('warning', text),
-    tools: composeTools({ tasks, ofLanguages: languages.tools }),
+    tools: composeTools({ tasks, ofLanguages: languages.tools, userFiles }),
     producers: [
       ...createProducers({ ...base, snapshots, workspace }),
       createHandlesProducer({ ...base, handles }),

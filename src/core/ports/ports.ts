@@ -19,6 +19,7 @@ import { type ObservedProcess, type ProcessObserver } from './processes.ts';
 import { type DeliveryPoint, type ProducerHost, type Sample } from './producers.ts';
 import { type Checkpoints, type Lock, type Snapshots, type Store } from './storage.ts';
 import { type ToolTraits } from './toolTraits.ts';
+import { type UserFiles } from './userFiles.ts';
 import { type Buffers, type FilePath, type Workspace } from './workspace.ts';
 
 export type { Clock } from '../../base/clock.ts';
@@ -296,12 +297,6 @@ export interface Permissions {
   has(rule: string): boolean;
   /** Resolves once it is on disk. */
   add(rule: string): Promise<void>;
-}
-
-/** The user's own files for every workspace: instructions and prompts. Undefined or empty if there are none. */
-export interface UserFiles {
-  read(name: string): Promise<string | undefined>;
-  list(folder: string): Promise<readonly string[]>;
 }
 
 /**

@@ -2,14 +2,15 @@
 import * as vscode from 'vscode';
 import { describeFailure, type Result } from '../../base/errors.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
-import { type Model, type UserFiles } from '../../core/ports/ports.ts';
+import { type Model } from '../../core/ports/ports.ts';
+import { type UserFiles } from '../../core/ports/userFiles.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { realClock } from '../../node/realClock.ts';
 import { type Chat } from '../chat/chatController.ts';
 import { type Composing } from '../chat/composing.ts';
 import { type CompletionsHandlers } from '../chat/pageHandlers.ts';
 import { type CommandHandlers } from '../commands.ts';
-import { commandSource, promptSource } from '../completions/commandSources.ts';
+import { commandSource, promptSource, skillSource } from '../completions/commandSources.ts';
 import { writeCommitMessage } from '../completions/commitMessage.ts';
 import { type AttachedText, Completions } from '../completions/completions.ts';
 import { editorCommands } from '../completions/editorCommands.ts';
@@ -38,7 +39,9 @@ export function composeCompletions({ held, report }: Window, parts: CompletionPa
   const attachFile = (path: string) => orNotice(composing.attachFile(path));
   const attachText = ({ name, text }: AttachedText) => orNotice(composing.attachText(name, text));
   const deps = { clock: realClock, attachFile, attachText, notice };
-  const sources = [...mentionSources(deps), commandSource(), promptSource(workspace, parts.userFiles)];
+  const { userFiles } = parts;
+  const ofFiles = [promptSource(workspace, userFiles), skillSource(workspace, userFiles)];
+  const sources = [...mentionSources(deps), commandSource(), ...ofFiles];
   for (const source of sources) held.add(completions.register(source));
   const handlers: CompletionsHandlers = {
     complete: async ({ trigger, query }) => frontend.reply(await completions.list(trigger, query)),
