@@ -7,7 +7,13 @@ import {
 import { EVERY_CONVERSATION, type HostMessageOf } from '../protocol/plugin.ts';
 import { type Result, failed, succeeded, describeError } from '../base/errors.ts';
 import { type PluginClient } from '../plugins/client/pluginClient.ts';
-import { type ConversationFollower, FollowedConversation, type PluginEvent } from './followedConversation.ts';
+import {
+  type ConversationFollower,
+  FollowedConversation,
+  type PluginEvent,
+  questionId,
+  textOf,
+} from './followedConversation.ts';
 
 const ALL = 'all';
 /** Enough to know what a conversation does. */
@@ -116,10 +122,10 @@ export class Conversations {
       open: new Map<string, 'approval' | 'question'>(),
     };
     this.#others.set(conversation, state);
-    if (respond !== undefined) state.open.set(String(data['id']), respond === 'inquiry' ? 'question' : 'approval');
-    else if (data.type === 'resolved') state.open.delete(String(data['tool_call_id'] ?? data['inquiry_id'] ?? ''));
+    if (respond !== undefined) state.open.set(textOf(data['id']), respond === 'inquiry' ? 'question' : 'approval');
+    else if (data.type === 'resolved') state.open.delete(questionId(data));
     else if (data.type === 'turn_started') state.running = true;
-    else if (data.type === 'title_set') this.#titles.set(conversation, String(data['title'] ?? ''));
+    else if (data.type === 'title_set') this.#titles.set(conversation, textOf(data['title']));
     else if (data.type === 'turn_ended') {
       state.running = false;
       const isShown = this.#followed.has(conversation);

@@ -102,11 +102,11 @@ export class FollowedConversation {
     else if (event.respond !== undefined) this.#opened(event);
     else if (event.seq !== undefined) this.#logged(event.seq, event);
     else if (event.data.type === 'resolved') {
-      this.closeQuestion(String(event.data['tool_call_id'] ?? event.data['inquiry_id'] ?? ''));
+      this.#closeQuestion(questionId(event.data));
     }
   }
 
-  closeQuestion(id: string): void {
+  #closeQuestion(id: string): void {
     const question = this.#questions.get(id);
     this.#questions.delete(id);
     if (question !== undefined) for (const follower of this.followers) follower.closed(question);
@@ -171,14 +171,23 @@ export class FollowedConversation {
   }
 }
 
+/** Of `resolved`. */
+export function questionId(data: PluginEvent['data']): string {
+  return textOf(data['tool_call_id'] ?? data['inquiry_id']);
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
 function readQuestion(conversation: string, respond: PluginEvent['respond'], data: PluginEvent['data']): OpenQuestion {
-  const id = String(data['id']);
+  const id = textOf(data['id']);
   if (respond === 'tool_approval') {
     const args = (data['arguments'] ?? {}) as Readonly<Record<string, unknown>>;
     return {
       type: 'approval',
       id,
-      request: { conversation, call: { id, name: String(data['name']), arguments: args } },
+      request: { conversation, call: { id, name: textOf(data['name']), arguments: args } },
     };
   }
   const {

@@ -71,7 +71,7 @@ export class WebServer {
       this.#answer(request, response).catch((error: unknown) => {
         deps.report(error);
         if (response.headersSent) response.destroy();
-        else refuse(response, 500, 'An error occurred.');
+        else sendRefusal(response, 500, 'An error occurred.');
       });
     });
     this.#beat = setInterval(() => {
@@ -177,7 +177,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function refuse(
+function sendRefusal(
   response: ServerResponse,
   status: number,
   reason: string,
@@ -188,4 +188,9 @@ function refuse(
   response
     .writeHead(status, { ...HEADERS, ...more, ...close, 'content-type': 'text/plain; charset=utf-8' })
     .end(`${reason}\n`);
+}
+
+/** For functions that end with it. */
+async function refuse(...refusal: Parameters<typeof sendRefusal>): Promise<void> {
+  sendRefusal(...refusal);
 }

@@ -110,7 +110,7 @@ export function createWebHost(): PageHost {
     listen: (onMessage, onChange) => {
       receive = onMessage;
       changed = onChange;
-      void stayConnected();
+      void stayConnected().catch(() => setStatus('lost'));
     },
     post: (message) => {
       if (!WEB_OFFERS.has(message.type)) return;

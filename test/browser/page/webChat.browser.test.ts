@@ -120,18 +120,11 @@ test('a forwarded port, queue and interrupt, pending notifications, and a plugin
   await say(page, 'Sugar, too.');
   await page.locator('.queued-chip').getByText('Sugar, too.').waitFor();
   const conversation = (await page.evaluate(() => sessionStorage.getItem('earshot.conversation'))) ?? '';
-  await world.earshot.publish(
-    {
-      kind: { source: 'task', name: 'failed' },
-      level: 'error',
-      message: 'The task “build” failed.',
-      origin: 'editor',
-      at: new Date().toISOString(),
-      subject: 'task:build',
-    },
-    conversation,
-  );
+  const other = await world.attach('builder', {});
+  const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
+  await other.ask({ type: 'notify', ...notification, conversation });
   await page.getByRole('button', { name: /1 pending notification/ }).click();
+  await page.locator('.drawer-open').click();
   await page.getByText('The task “build” failed.').first().waitFor();
   await picture(page, 'pending');
   // The network is gone for a moment: the page says so and continues where it was.

@@ -174,14 +174,7 @@ test('forms, other methods, unknown paths and malformed messages are refused', a
     expect([path, (await send(path, { host })).status]).toEqual([path, 404]);
   }
   expect((await send('/messages?page=x', { host, ...token, ...json }, post)).status).toBe(400);
-  for (const body of [
-    '',
-    '{',
-    '[]',
-    'null',
-    '{"type":"send"}',
-    `{"type":"send","text":"${'x'.repeat(1_000_001)}"}`,
-  ]) {
+  for (const body of ['', '{', '[]', 'null', '{"type":"send"}', `{"type":"send","text":"${'x'.repeat(1_000_001)}"}`]) {
     expect([
       body.slice(0, 30),
       (await send(messages, { host, ...token, ...json }, { method: 'POST', body })).status,

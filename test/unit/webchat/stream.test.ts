@@ -53,12 +53,19 @@ async function post(world: WebChatWorld, page: string, message: FromPage): Promi
 const has = (text: string) => (message: ToPage) => JSON.stringify(message).includes(text);
 const numbers = (stream: Stream) => stream.received.flatMap((message) => ('number' in message ? [message.number] : []));
 
-test('a page gets a snapshot and numbered deltas; after a lost connection it gets exactly what it missed', async () => {
+test('a page gets a snapshot and numbered deltas, lists and dismisses what is pending; after a lost connection it gets exactly what it missed', async () => {
   const world = await createWebChatWorld({ answers: [{ text: ['one '], hang: true }, { text: ['Bye.'] }] });
   const first = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
   expect(await first.next(() => true)).toMatchObject({ type: 'snapshot', state: { conversation: null, items: [] } });
   await post(world, 'page-0001', { type: 'send', text: 'Count.' });
   await first.next(has('"one "'));
+  const other = await world.attach('builder', {});
+  const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
+  await other.ask({ type: 'notify', ...notification, conversation: conversationOf(first) });
+  await first.next(has('The task “build” failed.'));
+  const [queued] = world.earshot.get(conversationOf(first))?.log.state.pending.notifications ?? [];
+  await post(world, 'page-0001', { type: 'dismiss_notifications', ids: [queued?.id ?? ''] });
+  await first.next(has('"pending":{"count":0,"worst":null,"entries":[]}'));
   const last = numbers(first).at(-1) ?? 0;
   const [begin = 0] = numbers(first);
   expect(numbers(first)).toEqual(Array.from({ length: last - begin + 1 }, (_, index) => begin + index));
@@ -70,8 +77,8 @@ test('a page gets a snapshot and numbered deltas; after a lost connection it get
   expect(again.received.every(({ type }) => type === 'delta')).toBe(true);
   expect(numbers(again)[0]).toBe(last + 1);
   // A number that it never sent: from the start.
-  const other = await openStream(world, { page: 'page-0001', since: '9999', conversation: '' });
-  expect(await other.next(() => true)).toMatchObject({ type: 'snapshot' });
+  const anew = await openStream(world, { page: 'page-0001', since: '9999', conversation: '' });
+  expect(await anew.next(() => true)).toMatchObject({ type: 'snapshot' });
 });
 
 test('a reload continues with the conversation and the unsent text; a copy of the tab shows the same and disturbs nobody', async () => {
@@ -92,17 +99,12 @@ test('a reload continues with the conversation and the unsent text; a copy of th
       return reloaded.next(has('Hello.'));
     })
     .toMatchObject({ type: 'snapshot', state: { conversation, draft: 'half a sentence' } });
-});
-
-test('a conversation that does not exist, and an answer that comes too late, are said on the page', async () => {
-  const world = await createWebChatWorld();
-  const page = await openStream(world, { page: 'page-0001', since: '0', conversation: 'nothing' });
-  await page.next(has('"level":"warning"'));
-  expect(page.received.at(-1)).not.toMatchObject({ state: { conversation: 'nothing' } });
-  await post(world, 'page-0001', { type: 'send', text: 'Hi.' });
-  await page.next(has('Done.'));
-  await post(world, 'page-0001', { type: 'answer_approval', call: 'gone', action: 'approve' });
-  await page.next(has('No approval “gone” is open.'));
+  // A conversation that is not there, and an answer that comes too late.
+  const lost = await openStream(world, { page: 'page-0004', since: '0', conversation: 'nothing' });
+  await lost.next(has('"level":"warning"'));
+  await post(world, 'page-0004', { type: 'open_conversation', id: conversation });
+  await post(world, 'page-0004', { type: 'answer_approval', call: 'gone', action: 'approve' });
+  await lost.next(has('No approval “gone” is open.'));
 });
 
 function conversationOf({ received }: Stream): string {
