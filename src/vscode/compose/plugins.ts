@@ -7,6 +7,7 @@ import { type Model } from '../../core/ports/ports.ts';
 import { isAlive } from '../../node/kernelLock.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
+import { type WindowListener } from '../../plugins/host/windowListener.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS } from '../ids.ts';
 import { type PluginsController } from '../plugins/pluginsController.ts';
@@ -21,10 +22,11 @@ interface PluginParts {
   readonly storage: ReturnType<typeof composeStorage>;
   readonly tree: Pick<PluginsTree, 'follow'>;
   model(): Model;
+  readonly listener: Promise<WindowListener | undefined>;
 }
 
 export function composePlugins({ context, logger, settings, held, report }: Window, parts: PluginParts) {
-  const { earshot, frontends, keepAlive, tree, model } = parts;
+  const { earshot, frontends, keepAlive, tree, model, listener } = parts;
   const { store, lock, views } = parts.storage;
   const base = { clock: realClock, ids: realIds, logger };
   let loading: Promise<PluginsController> | undefined;
@@ -34,7 +36,7 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
       const library = new Library({ ...base, store, lock }, earshot);
       const ports = { ...base, earshot, library, keepAlive, frontends, store, lock, views, isAlive };
       const given = { ...ports, settings: () => settings.current };
-      const controller = held.add(new Controller({ context, ports: given, model }));
+      const controller = held.add(new Controller({ context, listener, ports: given, model }));
       tree.follow(controller);
       return controller;
     });
