@@ -5,6 +5,8 @@ import { mediaStrings as strings } from '../mediaStrings.ts';
 import { useActions } from './actions.ts';
 
 export function MediaList({ media }: { readonly media: readonly ToolMedia[] }) {
+  // A front end without the bytes has the description in the result.
+  if (!useActions().offers('read_media')) return null;
   return (
     <div class="tool-media">
       {media.map((one, index) => (
