@@ -28,6 +28,8 @@ type Kept = z.infer<typeof keptSchema>[number];
 const returnedSchema = z.array(z.string());
 
 export interface ComposingDeps {
+  /** Translates. */
+  t(text: string, ...values: (string | number)[]): string;
   readonly draftsOf: DraftsOf;
   readonly snapshots: Snapshots;
   readonly frontend: Pick<ChatFrontend, 'setHead' | 'restoreDraft' | 'keepDraft'>;
@@ -83,10 +85,10 @@ export class Composing {
   async attach(message: Extract<FromPage, { type: 'attach_image' }>): Promise<Result<void>> {
     const bytes = Buffer.from(message.data, 'base64');
     const name = message.name === '' ? 'image' : message.name;
-    if (this.#kept.length >= MOST_ATTACHMENTS)
-      return failed('too_many', `A message can have at most ${MOST_ATTACHMENTS} attachments.`);
+    if (this.#kept.length >= MOST_ATTACHMENTS) return this.#tooMany();
     if (bytes.length === 0 || bytes.length > LARGEST_IMAGE) {
-      return failed('image_size', `${name} is ${bytes.length === 0 ? 'empty' : 'larger than 10 MB'}.`);
+      const { t } = this.#deps;
+      return failed('image_size', bytes.length === 0 ? t('{0} is empty.', name) : t('{0} is larger than 10 MB.', name));
     }
     const id = await this.#deps.snapshots.put(bytes);
     const { preview, media_type: mediaType } = message;
@@ -95,6 +97,10 @@ export class Composing {
       { id, kind: 'image', name, mediaType, ...(preview !== undefined && { preview }) },
     ]);
     return succeeded(undefined);
+  }
+
+  #tooMany(): Result<never> {
+    return failed('too_many', this.#deps.t('A message can have at most {0} attachments.', MOST_ATTACHMENTS));
   }
 
   async detach(id: string): Promise<void> {
@@ -111,8 +117,7 @@ export class Composing {
   }
 
   async #add(one: Kept): Promise<Result<void>> {
-    if (this.#kept.length >= MOST_ATTACHMENTS)
-      return failed('too_many', `A message can have at most ${MOST_ATTACHMENTS} attachments.`);
+    if (this.#kept.length >= MOST_ATTACHMENTS) return this.#tooMany();
     await this.#set([...this.#kept.filter(({ id }) => id !== one.id), one]);
     return succeeded(undefined);
   }
