@@ -90,7 +90,7 @@ export function compose(
     ...{ workspace, buffers, onDidChangeFiles },
     frontend: frontends.all,
     notice: (text) => frontends.notice('warning', text),
-    tools: composeTools({ tasks, ofLanguages: languages.tools }),
+    tools: composeTools({ tasks, ofLanguages: languages.tools, userFiles }),
     producers: [
       ...createProducers({ ...base, snapshots, workspace }),
       createHandlesProducer({ ...base, handles }),
@@ -117,7 +117,7 @@ export function compose(
   const changes = { workspace, buffers, entries, snapshots, checkpoints };
   const review = held.add(new ReviewController({ ...base, ...changes, earshot, chat, frontend: frontends.chat }));
   const notifications = composeNotifications(window, { earshot, store, chat, tree });
-  const completing = composeCompletions(window, { ...chatting, userFiles, model });
+  const completing = composeCompletions(window, { ...chatting, userFiles, model, resources: () => mcp.resources() });
   const ofPage = { ...review.handlers, ...notifications.handlers, ...completing.handlers };
   const page = composeView(window, chatting, ofPage);
   held.add(
