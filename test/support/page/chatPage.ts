@@ -112,8 +112,10 @@ export class PageAlone {
   /** The next message of this type that was not waited for yet. */
   async waitFor<T extends FromPage['type']>(type: T): Promise<Extract<FromPage, { type: T }>> {
     const find = () => this.posted.findIndex((message) => message.type === type);
-    for (const end = Date.now() + 15_000; find() === -1; await pause(20)) {
+    const end = Date.now() + 15_000;
+    while (find() === -1) {
       if (Date.now() > end) throw new Error(`the page did not post ${type}`);
+      await pause(20);
     }
     return this.posted.splice(find(), 1)[0] as Extract<FromPage, { type: T }>;
   }
