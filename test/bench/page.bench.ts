@@ -222,10 +222,10 @@ function conversation(name: string, count: number): TranscriptItem[] {
     if (index % 5 === 0)
       return { type: 'request', id: `${index}`, source: 'user', text: `Request ${index} of ${name}.` };
     if (index % 5 === 4) return answer(`${index}`, `${markdown(600)}\n\nAnswer ${index} of ${name}.`, false);
-    const output = `${'A line of output, as commands print them.\n'.repeat(20)}`;
+    const output = 'A line of output, as commands print them.\n'.repeat(20);
     const [tool, args] =
       index % 5 === 1 ? ['run_command', { command: `npm test ${index}` }] : ['read_file', { path: `src/f${index}.ts` }];
-    return { type: 'tool', id: `${index}`, name: tool as string, arguments: args, state: 'done', output };
+    return { type: 'tool', id: `${index}`, name: tool, arguments: args, state: 'done', output };
   });
 }
 
