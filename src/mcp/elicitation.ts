@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { wholeCharacters } from '../base/text.ts';
 import { readFormAnswer } from '../core/consent/formAnswers.ts';
-import { type FormField, type FormValue } from '../protocol/form.ts';
+import { type FormField, type FormValue } from '../protocol/page/form.ts';
 import { type CallHooks } from './session/sessionPort.ts';
 
 interface ElicitAnswer {

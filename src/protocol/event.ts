@@ -1,9 +1,9 @@
 // The events of a conversation's log: every line of events.jsonl, version 1.
 import * as z from 'zod';
-import { formFieldSchema } from './form.ts';
+import { formFieldSchema } from './page/form.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../base/outsideJson.ts';
 import { describeIssue } from './describeIssue.ts';
-import { CARD_MEDIA_TYPES } from './media.ts';
+import { CARD_MEDIA_TYPES } from './page/cardMedia.ts';
 import { isPlainNotification, notificationSchema } from './notification.ts';
 import { shapeCheck } from './shape.ts';
 
@@ -174,7 +174,7 @@ const bodies = {
     question: z.string(),
     options: z.array(z.string()).optional(),
     several: z.boolean().optional(),
-    /** A form; the answer is as `protocol/form.ts` says. */
+    /** A form; the answer is as `protocol/page/form.ts` says. */
     fields: z.array(formFieldSchema).optional(),
     tool_call_id: z.string().optional(),
   },

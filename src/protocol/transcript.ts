@@ -1,5 +1,5 @@
 // The items of a conversation's transcript, as every front end shows them.
-import { type FormField } from './form.ts';
+import { type FormField } from './page/form.ts';
 import { type BringBackMessage } from './changesView.ts';
 import { type CallPreview } from './diffView.ts';
 import { type EventOf } from './event.ts';

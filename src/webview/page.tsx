@@ -4,7 +4,7 @@ import { describeError } from '../base/errors.ts';
 import type { FromPage, Obstacle, ToPage } from '../protocol/webview.ts';
 import { App } from './app.tsx';
 import { DiffReader } from './diffs.ts';
-import { MediaReader } from './mediaReader.ts';
+import { MediaReader } from './cards/mediaReader.ts';
 import { FailedPage, Restarts, RootBoundary } from './restarts.tsx';
 import { playSound } from './sound.ts';
 import { initialState, reduce } from './state.ts';

@@ -73,11 +73,15 @@ async function picture(name: string): Promise<void> {
   }
 }
 
+/** Servers start at the same time, and their inputs are asked for one after the other. */
 async function enterInputs(): Promise<void> {
-  for (const value of [CANARIES.input, CANARIES.header]) {
-    const box = workbench.page.locator('.quick-input-widget input[type="password"]');
-    const title = value === CANARIES.input ? 'key' : 'token';
-    await workbench.page.locator('.quick-input-title', { hasText: title }).waitFor();
+  const box = workbench.page.locator('.quick-input-widget input[type="password"]');
+  const titled = (text: string) => workbench.page.locator('.quick-input-titlebar', { hasText: text });
+  for (const [title, value] of [
+    ['MCP server kitchen: key', CANARIES.input],
+    ['MCP server stove: token', CANARIES.header],
+  ] as const) {
+    await titled(title).waitFor();
     await box.fill(value);
     await box.press('Enter');
   }
@@ -95,7 +99,7 @@ inFull('inputs are asked for once, rows show the state of servers, and a sign-in
   await picture('rows');
   const popup = workbench.page.context().waitForEvent('page');
   await row('vault, Sign in to use it').hover();
-  await row('vault, Sign in to use it').getByRole('button', { name: 'Sign In' }).click();
+  await row('vault, Sign in to use it').getByRole('button', { name: 'Sign In to MCP Server' }).click();
   await workbench.page.getByRole('dialog').waitFor();
   await picture('sign-in');
   await workbench.page.getByRole('button', { name: 'Open', exact: true }).click();
@@ -109,8 +113,9 @@ inFull('inputs are asked for once, rows show the state of servers, and a sign-in
 inFull('a server of the workspace starts after its command and hashes were approved', async () => {
   const file = join(workbench.folder, '.mcp.json');
   await writeFile(file, JSON.stringify({ mcpServers: { 'shop floor': scripted({ tools: [{ name: 'echo' }] }) } }));
-  const notice = workbench.page.locator('.notification-toast').filter({ hasText: 'shop floor' });
-  await notice.getByRole('button', { name: 'Review…' }).click();
+  const waiting = row('shop floor, Waiting for your approval');
+  await waiting.hover();
+  await waiting.getByRole('button', { name: 'Start or Restart MCP Server' }).click();
   const dialog = workbench.page.getByRole('dialog').filter({ hasText: 'Start the MCP server' });
   await dialog.getByText('SHA-256').first().waitFor();
   await picture('approval');

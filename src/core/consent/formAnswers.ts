@@ -1,5 +1,5 @@
 // Reads the answer to a form: fills in defaults and checks every value against its field. Pure.
-import { FORM_CANCELLED, FORM_DECLINED, type FormField, type FormValue } from '../../protocol/form.ts';
+import { FORM_CANCELLED, FORM_DECLINED, type FormField, type FormValue } from '../../protocol/page/form.ts';
 
 export type FormAnswer =
   | { readonly type: 'values'; readonly values: Readonly<Record<string, FormValue>> }

@@ -1,6 +1,6 @@
 // Asks the user a question: it is in the log before it is shown, asked again after a restart, and answered once.
 import { type EventDraft } from '../../protocol/event.ts';
-import { type FormField } from '../../protocol/form.ts';
+import { type FormField } from '../../protocol/page/form.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Frontend, type Ids, type InquiryAnswer, type Question } from '../ports/ports.ts';
 import { readFormAnswer } from './formAnswers.ts';

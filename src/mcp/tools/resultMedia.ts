@@ -1,7 +1,7 @@
 // Images and sound in the result of an MCP tool, for the card of the call. Bounded in number, size and kind.
 import * as z from 'zod';
-import { type ShownMedia } from '../../core/ports/ports.ts';
-import { CARD_MEDIA_TYPES, MOST_CARD_MEDIA } from '../../protocol/media.ts';
+import { type ShownMedia } from '../../core/ports/shownMedia.ts';
+import { CARD_MEDIA_TYPES, MOST_CARD_MEDIA } from '../../protocol/page/cardMedia.ts';
 
 /** More is only described. */
 const MOST_BASE64 = 8_000_000;

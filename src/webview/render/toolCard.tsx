@@ -15,7 +15,7 @@ import { Counts, Diffs } from './diff/diff.tsx';
 import { Icon, type IconName } from './icons.tsx';
 import { GrowingText } from './markdown/growingText.tsx';
 import { linkPaths } from './pathLinks.tsx';
-import { MediaList } from './media.tsx';
+import { MediaList } from '../cards/media.tsx';
 import { AskedQuestion, Question } from './question.tsx';
 import { ToolArguments } from './toolArguments.tsx';
 import { visibleText } from './visibleText.ts';

@@ -1,7 +1,7 @@
 // The answer to a form: defaults, every kind of field and its bounds.
 import { expect, test } from 'vitest';
 import { readFormAnswer } from '../../../../src/core/consent/formAnswers.ts';
-import { type FormField } from '../../../../src/protocol/form.ts';
+import { type FormField } from '../../../../src/protocol/page/form.ts';
 
 const field = (more: Partial<FormField>): FormField => ({
   name: 'x',

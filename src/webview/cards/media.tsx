@@ -1,8 +1,8 @@
 // Images and sound in the result of a call, read from the host when the card is opened.
 import { useEffect, useState } from 'preact/hooks';
 import type { ToolMedia } from '../../protocol/transcript.ts';
-import { mediaStrings as strings } from '../mediaStrings.ts';
-import { useActions } from './actions.ts';
+import { mediaStrings as strings } from './mediaStrings.ts';
+import { useActions } from '../render/actions.ts';
 
 export function MediaList({ media }: { readonly media: readonly ToolMedia[] }) {
   // A front end without the bytes has the description in the result.

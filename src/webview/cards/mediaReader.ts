@@ -1,5 +1,5 @@
 // Requests images and sound of results from the host. The host has them by hash, so they never change.
-import type { FromPage } from '../protocol/webview.ts';
+import type { FromPage } from '../../protocol/webview.ts';
 
 /** As many are kept; the browser keeps what it shows. */
 const KEPT = 20;

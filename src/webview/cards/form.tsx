@@ -1,8 +1,8 @@
 // The form of an MCP server on the card of the call: all its fields at once, accepted, declined or cancelled.
 import { useId, useState } from 'preact/hooks';
-import type { FormField, FormValue } from '../../protocol/form.ts';
-import { formStrings as strings } from '../formStrings.ts';
-import { visibleText } from './visibleText.ts';
+import type { FormField, FormValue } from '../../protocol/page/form.ts';
+import { formStrings as strings } from './formStrings.ts';
+import { visibleText } from '../render/visibleText.ts';
 
 const LIMIT = 10_000;
 /** More options are a list to open. */
