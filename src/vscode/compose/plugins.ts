@@ -3,6 +3,7 @@ import { type Earshot } from '../../core/earshot.ts';
 import { type Frontends } from '../../core/frontend/frontends.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
 import { Library } from '../../core/library.ts';
+import { type Handles } from '../../core/tools/handles.ts';
 import { isAlive } from '../../node/kernelLock.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
@@ -18,13 +19,14 @@ interface PluginParts {
   readonly earshot: Earshot;
   readonly frontends: Frontends;
   readonly keepAlive: KeepAlive;
+  readonly handles: Handles;
   readonly storage: ReturnType<typeof composeStorage>;
   readonly tree: Pick<PluginsTree, 'follow'>;
   readonly listener: Promise<WindowListener | undefined>;
 }
 
 export function composePlugins({ context, logger, settings, held, report }: Window, parts: PluginParts) {
-  const { earshot, frontends, keepAlive, tree, listener } = parts;
+  const { earshot, frontends, keepAlive, handles, tree, listener } = parts;
   const { store, lock, views } = parts.storage;
   const base = { clock: realClock, ids: realIds, logger };
   let loading: Promise<PluginsController> | undefined;
@@ -32,7 +34,7 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
   const load = () => {
     loading ??= import('../plugins/pluginsController.ts').then(({ PluginsController: Controller }) => {
       const library = new Library({ ...base, store, lock }, earshot);
-      const ports = { ...base, earshot, library, keepAlive, frontends, store, lock, views, isAlive };
+      const ports = { ...base, earshot, library, keepAlive, handles, frontends, store, lock, views, isAlive };
       const controller = held.add(
         new Controller({ context, listener, ports: { ...ports, settings: () => settings.current } }),
       );
