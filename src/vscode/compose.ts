@@ -136,6 +136,7 @@ export function compose(
     handles,
     storage,
     tree: pluginsTree,
+    model,
     listener: windowListener,
   });
   return {

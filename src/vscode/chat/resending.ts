@@ -1,5 +1,6 @@
 // Sends an earlier request again, changed or not, in a fork of the conversation that ends before it.
-import { type Result, succeeded } from '../../base/errors.ts';
+import * as vscode from 'vscode';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type Library } from '../../core/library.ts';
@@ -17,7 +18,10 @@ export async function resend(
   text: string | undefined,
 ): Promise<Result<void>> {
   const forked = await library.forkBefore(conversation, request);
-  if (!forked.ok) return forked;
+  if (!forked.ok) {
+    const { code } = forked.failure;
+    return code === 'not_found' ? failed(code, vscode.l10n.t('This message is no longer in the log.')) : forked;
+  }
   const { conversation: fork, request: event } = forked.value;
   await open(fork);
   const attachments: readonly GivenAttachment[] = event.attachments ?? [];
