@@ -2,7 +2,6 @@
 import * as assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Earshot } from '../../../src/core/earshot.ts';
@@ -27,18 +26,11 @@ describe('MCP servers', function () {
   });
   const modern = (...args: string[]) => [repository('test/support/mcp/modernServer.mjs'), ...args];
 
-  /** Resolves with the port that it prints. */
-  async function started(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
-    const child = spawn('node', args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  /** Resolves with its port. */
+  async function startHttp(): Promise<number> {
+    const child = spawn('node', modern('--http', '0'), { stdio: ['ignore', 'pipe', 'ignore'] });
     children.push(child);
-    return new Promise((done) => {
-      const take = (text: Buffer) => {
-        const port = /(?:^|port )(\d+)/.exec(text.toString())?.[1];
-        if (port !== undefined) done(Number(port));
-      };
-      child.stdout.on('data', take);
-      child.stderr.on('data', take);
-    });
+    return new Promise((done) => child.stdout.once('data', (text) => done(Number(text))));
   }
 
   const offers = (...names: string[]) =>
@@ -69,30 +61,17 @@ describe('MCP servers', function () {
   });
 
   it('the official servers and one of 2026-07-28 are used over stdio and HTTP', async () => {
-    const everything = official('server-everything', 'streamableHttp').args;
-    // The official filesystem server has no HTTP of its own: a bridge serves it.
-    const bridge = repository('test/support/mcp/httpBridge.mjs');
-    const filesystem = official('server-filesystem', inFolder('.')).args;
-    const [port, everyweb, fileweb] = await Promise.all([
-      started(modern('--http', '0')),
-      started(everything, { PORT: String(await freePort()) }),
-      started([bridge, 'node', ...filesystem]),
-    ]);
+    const port = await startHttp();
     await setting('mcp.servers', {
       everything: official('server-everything'),
-      everyweb: { url: `http://127.0.0.1:${everyweb}/mcp` },
-      fileweb: { url: `http://127.0.0.1:${fileweb}/mcp` },
       files: official('server-filesystem', '${workspaceFolder}'),
       modern: { command: 'node', args: modern() },
       web: { url: `http://127.0.0.1:${port}/mcp` },
     });
     await offers('everything__echo', 'files__read_text_file', 'modern__add', 'web__add');
-    await offers('everyweb__echo', 'fileweb__read_text_file');
     await writeFile(inFolder('mcp-tea.txt'), 'Oolong');
     try {
       assert.match(await agent.turn(call('everything__echo', { message: 'steeped' })), /Echo: steeped/);
-      assert.match(await agent.turn(call('everyweb__echo', { message: 'poured' })), /Echo: poured/);
-      assert.match(await agent.turn(call('fileweb__read_text_file', { path: inFolder('mcp-tea.txt') })), /Oolong/);
       assert.match(await agent.turn(call('files__read_text_file', { path: inFolder('mcp-tea.txt') })), /Oolong/);
       assert.match(await agent.turn(call('modern__add', { a: 2, b: 40 })), /42/);
       assert.match(await agent.turn(call('web__add', { a: 3, b: 40 })), /43/);
@@ -136,11 +115,3 @@ describe('MCP servers', function () {
     }
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
-}
