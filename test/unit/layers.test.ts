@@ -28,6 +28,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   producers: { folders: [...pure, 'node', 'producers'], packages: ['chokidar'], node: true },
   storage: { folders: [...pure, 'node', 'storage'], packages: ['zod'], node: true },
   plugins: { folders: [...pure, 'node', 'plugins'], packages: ['zod'], node: true },
+  hooks: { folders: [...pure, 'node', 'hooks'], packages: [], node: true },
   mcp: {
     folders: [...pure, 'node', 'mcp'],
     packages: ['@modelcontextprotocol/client', '@modelcontextprotocol/ext-tasks', 'zod'],
@@ -42,7 +43,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: true,
   },
   vscode: {
-    folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'mcp', 'plugins', 'hub', 'vscode'],
+    folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'mcp', 'plugins', 'hooks', 'hub', 'vscode'],
     packages: ['vscode', 'zod'],
     node: true,
   },

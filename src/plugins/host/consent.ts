@@ -2,7 +2,13 @@
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type Program } from '../../protocol/plugin.ts';
 import { type ApprovedPrograms } from './approvedPrograms.ts';
-import { approvalKey, type CommandFile, type Fingerprint, fingerprintCommand, KnownHashes } from './fingerprint.ts';
+import {
+  approvalKey,
+  type CommandFile,
+  type Fingerprint,
+  fingerprintCommand,
+  KnownHashes,
+} from '../../node/fingerprint.ts';
 
 /** What the user decides before a program runs for the first time, or after it has changed. */
 export interface RunConsent {

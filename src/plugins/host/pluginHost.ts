@@ -9,7 +9,7 @@ import { type PluginEnd, PluginPeer } from '../peer.ts';
 import { type SharedParts } from '../sharedParts.ts';
 import { type ConsentDeps, notApproved, type ProgramConsent } from './consent.ts';
 import { describePlugin } from './describing.ts';
-import { type Fingerprint } from './fingerprint.ts';
+import { type Fingerprint } from '../../node/fingerprint.ts';
 import { PluginProcess } from './pluginProcess.ts';
 import { describeEnd, type PluginState, type PluginStatus } from './pluginStatus.ts';
 
