@@ -68,9 +68,11 @@ const attachmentSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('file'), path: z.string() }),
   z.strictObject({ type: z.literal('file_content'), path: z.string(), content: z.string() }),
   z.strictObject({ type: z.literal('image'), media_type: z.string(), hash: z.string(), name: z.string().optional() }),
+  /** A resource of an MCP server. */
+  z.strictObject({ type: z.literal('resource'), server: z.string(), uri: z.string(), content: z.string() }),
 ]);
 
-/** File contents are stored as the model reads them; an image's bytes are a snapshot. */
+/** Contents of files and resources are stored as the model reads them; an image's bytes are a snapshot. */
 export type Attachment = z.infer<typeof attachmentSchema>;
 
 const usageSchema = z.strictObject({
@@ -150,6 +152,8 @@ const bodies = {
     handles: shownHandlesSchema.optional(),
     /** Tools that the conversation is offered from here on. */
     tools: z.array(z.string()).optional(),
+    /** Resources of MCP servers that the call has read, as `resourceName` names them. */
+    resources: z.array(z.string()).optional(),
   },
   /** `pid` and `start_time` are the supervisor's. `ended`: the command has ended and only its output is kept. */
   handle_started: {

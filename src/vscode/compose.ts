@@ -119,7 +119,7 @@ export function compose(
   const changes = { workspace, buffers, entries, snapshots, checkpoints };
   const review = held.add(new ReviewController({ ...base, ...changes, earshot, chat, frontend: frontends.chat }));
   const notifications = composeNotifications(window, { earshot, store, chat, tree });
-  const completing = composeCompletions(window, { ...chatting, userFiles, model });
+  const completing = composeCompletions(window, { ...chatting, userFiles, model, resources: () => mcp.resources() });
   const ofPage = { ...review.handlers, ...notifications.handlers, ...completing.handlers };
   const page = composeView(window, chatting, ofPage);
   held.add(

@@ -34,6 +34,8 @@ export interface LiveConversations {
   title(conversation: string): string;
   /** The globs that any of them watches, or this one. */
   globs(conversation?: string): ReadonlySet<string>;
+  /** The resources of MCP servers that any of them has read, as `resourceName` names them. */
+  resources(): ReadonlySet<string>;
   /** Those that ran at any moment since then, oldest first. */
   callsSince(time: number): readonly ActiveCall[];
   /** Its newest pending notification of this kind and subject. */
@@ -42,7 +44,7 @@ export interface LiveConversations {
   isChanging(path: string): boolean;
   /** The bytes of others that its own commands replaced since the last call. */
   takeOverwritten(conversation: string): readonly ConversationOverwrite[];
-  /** Globs, or which calls run. */
+  /** Globs, resources, or which calls run. */
   readonly onDidChange: Event<void>;
 }
 
