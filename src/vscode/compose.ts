@@ -5,6 +5,7 @@ import { Earshot } from '../core/earshot.ts';
 import { processObserver } from '../node/processActivity.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
+import { type WindowListener } from '../plugins/host/windowListener.ts';
 import { createHandlesProducer } from '../producers/handles.ts';
 import { createMessagesProducer } from '../producers/messages.ts';
 import { createTasksProducer } from '../producers/tasks/tasks.ts';
@@ -44,6 +45,8 @@ export interface Shell {
   readonly logger: Output;
   readonly statusBar: StatusBar;
   readonly pluginsTree: Pick<PluginsTree, 'follow'>;
+  /** Outside programs attach to it; undefined without a folder, or if it cannot be opened. */
+  readonly windowListener: Promise<WindowListener | undefined>;
   readonly notifications: LazyTree<NotificationNode>;
 }
 
@@ -61,7 +64,7 @@ export interface Composed extends Disposable {
 
 export function compose(
   context: vscode.ExtensionContext,
-  { logger, statusBar, pluginsTree, notifications: tree }: Shell,
+  { logger, statusBar, pluginsTree, windowListener, notifications: tree }: Shell,
 ): Composed {
   const held = new DisposableStore();
   const settings = held.add(new SettingsReader());
@@ -134,6 +137,7 @@ export function compose(
     keepAlive: chatting.keepAlive,
     storage,
     tree: pluginsTree,
+    listener: windowListener,
   });
   return {
     ready: Promise.all([chatting.restore().finally(() => plugins.start()), hub.refresh()]).then(() => undefined),
