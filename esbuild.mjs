@@ -74,13 +74,14 @@ const programs = {
 };
 
 /**
- * The hub on its own, and the MCP server by which other agents join one; what joins hubs of several machines is a chunk.
+ * The hub on its own, the MCP server by which other agents join one, and the agent for editors that speak ACP; what joins
+ * hubs of several machines is a chunk.
  *
  * @type {esbuild.BuildOptions}
  */
 const hub = {
   ...common,
-  entryPoints: { hub: 'src/bin/hub.ts', 'hub-mcp': 'src/bin/hubMcp.ts' },
+  entryPoints: { hub: 'src/bin/hub.ts', 'hub-mcp': 'src/bin/hubMcp.ts', acp: 'src/bin/acp.ts' },
   outdir: output,
   format: 'esm',
   platform: 'node',
