@@ -28,6 +28,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   producers: { folders: [...pure, 'node', 'producers'], packages: ['chokidar'], node: true },
   storage: { folders: [...pure, 'node', 'storage'], packages: ['zod'], node: true },
   plugins: { folders: [...pure, 'node', 'plugins'], packages: ['zod'], node: true },
+  acp: { folders: [...pure, 'node', 'acp'], packages: [], node: true },
   hooks: { folders: [...pure, 'node', 'hooks'], packages: [], node: true },
   mcp: {
     folders: [...pure, 'node', 'mcp'],
@@ -48,7 +49,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: true,
   },
   bin: {
-    folders: ['base', 'node', 'protocol', 'storage', 'hub', 'bin'],
+    folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'hub', 'hooks', 'acp', 'bin'],
     packages: ['@modelcontextprotocol/server'],
     node: true,
   },
