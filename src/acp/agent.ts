@@ -8,7 +8,7 @@ import { type Earshot } from '../core/earshot.ts';
 import { type AttachedFrontend } from '../core/frontend/frontends.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type Snapshots, type Store } from '../core/ports/storage.ts';
-import { ACP_VERSION, type AcpMethod, type AcpParams, acpSchemas } from '../protocol/acp.ts';
+import { ACP_VERSION, type AcpMethod, type AcpParams, acpSchemas } from '../protocol/outside/acp.ts';
 import { describeIssue } from '../protocol/describeIssue.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { APPROVAL_MODES, MODES } from '../protocol/page/controlsView.ts';
@@ -16,7 +16,7 @@ import { scopeOf } from '../protocol/scopes.ts';
 import { type Settings } from '../protocol/settings.ts';
 import { ClientFrontend } from './frontend.ts';
 import { readPromptParts } from './promptParts.ts';
-import { type SessionUpdate, type UpdateDeps, updatesOf } from './updates.ts';
+import { type SessionUpdate, startedUpdate, type UpdateDeps, updatesOf } from './updates.ts';
 
 /** Earshot for one folder, without an editor. */
 export interface FolderAgent {
@@ -53,6 +53,9 @@ export class AcpAgent implements Disposable {
   readonly #sessions = new Map<string, OpenFolder>();
   /** Updates of a session are sent in order, although some have to be read from disk. */
   readonly #sending = new Map<string, Promise<void>>();
+  /** Calls that the client knows; those that began before it did are announced first. */
+  readonly #announced = new Set<string>();
+  readonly #early = new Set<string>();
   #asks = false;
 
   constructor(deps: AcpAgentDeps) {
@@ -221,6 +224,7 @@ export class AcpAgent implements Disposable {
     const traitsOf = (tool: string) => made.agent?.earshot.tools.traits(tool);
     const client = {
       update: (session: string, update: SessionUpdate) => this.#queue(session, async () => [update]),
+      started: (session: string, call: string) => this.#started(session, call),
       request: (method: string, params: object) => this.#peer.request(method, params),
     };
     const frontend = new ClientFrontend(client, { effectOf, folder });
@@ -243,6 +247,14 @@ export class AcpAgent implements Disposable {
   #forward(opened: OpenFolder, session: string, event: LogEvent, replay: boolean): void {
     const key = () => conversationOf(opened, session).log.state.turn.key;
     this.#queue(session, () => updatesOf(event, { ...opened.updates, key }, replay));
+    if (event.type !== 'tool_call_request' || replay) return;
+    this.#announced.add(event.id);
+    if (this.#early.delete(event.id)) this.#started(session, event.id);
+  }
+
+  #started(session: string, call: string): void {
+    if (!this.#announced.has(call)) this.#early.add(call);
+    else this.#queue(session, async () => [startedUpdate(call)]);
   }
 
   #queue(sessionId: string, make: () => Promise<readonly SessionUpdate[]>): void {

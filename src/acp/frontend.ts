@@ -7,12 +7,14 @@ import {
   type InquiryRequest,
   type PartialAnswer,
 } from '../core/ports/ports.ts';
-import { elicitationAnswerSchema, permissionAnswerSchema } from '../protocol/acp.ts';
+import { elicitationAnswerSchema, permissionAnswerSchema } from '../protocol/outside/acp.ts';
 import { chunk, describeCall, type SessionUpdate, type UpdateDeps } from './updates.ts';
 
 export interface ClientDeps {
   /** In the order of the calls. */
   update(session: string, update: SessionUpdate): void;
+  /** A call runs. The client may not know of it yet. */
+  started(session: string, call: string): void;
   request(method: string, params: object): Promise<unknown>;
 }
 
@@ -33,8 +35,7 @@ export class ClientFrontend implements AttachedFrontend {
       const type = partial.field === 'text' ? 'agent_message_chunk' : 'agent_thought_chunk';
       this.#client.update(conversation, chunk(type, partial.text));
     } else if (partial.type === 'tool_started') {
-      const update = { sessionUpdate: 'tool_call_update', toolCallId: partial.call, status: 'in_progress' };
-      this.#client.update(conversation, update);
+      this.#client.started(conversation, partial.call);
     }
   }
 

@@ -2,7 +2,7 @@
 import { relative, isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type GivenAttachment } from '../core/agent/userText.ts';
-import { type PromptPart } from '../protocol/acp.ts';
+import { type PromptPart } from '../protocol/outside/acp.ts';
 
 export interface ReadPrompt {
   readonly text: string;

@@ -46,6 +46,10 @@ export function chunk(sessionUpdate: string, text: string): SessionUpdate {
   return { sessionUpdate, content: { type: 'text', text } };
 }
 
+export function startedUpdate(toolCallId: string): SessionUpdate {
+  return { sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress' };
+}
+
 function answerChunks({ message = '', reasoning = '' }: EventOf<'chat_response'>): SessionUpdate[] {
   return [
     ...(reasoning === '' ? [] : [chunk('agent_thought_chunk', reasoning)]),

@@ -48,6 +48,7 @@ async function main(): Promise<void> {
     settings,
     supervisor: join(import.meta.dirname, 'supervisor.cjs'),
     storage: values.storage ?? join(homedir(), '.earshot', 'acp'),
+    capture: true,
     model: modelChooser(),
   };
   await serve(

@@ -1,7 +1,7 @@
 // Reads what a hook answered: its exit code, and the JSON or text on its output (Claude Code's contract).
 import { wholeCharacters } from '../base/text.ts';
 import { type HookVerdict } from '../core/ports/hooks.ts';
-import { type HookEvent, hookAnswerSchema } from '../protocol/hooks.ts';
+import { type HookEvent, hookAnswerSchema } from '../protocol/outside/hooks.ts';
 
 /** The exit code by which a hook refuses; the reason is on stderr. */
 const REFUSED = 2;

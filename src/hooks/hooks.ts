@@ -16,7 +16,7 @@ import {
   hashFile,
   KnownHashes,
 } from '../node/fingerprint.ts';
-import { type Hook, type HookEvent } from '../protocol/hooks.ts';
+import { type Hook, type HookEvent } from '../protocol/outside/hooks.ts';
 import { type HookAnswer, readHookAnswer } from './hookAnswer.ts';
 import { runHookProcess } from './hookProcess.ts';
 
@@ -128,14 +128,18 @@ class HookRunner implements Hooks {
       const start = { program, args, folder, input, seconds: hook.timeout, clock, mark: randomUUID(), signal };
       const ended = await runHookProcess(start);
       if (signal.aborted) return undefined;
-      if (!ended.ok) return this.#fail(command, describeFailure(ended.failure));
+      if (!ended.ok) {
+        this.#fail(command, describeFailure(ended.failure));
+        return undefined;
+      }
       const answer = readHookAnswer(event, command, ended.value);
       if (answer.problem !== undefined) this.#fail(command, answer.problem);
       if (answer.message !== undefined) this.#deps.notice(`The hook ${printPath(command)} says: ${answer.message}`);
       return answer;
     } catch (error) {
       this.#deps.logger.error('a hook failed unexpectedly', error);
-      return this.#fail(command, describeError(error));
+      this.#fail(command, describeError(error));
+      return undefined;
     }
   }
 
@@ -166,7 +170,7 @@ class HookRunner implements Hooks {
   }
 
   /** The user is notified once of each problem; the output channel has all. */
-  #fail(command: string, problem: Failure['message']): undefined {
+  #fail(command: string, problem: Failure['message']): void {
     const text = `The hook ${printPath(command)} had no effect: ${problem}`;
     this.#deps.logger.warn(text);
     const key = `${command}\n${problem}`;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { APPROVAL_MODES, MODES } from './page/controlsView.ts';
 import { describeIssue } from './describeIssue.ts';
 import { FORMATS } from './event.ts';
-import { hooksSchema } from './hooks.ts';
+import { hooksSchema } from './outside/hooks.ts';
 import { HUB_IDENTITY, HUB_NAME } from './hub.ts';
 import { levelSchema } from './notification.ts';
 import { pluginNameSchema, programSchema } from './plugin.ts';

@@ -1,7 +1,7 @@
 // Hooks in a turn: they refuse messages and calls, add context, make the model go on, and never approve.
 import { expect, test } from 'vitest';
 import { type Hooks, type HookMoment, type HookVerdict } from '../../src/core/ports/hooks.ts';
-import { type HookEvent } from '../../src/protocol/hooks.ts';
+import { type HookEvent } from '../../src/protocol/outside/hooks.ts';
 import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
 import { headChanged, publish } from '../support/walk/deliveryWalks.ts';
 import { beginWalk, type Walked, type WalkOptions } from '../support/walk/walking.ts';

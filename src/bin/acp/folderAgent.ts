@@ -25,7 +25,7 @@ import { createFilesProducer } from '../../producers/files/files.ts';
 import { createGitProducer } from '../../producers/git/git.ts';
 import { GitGate } from '../../producers/git/gitGate.ts';
 import { createHandlesProducer } from '../../producers/handles.ts';
-import { HOOK_EVENTS } from '../../protocol/hooks.ts';
+import { HOOK_EVENTS } from '../../protocol/outside/hooks.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { createPermissions } from '../../storage/permissions.ts';
 import { createStorage } from '../../storage/storage.ts';
@@ -47,6 +47,8 @@ export interface FolderAgentDeps {
   readonly supervisor: string;
   /** Conversations are stored below it, by folder. */
   readonly storage: string;
+  /** False: the workspace is not captured before turns and commands. */
+  readonly capture: boolean;
   model(settings: Settings): Model;
 }
 
@@ -91,7 +93,8 @@ export async function openFolderAgent(
   const watching = { ...base, snapshots, workspace, gate };
   const earshot = new Earshot({
     ...base,
-    ...{ store, lock, snapshots, checkpoints, workspace, userFiles, handles },
+    ...{ store, lock, snapshots, workspace, userFiles, handles },
+    ...(deps.capture && { checkpoints }),
     permissions: createPermissions({ files: realFileSystem, folder: place, logger }),
     frontend: frontends,
     tools: [

@@ -1,5 +1,5 @@
 // The user's commands at moments of a turn. Implemented in hooks/.
-import { type HookEvent } from '../../protocol/hooks.ts';
+import { type HookEvent } from '../../protocol/outside/hooks.ts';
 
 export interface HookMoment {
   readonly event: HookEvent;

@@ -5,7 +5,7 @@ import { type ConfiguredHook, createHooks, type HookApproval } from '../../hooks
 import { realFileSystem } from '../../node/fileSystem.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createApprovedPrograms } from '../../plugins/host/approvedPrograms.ts';
-import { HOOK_EVENTS, hooksSchema } from '../../protocol/hooks.ts';
+import { HOOK_EVENTS, hooksSchema } from '../../protocol/outside/hooks.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 import { type Window } from './window.ts';
 

@@ -1,6 +1,6 @@
 // The properties of object settings, made from the tables of kinds, producers and tools.
 import { type Tool } from '../../core/ports/ports.ts';
-import { HOOK_EVENTS } from '../../protocol/hooks.ts';
+import { HOOK_EVENTS } from '../../protocol/outside/hooks.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
 import { LEVELS } from '../../protocol/notification.ts';
 import { type PRODUCER_NAMES } from '../../protocol/settings.ts';

@@ -45,6 +45,8 @@ export class AcpClient {
       settings: readSettings((name) => settings[name]).settings,
       supervisor: join(root, 'absent.cjs'),
       storage: join(root, 'storage'),
+      // A turn that ends at once leaves its capture behind.
+      capture: false,
       model: () => model,
     };
     this.agent = new AcpAgent({

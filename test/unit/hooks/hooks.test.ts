@@ -8,7 +8,7 @@ import { readHookAnswer } from '../../../src/hooks/hookAnswer.ts';
 import { runHookProcess } from '../../../src/hooks/hookProcess.ts';
 import { type ConfiguredHook, createHooks, type HookApproval } from '../../../src/hooks/hooks.ts';
 import { realClock } from '../../../src/node/realClock.ts';
-import { hooksSchema } from '../../../src/protocol/hooks.ts';
+import { hooksSchema } from '../../../src/protocol/outside/hooks.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import { recordingLogger } from '../../support/recordingLogger.ts';
 

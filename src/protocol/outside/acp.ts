@@ -1,6 +1,6 @@
 // The messages of the Agent Client Protocol, version 1, that Earshot takes from a client. Unknown fields are ignored.
 import * as z from 'zod';
-import { levelSchema } from './notification.ts';
+import { levelSchema } from '../notification.ts';
 
 export const ACP_VERSION = 1;
 
