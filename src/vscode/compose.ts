@@ -19,6 +19,7 @@ import { composeHub, offerMessageTools } from './compose/hub.ts';
 import { composeMcp } from './compose/mcp.ts';
 import { composeModels } from './compose/models.ts';
 import { composeNotifications } from './compose/notifications.ts';
+import { composeAgents } from './compose/agents.ts';
 import { composePlugins } from './compose/plugins.ts';
 import { composeStorage } from './compose/storage.ts';
 import { composeTools } from './compose/tools.ts';
@@ -131,6 +132,7 @@ export function compose(
       chat.refresh();
     }),
   );
+  const agents = composeAgents(window, { hub, earshot, chat, reveal: () => page.view.reveal() });
   const plugins = composePlugins(window, {
     earshot,
     frontends: frontends.all,
@@ -151,6 +153,7 @@ export function compose(
       ...review.commands,
       ...mcp.commands,
       ...plugins.commands,
+      ...agents.commands,
       ...notifications.commands,
       ...completing.commands,
       ...firstMinutes(page.view, chat),
