@@ -1,5 +1,4 @@
 // Sends an earlier request again, changed or not, in a fork of the conversation that ends before it.
-import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
 import { forkPoints } from '../../core/conversation/fork.ts';
@@ -8,6 +7,8 @@ import { type Library } from '../../core/library.ts';
 import { type Store } from '../../core/ports/storage.ts';
 
 export interface ResendingDeps {
+  /** Translates. */
+  t(text: string): string;
   readonly store: Store;
   readonly library: Library;
   readonly earshot: Earshot;
@@ -17,7 +18,7 @@ export interface ResendingDeps {
 }
 
 export async function resend(
-  { store, library, earshot, create, open }: ResendingDeps,
+  { store, library, earshot, create, open, t }: ResendingDeps,
   conversation: string,
   request: string,
   text: string | undefined,
@@ -26,8 +27,7 @@ export async function resend(
   if (!read.ok) return read;
   const { events } = read.value;
   const event = events.find((one) => one.event_id === request);
-  if (event?.type !== 'chat_request')
-    return failed('not_found', vscode.l10n.t('This message is no longer in the log.'));
+  if (event?.type !== 'chat_request') return failed('not_found', t('This message is no longer in the log.'));
   // The turn that is replaced must not go on beside the new one.
   await earshot.stop(conversation);
   const point = forkPoints(events).find((seq) => seq < event.seq);
