@@ -7,7 +7,7 @@ import { type Earshot } from '../../core/earshot.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
 import { type Library } from '../../core/library.ts';
 import { type QueuedMessage } from '../../core/ports/ports.ts';
-import { type Snapshots, type Store } from '../../core/ports/storage.ts';
+import { type Snapshots } from '../../core/ports/storage.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS, PROPOSAL_SCHEME } from '../ids.ts';
 import { insertCode, Proposals, runInTerminal } from './codeActions.ts';
@@ -18,12 +18,10 @@ const SCHEME = 'earshot-call';
 
 export interface TranscriptActionsDeps {
   readonly earshot: Earshot;
-  readonly store: Store;
   readonly library: Library;
   readonly snapshots: Snapshots;
   shown(): string | undefined;
   open(id: string): Promise<void>;
-  newId(): string;
   notice(text: string): void;
 }
 
@@ -50,7 +48,7 @@ export class TranscriptActions implements Disposable {
   }
 
   get #resending() {
-    return { ...this.#deps, create: async () => this.#deps.newId(), t: vscode.l10n.t };
+    return { ...this.#deps, t: vscode.l10n.t };
   }
 
   readonly commands = {

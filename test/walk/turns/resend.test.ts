@@ -14,8 +14,7 @@ function depsOf({ headless }: Walked) {
     opened.push(id);
   };
   const deps = {
-    ...{ earshot, open, store: ports.store, library: new Library(ports, earshot) },
-    create: async () => ports.ids.ulid(),
+    ...{ earshot, open, library: new Library(ports, earshot) },
     t: (text: string) => text,
   };
   return { deps, opened };
