@@ -225,6 +225,7 @@ test('a form of an MCP server is one card: defaults, bounds of the browser, subm
   expect((await alone.waitFor('answer_question')).answer).toBe('cancel');
   const answered = { ...question, answer: '{"name":"Ada","extras":["h","l"]}' };
   await alone.change({ type: 'item', item: card({ state: 'done', output: 'Ordered.', question: answered, media }) });
+  await alone.drawn();
   if (!(await page.getByText('Honey, Lemon').isVisible())) await page.locator('.tool-head').click();
   await page.getByText('Honey, Lemon').waitFor();
   // The image of the result is read when the card is open.
