@@ -1,12 +1,13 @@
 // The layout of the page: obstacles, conversation or welcome, composer, footer.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ChatHead, Obstacle } from '../protocol/webview.ts';
+import type { ChatHead, FromPage, Obstacle } from '../protocol/webview.ts';
 import { valueAt } from './chunked.ts';
 import { Composer } from './composer/composer.tsx';
 import { Conversations, ConversationTabs } from './panel/conversations.tsx';
 import { Footer } from './panel/footer.tsx';
 import { PendingDrawer } from './panel/pendingDrawer.tsx';
 import { PinnedBar } from './panel/pinnedBar.tsx';
+import { TitleBar } from './panel/titleBar.tsx';
 import { type Actions, ActionsProvider } from './render/actions.ts';
 import { ChangedFiles } from './render/changedFiles.tsx';
 import { HandleList } from './render/handles.tsx';
@@ -21,9 +22,13 @@ interface Properties {
   readonly post: Actions['post'];
   readonly keepDraft: (text: string) => void;
   readonly readDiff: Actions['readDiff'];
+  /** As in `PageHost`. */
+  readonly offers: ReadonlySet<FromPage['type']> | undefined;
+  readonly standsAlone: boolean;
+  readonly status: Obstacle | undefined;
 }
 
-export function App({ state, post, keepDraft, readDiff }: Properties) {
+export function App({ state, post, keepDraft, readDiff, offers, standsAlone, status }: Properties) {
   const field = useRef<HTMLTextAreaElement>(null);
   const page = useRef<HTMLElement>(null);
   const [draft, setDraftState] = useState('');
@@ -35,6 +40,7 @@ export function App({ state, post, keepDraft, readDiff }: Properties) {
   const actions = useMemo<Actions>(
     () => ({
       post,
+      offers: (type) => offers?.has(type) ?? true,
       copy: (text) => navigator.clipboard.writeText(text),
       focusComposer: () => field.current?.focus(),
       readDiff,
@@ -71,7 +77,8 @@ export function App({ state, post, keepDraft, readDiff }: Properties) {
   }, [shown]);
 
   const { head } = state;
-  if (head === null) return <p class="loading">{strings.loading}</p>;
+  if (head === null)
+    return status === undefined ? <p class="loading">{strings.loading}</p> : <Refused status={status} />;
   const closeList = () => {
     setListing(false);
     field.current?.focus();
@@ -94,14 +101,17 @@ export function App({ state, post, keepDraft, readDiff }: Properties) {
     <ActionsProvider value={actions}>
       <main class="chat" ref={page} onKeyDown={onKeyDown}>
         <h1 class="hidden">{head.title === '' ? strings.earshot : head.title}</h1>
-        {head.obstacles.map((obstacle) => (
+        {standsAlone && (
+          <TitleBar head={head} listing={listing} list={() => (listing ? closeList() : setListing(true))} />
+        )}
+        {[...(status === undefined ? [] : [status]), ...head.obstacles].map((obstacle) => (
           <ObstacleBar key={obstacle.text} obstacle={obstacle} post={post} />
         ))}
         <ConversationTabs head={head} />
         {listing ? (
           <Conversations head={head} listed={state.conversations} close={closeList} />
         ) : state.items.length === 0 ? (
-          <Welcome head={head} suggest={suggest} />
+          <Welcome head={head} suggest={suggest} chooseModel={() => post({ type: 'choose_model' })} />
         ) : (
           <Transcript
             key={head.conversation ?? valueAt(state.items, 0)?.id}
@@ -180,6 +190,15 @@ function earlierRequests(state: PageState): string[] {
   return found;
 }
 
+/** The host was never reached. */
+function Refused({ status }: { readonly status: Obstacle }) {
+  return (
+    <main class="chat">
+      <ObstacleBar obstacle={status} post={() => undefined} />
+    </main>
+  );
+}
+
 function ObstacleBar({ obstacle, post }: { readonly obstacle: Obstacle; readonly post: Actions['post'] }) {
   const { action } = obstacle;
   return (
@@ -198,7 +217,14 @@ function ObstacleBar({ obstacle, post }: { readonly obstacle: Obstacle; readonly
   );
 }
 
-function Welcome({ head, suggest }: { readonly head: ChatHead; readonly suggest: (text: string) => void }) {
+interface WelcomeProperties {
+  readonly head: ChatHead;
+  readonly suggest: (text: string) => void;
+  readonly chooseModel: () => void;
+}
+
+function Welcome({ head, suggest, chooseModel }: WelcomeProperties) {
+  const isGuide = head.model.label === strings.guide;
   return (
     <div class="welcome">
       <div class="welcome-inner">
@@ -207,7 +233,7 @@ function Welcome({ head, suggest }: { readonly head: ChatHead; readonly suggest:
         <p class="quiet">{strings.helloNotifications}</p>
         <h3>{strings.tryThis}</h3>
         <ul class="suggestions">
-          {suggestionsFor(head).map((text) => (
+          {(isGuide ? strings.guideSuggestions : strings.suggestions).map((text) => (
             <li key={text}>
               <button type="button" class="suggestion" onClick={() => suggest(text)}>
                 {text}
@@ -215,6 +241,14 @@ function Welcome({ head, suggest }: { readonly head: ChatHead; readonly suggest:
             </li>
           ))}
         </ul>
+        {isGuide && (
+          <p class="welcome-model">
+            {strings.chooseModelHint}
+            <button type="button" class="secondary" onClick={chooseModel}>
+              {strings.chooseModelButton}
+            </button>
+          </p>
+        )}
         <p class="quiet small">
           {strings.model}: {head.model.label} · {head.model.detail}
           <br />
@@ -223,9 +257,4 @@ function Welcome({ head, suggest }: { readonly head: ChatHead; readonly suggest:
       </div>
     </div>
   );
-}
-
-function suggestionsFor({ model }: ChatHead): readonly string[] {
-  const [tour, ...more] = model.label === strings.guide ? strings.guideSuggestions : [];
-  return [...(tour === undefined ? [] : [tour]), ...strings.suggestions, ...more];
 }

@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { contributedTexts, translatedTexts } from '../../src/vscode/contributions/manifest.ts';
 import { translatableTexts } from '../support/l10n/translatable.ts';
+import { untranslatedTexts } from '../support/l10n/untranslated.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (file: string) => JSON.parse(readFileSync(resolve(root, file), 'utf8')) as Record<string, string>;
@@ -22,4 +24,29 @@ test('translations have the placeholders of the original', () => {
     ([english, translated]) => placeholders(english).join() !== placeholders(translated).join(),
   );
   expect(wrong).toEqual([]);
+});
+
+test('every text of commands, settings, views and the walkthrough is translated, and every translation is used', () => {
+  const contributed = read('src/vscode/contributions/german.json');
+  const texts = new Set(Object.values(JSON.parse(contributedTexts()) as Record<string, string>));
+  expect([...texts].filter((text) => contributed[text] === undefined)).toEqual([]);
+  expect(Object.keys(contributed).filter((text) => !texts.has(text))).toEqual([]);
+  // Code, links to settings and links to commands.
+  const marks = (text: string) => (text.match(/`[^`]*`|\]\(command:[^)]*\)/g) ?? []).sort().join(' ');
+  expect(Object.entries(contributed).filter(([english, text]) => marks(english) !== marks(text))).toEqual([]);
+  expect(readFileSync(resolve(root, 'package.nls.de.json'), 'utf8')).toBe(translatedTexts(contributed));
+});
+
+test('no sentence of the window is shown without translation', () => {
+  // For the model, for another program, or a name.
+  const meant = [
+    /^chat\/backgroundCommands\.ts: Look at the background command/,
+    /^completions\/commitMessage\.ts: Write a Git commit message/,
+    /^mcp\/mcpWindow\.ts: The MCP server “…” says about its tools/,
+    /^mcp\/signInWindow\.ts: Not found$/,
+    /^plugins\/pluginChannels\.ts: Earshot Plugin: …$/,
+  ];
+  const isTable = (text: string) => german[text.replace(/^[^:]+: /, '')] !== undefined;
+  const found = untranslatedTexts().filter((text) => !isTable(text) && !meant.some((one) => one.test(text)));
+  expect(found).toEqual([]);
 });

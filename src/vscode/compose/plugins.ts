@@ -3,9 +3,11 @@ import { type Earshot } from '../../core/earshot.ts';
 import { type Frontends } from '../../core/frontend/frontends.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
 import { Library } from '../../core/library.ts';
+import { type Model } from '../../core/ports/ports.ts';
 import { isAlive } from '../../node/kernelLock.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
+import { type WindowListener } from '../../plugins/host/windowListener.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS } from '../ids.ts';
 import { type PluginsController } from '../plugins/pluginsController.ts';
@@ -19,10 +21,12 @@ interface PluginParts {
   readonly keepAlive: KeepAlive;
   readonly storage: ReturnType<typeof composeStorage>;
   readonly tree: Pick<PluginsTree, 'follow'>;
+  model(): Model;
+  readonly listener: Promise<WindowListener | undefined>;
 }
 
 export function composePlugins({ context, logger, settings, held, report }: Window, parts: PluginParts) {
-  const { earshot, frontends, keepAlive, tree } = parts;
+  const { earshot, frontends, keepAlive, tree, model, listener } = parts;
   const { store, lock, views } = parts.storage;
   const base = { clock: realClock, ids: realIds, logger };
   let loading: Promise<PluginsController> | undefined;
@@ -31,7 +35,8 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
     loading ??= import('../plugins/pluginsController.ts').then(({ PluginsController: Controller }) => {
       const library = new Library({ ...base, store, lock }, earshot);
       const ports = { ...base, earshot, library, keepAlive, frontends, store, lock, views, isAlive };
-      const controller = held.add(new Controller({ context, ports: { ...ports, settings: () => settings.current } }));
+      const given = { ...ports, settings: () => settings.current };
+      const controller = held.add(new Controller({ context, listener, ports: given, model }));
       tree.follow(controller);
       return controller;
     });
@@ -53,6 +58,7 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
       [COMMANDS.stopPlugin]: run('stop'),
       [COMMANDS.restartPlugin]: run('restart'),
       [COMMANDS.showPluginLog]: run('showLog'),
+      [COMMANDS.openWebChat]: run('openWebChat'),
     } satisfies Partial<CommandHandlers>,
     close: async () => {
       closed = true;

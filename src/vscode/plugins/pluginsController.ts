@@ -4,26 +4,31 @@ import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { describeFailure, type Result } from '../../base/errors.ts';
-import { hubFolder } from '../../node/hubFolder.ts';
 import { realFileSystem } from '../../node/fileSystem.ts';
 import { createApprovedPrograms } from '../../plugins/host/approvedPrograms.ts';
+import { AttachedPrograms } from '../../plugins/host/attachedPrograms.ts';
 import { ProgramConsent } from '../../plugins/host/consent.ts';
 import { PluginHost } from '../../plugins/host/pluginHost.ts';
-import { WindowSocket } from '../../plugins/host/windowSocket.ts';
+import { type WindowListener } from '../../plugins/host/windowListener.ts';
 import { createInit } from '../../plugins/initMessage.ts';
 import { type PluginPorts } from '../../plugins/pluginPorts.ts';
 import { SharedParts } from '../../plugins/sharedParts.ts';
+import { WEB_CHAT } from '../../protocol/webChat.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
-import { absoluteOf } from '../workspace/fileUris.ts';
 import { chooseArguments, choosePlugin, confirmAttach, confirmRun } from './pluginDialogs.ts';
 import { pluginRow } from './pluginRows.ts';
 import { readPrograms, withUserFallback } from './pluginSettings.ts';
 import { PluginChannels } from './pluginChannels.ts';
 import { type PluginRows } from './pluginsTree.ts';
+import { WebChatController, type WebChatDeps } from './webChatController.ts';
+import { workspaceFolder } from './windowListening.ts';
 
 export interface PluginsControllerDeps {
   readonly context: vscode.ExtensionContext;
   readonly ports: PluginPorts;
+  readonly model: WebChatDeps['model'];
+  /** The window's socket; undefined without a folder, or if it cannot be opened. */
+  readonly listener: Promise<WindowListener | undefined>;
 }
 
 /** What a command is given: a row of the view, or a name from elsewhere. */
@@ -37,10 +42,11 @@ export class PluginsController implements PluginRows, Disposable {
   readonly #held = new DisposableStore();
   readonly #shared: SharedParts;
   readonly #host: PluginHost;
+  readonly #webChat: WebChatController;
   readonly #channels: PluginChannels;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #consent: ProgramConsent;
-  #socket: WindowSocket | undefined;
+  #attached: AttachedPrograms | undefined;
 
   constructor(deps: PluginsControllerDeps) {
     this.#deps = deps;
@@ -66,6 +72,14 @@ export class PluginsController implements PluginRows, Disposable {
       new PluginHost({ ...this.#common(), consent: this.#consent, programs, isTrusted, shared: this.#shared }),
     );
     this.#held.add(this.#host.onDidChange(() => this.#changed.fire()));
+    this.#webChat = new WebChatController({
+      ...this.#common(),
+      ...{ context, isTrusted, shared: this.#shared, model: deps.model },
+      settings: () => ports.settings(),
+      folder: workspaceFolder,
+    });
+    this.#held.add(this.#webChat.host);
+    this.#held.add(this.#webChat.host.onDidChange(() => this.#changed.fire()));
     this.#held.add(
       vscode.workspace.onDidGrantWorkspaceTrust(() => {
         void this.#host.startAll().catch(this.#report('program plugins could not be started'));
@@ -82,20 +96,20 @@ export class PluginsController implements PluginRows, Disposable {
   readonly onDidChange = this.#changed.event;
 
   get hasAttached(): boolean {
-    return (this.#socket?.statuses.length ?? 0) > 0;
+    return (this.#attached?.statuses.length ?? 0) > 0 || this.#webChat.host.statuses.length > 0;
   }
 
-  /** Resolves once the window's socket listens; what starts with the window may still wait for the user. */
+  /** Resolves once programs can attach; what starts with the window may still wait for the user. */
   async start(): Promise<void> {
-    const folder = workspaceFolder();
-    if (folder !== undefined) await this.#listen(folder).catch(this.#report('the window’s socket cannot be opened'));
+    const listener = await this.#deps.listener;
+    if (listener !== undefined) this.#serve(listener);
     await this.#host.refresh();
     void this.#host.startAll().catch(this.#report('program plugins could not be started'));
   }
 
   async rows(): Promise<readonly vscode.TreeItem[]> {
     const { problems } = readPrograms();
-    const statuses = [...this.#host.statuses, ...(this.#socket?.statuses ?? [])];
+    const statuses = [...this.#host.statuses, ...this.#webChat.host.statuses, ...(this.#attached?.statuses ?? [])];
     return [
       ...statuses.map(pluginRow),
       ...[...problems].map(([name, problem]) => {
@@ -112,40 +126,44 @@ export class PluginsController implements PluginRows, Disposable {
       const chosen = readChosen(item);
       const name = chosen?.name ?? (await choosePlugin(this.#host.statuses));
       if (name === undefined) return;
+      if (name === WEB_CHAT) {
+        await this.#webChat.open();
+        return;
+      }
       const args = chosen?.args ?? (await chooseArguments(name));
       if (args !== undefined) await this.#show(this.#host.run(name, args), name);
     },
     approve: (item?: unknown) => this.#with(item, (name) => this.#show(this.#host.approve(name), name)),
     stop: (item?: unknown) =>
       this.#with(item, async (name) => {
-        await Promise.all([this.#host.stop(name), this.#socket?.stop(name)]);
+        await Promise.all([this.#hostOf(name).stop(name), this.#attached?.stop(name)]);
       }),
-    restart: (item?: unknown) => this.#with(item, (name) => this.#show(this.#host.restart(name), name)),
+    restart: (item?: unknown) => this.#with(item, (name) => this.#show(this.#hostOf(name).restart(name), name)),
+    openWebChat: () => this.#webChat.open(),
     showLog: (item?: unknown) => this.#with(item, async (name) => this.#channels.show(name)),
   };
 
   /** Shuts all plugins down. */
   async close(): Promise<void> {
-    await Promise.all([this.#host.close(), this.#socket?.close()]);
+    await Promise.all([this.#host.close(), this.#webChat.host.close(), this.#attached?.close()]);
   }
 
   dispose(): void {
-    this.#socket?.dispose();
+    this.#attached?.dispose();
     this.#held.dispose();
   }
 
-  async #listen(folder: string): Promise<void> {
-    const socket = new WindowSocket({
+  #serve(listener: WindowListener): void {
+    const attached = new AttachedPrograms({
       ...this.#common(),
       shared: this.#shared,
       consent: this.#consent,
       programs: () => readPrograms().programs,
-      folder: await hubFolder(folder),
-      pid: process.pid,
+      token: listener.token,
       changed: () => this.#changed.fire(),
     });
-    await socket.listen();
-    this.#socket = socket;
+    this.#attached = attached;
+    this.#held.add(listener.serve((socket) => attached.serve(socket)));
   }
 
   #common() {
@@ -176,6 +194,10 @@ export class PluginsController implements PluginRows, Disposable {
     };
   }
 
+  #hostOf(name: string): PluginHost {
+    return name === WEB_CHAT ? this.#webChat.host : this.#host;
+  }
+
   async #with(item: unknown, act: (name: string) => Promise<void>): Promise<void> {
     const name = readChosen(item)?.name ?? (await choosePlugin(this.#host.statuses));
     if (name !== undefined) await act(name);
@@ -202,12 +224,6 @@ function readChosen(item: unknown): Chosen | undefined {
   if (typeof name !== 'string') return undefined;
   const isList = Array.isArray(args) && args.every((one): one is string => typeof one === 'string');
   return { name, ...(isList && { args }) };
-}
-
-/** The first folder that is on this machine's disk. */
-function workspaceFolder(): string | undefined {
-  const folder = (vscode.workspace.workspaceFolders ?? []).find(({ uri }) => uri.scheme === 'file');
-  return folder && absoluteOf(folder.uri);
 }
 
 function logLevel(): number {
