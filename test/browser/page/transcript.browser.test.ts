@@ -241,12 +241,16 @@ test('@ and / offer entries that are chosen with the keyboard', async () => {
   await alone.send({ type: 'completions', trigger: '/', query: 're', items: [prompt] });
   await page.getByRole('option').waitFor();
   // What is typed before and after the next frame stays in order.
-  await composer.evaluate(async (field) => {
+  await composer.evaluate(async (field: HTMLTextAreaElement) => {
+    const type = (text: string) => {
+      field.setRangeText(text, field.selectionStart, field.selectionEnd, 'end');
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    };
     field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }));
     await new Promise((resolve) => setTimeout(resolve));
-    document.execCommand('insertText', false, 'a');
+    type('a');
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-    document.execCommand('insertText', false, 'b');
+    type('b');
   });
   expect(await composer.inputValue()).toBe('/review ab');
   // A path in the middle of a sentence is no command.
