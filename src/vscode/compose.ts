@@ -14,10 +14,12 @@ import { type CommandHandlers } from './commands.ts';
 import { composeChat, composeFrontends, composeView } from './compose/chat.ts';
 import { composeCompletions } from './compose/completions.ts';
 import { composeHandles } from './compose/handles.ts';
+import { composeHooks } from './compose/hooks.ts';
 import { composeHub, offerMessageTools } from './compose/hub.ts';
 import { composeMcp } from './compose/mcp.ts';
 import { composeModels } from './compose/models.ts';
 import { composeNotifications } from './compose/notifications.ts';
+import { composeAgents } from './compose/agents.ts';
 import { composePlugins } from './compose/plugins.ts';
 import { composeStorage } from './compose/storage.ts';
 import { composeTools } from './compose/tools.ts';
@@ -104,6 +106,7 @@ export function compose(
     problems: languages.problems,
     handles,
     hub,
+    hooks: composeHooks(window, (text) => frontends.notice('info', text)),
     processes: processObserver,
     shell: () => userShell().shell.path,
     settings: () => settings.current,
@@ -129,6 +132,7 @@ export function compose(
       chat.refresh();
     }),
   );
+  const agents = composeAgents(window, { hub, earshot, chat, reveal: () => page.view.reveal() });
   const plugins = composePlugins(window, {
     earshot,
     frontends: frontends.all,
@@ -149,6 +153,7 @@ export function compose(
       ...review.commands,
       ...mcp.commands,
       ...plugins.commands,
+      ...agents.commands,
       ...notifications.commands,
       ...completing.commands,
       ...firstMinutes(page.view, chat),
