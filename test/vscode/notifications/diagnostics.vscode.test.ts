@@ -222,21 +222,16 @@ describe('problems', () => {
   it('a problem caused by the user before any server has reported is notified, with the note that it may be older', async () => {
     const [path, untouched] = [`${folder}/early.tea`, `${folder}/late.tea`];
     // The test's clock is faster than the disk: the watcher must have reported the files before they are read.
-    for (const [name, file] of Object.entries({ 'early.tea': path, 'late.tea': untouched })) {
-      let attempts = 0;
-      const isReported = async () => {
-        // A watcher may miss the first bytes of a file in a folder that is new.
-        if (attempts++ % 60 === 0) await put(name, 'green\n');
-        return touched.has(file);
-      };
-      await eventually(isReported, Boolean);
-    }
+    let attempts = 0;
+    const areReported = async () => {
+      // A watcher may miss the first bytes of a file in a folder that is new.
+      if (attempts++ % 60 === 0) for (const name of ['early.tea', 'late.tea']) await put(name, 'green\n');
+      return touched.has(path) && touched.has(untouched);
+    };
+    await eventually(areReported, Boolean);
     const log = await create();
     await run(log, [call('read_file', { path }), call('read_file', { path: untouched })]);
-    await eventually(
-      () => isOpen(path) && isOpen(untouched),
-      (open) => open,
-    );
+    await eventually(() => isOpen(path) && isOpen(untouched), Boolean);
     clock.advance(1000);
     const typed = new vscode.WorkspaceEdit();
     typed.insert(uriOf(path), new vscode.Position(0, 0), 'black ');
@@ -249,10 +244,7 @@ describe('problems', () => {
     // The producer may learn of a problem only after the test saw it, so time passes until both are reported.
     // Not for so long that a report would count as the state that was there from the start.
     let steps = 0;
-    const passTime = () => {
-      if (steps++ < 10) clock.advance(300);
-      return waiting(log).length;
-    };
+    const passTime = () => (steps++ < 10 && clock.advance(300), waiting(log).length);
     await eventually(passTime, (count) => count === 2);
     // The other file was read before the change too, so the change may have caused its problem.
     assert.deepEqual(waiting(log).sort(), [
