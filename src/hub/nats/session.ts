@@ -17,8 +17,9 @@ import { RefusedError } from './natsConnection.ts';
 import { type Outbox, type PublishResult } from './outbox.ts';
 import { type OutboxItem } from './outboxFile.ts';
 import { type Presence } from './presence.ts';
+import { Publisher } from './publisher.ts';
 import { checkStream, LOOK_BACK } from './streamCheck.ts';
-import { bucketStream, consumerName, subjectOf } from './streamNames.ts';
+import { bucketStream, consumerName, inboxPrefix, subjectOf } from './streamNames.ts';
 
 const PUBLISH_TIMEOUT = 5000;
 const ACK_WAIT = 30_000;
@@ -46,6 +47,7 @@ export class Session {
   #client!: JetStreamClient;
   #manager!: JetStreamManager;
   #inbox!: Inbox;
+  readonly #publisher: Publisher;
   #claiming: Promise<void> = Promise.resolve();
   #nextClaiming: Promise<void> | undefined;
   #denied: PermissionViolationError | undefined;
@@ -55,6 +57,7 @@ export class Session {
   constructor(connection: NatsConnection, deps: SessionDeps) {
     this.#connection = connection;
     this.#deps = deps;
+    this.#publisher = new Publisher(connection, inboxPrefix(deps.machine), deps.clock, PUBLISH_TIMEOUT);
   }
 
   /** Runs until the connection is lost, something fails, or `end` is called. Rejects with what failed. */
@@ -84,6 +87,7 @@ export class Session {
       const leaves = signal.aborted;
       this.#ended.abort();
       if (leaves) await Promise.race([presence.leave().catch(() => undefined), this.#pause(1000)]);
+      this.#publisher.dispose();
       presence.use(undefined);
       claims.use(undefined);
       closed.catch(() => undefined);
@@ -153,7 +157,7 @@ export class Session {
     this.#sent.add(record.event_id);
     for (;;) {
       try {
-        const { seq, duplicate } = await this.#client.publish(subject, data, { msgID: record.event_id });
+        const { seq, duplicate } = await this.#publisher.publish(subject, data, record.event_id);
         this.#deps.onFull(false);
         // A number that was given before: the stream was made anew behind our back.
         if (!duplicate && seq <= newest) throw new Error('the stream was created anew');
