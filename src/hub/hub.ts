@@ -6,9 +6,17 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
-import { type HubMessage, type HubRecord, type MessageCreate, type MessageRecord } from '../protocol/hub.ts';
+import {
+  type HubMessage,
+  type HubRecord,
+  type LinkHealth,
+  type MessageCreate,
+  type MessageRecord,
+} from '../protocol/hub.ts';
 import { Connection, type Transport } from './connection.ts';
 import { Directory } from './directory.ts';
+import { Coalescer } from './coalescer.ts';
+import { HealthWatchers } from './healthWatchers.ts';
 import { type HubContext, type HubIdentity } from './hubContext.ts';
 import { type HubLink, type HubSide } from './hubLink.ts';
 import { HubWriter, type StoredRecord } from './hubWriter.ts';
@@ -28,9 +36,10 @@ import {
   RECEIVED_FOLDER,
   receivedFile,
 } from './readRecords.ts';
-import { ThreadUpdates } from './threadUpdates.ts';
 
 const INDEX_FILE = 'index.db';
+/** Milliseconds between two updates of one thread. */
+const THREAD_INTERVAL = 100;
 const LOOK_FOR_EXPIRED = 3600_000;
 /** Counted for other machines: beyond it nobody needs to know how many exactly. */
 const MOST_UNREAD = 1000;
@@ -44,6 +53,8 @@ export interface HubDeps {
   readonly identity?: HubIdentity | undefined;
   /** Joins this hub with those of other machines. */
   readonly join?: ((side: HubSide) => HubLink) | undefined;
+  /** What `health` says of the link has changed. */
+  readonly linkChanged?: ((health: LinkHealth | undefined) => void) | undefined;
   ulid(): string;
   report(message: string, error?: unknown): void;
 }
@@ -72,7 +83,8 @@ export class Hub implements Disposable {
     for (const { file, record } of records) if (file === HUB_FILE) directory.replay(record as HubRecord);
     this.#last = Math.max(index.lastNumber, records.at(-1)?.record.n ?? 0);
     this.#next = this.#last + 1;
-    const updates = this.#held.add(new ThreadUpdates(deps.clock, (key) => this.#pushThread(key)));
+    const updates = this.#held.add(new Coalescer(deps.clock, THREAD_INTERVAL, (key) => this.#pushThread(key)));
+    const healthWatchers = this.#held.add(new HealthWatchers(deps.clock, () => this.#link?.health(), deps.linkChanged));
     const writer = new HubWriter({
       files: deps.files,
       folder: deps.folder,
@@ -85,6 +97,7 @@ export class Hub implements Disposable {
       pushes: new Pushes(),
       writer,
       updates,
+      healthWatchers,
       version: deps.version,
       startedAt: deps.clock.now(),
       identity: deps.identity,
@@ -96,6 +109,7 @@ export class Hub implements Disposable {
     };
     this.#messaging = new Messaging(this.#context);
     this.#link = deps.join?.(this.#sideOf(lengths));
+    healthWatchers.changed();
     this.#expire();
   }
 
@@ -126,6 +140,7 @@ export class Hub implements Disposable {
       report: (error) => this.#deps.report('a request failed unexpectedly', error),
       onGone: (gone) => {
         this.#context.pushes.unbind(gone);
+        this.#context.healthWatchers.set(gone, false);
         this.#connections.delete(gone);
       },
     });
@@ -166,7 +181,7 @@ export class Hub implements Disposable {
   }
 
   #sideOf(lengths: ReadonlyMap<string, number>): HubSide {
-    const { clock, directory, pushes, writer, nextNumber } = this.#context;
+    const { clock, directory, pushes, writer, nextNumber, healthWatchers } = this.#context;
     const own = [...lengths].map(([file, length]) => [authorOf(file), length] as const);
     return {
       folder: this.#deps.folder,
@@ -181,6 +196,7 @@ export class Hub implements Disposable {
       has: (event) => this.#index.has(event),
       lastMachineOf: (author) => this.#index.lastMachineOf(author),
       receive: (machine, record) => writer.append(receivedFile(machine), { ...record, n: nextNumber() }),
+      healthChanged: () => healthWatchers.changed(),
     };
   }
 

@@ -142,6 +142,7 @@ export function compose(
       ...models.commands,
       ...review.commands,
       ...mcp.commands,
+      ...messaging.commands,
       ...plugins.commands,
       ...notifications.commands,
       ...completing.commands,

@@ -23,6 +23,7 @@ interface Beat {
 export interface PresenceDeps {
   readonly machine: string;
   readonly hub: string;
+  now(): number;
   /** The live agents of this machine, by the names that others use. */
   agents(): readonly AgentBeat[];
 }
@@ -36,6 +37,7 @@ export class Presence {
   #revision: number | undefined;
   /** The server's clock at this machine's last beat. */
   #serverNow = 0;
+  #clockAhead: number | undefined;
 
   constructor(deps: PresenceDeps) {
     this.#deps = deps;
@@ -43,6 +45,11 @@ export class Presence {
 
   get serverNow(): number {
     return this.#serverNow;
+  }
+
+  /** Milliseconds, as exact as a beat takes; undefined before the first one. */
+  get clockAhead(): number | undefined {
+    return this.#clockAhead;
   }
 
   get machines(): ReadonlySet<string> {
@@ -76,6 +83,7 @@ export class Presence {
       this.#serverNow = own?.writtenAt ?? this.#serverNow;
       if (written !== undefined) {
         this.#revision = written;
+        if (own !== undefined) this.#clockAhead = Math.round(this.#deps.now() - own.writtenAt);
         return;
       }
       const other = own && parseBeat(own)?.hub;

@@ -1,9 +1,12 @@
 // The obstacles shown above the transcript: what keeps the chat from working fully, and the button that helps.
+import * as vscode from 'vscode';
 import { type Failure } from '../../base/errors.ts';
 import { type LiveConversation } from '../../core/conversation/liveConversation.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type Obstacle } from '../../protocol/webview.ts';
+import { linkObstacles } from '../hub/linkTexts.ts';
+import { type WindowHub } from '../hub/windowHub.ts';
 import { type SettingsReader } from '../settings.ts';
 
 export interface ObstacleInput {
@@ -13,9 +16,10 @@ export interface ObstacleInput {
   readonly live: LiveConversation | undefined;
   readonly earshot: Earshot;
   readonly settings: SettingsReader;
+  readonly hub: Pick<WindowHub, 'link'>;
 }
 
-export function obstaclesOf({ storage, workspace, live, earshot, settings }: ObstacleInput): Obstacle[] {
+export function obstaclesOf({ storage, workspace, live, earshot, settings, hub }: ObstacleInput): Obstacle[] {
   return [
     ...(storage === undefined ? [] : [obstacle('error', storage, showLog)]),
     ...(workspace.folders.length > 0 ? [] : [noFolder]),
@@ -30,6 +34,7 @@ export function obstaclesOf({ storage, workspace, live, earshot, settings }: Obs
         nextStep: 'Its default is used until you correct it.',
       }),
     ),
+    ...linkObstacles(hub.link, vscode.l10n.t),
   ];
 }
 
