@@ -158,6 +158,7 @@ async function openInMemory(
       peer.receive(frame);
       accepted();
     },
+    isBlocked: () => false,
     pause: () => undefined,
     resume: () => undefined,
     end: () => undefined,
