@@ -3,6 +3,7 @@
 /** Names of files, what they lead to, reading and changing them. */
 export type FileCode =
   | 'bad_path'
+  | 'bad_skill'
   | 'dangling'
   | 'encoding'
   | 'exists'

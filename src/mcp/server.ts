@@ -23,6 +23,8 @@ const STEADY_AFTER = 30_000;
 export type ServerChange =
   | { readonly type: 'state' }
   | { readonly type: 'tools' }
+  /** Of resources and prompts. */
+  | { readonly type: 'lists' }
   | { readonly type: 'lost'; readonly reason: string }
   | { readonly type: 'ready' }
   | { readonly type: 'resource'; readonly uri: string }
@@ -203,8 +205,8 @@ export class McpServer implements Disposable {
         listener: {
           ended: (reason) => this.#lose(opened.session, reason),
           toolsChanged: () => this.#listLater(opened.session),
-          promptsChanged: () => this.#emitter.fire({ type: 'state' }),
-          resourcesChanged: () => this.#emitter.fire({ type: 'state' }),
+          promptsChanged: () => this.#emitter.fire({ type: 'lists' }),
+          resourcesChanged: () => this.#emitter.fire({ type: 'lists' }),
           resourceUpdated: (uri) => this.#emitter.fire({ type: 'resource', uri }),
           event: (text) => this.#emitter.fire({ type: 'event', text }),
         },
@@ -229,7 +231,7 @@ export class McpServer implements Disposable {
       this.#session = session;
       this.#instructions = boundInstructions(session.instructions);
       this.#setTools(tools);
-      if (this.#watched.length > 0) await session.watchResources(this.#watched);
+      await session.watchResources(this.#watched).catch((error: unknown) => this.noteFailure(error));
     } catch (error) {
       await session.close();
       if (this.#session === session) this.#session = undefined;

@@ -3,6 +3,7 @@ import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { type McpChange, type McpServerView, type McpSource } from '../core/ports/mcp.ts';
 import { type ConfiguredServer } from './config/configuration.ts';
+import { ServerResources } from './resources/serverResources.ts';
 import { McpServer, type ServerChange } from './server.ts';
 import { type McpHost } from './serverPort.ts';
 import { type RegisterTools, ServerTools } from './serverTools.ts';
@@ -26,6 +27,7 @@ export class McpServers implements McpSource, Disposable {
   readonly #onDidChangeRows: Emitter<void>;
   readonly #held = new DisposableStore();
   readonly #tools: ServerTools;
+  readonly resources: ServerResources;
   readonly #starting = new Set<Promise<void>>();
   #ended = false;
 
@@ -39,6 +41,15 @@ export class McpServers implements McpSource, Disposable {
         register: deps.register,
         isOff: (server, tool) => deps.memory.has(toolKey(server, tool)),
         trustsHints: (server) => deps.trustsHints(server),
+      }),
+    );
+    this.resources = this.#held.add(
+      new ServerResources({
+        clock: deps.clock,
+        register: deps.register,
+        servers: () => this.all,
+        trustsHints: (server) => deps.trustsHints(server),
+        wasRead: (server, uri, conversation) => this.#onDidChange.fire({ type: 'read', server, uri, conversation }),
       }),
     );
   }
@@ -62,6 +73,10 @@ export class McpServers implements McpSource, Disposable {
 
   servers(): readonly McpServerView[] {
     return this.all.map(({ name, state, problem }) => ({ name, state, ...(problem !== undefined && { problem }) }));
+  }
+
+  watch(resources: ReadonlySet<string>): void {
+    this.resources.watch(resources);
   }
 
   /** The name that the model calls a tool by; undefined if it is not offered. */
@@ -156,6 +171,7 @@ export class McpServers implements McpSource, Disposable {
       server.name,
       server.onDidChange((change) => this.#changed(server, change)),
     );
+    this.resources.added(server);
     if (!this.isOff(server)) this.#startLater(server);
   }
 
@@ -199,7 +215,7 @@ export class McpServers implements McpSource, Disposable {
         this.#onDidChange.fire({ type: 'lost', server: name, reason: change.reason, tools: this.#tools.namesOf(name) });
         break;
       case 'resource':
-        this.#onDidChange.fire({ type: 'resource', server: name, uri: change.uri });
+        this.#onDidChange.fire({ type: 'resource', server: name, uri: this.resources.watchedFor(name, change.uri) });
         return;
       case 'event':
         this.#onDidChange.fire({ type: 'event', server: name, text: change.text });
@@ -207,8 +223,13 @@ export class McpServers implements McpSource, Disposable {
       case 'tools':
         this.#refreshTools();
         break;
-      case 'state':
+      case 'lists':
+        this.resources.changed(name);
+        return;
       case 'ready':
+        this.resources.changed(name);
+        break;
+      case 'state':
         break;
     }
     this.#onDidChangeRows.fire();

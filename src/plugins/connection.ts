@@ -3,7 +3,7 @@ import { LineSplitter } from '../base/jsonLines.ts';
 import { maskKey } from '../core/conversation/key.ts';
 import { type HostMessage, LONGEST_LINE, type PluginRequest } from '../protocol/plugin.ts';
 import { type PluginCodec } from './codec.ts';
-import { Outbox, type OutboxSink, type Waiting } from './outbox.ts';
+import { type LineOwner, Outbox, type OutboxSink } from './outbox.ts';
 
 /** So many malformed lines in a row end a plugin. */
 const MOST_MALFORMED = 20;
@@ -27,8 +27,8 @@ export interface ConnectionDeps {
 }
 
 export interface SendOptions {
-  /** Counts the line until it is accepted. */
-  readonly owner?: Waiting;
+  /** Counts the line until it is accepted, and may refuse it. */
+  readonly owner?: LineOwner;
   /** The key of the conversation that the message is about. */
   readonly key?: string;
 }
@@ -40,6 +40,7 @@ export class PluginConnection {
   #malformed = 0;
   #handling = 0;
   #paused = false;
+  #noMoreRequests = false;
 
   constructor(deps: ConnectionDeps) {
     this.#deps = deps;
@@ -58,11 +59,26 @@ export class PluginConnection {
     this.#lines.write(chunk);
   }
 
-  /** The key must be in nothing that a plugin receives, so it is masked in the finished line. */
-  send(message: HostMessage, { owner, key = '' }: SendOptions = {}): void {
-    if (this.#outbox.isClosed) return;
-    this.#outbox.send(maskKey(this.#deps.codec.encode(message), key), owner);
+  /**
+   * False: the owner does not take it. The key must be in nothing that a plugin receives, so it is masked in the finished
+   * line.
+   */
+  send(message: HostMessage, { owner, key = '' }: SendOptions = {}): boolean {
+    if (this.#outbox.isClosed) return true;
+    const sent = this.#outbox.send(maskKey(this.#deps.codec.encode(message), key), owner);
     this.#checkFlow();
+    return sent;
+  }
+
+  /** Resolves once a further request may be handled: a plugin that reads no replies gets no more of them. */
+  async readyForRequest(): Promise<void> {
+    if (!this.#noMoreRequests) await this.#outbox.room(MOST_WAITING);
+  }
+
+  /** The plugin sends nothing more: what it has sent is handled although it may read nothing. */
+  finishRequests(): void {
+    this.#noMoreRequests = true;
+    this.#outbox.makeRoom(MOST_WAITING);
   }
 
   close(): void {

@@ -11,15 +11,37 @@ export interface OutboxSink {
   write(bytes: Uint8Array, accepted: (error?: Error) => void): void;
 }
 
-/** What waits for one owner, such as a subscription. */
-export interface Waiting {
-  lines: number;
-  bytes: number;
+/** Counts the lines of a kind that wait, such as those of one subscription. */
+export class Waiting {
+  lines = 0;
+  bytes = 0;
+
+  /** Whether one more line of this length may wait. A line alone always may, however long it is. */
+  takes(length: number, most: { readonly lines: number; readonly bytes: number }): boolean {
+    return this.lines === 0 || (this.lines < most.lines && this.bytes + length <= most.bytes);
+  }
+
+  add(length: number): void {
+    this.lines += 1;
+    this.bytes += length;
+  }
+
+  remove(length: number): void {
+    this.lines -= 1;
+    this.bytes -= length;
+  }
+}
+
+/** Counts a line until it is accepted. */
+export interface LineOwner {
+  takes(length: number): boolean;
+  add(length: number): void;
+  remove(length: number): void;
 }
 
 interface QueuedLine {
   readonly bytes: Uint8Array;
-  readonly owner: Waiting | undefined;
+  readonly owner: LineOwner | undefined;
 }
 
 export class Outbox {
@@ -30,8 +52,7 @@ export class Outbox {
   #bytes = 0;
   #writing = false;
   #closed = false;
-  #waitingForRoom: (() => void)[] = [];
-  #waitingForEnd: (() => void)[] = [];
+  #waitingForRoom: { readonly most: number; readonly resolve: () => void }[] = [];
 
   /** `changed` is called when less waits than before. */
   constructor(sink: OutboxSink, changed: () => void) {
@@ -48,17 +69,16 @@ export class Outbox {
     return this.#closed;
   }
 
-  /** Queues a line. `owner` counts it until it is accepted. */
-  send(line: string, owner?: Waiting): void {
-    if (this.#closed) return;
+  /** Queues a line, unless its owner does not take it: then false. */
+  send(line: string, owner?: LineOwner): boolean {
+    if (this.#closed) return true;
     const bytes = Buffer.from(`${line}\n`);
+    if (owner?.takes(bytes.length) === false) return false;
     this.#queue.push({ bytes, owner });
     this.#bytes += bytes.length;
-    if (owner !== undefined) {
-      owner.lines += 1;
-      owner.bytes += bytes.length;
-    }
+    owner?.add(bytes.length);
     this.#write();
+    return true;
   }
 
   /** Whether a partial event may be queued now. */
@@ -66,16 +86,22 @@ export class Outbox {
     return !this.#closed && this.#bytes <= MOST_BEFORE_PARTIALS;
   }
 
-  /** Resolves once little waits, or the plugin is gone. */
-  room(): Promise<void> {
-    if (this.#closed || this.#bytes <= ROOM) return Promise.resolve();
-    return new Promise((resolve) => this.#waitingForRoom.push(resolve));
+  /** Resolves once no more than this waits, or the plugin is gone. */
+  room(most = ROOM): Promise<void> {
+    if (this.#closed || this.#bytes <= most) return Promise.resolve();
+    return new Promise((resolve) => this.#waitingForRoom.push({ most, resolve }));
+  }
+
+  /** Whoever waits for no more than this goes on. */
+  makeRoom(most: number): void {
+    const due = this.#waitingForRoom.filter((one) => one.most === most);
+    this.#waitingForRoom = this.#waitingForRoom.filter((one) => one.most !== most);
+    for (const { resolve } of due) resolve();
   }
 
   /** Resolves once everything was accepted, or the plugin is gone. */
   flushed(): Promise<void> {
-    if (this.#closed || this.#bytes === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#waitingForEnd.push(resolve));
+    return this.room(0);
   }
 
   /** Drops what waits; nothing more is sent. */
@@ -98,11 +124,7 @@ export class Outbox {
       if (this.#closed) return;
       if (error !== undefined) return this.close();
       this.#bytes -= bytes.length;
-      for (const { bytes: line, owner } of batch) {
-        if (owner === undefined) continue;
-        owner.lines -= 1;
-        owner.bytes -= line.length;
-      }
+      for (const { bytes: line, owner } of batch) owner?.remove(line.length);
       this.#wake();
       this.#changed();
       this.#write();
@@ -127,7 +149,9 @@ export class Outbox {
   }
 
   #wake(): void {
-    if (this.#bytes <= ROOM) for (const resolve of this.#waitingForRoom.splice(0)) resolve();
-    if (this.#bytes === 0) for (const resolve of this.#waitingForEnd.splice(0)) resolve();
+    const due = this.#waitingForRoom.filter(({ most }) => this.#bytes <= most);
+    if (due.length === 0) return;
+    this.#waitingForRoom = this.#waitingForRoom.filter(({ most }) => this.#bytes > most);
+    for (const { resolve } of due) resolve();
   }
 }

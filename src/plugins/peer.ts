@@ -103,7 +103,7 @@ export class PluginPeer implements Disposable {
   /** What it printed or asked for just before is not lost. */
   #endAfterRequests(end: PluginEnd): void {
     const finish = () => this.#end(end);
-    this.#session.idle().then(finish, finish);
+    this.#session.finish().then(finish, finish);
   }
 
   #refuse(failure: string): void {

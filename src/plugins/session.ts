@@ -4,6 +4,7 @@ import { describeError, describeFailure, failed, type Result, succeeded } from '
 import { PLUGIN_PREFIX } from '../core/ports/ports.ts';
 import { EVERY_CONVERSATION, type PluginRequest, type RequestOf, type RequestType } from '../protocol/plugin.ts';
 import { type PluginConnection } from './connection.ts';
+import { Waiting } from './outbox.ts';
 import { type PluginOutput } from './output.ts';
 import { type Answer, doneIf, NOTHING, refuse, reply } from './requests/answer.ts';
 import { listConversations, readConfig, readConversation } from './requests/baseRequests.ts';
@@ -41,6 +42,8 @@ export class PluginSession implements Subscriber, Disposable {
   readonly #subscriptions = new Map<string, { readonly subscription: Subscription; readonly hold: Disposable }>();
   readonly #notifier: PluginNotifier;
   readonly #by: string;
+  /** Events that wait for the plugin. */
+  readonly #waiting = new Waiting();
   #previous: Promise<void> = Promise.resolve();
   #ended = false;
 
@@ -67,12 +70,13 @@ export class PluginSession implements Subscriber, Disposable {
       handled.then(resolve, resolve);
       return CONCURRENT.has(request.type) ? undefined : handled;
     };
-    this.#previous = this.#previous.then(run);
+    this.#previous = this.#previous.then(() => this.#deps.connection.readyForRequest()).then(run);
     await promise;
   }
 
-  /** Resolves once the requests so far are handled, but for those that wait for a turn. */
-  idle(): Promise<void> {
+  /** No more requests come. Resolves once those so far are handled, but for those that wait for a turn. */
+  finish(): Promise<void> {
+    this.#deps.connection.finishRequests();
     return this.#previous;
   }
 
@@ -145,6 +149,7 @@ export class PluginSession implements Subscriber, Disposable {
     const { feeds, pieces, all, questions } = shared;
     const subscription = new Subscription(request, {
       connection,
+      waiting: this.#waiting,
       feeds,
       pieces,
       all,

@@ -1,4 +1,4 @@
-// Reports in one line how the next request differs from the last one: model, mode, tools, instructions.
+// Reports in one line how the next request differs from the last one: model, mode, tools, instructions, skills.
 import { toDisposable } from '../base/disposable.ts';
 import { printPath } from '../base/printPath.ts';
 import { differenceOf } from '../core/files/difference.ts';
@@ -18,7 +18,8 @@ export function createConfigProducer(): Producer {
       const changes = describeChanges(point.used, point.config);
       const sample = { kind: KIND, subject: 'config' };
       if (changes.length === 0) return [sample];
-      const message = [`Since your last answer: ${changes.join('; ')}.`, ...(await differencesIn(point))].join('\n');
+      const differences = await differencesIn(point);
+      const message = [`Since your last answer: ${changes.join('; ')}.`, ...differences].join('\n');
       return [{ ...sample, draft: { level: 'info', message, origin: 'host' } }];
     },
   };
@@ -30,6 +31,8 @@ function describeChanges(used: Partial<RequestConfig>, now: RequestConfig): stri
   const [before, after] = [named(used.instructions ?? now.instructions), named(now.instructions)];
   const files = compare([...before.keys()], [...after.keys()]);
   const edited = editedIn(before, after);
+  const [oldSkills, skills] = [named(used.skills ?? now.skills), named(now.skills)];
+  const offered = compare([...oldSkills.keys()], [...skills.keys()]);
   return [
     ...(used.model === undefined || used.model === now.model
       ? []
@@ -40,6 +43,9 @@ function describeChanges(used: Partial<RequestConfig>, now: RequestConfig): stri
     ...listNames('instructions changed, as in the system prompt', edited),
     ...listNames('new instructions, in the system prompt', files.added),
     ...listNames('instructions no longer in force', files.removed),
+    ...listNames('skills changed; load them again before you rely on them', editedIn(oldSkills, skills)),
+    ...listNames('skills added, described in the system prompt', offered.added),
+    ...listNames('skills no longer there', offered.removed),
   ];
 }
 
@@ -47,13 +53,21 @@ function editedIn(before: ReadonlyMap<string, string>, after: ReadonlyMap<string
   return [...after.keys()].filter((name) => before.has(name) && before.get(name) !== after.get(name));
 }
 
-/** The diff of each edited file, as far as it fits; the system prompt has the whole files. */
-async function differencesIn({ used, config, instruction }: DeliveryPoint): Promise<string[]> {
-  const [before, after] = [named(used.instructions ?? []), named(config.instructions)];
+interface EditedText {
+  readonly name: string;
+  readonly texts: Promise<readonly (string | undefined)[]>;
+}
+
+/** The diff of each edited file, as far as it fits; the system prompt has the instructions, the files the skills. */
+async function differencesIn({ used, config, instruction, skill }: DeliveryPoint): Promise<string[]> {
+  const edited = [
+    ...editedTexts(used.instructions ?? [], config.instructions, instruction),
+    ...editedTexts(used.skills ?? [], config.skills, skill),
+  ];
   const shown: string[] = [];
   let room = SHOWN.characters;
-  for (const name of editedIn(before, after).slice(0, NAMED)) {
-    const [old, now] = await Promise.all([before.get(name), after.get(name)].map((hash) => instruction(hash ?? '')));
+  for (const { name, texts } of edited) {
+    const [old, now] = await texts;
     if (old === undefined || now === undefined) continue;
     const difference = differenceOf(old, now, { lines: SHOWN.lines, characters: room });
     if (difference === undefined) continue;
@@ -63,6 +77,17 @@ async function differencesIn({ used, config, instruction }: DeliveryPoint): Prom
     room -= diff?.length ?? 0;
   }
   return shown;
+}
+
+function editedTexts(
+  before: RequestConfig['instructions'],
+  after: RequestConfig['instructions'],
+  textOf: (hash: string) => Promise<string | undefined>,
+): EditedText[] {
+  const [old, now] = [named(before), named(after)];
+  return editedIn(old, now)
+    .slice(0, NAMED)
+    .map((name) => ({ name, texts: Promise.all([old.get(name) ?? '', now.get(name) ?? ''].map(textOf)) }));
 }
 
 function named(files: RequestConfig['instructions']): Map<string, string> {

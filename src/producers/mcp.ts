@@ -1,13 +1,19 @@
 // Reports MCP servers: lost and reconnected, other tools than before, changed resources, messages that servers send.
-import { type Disposable } from '../base/disposable.ts';
+import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { wholeCharacters } from '../base/text.ts';
 import { type McpChange, type McpSource } from '../core/ports/mcp.ts';
 import { type Clock, type Logger, type Producer, type Publisher } from '../core/ports/ports.ts';
-import { type DeliveryPoint, type OfferedServer, type Sample } from '../core/ports/producers.ts';
+import {
+  type DeliveryPoint,
+  type LiveConversations,
+  type OfferedServer,
+  type Sample,
+} from '../core/ports/producers.ts';
 import { KINDS } from '../protocol/kinds.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
-import { scopeOf } from '../protocol/scopes.ts';
+import { resourceName, scopeOf } from '../protocol/scopes.ts';
 
+const UPDATED = { source: 'mcp', name: 'resource_updated' };
 const NAMED = 12;
 const MOST_EVENT = 1500;
 
@@ -20,20 +26,36 @@ export interface McpProducerDeps {
 export function createMcpProducer(deps: McpProducerDeps): Producer {
   return {
     name: 'mcp',
-    start: (publisher) => watchServers(deps, publisher),
+    start: (publisher, _seen, { live }) => watchServers(deps, publisher, live),
     sample: (point) => sampleServers(deps.source, point),
   };
 }
 
-function watchServers({ source, clock, logger }: McpProducerDeps, publisher: Publisher): Disposable {
+function watchServers(
+  { source, clock, logger }: McpProducerDeps,
+  publisher: Publisher,
+  live: LiveConversations,
+): Disposable {
   const report = (error: unknown) => logger.error('what happened to an MCP server could not be reported', error);
-  return source.onDidChange((change) => {
-    const at = new Date(clock.now()).toISOString();
-    void publisher.publish({ ...draftOf(change), at }).catch(report);
-  });
+  const held = new DisposableStore();
+  held.add(
+    source.onDidChange((change) => {
+      if (change.type === 'read') {
+        const subject = scopeOf('resource', resourceName(change.server, change.uri));
+        void publisher.withdraw(UPDATED, subject, 'it was read again', change.conversation).catch(report);
+        return;
+      }
+      const at = new Date(clock.now()).toISOString();
+      void publisher.publish({ ...draftOf(change), at }).catch(report);
+    }),
+  );
+  held.add(live.onDidChange(() => source.watch(live.resources())));
+  held.add(toDisposable(() => source.watch(new Set())));
+  source.watch(live.resources());
+  return held;
 }
 
-function draftOf(change: McpChange): Omit<NotificationDraft, 'at'> {
+function draftOf(change: Exclude<McpChange, { type: 'read' }>): Omit<NotificationDraft, 'at'> {
   const { server } = change;
   const subject = scopeOf('mcp', server);
   const about = { subject, scopes: [subject] };
@@ -41,9 +63,15 @@ function draftOf(change: McpChange): Omit<NotificationDraft, 'at'> {
     case 'lost':
       return { ...kindOf('disconnected'), ...about, message: describeLoss(change) };
     case 'resource': {
-      const resource = scopeOf('resource', `${server} ${change.uri}`);
-      const message = `The resource ${wholeCharacters(change.uri, 500)} of the MCP server “${server}” has changed since it was read.`;
-      return { ...kindOf('resource_updated'), subject: resource, scopes: [resource], message };
+      const resource = scopeOf('resource', resourceName(server, change.uri));
+      const message = `The resource ${wholeCharacters(change.uri, 500)} of the MCP server “${server}” has changed since it was read. read_resource has its content now.`;
+      return {
+        ...kindOf('resource_updated'),
+        subject: resource,
+        scopes: [resource],
+        message,
+        data: { state: 'changed' },
+      };
     }
     case 'event': {
       const text = wholeCharacters(change.text, MOST_EVENT);

@@ -68,9 +68,11 @@ const attachmentSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('file'), path: z.string() }),
   z.strictObject({ type: z.literal('file_content'), path: z.string(), content: z.string() }),
   z.strictObject({ type: z.literal('image'), media_type: z.string(), hash: z.string(), name: z.string().optional() }),
+  /** A resource of an MCP server. */
+  z.strictObject({ type: z.literal('resource'), server: z.string(), uri: z.string(), content: z.string() }),
 ]);
 
-/** File contents are stored as the model reads them; an image's bytes are a snapshot. */
+/** Contents of files and resources are stored as the model reads them; an image's bytes are a snapshot. */
 export type Attachment = z.infer<typeof attachmentSchema>;
 
 const usageSchema = z.strictObject({
@@ -80,6 +82,8 @@ const usageSchema = z.strictObject({
 });
 export type Usage = z.infer<typeof usageSchema>;
 
+/** A text that a request had, stored by its hash. */
+const namedTextSchema = z.strictObject({ name: z.string(), hash: z.string() });
 const failureSchema = z.strictObject({ code: z.string(), message: z.string(), nextStep: z.string().optional() });
 
 /** The fields of each event type, besides the envelope. */
@@ -116,7 +120,9 @@ const bodies = {
     tools: z.array(z.string()),
     /** The tools of MCP servers, each with a hash of its description. */
     servers: z.array(z.strictObject({ name: z.string(), tools: z.record(z.string(), z.string()) })).optional(),
-    instructions: z.array(z.strictObject({ name: z.string(), hash: z.string() })),
+    instructions: z.array(namedTextSchema),
+    /** Absent: there were none, or an earlier version wrote this. */
+    skills: z.array(namedTextSchema).optional(),
   },
   /** `arguments_text`: the arguments verbatim, if they were not a JSON object. */
   tool_call_request: {
@@ -146,6 +152,8 @@ const bodies = {
     handles: shownHandlesSchema.optional(),
     /** Tools that the conversation is offered from here on. */
     tools: z.array(z.string()).optional(),
+    /** Resources of MCP servers that the call has read, as `resourceName` names them. */
+    resources: z.array(z.string()).optional(),
   },
   /** `pid` and `start_time` are the supervisor's. `ended`: the command has ended and only its output is kept. */
   handle_started: {

@@ -43,6 +43,17 @@ export function nameInScope(type: ScopeType, scope: string): string | undefined 
   return scope.startsWith(prefix) ? scope.slice(prefix.length) : undefined;
 }
 
+/** How a resource of an MCP server is named in scopes and in the log. */
+export function resourceName(server: string, uri: string): string {
+  return `${server} ${uri}`;
+}
+
+/** An address has no spaces; the name of a server may. */
+export function parseResourceName(name: string): { readonly server: string; readonly uri: string } {
+  const at = name.lastIndexOf(' ');
+  return { server: name.slice(0, Math.max(0, at)), uri: name.slice(at + 1) };
+}
+
 /** The subject without its type, for people and models: `src/a.ts` for `file:src/a.ts`. */
 export function nameOfSubject(subject: string): string {
   return subject.slice(subject.indexOf(':') + 1);

@@ -101,9 +101,9 @@ interface QueuedView {
 
 /** An attachment of the next message. */
 export interface AttachmentView {
-  /** An image's hash, or a file's path. */
+  /** An image's hash, a file's path, or a name of text or of a resource. */
   readonly id: string;
-  readonly kind: 'image' | 'file' | 'text';
+  readonly kind: 'image' | 'file' | 'text' | 'resource';
   readonly name: string;
   /** A thumbnail as a data URL. */
   readonly preview?: string;

@@ -5,6 +5,7 @@ import { Earshot } from '../core/earshot.ts';
 import { processObserver } from '../node/processActivity.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
+import { type WindowListener } from '../plugins/host/windowListener.ts';
 import { createHandlesProducer } from '../producers/handles.ts';
 import { createMessagesProducer } from '../producers/messages.ts';
 import { createTasksProducer } from '../producers/tasks/tasks.ts';
@@ -43,6 +44,8 @@ export interface Shell {
   readonly logger: Output;
   readonly statusBar: StatusBar;
   readonly pluginsTree: Pick<PluginsTree, 'follow'>;
+  /** Outside programs attach to it; undefined without a folder, or if it cannot be opened. */
+  readonly windowListener: Promise<WindowListener | undefined>;
   readonly notifications: LazyTree<NotificationNode>;
 }
 
@@ -60,7 +63,7 @@ export interface Composed extends Disposable {
 
 export function compose(
   context: vscode.ExtensionContext,
-  { logger, statusBar, pluginsTree, notifications: tree }: Shell,
+  { logger, statusBar, pluginsTree, windowListener, notifications: tree }: Shell,
 ): Composed {
   const held = new DisposableStore();
   const settings = held.add(new SettingsReader());
@@ -90,7 +93,7 @@ export function compose(
     ...{ workspace, buffers, onDidChangeFiles },
     frontend: frontends.all,
     notice: (text) => frontends.notice('warning', text),
-    tools: composeTools({ tasks, ofLanguages: languages.tools }),
+    tools: composeTools({ tasks, ofLanguages: languages.tools, userFiles }),
     producers: [
       ...createProducers({ ...base, snapshots, workspace }),
       createHandlesProducer({ ...base, handles }),
@@ -117,7 +120,7 @@ export function compose(
   const changes = { workspace, buffers, entries, snapshots, checkpoints };
   const review = held.add(new ReviewController({ ...base, ...changes, earshot, chat, frontend: frontends.chat }));
   const notifications = composeNotifications(window, { earshot, store, chat, tree });
-  const completing = composeCompletions(window, { ...chatting, userFiles, model });
+  const completing = composeCompletions(window, { ...chatting, userFiles, model, resources: () => mcp.resources() });
   const ofPage = { ...review.handlers, ...notifications.handlers, ...completing.handlers };
   const page = composeView(window, chatting, ofPage);
   held.add(
@@ -132,6 +135,7 @@ export function compose(
     keepAlive: chatting.keepAlive,
     storage,
     tree: pluginsTree,
+    listener: windowListener,
   });
   return {
     ready: Promise.all([chatting.restore().finally(() => plugins.start()), hub.refresh()]).then(() => undefined),

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { setDisposableTracker } from '../base/disposable.ts';
 import { type Earshot } from '../core/earshot.ts';
+import { type WindowListener } from '../plugins/host/windowListener.ts';
 import { mayHaveConversations } from '../storage/folderIndex.ts';
 import { registerCommands } from './commands.ts';
 import { problemActions } from './completions/editorCommands.ts';
@@ -24,6 +25,7 @@ export interface TestApi {
 }
 
 let loading: Promise<Composed | undefined> | undefined;
+let windowListener: Promise<WindowListener | undefined> | undefined;
 
 export function activate(context: vscode.ExtensionContext): TestApi | undefined {
   const testing = context.extensionMode === vscode.ExtensionMode.Test;
@@ -38,7 +40,16 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   const notifications = new LazyTree<NotificationNode>(NOTIFICATIONS_VIEW, () => {
     void load('the Notifications view').catch((error: unknown) => shell.logger.error('the view is empty', error));
   });
-  const shell: Shell = { logger: createOutput(), statusBar: new StatusBar(), notifications, pluginsTree };
+  windowListener = listen(() => load('a program that attaches'));
+  const logger = createOutput();
+  void windowListener.catch((error: unknown) => logger.error('the window’s socket cannot be opened', error));
+  const shell: Shell = {
+    logger,
+    statusBar: new StatusBar(),
+    notifications,
+    pluginsTree,
+    windowListener: windowListener.catch(() => undefined),
+  };
   /** The first use loads everything; the next use retries after a failure. */
   const load = (why: string): Promise<Composed | undefined> => {
     loading ??= compose(context, shell, why).catch((error: unknown) => {
@@ -91,6 +102,13 @@ export async function deactivate(): Promise<void> {
   const composed = await loading;
   loading = undefined;
   await composed?.close();
+  await (await windowListener?.catch(() => undefined))?.close();
+}
+
+/** Programs can attach to the window from now on; the first one loads everything. */
+async function listen(load: () => Promise<Composed | undefined>): Promise<WindowListener | undefined> {
+  const { listenForPrograms } = await import('./plugins/windowListening.ts');
+  return listenForPrograms(async () => (await load()) !== undefined);
 }
 
 async function compose(context: vscode.ExtensionContext, shell: Shell, why: string): Promise<Composed> {

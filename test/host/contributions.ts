@@ -1,15 +1,25 @@
-// Writes the generated parts of package.json: commands, menus, settings and views.
+// Writes what is generated from the contributions in the code: parts of package.json, and the texts that it calls by key.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { withContributions } from '../../src/vscode/contributions/manifest.ts';
+import { contributedTexts, translatedTexts, withContributions } from '../../src/vscode/contributions/manifest.ts';
 import { runToExit } from './lifetime.mjs';
 import { repository } from './setup.mjs';
 
 await runToExit(async () => {
-  const path = join(repository, 'package.json');
-  const text = await readFile(path, 'utf8');
-  const generated = withContributions(text);
-  if (generated !== text) await writeFile(path, generated);
-  process.stdout.write(generated === text ? 'package.json is up to date.\n' : 'package.json was updated.\n');
+  const manifest = await readFile(join(repository, 'package.json'), 'utf8');
+  const german = JSON.parse(await readFile(join(repository, 'src/vscode/contributions/german.json'), 'utf8')) as Record<
+    string,
+    string
+  >;
+  await update('package.json', withContributions(manifest));
+  await update('package.nls.json', contributedTexts());
+  await update('package.nls.de.json', translatedTexts(german));
   return 0;
 });
+
+async function update(name: string, text: string): Promise<void> {
+  const path = join(repository, name);
+  const current = await readFile(path, 'utf8').catch(() => undefined);
+  if (current !== text) await writeFile(path, text);
+  process.stdout.write(`${name} ${current === text ? 'is up to date' : 'was updated'}.\n`);
+}

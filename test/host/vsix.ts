@@ -10,7 +10,15 @@ import { lastLines, runNode } from './runCommand.mjs';
 import { repository } from './setup.mjs';
 
 /** Files copied unchanged; the build adds dist/. */
-const copied = ['package.json', 'CHANGELOG.md', 'LICENSE', 'media', '.vscodeignore'];
+const copied = [
+  'package.json',
+  'package.nls.json',
+  'package.nls.de.json',
+  'CHANGELOG.md',
+  'LICENSE',
+  'media',
+  '.vscodeignore',
+];
 /** The folder with the content of the package. */
 export const packagedFolder = join(repository, '.build', 'package');
 

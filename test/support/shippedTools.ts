@@ -10,6 +10,7 @@ import { fileTools } from '../../src/tools/files/fileTools.ts';
 import { createDiagnosticsTool } from '../../src/tools/language/diagnostics.ts';
 import { createQuickFixTool } from '../../src/tools/language/quickFix.ts';
 import { createSymbolsTool } from '../../src/tools/language/symbols.ts';
+import { createLoadSkillTool } from '../../src/tools/loadSkill.ts';
 import { createMessageTools } from '../../src/tools/messageTools.ts';
 import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
 import { createSearchTool } from '../../src/tools/searching/search.ts';
@@ -26,7 +27,7 @@ export const shippedTools = new ToolRegistry(
     ...[createRunTaskTool, createDiagnosticsTool, createSymbolsTool, createQuickFixTool].map((create) =>
       create(absent),
     ),
-    ...[createSearchTool, createFetchUrlTool].map((create) => create(absent)),
+    ...[createSearchTool, createFetchUrlTool, createLoadSkillTool].map((create) => create(absent)),
     ...createMessageTools(absent),
   ],
   (error) => {

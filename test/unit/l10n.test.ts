@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { contributedTexts, translatedTexts } from '../../src/vscode/contributions/manifest.ts';
 import { translatableTexts } from '../support/l10n/translatable.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -22,4 +23,15 @@ test('translations have the placeholders of the original', () => {
     ([english, translated]) => placeholders(english).join() !== placeholders(translated).join(),
   );
   expect(wrong).toEqual([]);
+});
+
+test('every text of commands, settings, views and the walkthrough is translated, and every translation is used', () => {
+  const contributed = read('src/vscode/contributions/german.json');
+  const texts = new Set(Object.values(JSON.parse(contributedTexts()) as Record<string, string>));
+  expect([...texts].filter((text) => contributed[text] === undefined)).toEqual([]);
+  expect(Object.keys(contributed).filter((text) => !texts.has(text))).toEqual([]);
+  // Code, links to settings and links to commands.
+  const marks = (text: string) => (text.match(/`[^`]*`|\]\(command:[^)]*\)/g) ?? []).sort().join(' ');
+  expect(Object.entries(contributed).filter(([english, text]) => marks(english) !== marks(text))).toEqual([]);
+  expect(readFileSync(resolve(root, 'package.nls.de.json'), 'utf8')).toBe(translatedTexts(contributed));
 });

@@ -10,7 +10,7 @@ import { runCommandTool } from '../../src/tools/commands/runCommand.ts';
 import { fileTools } from '../../src/tools/files/fileTools.ts';
 import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
 import { watchTool } from '../../src/tools/watch.ts';
-import { withContributions } from '../../src/vscode/contributions/manifest.ts';
+import { contributedTexts, withContributions } from '../../src/vscode/contributions/manifest.ts';
 import { kindProperties, levelProperties, toolProperties } from '../../src/vscode/contributions/settingProperties.ts';
 import { CHAT_VIEW, COMMANDS, MCP_VIEW, PLUGINS_VIEW, VIEW_CONTAINER } from '../../src/vscode/ids.ts';
 
@@ -39,11 +39,15 @@ interface Manifest {
 }
 
 const read = (path: string) => readFileSync(resolve(root, path), 'utf8');
-const manifest = JSON.parse(read('package.json')) as Manifest;
+const texts = JSON.parse(read('package.nls.json')) as Record<string, string>;
+const manifest = JSON.parse(read('package.json'), (_key, value: unknown) =>
+  typeof value === 'string' && /^%.+%$/.test(value) ? texts[value.slice(1, -1)] : value,
+) as Manifest;
 const { commands, configuration, views, menus } = manifest.contributes;
 
-test('package.json is what `npm run contributions` writes', () => {
+test('package.json and its texts are what `npm run contributions` writes', () => {
   expect(read('package.json')).toBe(withContributions(read('package.json')));
+  expect(read('package.nls.json')).toBe(contributedTexts());
 });
 
 test('package.json has every registered command and no other', () => {

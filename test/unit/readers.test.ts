@@ -8,8 +8,8 @@ const source = join(resolve(import.meta.dirname, '../..'), 'src');
 
 /** Each way to read a file, and the only source files that may use it. */
 const READERS: Readonly<Record<string, readonly string[]>> = {
-  // Below the door.
-  readJudged: ['core/consent/door.ts', 'vscode/workspace/editorWorkspace.ts'],
+  // Below the door. Files of the user's own folder have a door of their own.
+  readJudged: ['core/consent/door.ts', 'vscode/workspace/editorWorkspace.ts', 'storage/userFiles.ts'],
   listUnjudged: ['core/consent/door.ts'],
   WorkspaceDisk: ['core/consent/door.ts', 'vscode/workspace/editorWorkspace.ts'],
   // Paths that the user approved for one call. The delegate only forwards.

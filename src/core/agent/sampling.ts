@@ -45,6 +45,10 @@ async function readSamples(
       const bytes = await ports.snapshots.get(hash);
       return bytes && `${bodyOf(new TextDecoder().decode(bytes))}\n`;
     },
+    skill: async (hash) => {
+      const bytes = await ports.snapshots.get(hash);
+      return bytes && new TextDecoder().decode(bytes);
+    },
     contextTokens: state.usage.contextTokens(
       () => state.messages.all,
       () => prompting.overhead,

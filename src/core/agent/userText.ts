@@ -11,7 +11,9 @@ export type GivenAttachment =
   | { readonly type: 'file_content'; readonly path: string; readonly content: string }
   | { readonly type: 'image'; readonly mediaType: string; readonly bytes: Uint8Array; readonly name?: string }
   /** One that was accepted before and came back. */
-  | Extract<Attachment, { type: 'image' }>;
+  | Extract<Attachment, { type: 'image' }>
+  /** As it was read when it was attached. */
+  | Extract<Attachment, { type: 'resource' }>;
 
 export interface AcceptedText {
   readonly content: string;
@@ -58,6 +60,10 @@ async function acceptAttachment(ports: AcceptingPorts, given: GivenAttachment): 
   switch (given.type) {
     case 'image':
       return 'bytes' in given ? acceptImage(ports, given) : succeeded(given);
+    case 'resource':
+      return given.content.length > LONGEST_FILE
+        ? failed('too_large', `${given.uri} is too long to be attached as a whole.`)
+        : succeeded(given);
     case 'file_content':
       return acceptFile(ports, given.path, given.content);
     case 'file': {

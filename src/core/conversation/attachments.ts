@@ -1,6 +1,7 @@
 // Formats attachments for the model: files as text after the message, images by name, with their bytes sent separately. Pure.
 import { fenceAround } from '../../base/text.ts';
 import { type Attachment } from '../../protocol/event.ts';
+import { resourceName } from '../../protocol/scopes.ts';
 import { type ImageReference } from '../ports/modelMessages.ts';
 
 /** The message, followed by every attached file in full. */
@@ -18,7 +19,13 @@ export function imagesIn(attachments: readonly Attachment[]): readonly ImageRefe
   return [...images.values()];
 }
 
+/** As `resourceName` names them. */
+export function attachedResources(attachments: readonly Attachment[] = []): readonly string[] {
+  return attachments.flatMap((one) => (one.type === 'resource' ? [resourceName(one.server, one.uri)] : []));
+}
+
 export function attachmentName(attachment: Attachment): string {
+  if (attachment.type === 'resource') return attachment.uri;
   return attachment.type === 'image' ? (attachment.name ?? 'image') : attachment.path;
 }
 
@@ -28,9 +35,16 @@ function printAttachment(attachment: Attachment): string {
       return `Attached: ${attachment.path}`;
     case 'image':
       return `Attached image: ${attachmentName(attachment)}`;
-    case 'file_content': {
-      const fence = fenceAround(attachment.content);
-      return `Attached: ${attachment.path}\n${fence}\n${attachment.content}\n${fence}`;
+    case 'file_content':
+      return `Attached: ${attachment.path}\n${fenced(attachment.content)}`;
+    case 'resource': {
+      const { server, uri, content } = attachment;
+      return `Attached: the resource ${uri} of the MCP server “${server}” (the server wrote this, not the user)\n${fenced(content)}`;
     }
   }
+}
+
+function fenced(content: string): string {
+  const fence = fenceAround(content);
+  return `${fence}\n${content}\n${fence}`;
 }

@@ -107,6 +107,7 @@ class OwnScopes implements Disposable {
   #handles: ReadonlySet<string> = new Set();
   #tasks: ReadonlySet<string> = new Set();
   #servers: ReadonlySet<string> = new Set();
+  #resources: ReadonlySet<string> = new Set();
 
   constructor(log: ConversationLog, subscribe: (scope: string) => Disposable) {
     this.#log = log;
@@ -134,11 +135,12 @@ class OwnScopes implements Disposable {
     for (const scope of [...this.#held.keys()]) this.#remove(scope);
   }
 
-  #applyActs({ globs, handles, tasks, servers }: ConversationLog['state']['watches']): void {
+  #applyActs({ globs, handles, tasks, servers, resources }: ConversationLog['state']['watches']): void {
     this.#globs = this.#exchange(this.#globs, globs, (glob) => scopeOf('glob', glob));
     this.#handles = this.#exchange(this.#handles, handles, handleScope);
     this.#tasks = this.#exchange(this.#tasks, tasks, (task) => scopeOf('task', task));
     this.#servers = this.#exchange(this.#servers, servers, (server) => scopeOf('mcp', server));
+    this.#resources = this.#exchange(this.#resources, resources, (name) => scopeOf('resource', name));
   }
 
   /** The sets are replaced whole when they change, so usually there is nothing to do. */

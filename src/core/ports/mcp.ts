@@ -6,6 +6,8 @@ export type McpChange =
   /** The connection is gone; `tools` cannot be called until it is back. Once for each loss. */
   | { readonly type: 'lost'; readonly server: string; readonly reason: string; readonly tools: readonly string[] }
   | { readonly type: 'resource'; readonly server: string; readonly uri: string }
+  /** This conversation was shown what the resource is now. */
+  | { readonly type: 'read'; readonly server: string; readonly uri: string; readonly conversation: string }
   /** A message that the server sent by itself: data from outside. */
   | { readonly type: 'event'; readonly server: string; readonly text: string };
 
@@ -19,6 +21,8 @@ export interface McpServerView {
 export interface McpSource {
   readonly onDidChange: Event<McpChange>;
   servers(): readonly McpServerView[];
+  /** Replaces the resources whose changes are announced; as `resourceName` names them. */
+  watch(resources: ReadonlySet<string>): void;
 }
 
 /** What a call of a tool of an MCP server touches; approvals are decided by it. */

@@ -19,6 +19,7 @@ import { type ObservedProcess, type ProcessObserver } from './processes.ts';
 import { type DeliveryPoint, type ProducerHost, type Sample } from './producers.ts';
 import { type Checkpoints, type Lock, type Snapshots, type Store } from './storage.ts';
 import { type ToolTraits } from './toolTraits.ts';
+import { type UserFiles } from './userFiles.ts';
 import { type Buffers, type FilePath, type Workspace } from './workspace.ts';
 
 export type { Clock } from '../../base/clock.ts';
@@ -128,6 +129,8 @@ export interface ToolOutcome {
   readonly handles?: readonly ShownHandle[];
   /** Names of tools that the conversation is offered from now on. */
   readonly tools?: readonly string[];
+  /** Resources of MCP servers whose content the result shows, as `resourceName` names them: their changes are reported. */
+  readonly resources?: readonly string[];
 }
 
 export interface Touched {
@@ -296,12 +299,6 @@ export interface Permissions {
   has(rule: string): boolean;
   /** Resolves once it is on disk. */
   add(rule: string): Promise<void>;
-}
-
-/** The user's own files for every workspace: instructions and prompts. Undefined or empty if there are none. */
-export interface UserFiles {
-  read(name: string): Promise<string | undefined>;
-  list(folder: string): Promise<readonly string[]>;
 }
 
 /**

@@ -34,6 +34,8 @@ export interface LiveConversations {
   title(conversation: string): string;
   /** The globs that any of them watches, or this one. */
   globs(conversation?: string): ReadonlySet<string>;
+  /** The resources of MCP servers that any of them has read, as `resourceName` names them. */
+  resources(): ReadonlySet<string>;
   /** Those that ran at any moment since then, oldest first. */
   callsSince(time: number): readonly ActiveCall[];
   /** Its newest pending notification of this kind and subject. */
@@ -42,7 +44,7 @@ export interface LiveConversations {
   isChanging(path: string): boolean;
   /** The bytes of others that its own commands replaced since the last call. */
   takeOverwritten(conversation: string): readonly ConversationOverwrite[];
-  /** Globs, or which calls run. */
+  /** Globs, resources, or which calls run. */
   readonly onDidChange: Event<void>;
 }
 
@@ -53,6 +55,12 @@ export interface OfferedServer {
   readonly tools: Readonly<Record<string, string>>;
 }
 
+/** A text that is stored by its hash. */
+interface NamedText {
+  readonly name: string;
+  readonly hash: string;
+}
+
 /** What a request holds besides the messages. */
 export interface RequestConfig {
   readonly model: string;
@@ -61,7 +69,9 @@ export interface RequestConfig {
   readonly tools: readonly string[];
   readonly servers: readonly OfferedServer[];
   /** Instruction files, by the hash of the text in the prompt. */
-  readonly instructions: readonly { readonly name: string; readonly hash: string }[];
+  readonly instructions: readonly NamedText[];
+  /** Skills that the model is offered, by the hash of their SKILL.md. */
+  readonly skills: readonly NamedText[];
 }
 
 /** What a conversation was last notified of state that is compared at delivery points. */
@@ -85,6 +95,8 @@ export interface DeliveryPoint {
   readonly config: RequestConfig;
   /** The prompt's text of an instruction file, by its hash; undefined if it is no longer stored. */
   instruction(hash: string): Promise<string | undefined>;
+  /** The same for the SKILL.md of a skill. */
+  skill(hash: string): Promise<string | undefined>;
   /** How long the next request will be, and how long it may be. */
   readonly contextTokens: number;
   readonly contextWindow: number;

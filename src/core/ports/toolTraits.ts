@@ -12,6 +12,8 @@ export interface ToolTraits {
   readonly writesTodo?: true;
   /** The arguments of a successful call, `add` and `remove`, change the globs that the conversation watches. */
   readonly changesWatches?: true;
+  /** It loads skills: requests that offer it list them. */
+  readonly loadsSkills?: true;
   /** The MCP server that has the tool. Its tools are compared by `mcp.tools_changed`, not by `config.changed`. */
   readonly server?: string;
   /** It is offered only to conversations that have found it with a tool that finds tools, or have called it. */

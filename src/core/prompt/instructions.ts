@@ -1,7 +1,7 @@
 // Collects the instruction files for a request: the user's own, the workspace's, and those nearest to what the model works on.
 import { type Failure } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
-import { type UserFiles } from '../ports/ports.ts';
+import { type UserFiles } from '../ports/userFiles.ts';
 import { type FilePath, NOT_FOUND, type Workspace } from '../ports/workspace.ts';
 
 /** In the folder itself; of several with the same text only the first is used. */

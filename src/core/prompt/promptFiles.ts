@@ -1,8 +1,9 @@
-// Expands a slash command: `/name …` becomes the text of a prompt file of the workspace or of the user.
+// Expands a slash command: `/name …` becomes the text of a prompt file or of a skill, of the workspace or of the user.
 import { type Failure, type Result, succeeded } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
-import { type UserFiles } from '../ports/ports.ts';
+import { type UserFiles } from '../ports/userFiles.ts';
 import { type Workspace } from '../ports/workspace.ts';
+import { listSkills } from './skills.ts';
 
 const FOLDER = '.github/prompts';
 const USER_FOLDER = 'prompts';
@@ -60,8 +61,8 @@ export function readPrompt(text: string): { description: string; body: string } 
 }
 
 /**
- * What is sent for what was typed. A slash that names no prompt is just text: paths begin with one too. Fails for a prompt
- * whose file may not be read.
+ * What is sent for what was typed. A slash that names no prompt and no skill is just text: paths begin with one too. Fails
+ * for a prompt or a skill whose file may not be read.
  */
 export async function expandPrompt(
   typed: string,
@@ -74,7 +75,24 @@ export async function expandPrompt(
   const prompt = (await listPrompts(workspace, userFiles, refused)).find((candidate) => candidate.name === name);
   const failure = refused.get(name);
   if (failure !== undefined) return { ok: false, failure };
-  return succeeded(prompt === undefined ? typed : fill(prompt.body, rest.trim()));
+  if (prompt !== undefined) return succeeded(fill(prompt.body, rest.trim()));
+  const skill = await expandSkill(name, workspace, userFiles);
+  return skill.ok ? succeeded(skill.value === undefined ? typed : fill(skill.value, rest.trim())) : skill;
+}
+
+async function expandSkill(
+  name: string,
+  workspace: Workspace,
+  userFiles: UserFiles | undefined,
+): Promise<Result<string | undefined>> {
+  const refused = new Map<string, Failure>();
+  const skills = await listSkills(workspace, userFiles, (path, failure) =>
+    refused.set(path.split('/').at(-2) ?? '', failure),
+  );
+  const skill = skills.find((candidate) => candidate.name === name);
+  if (skill !== undefined) return succeeded(`Use the skill ${name} (its folder is ${skill.folder}):\n\n${skill.body}`);
+  const failure = refused.get(name);
+  return failure === undefined ? succeeded(undefined) : { ok: false, failure };
 }
 
 /** VS Code writes `${input}` and `${input:name}`, others `$ARGUMENTS`; without either the words follow the text. */

@@ -8,6 +8,7 @@ import { type ToolRegistry } from '../tools/registry.ts';
 import { type Instruction, readInstructions } from './instructions.ts';
 import { type Refusals } from './refusals.ts';
 import { schemaInstruction } from './schemaPrompts.ts';
+import { describeSkills, listSkills, type Skill } from './skills.ts';
 import { systemPrompt } from './systemPrompt.ts';
 
 interface PromptingDeps {
@@ -26,36 +27,45 @@ const PLAN_MODE =
   'You are in Plan mode: only tools that read are there. Look, think, and propose what to do; change nothing.';
 
 const encoder = new TextEncoder();
-const MOST_KEPT = 64;
+const MOST_KEPT = 256;
 
 /**
- * The instructions of a conversation's requests. They change only at a delivery point, so that the first request with
+ * The instructions and skills of a conversation's requests. They change only at a delivery point, so that the first request with
  * changed instructions also reports the change.
  */
 export class InstructionsInForce {
   #current: readonly Instruction[] | undefined;
+  #skills: readonly Skill[] = [];
   readonly #kept = new Set<string>();
 
   get current(): readonly Instruction[] {
     return this.#current ?? [];
   }
 
+  /** Those that the model is offered. */
+  get skills(): readonly Skill[] {
+    return this.#skills;
+  }
+
   get isRead(): boolean {
     return this.#current !== undefined;
   }
 
-  async read({ log, ports, refusals }: PromptingDeps): Promise<void> {
+  async read({ log, ports, registry, refusals }: PromptingDeps): Promise<void> {
     const refused = (path: string, failure: Failure) => refusals?.report(path, failure);
+    const skills = skillTool(registry) === undefined ? [] : await listSkills(ports.workspace, ports.userFiles, refused);
     const inFiles = await readInstructions(ports.workspace, log.state.seen.paths(), ports.userFiles, refused);
     const found = [...inFiles, ...(ports.moreInstructions?.() ?? [])];
     // On disk before an event names them: later changes are reported by comparing with them.
-    for (const { text } of found) {
+    const offered = skills.filter(({ userOnly }) => !userOnly);
+    for (const { text } of [...found, ...offered]) {
       if (this.#kept.has(text)) continue;
       if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
       await ports.snapshots.put(encoder.encode(text));
       this.#kept.add(text);
     }
     this.#current = found;
+    this.#skills = offered;
   }
 }
 
@@ -89,6 +99,7 @@ export class Prompting {
       tools: this.#tools().flatMap(({ name }) => (registry.traits(name)?.server === undefined ? [name] : [])),
       servers: this.#servers(hash),
       instructions: this.#inForce.current.map(({ name, text }) => ({ name, hash: hash(text) })),
+      skills: this.#inForce.skills.map(({ name, text }) => ({ name, hash: hash(text) })),
     };
   }
 
@@ -115,12 +126,14 @@ export class Prompting {
   }
 
   #system(): string {
-    const { log, ports } = this.#deps;
+    const { log, ports, registry } = this.#deps;
     const { schema, key } = log.state.turn;
+    const skills = describeSkills(this.#inForce.skills, skillTool(registry) ?? '');
     return systemPrompt(ports.workspace, key, [
       ...(this.#planning ? [PLAN_MODE] : []),
       ...(schema === undefined ? [] : [schemaInstruction(schema)]),
       ...this.#inForce.current.map(({ text }) => text),
+      ...(skills === undefined ? [] : [skills]),
     ]);
   }
 
@@ -151,6 +164,11 @@ export class Prompting {
   get #planning(): boolean {
     return this.#deps.ports.settings().mode === 'plan';
   }
+}
+
+/** The name of the tool that loads skills; undefined: there is none. */
+function skillTool(registry: ToolRegistry): string | undefined {
+  return registry.names.find((name) => registry.traits(name)?.loadsSkills === true);
 }
 
 /** Descriptions do not change: a server's changed tool is another object. */

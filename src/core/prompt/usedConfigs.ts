@@ -17,7 +17,7 @@ export class UsedConfigs {
     // The servers of the first request are in the log: they are what the conversation subscribes to.
     const isFirst = before.tools === undefined;
     if (isFirst ? config.servers.length === 0 : JSON.stringify(before) === JSON.stringify(config)) return;
-    const { model, mode, tools, servers, instructions } = config;
+    const { model, mode, tools, servers, instructions, skills } = config;
     const used: EventDraft = {
       type: 'config_used',
       model,
@@ -25,6 +25,7 @@ export class UsedConfigs {
       tools: [...tools],
       ...(servers.length > 0 && { servers: servers.map((server) => ({ ...server, tools: { ...server.tools } })) }),
       instructions: instructions.map((file) => ({ ...file })),
+      ...(skills.length > 0 && { skills: skills.map((skill) => ({ ...skill })) }),
     };
     await log.append(used);
   }

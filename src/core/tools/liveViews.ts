@@ -37,13 +37,14 @@ export class LiveViews implements Disposable {
         this.#fireAll();
       }),
     );
-    let { globs } = log.state.watches;
+    let { globs, resources } = log.state.watches;
     held.add(
       log.onDidAppend(({ event, seenChanged: seenMoved }) => {
         if (event.type === 'tool_call_response') edits.release(event.id);
         if (seenMoved) this.#onDidChangeSeen.fire();
-        const changed = activity.take(event) || globs !== log.state.watches.globs;
-        ({ globs } = log.state.watches);
+        const { watches } = log.state;
+        const changed = activity.take(event) || globs !== watches.globs || resources !== watches.resources;
+        ({ globs, resources } = watches);
         if (changed) this.#onDidChange.fire();
       }),
     );
@@ -79,6 +80,7 @@ export class LiveViews implements Disposable {
       const logs = [...this.#logs.values()].filter(({ log }) => conversation === undefined || log.id === conversation);
       return new Set(logs.flatMap(({ log }) => [...log.state.watches.globs]));
     },
+    resources: () => new Set([...this.#logs.values()].flatMap(({ log }) => [...log.state.watches.resources])),
     pending: (conversation, kind, subject) => {
       const pending = this.#logs.get(conversation)?.log.state.pending;
       return pending?.newest(pending.idsOf(kind, subject).at(-1) ?? '');

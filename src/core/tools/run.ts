@@ -112,6 +112,7 @@ async function runToEnd(
     ...(meanwhile.length > 0 && { meanwhile }),
     ...(outcome.handles !== undefined && outcome.handles.length > 0 && { handles: [...outcome.handles] }),
     ...(outcome.tools !== undefined && outcome.tools.length > 0 && { tools: [...outcome.tools] }),
+    ...(outcome.resources !== undefined && { resources: [...outcome.resources] }),
   };
 }
 

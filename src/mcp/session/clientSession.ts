@@ -28,7 +28,7 @@ import {
 import { StdioTransport } from './stdioTransport.ts';
 import { TaskSession } from './taskSession.ts';
 import { ToolCalls } from './toolCalls.ts';
-import { describePrompt, toolOf } from './wireTypes.ts';
+import { describePrompt, expandTemplate, templatesOf, toolOf } from './wireTypes.ts';
 
 /** Longer lists are cut. */
 const MOST_LISTED = 2000;
@@ -162,13 +162,19 @@ export class ClientSession implements McpSession {
 
   async listResources(): Promise<readonly McpResource[]> {
     if (!this.hasResources) return [];
-    const { resources } = await this.#signedIn(() => this.client.listResources(undefined, { cacheMode: 'refresh' }));
-    return resources.slice(0, MOST_LISTED);
+    const options = { cacheMode: 'refresh' as const, timeout: this.#deps.limits.request };
+    const { resources } = await this.#signedIn(() => this.client.listResources(undefined, options));
+    // Many servers have resources and no templates, and some of them answer with an error.
+    const templates = await this.client.listResourceTemplates(undefined, options).catch(() => undefined);
+    return [...resources.slice(0, MOST_LISTED), ...templatesOf(templates?.resourceTemplates.slice(0, MOST_LISTED))];
   }
 
-  async readResource(uri: string): Promise<McpContent> {
-    const { contents } = await this.#signedIn(() => this.client.readResource({ uri }, { cacheMode: 'refresh' }));
-    return { blocks: contents.map((resource) => ({ type: 'resource', resource })), isError: false };
+  async readResource(uri: string, values?: Readonly<Record<string, string>>) {
+    const address = values === undefined ? uri : expandTemplate(uri, values);
+    const options = { cacheMode: 'refresh' as const, timeout: this.#deps.limits.request };
+    const { contents } = await this.#signedIn(() => this.client.readResource({ uri: address }, options));
+    const blocks = contents.map((resource) => ({ type: 'resource', resource }));
+    return { uri: address, blocks, isError: false };
   }
 
   watchResources(uris: readonly string[]): Promise<void> {

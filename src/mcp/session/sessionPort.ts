@@ -28,6 +28,8 @@ export interface McpResource {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly mimeType?: string | undefined;
+  /** It is a template: its address is complete once these have values. */
+  readonly variables?: readonly string[];
 }
 
 export interface McpPrompt {
@@ -112,8 +114,10 @@ export interface McpSession {
     signal: AbortSignal,
   ): Promise<McpTask | McpContent>;
   resumeTask(reference: string, ask: AskForTask): Promise<McpTask>;
+  /** Templates last. */
   listResources(): Promise<readonly McpResource[]>;
-  readResource(uri: string): Promise<McpContent>;
+  /** `values`: the address is a template. */
+  readResource(uri: string, values?: Readonly<Record<string, string>>): Promise<McpContent & { readonly uri: string }>;
   /** Only changes of these are announced. */
   watchResources(uris: readonly string[]): Promise<void>;
   listPrompts(): Promise<readonly McpPrompt[]>;

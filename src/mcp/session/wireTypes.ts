@@ -1,7 +1,7 @@
 // Maps the client library's types to ours.
-import { type GetPromptResult, type Tool } from '@modelcontextprotocol/client';
+import { type GetPromptResult, type ResourceTemplateType, type Tool, UriTemplate } from '@modelcontextprotocol/client';
 import { contentText } from '../tools/contentText.ts';
-import { type McpTool } from './sessionPort.ts';
+import { type McpResource, type McpTool } from './sessionPort.ts';
 
 export function toolOf({ name, title, description, inputSchema, annotations, execution }: Tool): McpTool {
   return {
@@ -17,4 +17,20 @@ export function toolOf({ name, title, description, inputSchema, annotations, exe
 /** The messages of a prompt as one text for the composer. */
 export function describePrompt({ messages }: GetPromptResult): string {
   return messages.map(({ content }) => contentText([content])).join('\n\n');
+}
+
+/** One that is no template by the standard is left out. */
+export function templatesOf(templates: readonly ResourceTemplateType[] = []): readonly McpResource[] {
+  return templates.flatMap(({ uriTemplate, name, title, description, mimeType }) => {
+    try {
+      const variables = new UriTemplate(uriTemplate).variableNames;
+      return [{ uri: uriTemplate, name, title, description, mimeType, variables }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+export function expandTemplate(template: string, values: Readonly<Record<string, string>>): string {
+  return new UriTemplate(template).expand({ ...values });
 }

@@ -2,7 +2,14 @@
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type Program } from '../../protocol/plugin.ts';
 import { type ApprovedPrograms } from './approvedPrograms.ts';
-import { approvalKey, type CommandFile, type Fingerprint, fingerprintCommand, KnownHashes } from './fingerprint.ts';
+import {
+  approvalKey,
+  type CommandFile,
+  type Fingerprint,
+  fingerprintCommand,
+  KnownHashes,
+  placesOf,
+} from './fingerprint.ts';
 
 /** What the user decides before a program runs for the first time, or after it has changed. */
 export interface RunConsent {
@@ -33,9 +40,11 @@ export interface ConsentDeps {
   confirmAttach(consent: AttachConsent): Promise<boolean>;
 }
 
-export interface AllowedProgram {
+/** A program as its files are now. */
+export interface LookedProgram {
   readonly program: Program;
   readonly fingerprint: Fingerprint;
+  readonly isApproved: boolean;
 }
 
 export class ProgramConsent {
@@ -47,7 +56,7 @@ export class ProgramConsent {
   }
 
   /** Asks the user if it has never run, or has changed. */
-  async allow(name: string, unasked: boolean): Promise<Result<AllowedProgram>> {
+  async allow(name: string, unasked: boolean): Promise<Result<LookedProgram>> {
     if (!this.#deps.isTrusted()) return untrusted();
     const looked = await this.look(name);
     if (!looked.ok) return looked;
@@ -72,7 +81,7 @@ export class ProgramConsent {
   }
 
   /** Whether it is approved as it is now, without asking. `shown`: only to be shown, so that known hashes do. */
-  async look(name: string, shown = false): Promise<Result<AllowedProgram & { readonly isApproved: boolean }>> {
+  async look(name: string, shown = false): Promise<Result<LookedProgram>> {
     const program = this.#deps.programs().get(name);
     if (program === undefined) {
       return failed('plugin', `There is no program plugin “${name}”.`, 'Add it to earshot.plugins.programs.');
@@ -86,6 +95,13 @@ export class ProgramConsent {
     const isApproved =
       run === 'allow' || (run === 'ask' && (await this.#deps.approved.has(approvalKey(made.value, name))));
     return succeeded({ program, fingerprint: made.value, isApproved });
+  }
+
+  /** The files of all commands, as they are or would be. */
+  places(): readonly string[] {
+    const folder = this.#deps.folder();
+    if (folder === undefined) return [];
+    return [...this.#deps.programs().values()].flatMap(({ command }) => placesOf(command, folder));
   }
 
   /** A program that is attached by the window's socket: asked for once for each name. */

@@ -21,6 +21,7 @@ export interface Fingerprint {
 }
 
 const WINDOWS = process.platform === 'win32';
+const HASHED_AT_ONCE = 1024 * 1024;
 
 /** Relative names are relative to the folder, in which the plugin runs. */
 export async function fingerprintCommand(
@@ -55,12 +56,21 @@ export function approvalKey({ args, folder, files }: Fingerprint, name: string):
     .digest('hex');
 }
 
+/** Where the program and the files of a command are, or would be. */
+export function placesOf(command: readonly string[], folder: string): readonly string[] {
+  const [name = '', ...args] = command;
+  const named = args.flatMap((argument) => namesIn(argument).map((file) => resolve(folder, file)));
+  return [...programPlaces(name, folder, process.env), ...named];
+}
+
 async function findProgram(name: string, folder: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const places = /[\\/]/.test(name) ? [resolve(folder, name)] : searchPath(env).map((place) => join(place, name));
-  for (const place of places) {
-    for (const path of withEndings(place, env)) if (await isProgram(path)) return path;
-  }
+  for (const path of programPlaces(name, folder, env)) if (await isProgram(path)) return path;
   return undefined;
+}
+
+function programPlaces(name: string, folder: string, env: NodeJS.ProcessEnv): readonly string[] {
+  const places = /[\\/]/.test(name) ? [resolve(folder, name)] : searchPath(env).map((place) => join(place, name));
+  return places.flatMap((place) => withEndings(place, env));
 }
 
 function searchPath(env: NodeJS.ProcessEnv): readonly string[] {
@@ -85,12 +95,7 @@ async function isProgram(path: string): Promise<boolean> {
 
 /** The file that an argument names, also as `--option=file`; undefined if there is none. */
 async function fileIn(argument: string, folder: string): Promise<string | undefined> {
-  const names = [
-    argument,
-    ...(argument.startsWith('-') && argument.includes('=') ? [argument.slice(argument.indexOf('=') + 1)] : []),
-  ];
-  for (const name of names) {
-    if (name === '' || name.includes('\0')) continue;
+  for (const name of namesIn(argument)) {
     try {
       const path = await realpath(resolve(folder, name));
       if ((await stat(path)).isFile()) return path;
@@ -99,6 +104,12 @@ async function fileIn(argument: string, folder: string): Promise<string | undefi
     }
   }
   return undefined;
+}
+
+function namesIn(argument: string): readonly string[] {
+  const isOption = argument.startsWith('-') && argument.includes('=');
+  const names = [argument, ...(isOption ? [argument.slice(argument.indexOf('=') + 1)] : [])];
+  return names.filter((name) => name !== '' && !name.includes('\0'));
 }
 
 /**
@@ -122,7 +133,7 @@ export class KnownHashes {
 function hashFile(path: string): Promise<string> {
   return new Promise((fulfil, reject) => {
     const hash = createHash('sha256');
-    createReadStream(path)
+    createReadStream(path, { highWaterMark: HASHED_AT_ONCE })
       .on('error', reject)
       .on('data', (chunk) => hash.update(chunk))
       .on('end', () => fulfil(hash.digest('hex')));

@@ -7,7 +7,8 @@ import { jsonCodec } from '../jsonCodec.ts';
 import { type OutputSink, PluginOutput } from '../output.ts';
 import { type PluginEnd, PluginPeer } from '../peer.ts';
 import { type SharedParts } from '../sharedParts.ts';
-import { type ConsentDeps, notApproved, type ProgramConsent } from './consent.ts';
+import { type ConsentDeps, type LookedProgram, notApproved, type ProgramConsent } from './consent.ts';
+import { CommandWatch } from './commandWatch.ts';
 import { describePlugin } from './describing.ts';
 import { type Fingerprint } from './fingerprint.ts';
 import { PluginProcess } from './pluginProcess.ts';
@@ -32,8 +33,10 @@ interface Known {
   running?: Running;
   starting?: Promise<Result<void>>;
   end?: PluginEnd;
-  /** Whether the command, as it was last looked at, is approved. */
+  /** What the command was when it was last looked at: whether it is approved, why it cannot run, and its files. */
   approved?: boolean;
+  problem?: string;
+  files?: string;
   description?: PluginDescription;
   output?: PluginOutput;
 }
@@ -43,10 +46,15 @@ export class PluginHost implements Disposable {
   readonly #held = new DisposableStore();
   readonly #known = new Map<string, Known>();
   readonly #onDidChange: Emitter<void>;
+  readonly #watch: CommandWatch;
+  #refreshing: Promise<void> = Promise.resolve();
   #closed = false;
 
   constructor(deps: PluginHostDeps) {
     this.#deps = deps;
+    const { clock } = deps.shared.ports;
+    const report = (error: unknown) => this.#logger.error('program plugins could not be checked', error);
+    this.#watch = this.#held.add(new CommandWatch({ clock, changed: () => void this.refresh().catch(report) }));
     this.#onDidChange = this.#held.add(new Emitter((error) => this.#logger.error('a listener failed', error)));
   }
 
@@ -60,15 +68,11 @@ export class PluginHost implements Disposable {
     return [...this.#deps.programs()].map(([name, program]) => this.#statusOf(name, program));
   }
 
-  /** Looks at the commands again, so that `statuses` says which are approved. */
-  async refresh(): Promise<void> {
-    for (const name of this.#deps.programs().keys()) {
-      const known = this.#knownOf(name);
-      const looked = await this.#deps.consent.look(name, true);
-      known.approved = looked.ok && looked.value.isApproved;
-      if (!looked.ok && known.running === undefined) known.end = { failure: describeFailure(looked.failure) };
-    }
-    this.#onDidChange.fire();
+  /** Looks at the commands again, so that `statuses` says which are approved, and watches their files from now on. */
+  refresh(): Promise<void> {
+    const refresh = () => this.#refresh();
+    this.#refreshing = this.#refreshing.then(refresh, refresh);
+    return this.#refreshing;
   }
 
   /** Starts those that start with the window. */
@@ -87,7 +91,7 @@ export class PluginHost implements Disposable {
   async approve(name: string): Promise<Result<void>> {
     const allowed = await this.#deps.consent.allow(name, false);
     if (!allowed.ok) return allowed;
-    this.#knownOf(name).approved = true;
+    this.#looked(this.#knownOf(name), allowed);
     this.#onDidChange.fire();
     await this.describe(name);
     return succeeded(undefined);
@@ -159,6 +163,31 @@ export class PluginHost implements Disposable {
     this.#held.dispose();
   }
 
+  async #refresh(): Promise<void> {
+    const { consent, programs } = this.#deps;
+    const places = consent.places();
+    // Watched first, so that what changes meanwhile is looked at again.
+    await this.#watch.watch(places);
+    const real: string[] = [];
+    for (const name of programs().keys()) {
+      const looked = await consent.look(name, true);
+      this.#looked(this.#knownOf(name), looked);
+      if (looked.ok) real.push(...looked.value.fingerprint.files.map(({ path }) => path));
+    }
+    await this.#watch.watch([...places, ...real]);
+    if (!this.#closed) this.#onDidChange.fire();
+  }
+
+  /** How an earlier version of the program ended says nothing of this one. */
+  #looked(known: Known, looked: Result<LookedProgram>): void {
+    const files = looked.ok ? JSON.stringify(looked.value.fingerprint.files) : '';
+    if (known.files !== undefined && known.files !== files) delete known.end;
+    known.files = files;
+    known.approved = looked.ok && looked.value.isApproved;
+    if (looked.ok) delete known.problem;
+    else known.problem = describeFailure(looked.failure);
+  }
+
   get #logger() {
     return this.#deps.shared.ports.logger;
   }
@@ -177,7 +206,7 @@ export class PluginHost implements Disposable {
     if (known.running !== undefined) return failed('plugin', `The program plugin ${name} is running.`);
     const allowed = await this.#deps.consent.allow(name, unasked);
     if (!allowed.ok) return allowed;
-    known.approved = true;
+    this.#looked(known, allowed);
     if (this.#closed) return failed('plugin', 'The window is closing.');
     const { program, fingerprint } = allowed.value;
     known.running = this.#launch(name, program, fingerprint, args);
@@ -234,8 +263,9 @@ export class PluginHost implements Disposable {
     const known = this.#knownOf(name);
     // One that broke the rules is asked to end, too.
     if (end.failure !== undefined) running.peer.shutDown();
-    running.process.closeInput();
     running.stopping = true;
+    const closeInput = () => running.process.closeInput();
+    running.peer.flushed().then(closeInput, closeInput);
     this.#onDidChange.fire();
     await running.process.end();
     running.peer.dispose();
@@ -265,11 +295,12 @@ export class PluginHost implements Disposable {
   }
 
   #statusOf(name: string, { command, approve, start, run }: Program): PluginStatus {
-    const { running, end, approved, description } = this.#known.get(name) ?? {};
-    const detail = end?.failure ?? (end === undefined ? undefined : describeEnd(end));
+    const known = this.#known.get(name) ?? {};
+    const { running, end, description, problem } = known;
+    const detail = problem ?? end?.failure ?? (end === undefined ? undefined : describeEnd(end));
     return {
       name,
-      state: stateOf(running, end, run, approved),
+      state: stateOf(known, run),
       ...(detail !== undefined && running === undefined && { detail }),
       command,
       ...(description && { description }),
@@ -280,14 +311,9 @@ export class PluginHost implements Disposable {
   }
 }
 
-function stateOf(
-  running: Running | undefined,
-  end: PluginEnd | undefined,
-  run: Program['run'],
-  approved: boolean | undefined,
-): PluginState {
+function stateOf({ running, end, approved, problem }: Known, run: Program['run']): PluginState {
   if (running !== undefined) return running.stopping ? 'stopping' : 'running';
   if (run === 'deny') return 'denied';
-  if (end?.failure !== undefined || (end?.code ?? 0) !== 0) return 'failed';
+  if (problem !== undefined || end?.failure !== undefined || (end?.code ?? 0) !== 0) return 'failed';
   return approved === false ? 'not_approved' : 'stopped';
 }

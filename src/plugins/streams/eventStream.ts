@@ -13,13 +13,12 @@ export interface EventStreamDeps {
   readonly feed: Feed;
   readonly pieces: Pieces;
   wants(type: string): boolean;
-  send(message: EventMessage, key: string): void;
+  /** False: more waits than is allowed, so it is not sent. */
+  send(message: EventMessage, key: string): boolean;
   /** Pieces that cannot be sent now are dropped. */
   readonly takesPartials: () => boolean;
   /** Resolves once little waits for the plugin. */
   room(): Promise<void>;
-  /** More waits than is allowed. */
-  isFull(): boolean;
   /** It has ended by itself: it was too slow, or its events are gone. */
   failed(reason: string): void;
 }
@@ -88,9 +87,7 @@ export class EventStream implements Disposable {
     for (const event of read.value.events) {
       if (event.seq > feed.lastSeq) break;
       if (event.seq <= this.#cursor) continue;
-      if (this.#ended) return;
-      this.#cursor = event.seq;
-      this.#send(event);
+      if (this.#ended || !this.#send(event)) return;
       await this.#deps.room();
     }
     // Damaged lines have no event.
@@ -98,24 +95,23 @@ export class EventStream implements Disposable {
   }
 
   #pass(event: LogEvent): void {
-    if (event.seq <= this.#cursor) return;
-    if (this.#deps.isFull()) {
-      return this.#fail(
-        'The plugin reads too slowly: more events wait for it than are kept. Subscribe again with since.',
-      );
-    }
-    this.#cursor = event.seq;
-    this.#send(event);
-    this.#flush();
+    if (event.seq > this.#cursor && this.#send(event)) this.#flush();
   }
 
-  #send(event: LogEvent): void {
+  /** False: the plugin is too slow, and the stream has failed. */
+  #send(event: LogEvent): boolean {
     const { subscription, feed } = this.#deps;
-    if (!this.#deps.wants(event.type)) return;
-    const { v: _, ...data } = event;
-    const response = event.type === 'chat_response' ? { response: event.event_id } : {};
-    const message = { sub_id: subscription, conversation: feed.conversation, seq: event.seq, ...response, data };
-    this.#deps.send({ type: 'event', ...message }, feed.key);
+    if (this.#deps.wants(event.type)) {
+      const { v: _, ...data } = event;
+      const response = event.type === 'chat_response' ? { response: event.event_id } : {};
+      const message = { sub_id: subscription, conversation: feed.conversation, seq: event.seq, ...response, data };
+      if (!this.#deps.send({ type: 'event', ...message }, feed.key)) {
+        this.#fail('The plugin reads too slowly: more events wait for it than are kept. Subscribe again with since.');
+        return false;
+      }
+    }
+    this.#cursor = event.seq;
+    return true;
   }
 
   #piece({ conversation, response, index, field, offset, text }: Piece): void {

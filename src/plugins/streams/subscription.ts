@@ -3,17 +3,20 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { EVERY_CONVERSATION, type HostMessageOf, type RequestOf } from '../../protocol/plugin.ts';
 import { type PluginConnection } from '../connection.ts';
-import { type Waiting } from '../outbox.ts';
+import { type LineOwner, Waiting } from '../outbox.ts';
 import { type AllConversations } from './allConversations.ts';
 import { EventStream } from './eventStream.ts';
 import { type Feeds, type UsedFeed } from './feeds.ts';
 import { type Pieces } from './pieces.ts';
 
-const MOST_WAITING_EVENTS = 1000;
-const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+/** Of one subscription; the bytes are those of all subscriptions of a plugin. */
+const MOST_WAITING = { lines: 1000, bytes: Number.POSITIVE_INFINITY };
+const MOST_WAITING_OF_ALL = { lines: Number.POSITIVE_INFINITY, bytes: 16 * 1024 * 1024 };
 
 export interface SubscriptionDeps {
   readonly connection: PluginConnection;
+  /** The events that wait, of all subscriptions of the plugin. */
+  readonly waiting: Waiting;
   readonly feeds: Feeds;
   readonly pieces: Pieces;
   readonly all: AllConversations;
@@ -39,7 +42,7 @@ export class Subscription implements Disposable {
   readonly #known = new Map<string, number>();
   /** Messages for conversations whose streams are being made. */
   readonly #later = new Map<string, { readonly message: HostMessageOf<'event'>; readonly after: number }[]>();
-  readonly #waiting: Waiting = { lines: 0, bytes: 0 };
+  readonly #owner: LineOwner;
   #ended = false;
 
   constructor(request: Pick<RequestOf<'subscribe'>, 'sub_id' | 'conversation' | 'events'>, deps: SubscriptionDeps) {
@@ -47,6 +50,7 @@ export class Subscription implements Disposable {
     this.conversation = request.conversation;
     this.#deps = deps;
     this.#events = request.events && new Set(request.events);
+    this.#owner = ownerOf(deps.waiting);
   }
 
   get isForAll(): boolean {
@@ -162,10 +166,9 @@ export class Subscription implements Disposable {
         pieces,
         wants: (type) => this.#events?.has(type) ?? true,
         send: (message, key) =>
-          connection.send(message, { key, ...(message.seq !== undefined && { owner: this.#waiting }) }),
+          connection.send(message, { key, ...(message.seq !== undefined && { owner: this.#owner }) }),
         takesPartials: () => connection.outbox.takesPartials,
         room: () => connection.outbox.room(),
-        isFull: () => this.#waiting.lines >= MOST_WAITING_EVENTS || this.#waiting.bytes >= MOST_WAITING_BYTES,
         failed: (reason) => this.#failed(feed.conversation, reason),
       },
       since,
@@ -208,4 +211,20 @@ export class Subscription implements Disposable {
     for (const stream of streams) this.#known.set(stream.conversation, stream.cursor);
     return Object.fromEntries(this.#known);
   }
+}
+
+/** Counts an event for its subscription and for all of the plugin. */
+function ownerOf(all: Waiting): LineOwner {
+  const own = new Waiting();
+  return {
+    takes: (length) => own.takes(length, MOST_WAITING) && all.takes(length, MOST_WAITING_OF_ALL),
+    add: (length) => {
+      own.add(length);
+      all.add(length);
+    },
+    remove: (length) => {
+      own.remove(length);
+      all.remove(length);
+    },
+  };
 }

@@ -7,6 +7,7 @@ import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Logger, type QueuedMessage } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Attachment } from '../../protocol/event.ts';
+import { resourceName } from '../../protocol/scopes.ts';
 import { type AttachmentView, type FromPage } from '../../protocol/webview.ts';
 import { type Drafts, type DraftsOf } from './drafts.ts';
 
@@ -16,15 +17,18 @@ const MOST_ATTACHMENTS = 20;
 const keptSchema = z.array(
   z.strictObject({
     id: z.string(),
-    kind: z.enum(['image', 'file', 'text']),
+    kind: z.enum(['image', 'file', 'text', 'resource']),
     name: z.string(),
     mediaType: z.string().optional(),
     preview: z.string().optional(),
     /** Of the kind `text`: goes into the message itself. */
     text: z.string().optional(),
+    /** Of the kind `resource`. */
+    resource: z.strictObject({ server: z.string(), uri: z.string(), content: z.string() }).optional(),
   }),
 );
 type Kept = z.infer<typeof keptSchema>[number];
+export type AttachedResource = NonNullable<Kept['resource']>;
 const returnedSchema = z.array(z.string());
 
 export interface ComposingDeps {
@@ -110,6 +114,10 @@ export class Composing {
     return this.#add({ id: name, kind: 'text', name, text });
   }
 
+  async attachResource(resource: AttachedResource): Promise<Result<void>> {
+    return this.#add(keepResource(resource));
+  }
+
   async #add(one: Kept): Promise<Result<void>> {
     if (this.#kept.length >= MOST_ATTACHMENTS)
       return failed('too_many', `A message can have at most ${MOST_ATTACHMENTS} attachments.`);
@@ -158,9 +166,13 @@ export class Composing {
     const restored = texts.flatMap(({ content }) => (content === '' ? [] : [content])).join('\n');
     const attached = texts.flatMap((text) => text.attachments ?? []).map(toKept);
     if (attached.length > 0) await this.#set([...attached, ...this.#kept]);
-    if (restored === '') return;
-    this.#keepText(this.#text === '' ? restored : `${restored}\n${this.#text}`);
-    this.#deps.frontend.restoreDraft(restored);
+    if (restored !== '') await this.insert(restored);
+  }
+
+  /** Puts text in front of the draft. Resolves once it is on disk. */
+  async insert(text: string): Promise<void> {
+    this.#keepText(this.#text === '' ? text : `${text}\n${this.#text}`);
+    this.#deps.frontend.restoreDraft(text);
     await this.#drafts.write(this.#text);
   }
 
@@ -194,11 +206,12 @@ export class Composing {
   }
 }
 
-function toView({ mediaType: _type, text: _text, preview, ...one }: Kept): AttachmentView {
-  return { ...one, ...(preview !== undefined && { preview }) };
+function toView({ id, kind, name, preview }: Kept): AttachmentView {
+  return { id, kind, name, ...(preview !== undefined && { preview }) };
 }
 
-function toGiven({ id, kind, name, mediaType }: Kept): GivenAttachment[] {
+function toGiven({ id, kind, name, mediaType, resource }: Kept): GivenAttachment[] {
+  if (resource !== undefined) return [{ type: 'resource', ...resource }];
   if (kind === 'text') return [];
   if (kind === 'file') return [{ type: 'file', path: id }];
   return [{ type: 'image', media_type: mediaType ?? 'image/png', hash: id, name }];
@@ -206,6 +219,11 @@ function toGiven({ id, kind, name, mediaType }: Kept): GivenAttachment[] {
 
 function toKept(attachment: Attachment): Kept {
   const name = attachmentName(attachment);
+  if (attachment.type === 'resource') return keepResource(attachment);
   if (attachment.type !== 'image') return { id: attachment.path, kind: 'file', name };
   return { id: attachment.hash, kind: 'image', name, mediaType: attachment.media_type };
+}
+
+function keepResource({ server, uri, content }: AttachedResource): Kept {
+  return { id: resourceName(server, uri), kind: 'resource', name: uri, resource: { server, uri, content } };
 }

@@ -1,8 +1,9 @@
-// The sources of the `/` picker that ship: commands of the chat, and prompt files.
+// The sources of the `/` picker that ship: commands of the chat, prompt files and skills.
 import * as vscode from 'vscode';
-import { type UserFiles } from '../../core/ports/ports.ts';
+import { type UserFiles } from '../../core/ports/userFiles.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { listPrompts } from '../../core/prompt/promptFiles.ts';
+import { listSkills } from '../../core/prompt/skills.ts';
 import { COMMANDS, type CommandId } from '../ids.ts';
 import { updateSetting } from '../settings.ts';
 import { type CompletionSource } from './completions.ts';
@@ -76,6 +77,29 @@ export function promptSource(workspace: Workspace, userFiles: UserFiles | undefi
           label: `/${name}`,
           detail: description === '' ? vscode.l10n.t('Prompt file') : description,
           icon: 'file',
+          insert: `/${name} `,
+        }));
+    },
+  };
+}
+
+/** A prompt file of the same name goes before a skill, as when it is sent. */
+export function skillSource(workspace: Workspace, userFiles: UserFiles | undefined): CompletionSource {
+  return {
+    name: 'skills',
+    trigger: '/',
+    list: async (query) => {
+      const [skills, prompts] = await Promise.all([
+        listSkills(workspace, userFiles),
+        listPrompts(workspace, userFiles),
+      ]);
+      return skills
+        .filter(({ name }) => name.startsWith(query.toLowerCase()) && !prompts.some((prompt) => prompt.name === name))
+        .map(({ name, description }) => ({
+          id: name,
+          label: `/${name}`,
+          detail: vscode.l10n.t('Skill: {0}', description),
+          icon: 'tools',
           insert: `/${name} `,
         }));
     },

@@ -2,20 +2,23 @@
 import * as vscode from 'vscode';
 import { describeFailure, type Result } from '../../base/errors.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
-import { type Model, type UserFiles } from '../../core/ports/ports.ts';
+import { type Model } from '../../core/ports/ports.ts';
+import { type UserFiles } from '../../core/ports/userFiles.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
+import { type ServerResources } from '../../mcp/resources/serverResources.ts';
 import { realClock } from '../../node/realClock.ts';
 import { type Chat } from '../chat/chatController.ts';
-import { type Composing } from '../chat/composing.ts';
+import { type AttachedResource, type Composing } from '../chat/composing.ts';
 import { type CompletionsHandlers } from '../chat/pageHandlers.ts';
 import { type CommandHandlers } from '../commands.ts';
-import { commandSource, promptSource } from '../completions/commandSources.ts';
+import { commandSource, promptSource, skillSource } from '../completions/commandSources.ts';
 import { writeCommitMessage } from '../completions/commitMessage.ts';
 import { type AttachedText, Completions } from '../completions/completions.ts';
 import { editorCommands } from '../completions/editorCommands.ts';
 import { mentionSources } from '../completions/mentionSources.ts';
 import { pathOf } from '../completions/workspacePaths.ts';
 import { CHAT_VIEW, COMMANDS } from '../ids.ts';
+import { type AskedValue, serverSources } from '../mcp/serverCompletions.ts';
 import { type Window } from './window.ts';
 
 export interface CompletionParts {
@@ -25,6 +28,8 @@ export interface CompletionParts {
   readonly workspace: Workspace;
   readonly userFiles: UserFiles;
   model(): Model;
+  /** Undefined: no MCP server is configured. */
+  resources(): ServerResources | undefined;
 }
 
 export function composeCompletions({ held, report }: Window, parts: CompletionParts) {
@@ -37,8 +42,18 @@ export function composeCompletions({ held, report }: Window, parts: CompletionPa
   };
   const attachFile = (path: string) => orNotice(composing.attachFile(path));
   const attachText = ({ name, text }: AttachedText) => orNotice(composing.attachText(name, text));
+  const attachResource = (resource: AttachedResource) => orNotice(composing.attachResource(resource));
   const deps = { clock: realClock, attachFile, attachText, notice };
-  const sources = [...mentionSources(deps), commandSource(), promptSource(workspace, parts.userFiles)];
+  const ofServers = {
+    resources: () => parts.resources(),
+    attachResource,
+    insert: (text: string) => composing.insert(text),
+    notice,
+    ask: askForValue,
+  };
+  const { userFiles } = parts;
+  const ofFiles = [promptSource(workspace, userFiles), skillSource(workspace, userFiles)];
+  const sources = [...mentionSources(deps), commandSource(), ...ofFiles, ...serverSources(ofServers)];
   for (const source of sources) held.add(completions.register(source));
   const handlers: CompletionsHandlers = {
     complete: async ({ trigger, query }) => frontend.reply(await completions.list(trigger, query)),
@@ -54,4 +69,15 @@ export function composeCompletions({ held, report }: Window, parts: CompletionPa
     [COMMANDS.commitMessage]: () => writeCommitMessage(parts.model()),
   } satisfies Partial<CommandHandlers>;
   return { completions, handlers, commands };
+}
+
+/** A value of a prompt or an address of an MCP server. Undefined: cancelled. */
+async function askForValue({ title, name, about, required }: AskedValue): Promise<string | undefined> {
+  return vscode.window.showInputBox({
+    title,
+    prompt: about === '' ? name : `${name}: ${about}`,
+    placeHolder: required ? '' : vscode.l10n.t('Optional: press Enter to leave it out'),
+    ignoreFocusOut: true,
+    validateInput: (value) => (required && value.trim() === '' ? vscode.l10n.t('{0} is required.', name) : undefined),
+  });
 }

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { type Earshot } from '../../core/earshot.ts';
 import { type RemoteTasks } from '../../core/ports/processes.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
+import { type ServerResources } from '../../mcp/resources/serverResources.ts';
 import { type McpServer } from '../../mcp/server.ts';
 import { realFileSystem } from '../../node/fileSystem.ts';
 import { createKeySet } from '../../storage/keySet.ts';
@@ -23,6 +24,8 @@ export interface ComposedMcp {
   readonly tasks: RemoteTasks;
   /** Once Earshot is there. */
   start(earshot: Earshot): void;
+  /** Undefined while no server is configured. */
+  resources(): ServerResources | undefined;
   close(): Promise<void>;
 }
 
@@ -119,6 +122,7 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
       held.add(onDidChangeConfiguration(readAgain));
       readAgain();
     },
+    resources: () => part.mcp?.servers.resources,
     close: async () => part.mcp?.close(),
   };
 }

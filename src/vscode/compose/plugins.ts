@@ -6,6 +6,7 @@ import { Library } from '../../core/library.ts';
 import { isAlive } from '../../node/kernelLock.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
+import { type WindowListener } from '../../plugins/host/windowListener.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS } from '../ids.ts';
 import { type PluginsController } from '../plugins/pluginsController.ts';
@@ -19,10 +20,11 @@ interface PluginParts {
   readonly keepAlive: KeepAlive;
   readonly storage: ReturnType<typeof composeStorage>;
   readonly tree: Pick<PluginsTree, 'follow'>;
+  readonly listener: Promise<WindowListener | undefined>;
 }
 
 export function composePlugins({ context, logger, settings, held, report }: Window, parts: PluginParts) {
-  const { earshot, frontends, keepAlive, tree } = parts;
+  const { earshot, frontends, keepAlive, tree, listener } = parts;
   const { store, lock, views } = parts.storage;
   const base = { clock: realClock, ids: realIds, logger };
   let loading: Promise<PluginsController> | undefined;
@@ -31,7 +33,9 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
     loading ??= import('../plugins/pluginsController.ts').then(({ PluginsController: Controller }) => {
       const library = new Library({ ...base, store, lock }, earshot);
       const ports = { ...base, earshot, library, keepAlive, frontends, store, lock, views, isAlive };
-      const controller = held.add(new Controller({ context, ports: { ...ports, settings: () => settings.current } }));
+      const controller = held.add(
+        new Controller({ context, listener, ports: { ...ports, settings: () => settings.current } }),
+      );
       tree.follow(controller);
       return controller;
     });

@@ -1,5 +1,6 @@
 // Composes the tools that ship.
 import { type Tool } from '../../core/ports/ports.ts';
+import { type UserFiles } from '../../core/ports/userFiles.ts';
 import { realClock } from '../../node/realClock.ts';
 import { askUserTool } from '../../tools/askUser.ts';
 import { awaitTool } from '../../tools/commands/await.ts';
@@ -7,6 +8,7 @@ import { handleTool } from '../../tools/commands/handle.ts';
 import { runCommandTool } from '../../tools/commands/runCommand.ts';
 import { createRunTaskTool } from '../../tools/commands/runTask.ts';
 import { fileTools } from '../../tools/files/fileTools.ts';
+import { createLoadSkillTool } from '../../tools/loadSkill.ts';
 import { readNotificationsTool } from '../../tools/readNotifications.ts';
 import { watchTool } from '../../tools/watch.ts';
 import { type EditorTasks } from '../tasks/editorTasks.ts';
@@ -14,13 +16,15 @@ import { type EditorTasks } from '../tasks/editorTasks.ts';
 export function composeTools({
   tasks,
   ofLanguages,
+  userFiles,
 }: {
   readonly tasks: EditorTasks;
   readonly ofLanguages: readonly Tool[];
+  readonly userFiles: UserFiles;
 }): readonly Tool[] {
   return [
     ...fileTools,
-    ...[runCommandTool, watchTool, readNotificationsTool, askUserTool],
+    ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, createLoadSkillTool({ userFiles })],
     ...ofLanguages,
     ...[handleTool, awaitTool],
     createRunTaskTool({ tasks, clock: realClock }),

@@ -1,4 +1,4 @@
-// package.json with everything that is generated from the code: commands, menus, settings and views.
+// package.json with everything that is generated from the code: commands, menus, settings and views; its texts are in package.nls.json.
 import {
   CHAT_VIEW,
   HAS_MCP_SERVERS,
@@ -11,6 +11,7 @@ import {
 } from '../ids.ts';
 import { contributedCommands, keybindings, menus } from './commands.ts';
 import { contributedSettings, restrictedSettings } from './settings.ts';
+import { extractTexts } from './texts.ts';
 import { walkthrough } from './walkthrough.ts';
 
 interface Manifest {
@@ -27,9 +28,24 @@ export function withContributions(text: string): string {
       ...capabilities,
       untrustedWorkspaces: { ...capabilities.untrustedWorkspaces, restrictedConfigurations: restrictedSettings() },
     },
-    contributes: contributions(),
+    contributes: extractTexts(contributions()).contributions,
   };
-  return `${JSON.stringify(generated, undefined, 2)}\n`;
+  return print(generated);
+}
+
+/** The text of package.nls.json: what package.json calls by key. */
+export function contributedTexts(): string {
+  return print(extractTexts(contributions()).texts);
+}
+
+/** The text of package.nls.de.json; `german` translates by the English text. A text that is not translated stays English. */
+export function translatedTexts(german: Readonly<Record<string, string>>): string {
+  const { texts } = extractTexts(contributions());
+  return print(Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, german[text] ?? text])));
+}
+
+function print(json: object): string {
+  return `${JSON.stringify(json, undefined, 2)}\n`;
 }
 
 function contributions(): object {

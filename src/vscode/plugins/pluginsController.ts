@@ -4,26 +4,28 @@ import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { describeFailure, type Result } from '../../base/errors.ts';
-import { hubFolder } from '../../node/hubFolder.ts';
 import { realFileSystem } from '../../node/fileSystem.ts';
 import { createApprovedPrograms } from '../../plugins/host/approvedPrograms.ts';
+import { AttachedPrograms } from '../../plugins/host/attachedPrograms.ts';
 import { ProgramConsent } from '../../plugins/host/consent.ts';
 import { PluginHost } from '../../plugins/host/pluginHost.ts';
-import { WindowSocket } from '../../plugins/host/windowSocket.ts';
+import { type WindowListener } from '../../plugins/host/windowListener.ts';
 import { createInit } from '../../plugins/initMessage.ts';
 import { type PluginPorts } from '../../plugins/pluginPorts.ts';
 import { SharedParts } from '../../plugins/sharedParts.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
-import { absoluteOf } from '../workspace/fileUris.ts';
 import { chooseArguments, choosePlugin, confirmAttach, confirmRun } from './pluginDialogs.ts';
 import { pluginRow } from './pluginRows.ts';
 import { readPrograms, withUserFallback } from './pluginSettings.ts';
 import { PluginChannels } from './pluginChannels.ts';
 import { type PluginRows } from './pluginsTree.ts';
+import { workspaceFolder } from './windowListening.ts';
 
 export interface PluginsControllerDeps {
   readonly context: vscode.ExtensionContext;
   readonly ports: PluginPorts;
+  /** The window's socket; undefined without a folder, or if it cannot be opened. */
+  readonly listener: Promise<WindowListener | undefined>;
 }
 
 /** What a command is given: a row of the view, or a name from elsewhere. */
@@ -40,7 +42,7 @@ export class PluginsController implements PluginRows, Disposable {
   readonly #channels: PluginChannels;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #consent: ProgramConsent;
-  #socket: WindowSocket | undefined;
+  #attached: AttachedPrograms | undefined;
 
   constructor(deps: PluginsControllerDeps) {
     this.#deps = deps;
@@ -82,20 +84,20 @@ export class PluginsController implements PluginRows, Disposable {
   readonly onDidChange = this.#changed.event;
 
   get hasAttached(): boolean {
-    return (this.#socket?.statuses.length ?? 0) > 0;
+    return (this.#attached?.statuses.length ?? 0) > 0;
   }
 
-  /** Resolves once the window's socket listens; what starts with the window may still wait for the user. */
+  /** Resolves once programs can attach; what starts with the window may still wait for the user. */
   async start(): Promise<void> {
-    const folder = workspaceFolder();
-    if (folder !== undefined) await this.#listen(folder).catch(this.#report('the window’s socket cannot be opened'));
+    const listener = await this.#deps.listener;
+    if (listener !== undefined) this.#serve(listener);
     await this.#host.refresh();
     void this.#host.startAll().catch(this.#report('program plugins could not be started'));
   }
 
   async rows(): Promise<readonly vscode.TreeItem[]> {
     const { problems } = readPrograms();
-    const statuses = [...this.#host.statuses, ...(this.#socket?.statuses ?? [])];
+    const statuses = [...this.#host.statuses, ...(this.#attached?.statuses ?? [])];
     return [
       ...statuses.map(pluginRow),
       ...[...problems].map(([name, problem]) => {
@@ -118,7 +120,7 @@ export class PluginsController implements PluginRows, Disposable {
     approve: (item?: unknown) => this.#with(item, (name) => this.#show(this.#host.approve(name), name)),
     stop: (item?: unknown) =>
       this.#with(item, async (name) => {
-        await Promise.all([this.#host.stop(name), this.#socket?.stop(name)]);
+        await Promise.all([this.#host.stop(name), this.#attached?.stop(name)]);
       }),
     restart: (item?: unknown) => this.#with(item, (name) => this.#show(this.#host.restart(name), name)),
     showLog: (item?: unknown) => this.#with(item, async (name) => this.#channels.show(name)),
@@ -126,26 +128,25 @@ export class PluginsController implements PluginRows, Disposable {
 
   /** Shuts all plugins down. */
   async close(): Promise<void> {
-    await Promise.all([this.#host.close(), this.#socket?.close()]);
+    await Promise.all([this.#host.close(), this.#attached?.close()]);
   }
 
   dispose(): void {
-    this.#socket?.dispose();
+    this.#attached?.dispose();
     this.#held.dispose();
   }
 
-  async #listen(folder: string): Promise<void> {
-    const socket = new WindowSocket({
+  #serve(listener: WindowListener): void {
+    const attached = new AttachedPrograms({
       ...this.#common(),
       shared: this.#shared,
       consent: this.#consent,
       programs: () => readPrograms().programs,
-      folder: await hubFolder(folder),
-      pid: process.pid,
+      token: listener.token,
       changed: () => this.#changed.fire(),
     });
-    await socket.listen();
-    this.#socket = socket;
+    this.#attached = attached;
+    this.#held.add(listener.serve((socket) => attached.serve(socket)));
   }
 
   #common() {
@@ -202,12 +203,6 @@ function readChosen(item: unknown): Chosen | undefined {
   if (typeof name !== 'string') return undefined;
   const isList = Array.isArray(args) && args.every((one): one is string => typeof one === 'string');
   return { name, ...(isList && { args }) };
-}
-
-/** The first folder that is on this machine's disk. */
-function workspaceFolder(): string | undefined {
-  const folder = (vscode.workspace.workspaceFolders ?? []).find(({ uri }) => uri.scheme === 'file');
-  return folder && absoluteOf(folder.uri);
 }
 
 function logLevel(): number {

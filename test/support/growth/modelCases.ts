@@ -1,4 +1,4 @@
-// Growth cases: output of models, endpoints and tools (streams, edits, patches, diffs, the Guide).
+// Growth cases: output of models, endpoints and tools (streams, edits, patches, diffs, the Guide), and skills.
 import { byteLines, joinLines } from '../../../src/core/checkpoints/byteLines.ts';
 import { differenceOf as differenceOfBytes, withHunk } from '../../../src/core/checkpoints/hunks.ts';
 import { undoSteps } from '../../../src/core/checkpoints/undoSteps.ts';
@@ -9,6 +9,7 @@ import { nearestText } from '../../../src/core/files/nearest.ts';
 import { parsePatch } from '../../../src/core/files/patch.ts';
 import { fitHunks } from '../../../src/core/files/patchFit.ts';
 import { replaceTexts } from '../../../src/core/files/replacements.ts';
+import { parseSkill } from '../../../src/core/prompt/skillHead.ts';
 import { lessonsIn } from '../../../src/models/endpointMemory.ts';
 import {
   entriesIn,
@@ -251,4 +252,12 @@ function inTens(all: readonly string[]): string[][] {
   return Array.from({ length: Math.ceil(all.length / 10) }, (_, at) => all.slice(10 * at, 10 * at + 10));
 }
 
-export const modelCases = { streams, refusals, guide, differences, edits };
+const skills: GrowthCases = over('parseSkill', (text) => parseSkill('x', text), [
+  '---\n',
+  (size: number) => `---\nname: x\ndescription: "${'\\"'.repeat(size / 2)}`,
+  (size: number) => `---\nname: x\ndescription: '${"''".repeat(size / 2)}`,
+  (size: number) => `---\ndescription: >\n${'  a\n'.repeat(size / 4)}---\n`,
+  (size: number) => `---\nname: x\ndescription: a${' '.repeat(size)}\n---\n`,
+]);
+
+export const modelCases = { streams, refusals, guide, differences, edits, skills };

@@ -1,10 +1,12 @@
 // An MCP server of revision 2025-11-25 over stdio, without any library, that behaves as badly as its first argument says.
-// { tools: [{name, annotations?}], manyTools?, silent?, garbage?, oversized?, endsAtDiscover?, calls?: file, changing? }
-import { appendFileSync } from 'node:fs';
+// { tools: [{name, annotations?}], resources?: {uri: text}, prompts?, updatesWith?: file, manyTools?, silent?, garbage?, oversized?, endsAtDiscover?, calls?: file, changing? }
+import { appendFileSync, watch } from 'node:fs';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const options = JSON.parse(process.argv[2] ?? '{}');
 let number = 0;
+const subscribed = new Set();
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
@@ -25,6 +27,11 @@ if (options.changing !== undefined) {
     send({ method: 'notifications/tools/list_changed' });
   }, options.changing);
 }
+if (options.updatesWith !== undefined) {
+  watch(dirname(options.updatesWith), () => {
+    for (const uri of subscribed) send({ method: 'notifications/resources/updated', params: { uri } });
+  });
+}
 if (options.garbage === true) process.stdout.write('Starting…\n{"not": "a message"}\n\xff\xfe[1,2]\n');
 
 /** What a tool does, by its name. */
@@ -37,9 +44,13 @@ const acts = {
     send({ method: 'notifications/claude/channel', params: { content: String(params.arguments?.message) } });
     send({ id, result: text('sent') });
   },
-  touch: ({ id }) => {
-    send({ method: 'notifications/resources/updated', params: { uri: 'test://one' } });
-    send({ id, result: text('touched') });
+  touch: ({ id, params }) => {
+    const { uri, times = 1 } = params.arguments;
+    options.resources[uri] = 'changed';
+    for (let time = 0; time < times; time++) {
+      if (subscribed.has(uri)) send({ method: 'notifications/resources/updated', params: { uri } });
+    }
+    send({ id, result: text(`touched; subscribed to ${[...subscribed].join(' ')}`) });
   },
 };
 
@@ -56,13 +67,36 @@ createInterface({ input: process.stdin }).on('line', (line) => {
         id,
         result: {
           protocolVersion: '2025-11-25',
-          capabilities: { tools: { listChanged: true }, resources: { subscribe: true } },
+          capabilities: {
+            tools: { listChanged: true },
+            ...(options.resources !== undefined && { resources: { subscribe: true } }),
+            ...(options.prompts !== undefined && { prompts: {} }),
+          },
           serverInfo: { name: 'scripted', version: '1' },
           ...(options.instructions !== undefined && { instructions: options.instructions }),
         },
       });
     case 'ping':
       return options.deaf === true ? undefined : send({ id, result: {} });
+    case 'resources/list':
+      return send({ id, result: { resources: Object.keys(options.resources).map((uri) => ({ uri, name: uri })) } });
+    case 'resources/read': {
+      const { uri } = message.params;
+      const found = options.resources[uri];
+      if (found === undefined) return send({ id, error: { code: -32002, message: 'Resource not found' } });
+      return send({ id, result: { contents: [{ uri, text: found }] } });
+    }
+    case 'resources/subscribe':
+    case 'resources/unsubscribe':
+      subscribed[method.endsWith('unsubscribe') ? 'delete' : 'add'](message.params.uri);
+      return send({ id, result: {} });
+    case 'prompts/list':
+      return send({ id, result: { prompts: options.prompts } });
+    case 'prompts/get': {
+      const { name, arguments: args } = message.params;
+      const said = { type: 'text', text: `${name} ${JSON.stringify(args)}` };
+      return send({ id, result: { messages: [{ role: 'user', content: said }] } });
+    }
     case 'tools/list':
       return send({ id, result: { tools: tools() } });
     case 'tools/call':

@@ -136,10 +136,19 @@ function play(response: ServerResponse, answer: ScriptedAnswer, hanging: (() => 
   if (answer.raw !== undefined) response.write(answer.raw);
   // Headers are sent even for an empty answer, so that the client knows that it has begun.
   response.flushHeaders();
-  if (answer.hang === true) return void hanging.push(() => finish(response, answer));
+  if (answer.hang === true) return hang(response, () => finish(response, answer), hanging);
   if (answer.broken === true) return void response.write(': sent\n\n', () => response.destroy());
   if (answer.cut === true) return void response.end();
   finish(response, answer);
+}
+
+/** An answer whose client has disconnected cannot be released any more. */
+function hang(response: ServerResponse, release: () => void, hanging: (() => void)[]): void {
+  hanging.push(release);
+  response.once('close', () => {
+    const index = hanging.indexOf(release);
+    if (index >= 0) hanging.splice(index, 1);
+  });
 }
 
 function refuse(response: ServerResponse, { status, message, code, headers }: Refusal): void {

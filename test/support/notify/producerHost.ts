@@ -25,6 +25,7 @@ export function createTestHost(): TestHost {
     live: {
       ids: () => host.conversations,
       title: (conversation) => host.titles.get(conversation) ?? '',
+      resources: () => new Set<string>(),
       globs: () => new Set(host.globs),
       pending: () => undefined,
       isChanging: () => false,

@@ -11,10 +11,11 @@ import { type Views } from '../../../src/core/ports/storage.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { isAlive } from '../../../src/node/kernelLock.ts';
 import { realClock } from '../../../src/node/realClock.ts';
+import { AttachedPrograms } from '../../../src/plugins/host/attachedPrograms.ts';
 import { type AttachConsent, ProgramConsent, type RunConsent } from '../../../src/plugins/host/consent.ts';
 import { createApprovedPrograms } from '../../../src/plugins/host/approvedPrograms.ts';
 import { PluginHost } from '../../../src/plugins/host/pluginHost.ts';
-import { WindowSocket } from '../../../src/plugins/host/windowSocket.ts';
+import { WindowListener } from '../../../src/plugins/host/windowListener.ts';
 import { createInit } from '../../../src/plugins/initMessage.ts';
 import { SharedParts } from '../../../src/plugins/sharedParts.ts';
 import { type Program, programSchema } from '../../../src/protocol/plugin.ts';
@@ -40,7 +41,8 @@ interface PluginWindow {
   readonly frontends: Frontends;
   readonly shared: SharedParts;
   readonly host: PluginHost;
-  readonly socket: WindowSocket;
+  readonly listener: WindowListener;
+  readonly attached: AttachedPrograms;
   readonly views: Views;
 }
 
@@ -70,6 +72,9 @@ export interface PluginWorld extends PluginWindow {
   add(frontend: AttachedFrontend): void;
 }
 
+/** The first window's number in the name of its socket. */
+const FIRST = 1;
+
 /** Everything ends with the test. */
 export async function createPluginWorld(options: PluginWorldOptions = {}): Promise<PluginWorld> {
   const model = createStagedModel(...(options.answers ?? []));
@@ -90,7 +95,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
     const logger = recordingLogger(errors);
     const frontends = new Frontends({ clock: options.clock ?? realClock, logger });
     const headless = await start(frontends);
-    atTestEnd(() => headless.end());
+    atTestEnd(() => (pid === FIRST ? headless.end() : headless.close()));
     const { earshot, ports, handles, supervision } = headless;
     const clock = options.clock ?? realClock;
     const keepAlive = new KeepAlive({ earshot, handles, supervision, clock, logger });
@@ -133,13 +138,16 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
       }),
     };
     const host = new PluginHost(common);
-    const socket = new WindowSocket({ ...common, folder: join(home, 'hub'), pid, changed: () => undefined });
-    await socket.listen();
+    const listener = new WindowListener({ folder: join(home, 'hub'), pid, wanted: async () => false });
+    await listener.listen();
+    const attached = new AttachedPrograms({ ...common, token: listener.token, changed: () => undefined });
+    listener.serve((socket) => attached.serve(socket));
     atTestEnd(async () => {
-      await Promise.all([host.close(), socket.close()]);
+      await Promise.all([host.close(), attached.close()]);
+      await listener.close();
       shared.dispose();
     });
-    return { headless, earshot, frontends, shared, host, socket, views };
+    return { headless, earshot, frontends, shared, host, listener, attached, views };
   };
   const given = options.settings && { settings: options.settings };
   const first = await build(
@@ -149,10 +157,10 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
         ...given,
         ports: { frontend: frontends, producers: [], ...(options.clock && { clock: options.clock }) },
       }),
-    1,
+    FIRST,
   );
-  const { earshot, socket, host, frontends, headless } = first;
-  let windows = 1;
+  const { earshot, listener, host, frontends, headless } = first;
+  let windows = FIRST;
   const configure = (name: string, program: Partial<Program>, command: readonly string[]) =>
     void programs.set(name, programSchema.parse({ command, ...program }));
   const world: PluginWorld = {
@@ -170,7 +178,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
     },
     attach: async (name = 'tea', program) => {
       if (program !== undefined) configure(name, program, ['x']);
-      const plugin = await attachRaw(socket.path, { type: 'attach', name, version: '1' });
+      const plugin = await attachRaw(listener.path, { type: 'attach', name, version: '1' });
       atTestEnd(async () => plugin.destroy());
       await plugin.next('init');
       return plugin;

@@ -1,4 +1,5 @@
 // A plugin that a test drives with raw lines, over the window's socket or as a real child process.
+import { rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -105,13 +106,18 @@ export async function attachRaw(path: string, first: object): Promise<RawPlugin>
 
 /** Copies its stdin to the test's socket and the socket to its stdout. */
 const RELAY = `
-const socket = require('node:net').connect(process.argv[1]);
+const socket = require("node:net").connect(process.argv[1]);
 process.stdin.pipe(socket, { end: false });
 socket.pipe(process.stdout);
-process.stdin.on('end', () => socket.end());
-socket.on('close', () => process.exit(0));
-socket.on('error', () => process.exit(3));
+process.stdin.on("end", () => socket.end());
+socket.on("close", () => process.exit(0));
+socket.on("error", () => process.exit(3));
 `;
+
+/** A program of a few bytes that runs Node: a command with Node itself would have all of Node hashed at each start. */
+export async function writeNodeScript(path: string, args: string): Promise<void> {
+  await writeFile(path, `#!/bin/sh\nexec "${process.execPath}" ${args}\n`, { mode: 0o755 });
+}
 
 export interface Relay {
   /** The command of a plugin that the test drives. */
@@ -122,7 +128,9 @@ export interface Relay {
 }
 
 export async function startRelay(name: string): Promise<Relay> {
-  const path = join(tmpdir(), `earshot-relay-${process.pid}-${name}-${ids++}.sock`);
+  const base = join(tmpdir(), `earshot-relay-${process.pid}-${name}-${ids++}`);
+  const [path, script] = [`${base}.sock`, `${base}.sh`];
+  await writeNodeScript(script, `-e '${RELAY}' "$1"`);
   const found: RawPlugin[] = [];
   const sockets = new Set<Socket>();
   let waiting: ((plugin: RawPlugin) => void)[] = [];
@@ -137,7 +145,7 @@ export async function startRelay(name: string): Promise<Relay> {
   });
   await new Promise<void>((resolve) => server.listen(path, resolve));
   return {
-    command: [process.execPath, '-e', RELAY, path],
+    command: [script, path],
     connected: () => {
       const there = found.shift();
       return there === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(there);
@@ -145,6 +153,7 @@ export async function startRelay(name: string): Promise<Relay> {
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
+      await rm(script, { force: true });
     },
   };
 }

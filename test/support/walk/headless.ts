@@ -47,6 +47,9 @@ export interface Headless {
   restart(more?: Partial<HeadlessOptions>): Promise<Headless>;
   /** Another window on the same folders. */
   second(model?: Model, more?: Partial<HeadlessOptions>): Promise<Headless>;
+  /** Ends everything and leaves the folders, which another window still uses. */
+  close(): Promise<void>;
+  /** Ends everything and removes the folders. A window that still uses them would make files in them again. */
   end(): Promise<void>;
 }
 
@@ -134,6 +137,12 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     ...options.ports,
   };
   const earshot = new Earshot(ports);
+  const close = async () => {
+    await Promise.all(handles.busy.map((id) => handles.stopAll(id, 'the test ended')));
+    await earshot.shutDown();
+    await checkpoints.close();
+    handles.dispose();
+  };
   return {
     earshot,
     handles,
@@ -153,11 +162,9 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
       handles.dispose();
       return start(root, { ...options, ...more });
     },
+    close,
     end: async () => {
-      await Promise.all(handles.busy.map((id) => handles.stopAll(id, 'the test ended')));
-      await earshot.shutDown();
-      await checkpoints.close();
-      handles.dispose();
+      await close();
       // An abandoned capture may still be writing.
       await rm(root, { recursive: true, force: true, maxRetries: 10 });
     },

@@ -1,6 +1,7 @@
 // Plugins and other windows of the same folder: their events arrive live, and queries take over what is idle.
 import { expect, test } from 'vitest';
 import { atTestEnd } from '../../support/endings.ts';
+import { createManualClock } from '../../support/manualClock.ts';
 import { createPluginWorld } from '../../support/plugins/pluginWorld.ts';
 
 test('events that another window writes reach subscribers, by name and by “*”, in order', async () => {
@@ -82,7 +83,8 @@ test('a query whose turn another window takes over is complete when it ends ther
 });
 
 test('a conversation that a plugin’s query opened is closed when nobody needs it any more', async () => {
-  const world = await createPluginWorld({ answers: [{ text: ['One.'] }] });
+  const clock = createManualClock();
+  const world = await createPluginWorld({ answers: [{ text: ['One.'] }], clock });
   const id = await world.conversation();
   await world.earshot.close(id);
   const plugin = await world.attach();
@@ -91,7 +93,11 @@ test('a conversation that a plugin’s query opened is closed when nobody needs 
   await plugin.event(({ data }) => data.type === 'query_complete');
   expect(world.earshot.get(id)?.owned).toBe(true);
   await plugin.ask({ type: 'unsubscribe', sub_id: 's' });
-  await expect.poll(() => world.earshot.get(id), { interval: 20, timeout: 15_000 }).toBeUndefined();
+  const closed = () => {
+    clock.advance(1000);
+    return world.earshot.get(id);
+  };
+  await expect.poll(closed, { interval: 5 }).toBeUndefined();
 });
 
 test('a deleted conversation ends its subscription with an error; one to all goes on', async () => {

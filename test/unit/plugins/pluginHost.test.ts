@@ -1,13 +1,13 @@
 // Approval by command and hashes, the shipped examples, describe, and the window's socket.
 import { createHash } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
-import { chmod, copyFile, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { attachPlugin } from '../../../src/plugins/client/pluginClient.ts';
 import { type Program } from '../../../src/protocol/plugin.ts';
 import { createPluginWorld, type PluginWorld } from '../../support/plugins/pluginWorld.ts';
-import { attachRaw } from '../../support/plugins/rawPlugin.ts';
+import { attachRaw, writeNodeScript } from '../../support/plugins/rawPlugin.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const examples = join(root, 'src/plugins/examples');
@@ -104,6 +104,31 @@ test('run: deny, an untrusted workspace and a missing program refuse; run: allow
   ]);
 });
 
+test('a program that appears or changes after its setting is looked at again without being run', async () => {
+  const world = await createPluginWorld();
+  const { host, programs } = world;
+  const state = () => host.statuses.map((one) => `${one.name} ${one.state}`).join();
+  programs.set('tea', program(['./tools/tea.sh', 'leaves.txt']));
+  await host.refresh();
+  expect(host.statuses).toMatchObject([
+    { state: 'failed', detail: expect.stringContaining('was not found') as string },
+  ]);
+  await mkdir(join(world.headless.folder, 'tools'));
+  const path = await script(world, 'tools/tea.sh', 'exit 3');
+  await expect.poll(state, { interval: 5 }).toBe('tea not_approved');
+  expect(await host.run('tea')).toMatchObject({ ok: true });
+  await host.ended('tea');
+  expect(state()).toBe('tea failed');
+  // The approval was for the command without this file.
+  await writeFile(join(world.headless.folder, 'leaves.txt'), 'green');
+  await expect.poll(state, { interval: 5 }).toBe('tea not_approved');
+  programs.set('tea', program(['./tools/tea.sh'], { run: 'allow' }));
+  await host.refresh();
+  expect(state()).toBe('tea stopped');
+  await rm(path);
+  await expect.poll(state, { interval: 5 }).toBe('tea failed');
+});
+
 test('describe starts the program with describe instead of init', async () => {
   const world = await createPluginWorld();
   world.programs.set('titles', program([join(examples, 'titles.sh')], { run: 'allow' }));
@@ -157,7 +182,9 @@ test('the shell example of at most twenty lines approves every tool call', async
 
 test('the TypeScript example on the typed client streams an answer into its output', async () => {
   const world = await createPluginWorld({ answers: [{ text: ['A tea ', 'shop.'] }] });
-  world.programs.set('summarize', program([process.execPath, join(examples, 'summarize.ts')]));
+  const node = join(world.headless.folder, 'node.sh');
+  await writeNodeScript(node, '"$@"');
+  world.programs.set('summarize', program([node, join(examples, 'summarize.ts')]));
   expect(await world.host.run('summarize', ['What', 'is it?'])).toMatchObject({ ok: true });
   expect(await world.host.ended('summarize')).toEqual({ code: 0 });
   const printed = world.output
@@ -185,11 +212,11 @@ test('restart runs it again with the same arguments', async () => {
 
 test('the window’s socket is private; attach is asked for once for each name; listeners and others are refused', async () => {
   const world = await createPluginWorld();
-  const { socket, user, consents } = world;
-  expect((await stat(socket.path)).mode & 0o777).toBe(0o600);
-  expect((await stat(join(socket.path, '..'))).mode & 0o777).toBe(0o700);
+  const { listener, attached, user, consents } = world;
+  expect((await stat(listener.path)).mode & 0o777).toBe(0o600);
+  expect((await stat(join(listener.path, '..'))).mode & 0o777).toBe(0o700);
   const refused = async (first: object | string) => {
-    const plugin = await attachRaw(socket.path, typeof first === 'string' ? {} : first);
+    const plugin = await attachRaw(listener.path, typeof first === 'string' ? {} : first);
     if (typeof first === 'string') plugin.send(first);
     const { message } = await plugin.next('error');
     await plugin.closed;
@@ -213,12 +240,12 @@ test('the window’s socket is private; attach is asked for once for each name; 
   expect(await refused({ type: 'attach', name: 'tea', version: '1' })).toContain('not approved');
   user.trusts = false;
   expect(await refused({ type: 'attach', name: 'milk', version: '1' })).toContain('untrusted');
-  expect(socket.statuses).toMatchObject([{ name: 'tea', state: 'running', attached: true }, { name: 'tea' }]);
+  expect(attached.statuses).toMatchObject([{ name: 'tea', state: 'running', attached: true }, { name: 'tea' }]);
 });
 
 test('lines that follow attach at once wait for the user', async () => {
   const world = await createPluginWorld();
-  const plugin = await attachRaw(world.socket.path, { type: 'attach', name: 'tea', version: '1' });
+  const plugin = await attachRaw(world.listener.path, { type: 'attach', name: 'tea', version: '1' });
   plugin.send({ type: 'read_config', path: 'mode', id: 'early' });
   expect(await plugin.next('config')).toMatchObject({ id: 'early' });
   expect(plugin.received.map(({ type }) => type)).toEqual(['init', 'config']);
@@ -231,7 +258,7 @@ test('the typed client attaches to a window: requests resolve or reject, events 
   const id = await world.conversation();
   const events: string[] = [];
   const { promise: complete, resolve: completed } = Promise.withResolvers<void>();
-  const client = attachPlugin(world.socket.path, 'typed', '1', {
+  const client = attachPlugin(world.listener.path, 'typed', '1', {
     describe: { name: 'typed', version: '1', description: '' },
     event: ({ data }) => {
       events.push(data.type);
@@ -250,7 +277,7 @@ test('the typed client attaches to a window: requests resolve or reject, events 
   });
   await complete;
   expect(events).toContain('chat_response');
-  await world.socket.stop('typed');
+  await world.attached.stop('typed');
   expect(await client.ended).toBe(0);
   expect(world.output).toContain('typed info: complete');
 });

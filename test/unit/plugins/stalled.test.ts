@@ -62,6 +62,42 @@ test('beyond 1,000 waiting events the subscription ends with the last seq, and s
   expect(world.errors).toEqual([]);
 });
 
+test('no more than 16 MiB of events wait for a plugin, however many subscriptions it has and however long an event is', async () => {
+  const world = await createPluginWorld();
+  const id = await world.conversation();
+  const plugin = await world.attach();
+  const subs = Array.from({ length: 10 }, (_, index) => `s${index}`);
+  for (const sub of subs) await plugin.ask({ type: 'subscribe', sub_id: sub, conversation: id });
+  plugin.pause();
+  const append = (length: number) =>
+    world.earshot.get(id)?.log.append({ type: 'title_set', title: 'x'.repeat(length) });
+  // Three events of 1 MiB for ten subscriptions.
+  for (let event = 0; event < 3; event += 1) await append(MIB);
+  expect(world.attached.waitingFor('tea')).toBeLessThan(16 * MIB + 10_000);
+  plugin.resume();
+  const ended = () => plugin.received.filter((one) => one.type === 'error').length;
+  await expect.poll(ended, { interval: 5 }).toBe(subs.length);
+  // One that is longer than all that may wait still arrives.
+  await plugin.ask({ type: 'subscribe', sub_id: 'again', conversation: id });
+  await append(17 * MIB);
+  expect((await plugin.event((one) => one.sub_id === 'again')).data['title']).toHaveLength(17 * MIB);
+});
+
+test('a plugin that reads no replies gets no more of them, and can still end', async () => {
+  const world = await createPluginWorld();
+  const id = await world.conversation();
+  await world.earshot.get(id)?.log.append({ type: 'title_set', title: 'x'.repeat(4 * MIB) });
+  const plugin = await world.attach();
+  plugin.pause();
+  for (let request = 0; request < 100; request += 1) plugin.send({ type: 'read_events', conversation: id });
+  await expect.poll(() => world.attached.waitingFor('tea'), { interval: 5 }).toBeGreaterThan(16 * MIB);
+  plugin.send({ type: 'print', text: 'The last words.' });
+  expect(world.output).not.toContain('tea: The last words.');
+  expect(world.attached.waitingFor('tea')).toBeLessThan(30 * MIB);
+  plugin.destroy();
+  await expect.poll(() => world.attached.statuses, { interval: 5 }).toEqual([]);
+});
+
 test('a long replay waits for a slow reader instead of filling the memory', async () => {
   const world = await createPluginWorld();
   const id = await world.conversation();

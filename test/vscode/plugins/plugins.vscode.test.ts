@@ -43,7 +43,15 @@ describe('program plugins', () => {
     get earshot() {
       return listening.earshot;
     },
-    conversation: async () => (await listening.begin()).log.id,
+    conversation: async () => {
+      const { log } = await listening.begin();
+      // Its name on the hub is an event, too.
+      await eventually(
+        () => log.state.turn.lastSeq,
+        (last) => last >= 2,
+      );
+      return log.id;
+    },
     plugin: async ({ name = `tea-${plugins++}`, ...program } = {}) => {
       const relay = await startRelay(name);
       relays.push(relay);

@@ -1,7 +1,9 @@
 // Detects notifications that would repeat the state last shown of the same kind and subject.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type Notification, type NotificationDraft, printKind } from '../../../protocol/notification.ts';
+import { scopeOf } from '../../../protocol/scopes.ts';
 import { type KnownTools } from '../../ports/toolTraits.ts';
+import { attachedResources } from '../attachments.ts';
 import { CARRIED_AS } from './history.ts';
 
 type Draft = Pick<NotificationDraft, 'kind' | 'subject' | 'data'>;
@@ -40,8 +42,12 @@ export class Repeats {
         return;
       case 'tool_call_response':
         if (this.#actingCalls.delete(event.id) || (event.changes?.length ?? 0) > 0) this.#forget();
+        this.#readAgain(event.resources);
         return this.#carried(event, pending);
+      case 'user_text_queued':
+        return this.#readAgain(attachedResources(event.attachments));
       case 'chat_request':
+        this.#readAgain(attachedResources(event.attachments));
         return this.#carried(event, pending);
       // The summary may omit the state.
       case 'compaction':
@@ -54,6 +60,14 @@ export class Repeats {
   #forget(): void {
     this.#lastShown.clear();
     this.#fresh.clear();
+  }
+
+  /** A resource of an MCP server was shown as it is now: its next change is worth reporting. */
+  #readAgain(names: readonly string[] = []): void {
+    for (const name of names) {
+      const kind = { source: 'mcp', name: 'resource_updated' };
+      this.#lastShown.delete(kindSubjectKey({ kind, subject: scopeOf('resource', name) }));
+    }
   }
 
   #carried({ notifications }: Carrier, pending: (id: string) => Notification | undefined): void {

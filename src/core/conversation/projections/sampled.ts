@@ -27,8 +27,8 @@ export class Sampled implements SampledState {
   fold(event: LogEvent): void {
     switch (event.type) {
       case 'config_used': {
-        const { model, mode, tools, servers = [], instructions } = event;
-        this.#used = { model, mode, tools, servers, instructions };
+        const { model, mode, tools, servers = [], instructions, skills = [] } = event;
+        this.#used = { model, mode, tools, servers, instructions, skills };
         return;
       }
       case 'model_call':

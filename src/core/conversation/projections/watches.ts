@@ -1,17 +1,22 @@
-// Projects what a conversation subscribed to by its own calls: globs, handles and tasks. It is in the log, so it survives a restart.
+// Projects what a conversation subscribed to by its own calls: globs, handles, tasks, resources. It is in the log, so it survives a restart.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type KnownTools, type ToolTraits } from '../../ports/toolTraits.ts';
+import { attachedResources } from '../attachments.ts';
 
 export interface WatchArguments {
   readonly add?: readonly string[] | undefined;
   readonly remove?: readonly string[] | undefined;
 }
 
+/** The oldest ones are not watched any more. */
+const MOST_RESOURCES = 100;
+
 export class Watches {
   #globs: ReadonlySet<string> = new Set();
   #handles: ReadonlySet<string> = new Set();
   #tasks: ReadonlySet<string> = new Set();
   #servers: ReadonlySet<string> = new Set();
+  #resources: ReadonlySet<string> = new Set();
   readonly #asked = new Map<string, WatchArguments>();
   readonly #askedTasks = new Map<string, { readonly tool: ToolTraits; readonly task: string | undefined }>();
   readonly #tools: KnownTools | undefined;
@@ -40,10 +45,19 @@ export class Watches {
     return this.#servers;
   }
 
+  /** Resources of MCP servers that the user attached or a call has read. A new set after each change. */
+  get resources(): ReadonlySet<string> {
+    return this.#resources;
+  }
+
   fold(event: LogEvent): void {
     switch (event.type) {
       case 'config_used':
         this.#servers = new Set(event.servers?.map(({ name }) => name));
+        return;
+      case 'chat_request':
+      case 'user_text_queued':
+        this.#addResources(attachedResources(event.attachments));
         return;
       case 'tool_call_request': {
         const tool = this.#tools?.traits(event.name);
@@ -61,6 +75,7 @@ export class Watches {
         this.#asked.delete(event.id);
         this.#askedTasks.delete(event.id);
         if (asked !== undefined && !event.is_error) this.#globs = applyWatch(this.#globs, asked);
+        this.#addResources(event.resources);
         return;
       }
       case 'handle_started':
@@ -73,6 +88,11 @@ export class Watches {
       default:
         return;
     }
+  }
+
+  #addResources(names: readonly string[] = []): void {
+    const all = new Set([...this.#resources, ...names]);
+    if (all.size > this.#resources.size) this.#resources = new Set([...all].slice(-MOST_RESOURCES));
   }
 
   #approved({ tool_call_id: call, action, arguments: changed }: EventOf<'approval'>): void {

@@ -53,6 +53,11 @@ export async function subscribed(
   return { id, plugin };
 }
 
+/** The number of the last event of a live conversation. */
+export function lastSeq(world: ConformanceWorld, id: string): number {
+  return world.earshot.get(id)?.log.state.turn.lastSeq ?? 0;
+}
+
 export function complete(plugin: RawPlugin): Promise<HostMessageOf<'event'>> {
   return plugin.event(({ data }) => data.type === 'query_complete');
 }

@@ -1,14 +1,15 @@
 // WIRE A: subscriptions, since, partial answers.
 import * as assert from 'node:assert/strict';
 import { type HostMessageOf } from '../../../../src/protocol/plugin.ts';
-import { type ConformanceCase, complete, includes, isError, logged, subscribed } from './conformance.ts';
+import { type ConformanceCase, complete, includes, isError, lastSeq, logged, subscribed } from './conformance.ts';
 
 export const streamCases: readonly ConformanceCase[] = [
   {
     title: 'subscribed has the last seq; every later event comes once, with its seq, from whoever wrote it',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
-      assert.equal((plugin.received.at(-1) as HostMessageOf<'subscribed'>).seq, 1);
+      const before = lastSeq(world, id);
+      assert.equal((plugin.received.at(-1) as HostMessageOf<'subscribed'>).seq, before);
       world.script({ text: ['One.'] });
       const sent = await world.earshot.send(id, 'From the view.');
       assert.ok(sent.ok);
@@ -18,7 +19,7 @@ export const streamCases: readonly ConformanceCase[] = [
       );
       assert.deepEqual(
         events.map(({ seq }) => seq),
-        events.map((_, index) => index + 2),
+        events.map((_, index) => before + 1 + index),
       );
       for (const { sub_id: sub, conversation, seq, data } of events) {
         assert.deepEqual([sub, conversation, data['seq']], ['s', id, seq]);
@@ -96,7 +97,8 @@ export const streamCases: readonly ConformanceCase[] = [
         sub_id: 'all',
         conversation: '*',
       })) as HostMessageOf<'subscribed'>;
-      includes(all.seq, { [id]: 1 });
+      const before = lastSeq(world, id);
+      includes(all.seq, { [id]: before });
       world.script({ text: ['One.'] });
       await plugin.ask({ type: 'query', conversation: id, content: 'Hello.' });
       await plugin.event(({ conversation, data }) => conversation === id && data.type === 'query_complete');
@@ -108,9 +110,9 @@ export const streamCases: readonly ConformanceCase[] = [
         'subscribe',
         /beyond/,
       );
-      await plugin.ask({ type: 'subscribe', sub_id: 'again', conversation: '*', since: { [id]: 1 } });
-      for (const seq of [2, 3, 4, 5])
-        includes(await plugin.event((one) => one.sub_id === 'again'), { seq, conversation: id });
+      await plugin.ask({ type: 'subscribe', sub_id: 'again', conversation: '*', since: { [id]: before } });
+      for (const later of [1, 2, 3, 4])
+        includes(await plugin.event((one) => one.sub_id === 'again'), { seq: before + later, conversation: id });
     },
   },
   {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseIgnore, viewFor } from '../../../../src/core/consent/ignoreFile.ts';
-import { type UserFiles } from '../../../../src/core/ports/ports.ts';
+import { type UserFiles } from '../../../../src/core/ports/userFiles.ts';
 import { type Workspace } from '../../../../src/core/ports/workspace.ts';
 import { readInstructions } from '../../../../src/core/prompt/instructions.ts';
 import { expandPrompt, listPrompts, readPrompt } from '../../../../src/core/prompt/promptFiles.ts';

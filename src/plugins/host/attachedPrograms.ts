@@ -1,12 +1,8 @@
-// The window's socket (WIRE D): programs that run by themselves attach to it and speak the same lines as plugins.
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+// Programs that run by themselves and attach to the window's socket (WIRE D): they speak the same lines as plugins.
 import { type Socket } from 'node:net';
-import { basename, join } from 'node:path';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeFailure } from '../../base/errors.ts';
 import { parseObject } from '../../base/outsideJson.ts';
-import { isAnswered, listenPrivately, type PrivateSocket } from '../../node/privateSocket.ts';
 import { describeIssue } from '../../protocol/describeIssue.ts';
 import { type Attach, attachSchema, type HostMessageOf } from '../../protocol/plugin.ts';
 import { jsonCodec } from '../jsonCodec.ts';
@@ -16,20 +12,17 @@ import { type SharedParts } from '../sharedParts.ts';
 import { type ConsentDeps, type ProgramConsent } from './consent.ts';
 import { describeEnd, type PluginStatus } from './pluginStatus.ts';
 
-const WINDOWS = process.platform === 'win32';
-const SOCKET = /^window-(\d+)\.sock$/;
 const NEWLINE = 0x0a;
 /** Bytes that wait while the user is asked. */
 const MOST_EARLY = 64 * 1024;
 /** An attached program that was asked to end has this long. */
 const ENDS_WITHIN = 5000;
 
-export interface WindowSocketDeps extends Pick<ConsentDeps, 'programs'> {
+export interface AttachedProgramsDeps extends Pick<ConsentDeps, 'programs'> {
   readonly shared: SharedParts;
   readonly consent: ProgramConsent;
-  /** The hub's folder of the workspace folder. */
-  readonly folder: string;
-  readonly pid: number;
+  /** What `attach` must have; undefined: nothing. */
+  readonly token: string | undefined;
   init(options: Readonly<Record<string, unknown>>, args: readonly string[]): HostMessageOf<'init'>;
   openOutput(name: string): OutputSink;
   changed(): void;
@@ -43,20 +36,12 @@ interface AttachedProgram {
   readonly closed: Promise<void>;
 }
 
-export class WindowSocket implements Disposable {
-  readonly #deps: WindowSocketDeps;
+export class AttachedPrograms implements Disposable {
+  readonly #deps: AttachedProgramsDeps;
   readonly #attached = new Set<AttachedProgram>();
-  readonly #token = WINDOWS ? randomBytes(24).toString('base64url') : undefined;
-  #listener: PrivateSocket | undefined;
 
-  constructor(deps: WindowSocketDeps) {
+  constructor(deps: AttachedProgramsDeps) {
     this.#deps = deps;
-  }
-
-  /** Where programs attach. */
-  get path(): string {
-    const { folder, pid } = this.#deps;
-    return WINDOWS ? `\\\\.\\pipe\\earshot-${basename(folder)}-window-${pid}` : join(folder, `window-${pid}.sock`);
   }
 
   /** One for each attached program. */
@@ -72,15 +57,9 @@ export class WindowSocket implements Disposable {
     }));
   }
 
-  async listen(): Promise<void> {
-    const { folder, pid } = this.#deps;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    if (!WINDOWS) await chmod(folder, 0o700);
-    await removeStale(folder);
-    this.#listener = await listenPrivately(this.path, (socket) => this.#serve(socket));
-    if (this.#token === undefined) return;
-    const address = JSON.stringify({ pipe: this.path, token: this.#token });
-    await writeFile(join(folder, `window-${pid}.json`), address, { mode: 0o600 });
+  /** Bytes that wait for the attached programs of this name. */
+  waitingFor(name: string): number {
+    return [...this.#attached].reduce((sum, one) => sum + (one.name === name ? one.peer.waiting : 0), 0);
   }
 
   /** Asks an attached program to end, then closes its connection. */
@@ -91,8 +70,6 @@ export class WindowSocket implements Disposable {
   async close(): Promise<void> {
     await Promise.all([...this.#attached].map((one) => this.#end(one)));
     this.dispose();
-    await this.#listener?.close();
-    if (this.#token !== undefined) await rm(join(this.#deps.folder, `window-${this.#deps.pid}.json`), { force: true });
   }
 
   dispose(): void {
@@ -126,7 +103,7 @@ export class WindowSocket implements Disposable {
   }
 
   /** The first line is `attach`; what follows it waits until the user has answered. */
-  #serve(socket: Socket): void {
+  serve(socket: Socket): void {
     let peer: PluginPeer | undefined;
     let asked = false;
     /** What has arrived and is not read yet. */
@@ -166,6 +143,8 @@ export class WindowSocket implements Disposable {
       else peer.closed('It closed the connection without “exit”.');
     });
     socket.on('close', () => peer?.closed('It closed the connection without “exit”.'));
+    // It may have waited until plugins were loaded.
+    socket.resume();
   }
 
   async #attach(line: string, socket: Socket, refuse: (message: string) => void): Promise<PluginPeer | undefined> {
@@ -174,7 +153,7 @@ export class WindowSocket implements Disposable {
       refuse(request);
       return undefined;
     }
-    if (this.#token !== undefined && request.token !== this.#token) {
+    if (this.#deps.token !== undefined && request.token !== this.#deps.token) {
       refuse('token: it is not the one in the window’s file.');
       return undefined;
     }
@@ -240,13 +219,4 @@ function readAttach(line: string): Attach | string {
   const parsed = attachSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   return `The first line must be {"type":"attach","name","version"}: ${describeIssue(parsed.error)}.`;
-}
-
-/** Sockets of windows that have died. */
-async function removeStale(folder: string): Promise<void> {
-  if (WINDOWS) return;
-  for (const name of await readdir(folder)) {
-    if (!SOCKET.test(name) || (await isAnswered(join(folder, name)))) continue;
-    await rm(join(folder, name), { force: true });
-  }
 }

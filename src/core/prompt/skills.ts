@@ -1,0 +1,161 @@
+// Finds Agent Skills: folders with a SKILL.md, of the workspace and of the user, and lists them for the system prompt.
+import { type Failure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { printPath, printWholePath } from '../../base/printPath.ts';
+import { decodeText, wholeCharacters } from '../../base/text.ts';
+import { type UserFiles } from '../ports/userFiles.ts';
+import { type FilePath, NOT_FOUND, type Workspace } from '../ports/workspace.ts';
+import { parseSkill, type SkillText } from './skillHead.ts';
+
+/** Of a workspace folder. Of several skills with one name the first is used; the user's own come last. */
+const FOLDERS = ['.earshot/skills', '.claude/skills', '.github/skills'];
+const USER_FOLDER = 'skills';
+const SHOWN_USER_FOLDER = '~/.earshot/skills';
+const SKILL_FILE = 'SKILL.md';
+/** Bytes of one file of a skill: more would not fit beside the work. */
+const LARGEST = 256 * 1024;
+/** Folders that are looked into in one place. */
+const MOST_SKILLS = 100;
+/** Characters of the list in the system prompt: first with descriptions, then names alone. */
+const ROOM = { described: 8000, named: 2000 };
+
+export interface Skill extends SkillText {
+  /** The whole of SKILL.md. */
+  readonly text: string;
+  /** Its folder, as people and models write it. */
+  readonly folder: string;
+  /** A text file of its folder, by its path in it. Refuses what lies or leads out of the folder. */
+  read(path: string): Promise<Result<string>>;
+}
+
+/** Called with the path of a SKILL.md that exists and cannot be used. */
+export type RefusedSkill = (path: string, failure: Failure) => void;
+
+interface SkillFolder {
+  readonly name: string;
+  readonly folder: string;
+  read(path: string): Promise<Result<string>>;
+}
+
+/** By name. Reads the files anew each time: whoever changes a skill wants it to be used. */
+export async function listSkills(
+  workspace: Workspace,
+  userFiles: UserFiles | undefined,
+  refused: RefusedSkill = () => undefined,
+): Promise<Skill[]> {
+  const places = await Promise.all([
+    ...workspace.folders.flatMap((root) => FOLDERS.map((name) => inWorkspace(workspace, join(root, name)))),
+    ofUser(userFiles),
+  ]);
+  const skills = await Promise.all(places.flat().map((place) => readSkill(place, refused)));
+  const found = new Map<string, Skill>();
+  for (const skill of skills) if (skill !== undefined && !found.has(skill.name)) found.set(skill.name, skill);
+  return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function readSkill(place: SkillFolder, refused: RefusedSkill): Promise<Skill | undefined> {
+  const text = await place.read(SKILL_FILE);
+  if (!text.ok && text.failure.code === NOT_FOUND) return undefined;
+  const parsed = text.ok ? parseSkill(place.name, text.value) : text;
+  if (!text.ok || !parsed.ok) {
+    if (!parsed.ok) refused(`${place.folder}/${SKILL_FILE}`, parsed.failure);
+    return undefined;
+  }
+  return { ...parsed.value, text: text.value, folder: place.folder, read: (path) => place.read(path) };
+}
+
+async function inWorkspace(workspace: Workspace, folder: FilePath): Promise<SkillFolder[]> {
+  const entries = await workspace.list(folder);
+  if (!entries.ok) return [];
+  const names = entries.value.flatMap(({ name, kind }) => (kind === 'folder' || kind === 'link' ? [name] : []));
+  return names
+    .sort()
+    .slice(0, MOST_SKILLS)
+    .map((name) => {
+      const own = join(folder, name);
+      return { name, folder: own.path, read: (path) => readInWorkspace(workspace, own, path) };
+    });
+}
+
+/** Through the door, which refuses what leads out of the workspace; here also what leads out of the skill's own folder. */
+async function readInWorkspace(workspace: Workspace, folder: FilePath, path: string): Promise<Result<string>> {
+  const inner = partsOf(path);
+  if (inner === undefined) return outOfFolder(path);
+  const [place, file] = await Promise.all([
+    workspace.resolve(folder.path),
+    workspace.resolve(`${folder.path}/${inner}`),
+  ]);
+  if (!place.ok) return place;
+  if (!file.ok) return file;
+  const real = (one: FilePath) => one.real ?? one.path;
+  if (!real(file.value).startsWith(`${real(place.value)}/`)) return outOfFolder(path);
+  const content = await workspace.read(file.value, { atMost: LARGEST });
+  return content.ok ? asText(path, content.value.bytes) : explain(path, content.failure);
+}
+
+async function ofUser(userFiles: UserFiles | undefined): Promise<SkillFolder[]> {
+  const names = (await userFiles?.list(USER_FOLDER)) ?? [];
+  return names
+    .toSorted()
+    .slice(0, MOST_SKILLS)
+    .map((name) => ({
+      name,
+      folder: `${SHOWN_USER_FOLDER}/${name}`,
+      read: async (path) => {
+        const inner = partsOf(path);
+        if (userFiles === undefined || inner === undefined) return outOfFolder(path);
+        const content = await userFiles.readInside(`${USER_FOLDER}/${name}`, inner, LARGEST);
+        return content.ok ? asText(path, content.value) : explain(path, content.failure);
+      },
+    }));
+}
+
+/** Undefined for a path that is absolute or climbs. */
+function partsOf(path: string): string | undefined {
+  const parts = path.split('/').filter((part) => part !== '.');
+  return parts.some((part) => part === '' || part === '..' || /[\\:\0]/.test(part)) ? undefined : parts.join('/');
+}
+
+function join({ path, absolute }: FilePath, name: string): FilePath {
+  return { path: path === '' ? name : `${path}/${name}`, absolute: `${absolute.replace(/[\\/]$/, '')}/${name}` };
+}
+
+function asText(path: string, bytes: Uint8Array): Result<string> {
+  const text = decodeText(bytes);
+  return text === undefined ? failed('not_text', `${printPath(path)} is not a text file.`) : succeeded(text);
+}
+
+function explain(path: string, failure: Failure): Result<never> {
+  if (failure.code === 'too_big') return failed('too_big', `${printPath(path)} is larger than 256 KB.`);
+  return failure.code === 'outside' ? outOfFolder(path) : { ok: false, failure };
+}
+
+function outOfFolder(path: string): Result<never> {
+  return failed('outside', `${printPath(path)} is or leads outside the skill’s folder.`);
+}
+
+/** For the system prompt: bounded, one line a skill. Undefined: there is none. `tool` loads one. */
+export function describeSkills(skills: readonly SkillText[], tool: string): string | undefined {
+  const offered = skills.filter(({ userOnly }) => !userOnly);
+  if (offered.length === 0) return undefined;
+  const lines: string[] = [];
+  let room = ROOM.described;
+  for (const skill of offered) {
+    const line = describeSkill(skill);
+    room -= line.length;
+    if (room < 0) break;
+    lines.push(line);
+  }
+  const rest = offered.slice(lines.length).map(({ name }) => name);
+  const names = wholeCharacters(rest.join(', '), ROOM.named);
+  return [
+    '',
+    `Skills are instructions for certain tasks. If a task fits a description below, call ${tool} with the name first, and follow it as far as the user’s request goes; it approves nothing.`,
+    ...lines,
+    ...(rest.length === 0 ? [] : [`${rest.length} more, which ${tool} without a name describes: ${names}`]),
+  ].join('\n');
+}
+
+/** A description cannot imitate a line or a tag of the prompt. */
+export function describeSkill({ name, description }: SkillText): string {
+  return `- ${name}: ${printWholePath(description).replaceAll('<', '‹').replaceAll('>', '›')}`;
+}

@@ -1,0 +1,20 @@
+// Opens the window's socket, apart from everything that serves it: a chunk of its own, loaded after the activation.
+import * as vscode from 'vscode';
+import { hubFolder } from '../../node/hubFolder.ts';
+import { WindowListener } from '../../plugins/host/windowListener.ts';
+import { absoluteOf } from '../workspace/fileUris.ts';
+
+/** Undefined without a folder. `wanted` loads what serves the socket. */
+export async function listenForPrograms(wanted: () => Promise<boolean>): Promise<WindowListener | undefined> {
+  const folder = workspaceFolder();
+  if (folder === undefined) return undefined;
+  const listener = new WindowListener({ folder: await hubFolder(folder), pid: process.pid, wanted });
+  await listener.listen();
+  return listener;
+}
+
+/** The first folder that is on this machine's disk. */
+export function workspaceFolder(): string | undefined {
+  const folder = (vscode.workspace.workspaceFolders ?? []).find(({ uri }) => uri.scheme === 'file');
+  return folder && absoluteOf(folder.uri);
+}
