@@ -163,7 +163,7 @@ export class Hub implements Disposable {
 
   #apply(stored: readonly StoredRecord[]): void {
     if (stored.length === 0) return;
-    this.#last = Math.max(this.#last, ...stored.map(({ record }) => record.n));
+    this.#last = stored.reduce((highest, { record }) => Math.max(highest, record.n), this.#last);
     let changed = stored.map(({ record }) => record);
     try {
       changed = this.#index.apply(stored);

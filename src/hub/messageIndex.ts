@@ -88,7 +88,7 @@ export class MessageIndex {
       const changed = records.filter((stored) => this.#apply(stored)).map(({ record }) => record);
       const ends = new Map(records.map(({ file, end }) => [file, end]));
       for (const [file, end] of ends) this.#run('INSERT OR REPLACE INTO files VALUES (?, ?)', file, end);
-      const last = Math.max(this.lastNumber, ...records.map(({ record }) => record.n));
+      const last = records.reduce((highest, { record }) => Math.max(highest, record.n), this.lastNumber);
       this.#run('INSERT OR REPLACE INTO meta VALUES (?, ?)', 'last', last);
       this.#database.exec('COMMIT');
       return changed;

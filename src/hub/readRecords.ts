@@ -49,7 +49,8 @@ export async function readHubFiles(deps: ReadDeps, from: ReadonlyMap<string, num
     const start = name === HUB_FILE ? 0 : (from.get(name) ?? 0);
     const read = await readRecords(deps, name, start);
     lengths.set(name, read.length);
-    records.push(...read.records);
+    // Arguments go on the stack, which a long file would overflow.
+    for (const record of read.records) records.push(record);
   }
   records.sort((a, b) => a.record.n - b.record.n);
   return { records, lengths };

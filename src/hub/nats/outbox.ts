@@ -164,7 +164,7 @@ export class Outbox {
     const from = queue.read;
     const part = await readOutbox(this.#path(queue.author), from, queue.length);
     for (const item of part.items) this.#kept += item.bytes.length + 1;
-    queue.items.push(...part.items);
+    for (const item of part.items) queue.items.push(item);
     queue.read = part.read;
     if (part.damaged > 0) {
       queue.waiting -= part.damaged;
