@@ -48,7 +48,7 @@ export const host = {
 /** @type {esbuild.BuildOptions & { metafile: true }} */
 export const page = {
   ...common,
-  entryPoints: { chat: 'src/webview/main.tsx' },
+  entryPoints: { chat: 'src/webview/main.tsx', web: 'src/webview/web/main.tsx' },
   outdir: `${output}/webview`,
   format: 'esm',
   splitting: true,
@@ -74,13 +74,14 @@ const programs = {
 };
 
 /**
- * The hub on its own, and the MCP server by which other agents join one; what joins hubs of several machines is a chunk.
+ * Programs in Node: the hub on its own, the MCP server by which other agents join one, and the web chat; what joins hubs of
+ * several machines is a chunk.
  *
  * @type {esbuild.BuildOptions}
  */
 const hub = {
   ...common,
-  entryPoints: { hub: 'src/bin/hub.ts', 'hub-mcp': 'src/bin/hubMcp.ts' },
+  entryPoints: { hub: 'src/bin/hub.ts', 'hub-mcp': 'src/bin/hubMcp.ts', webChat: 'src/webchat/main.ts' },
   outdir: output,
   format: 'esm',
   platform: 'node',

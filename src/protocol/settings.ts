@@ -89,6 +89,7 @@ export const settingSchemas = {
   'plugins.programs': z.record(pluginNameSchema, programSchema).default({}),
   'plugins.respondTimeout': z.int().min(1).max(86_400).default(300),
   'plugins.respondFallback': z.enum(['reject', 'approve']).default('reject'),
+  'webChat.allowedHosts': z.array(z.string().min(1).max(300)).max(50).default([]),
 } as const;
 
 export type SettingName = keyof typeof settingSchemas;

@@ -135,6 +135,7 @@ export function compose(
     keepAlive: chatting.keepAlive,
     storage,
     tree: pluginsTree,
+    model,
     listener: windowListener,
   });
   return {

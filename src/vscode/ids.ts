@@ -56,6 +56,7 @@ export const COMMANDS = {
   stopPlugin: 'earshot.stopPlugin',
   restartPlugin: 'earshot.restartPlugin',
   showPluginLog: 'earshot.showPluginLog',
+  openWebChat: 'earshot.openWebChat',
 } as const;
 export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
 

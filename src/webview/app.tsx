@@ -1,12 +1,13 @@
 // The layout of the page: obstacles, conversation or welcome, composer, footer.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ChatHead, Obstacle } from '../protocol/webview.ts';
+import type { ChatHead, FromPage, Obstacle } from '../protocol/webview.ts';
 import { valueAt } from './chunked.ts';
 import { Composer } from './composer/composer.tsx';
 import { Conversations, ConversationTabs } from './panel/conversations.tsx';
 import { Footer } from './panel/footer.tsx';
 import { PendingDrawer } from './panel/pendingDrawer.tsx';
 import { PinnedBar } from './panel/pinnedBar.tsx';
+import { TitleBar } from './panel/titleBar.tsx';
 import { type Actions, ActionsProvider } from './render/actions.ts';
 import { ChangedFiles } from './render/changedFiles.tsx';
 import { HandleList } from './render/handles.tsx';
@@ -21,9 +22,13 @@ interface Properties {
   readonly post: Actions['post'];
   readonly keepDraft: (text: string) => void;
   readonly readDiff: Actions['readDiff'];
+  /** As in `PageHost`. */
+  readonly offers: ReadonlySet<FromPage['type']> | undefined;
+  readonly standsAlone: boolean;
+  readonly status: Obstacle | undefined;
 }
 
-export function App({ state, post, keepDraft, readDiff }: Properties) {
+export function App({ state, post, keepDraft, readDiff, offers, standsAlone, status }: Properties) {
   const field = useRef<HTMLTextAreaElement>(null);
   const page = useRef<HTMLElement>(null);
   const [draft, setDraftState] = useState('');
@@ -35,6 +40,7 @@ export function App({ state, post, keepDraft, readDiff }: Properties) {
   const actions = useMemo<Actions>(
     () => ({
       post,
+      offers: (type) => offers?.has(type) ?? true,
       copy: (text) => navigator.clipboard.writeText(text),
       focusComposer: () => field.current?.focus(),
       readDiff,
@@ -71,7 +77,8 @@ export function App({ state, post, keepDraft, readDiff }: Properties) {
   }, [shown]);
 
   const { head } = state;
-  if (head === null) return <p class="loading">{strings.loading}</p>;
+  if (head === null)
+    return status === undefined ? <p class="loading">{strings.loading}</p> : <Refused status={status} />;
   const closeList = () => {
     setListing(false);
     field.current?.focus();
@@ -94,7 +101,10 @@ export function App({ state, post, keepDraft, readDiff }: Properties) {
     <ActionsProvider value={actions}>
       <main class="chat" ref={page} onKeyDown={onKeyDown}>
         <h1 class="hidden">{head.title === '' ? strings.earshot : head.title}</h1>
-        {head.obstacles.map((obstacle) => (
+        {standsAlone && (
+          <TitleBar head={head} listing={listing} list={() => (listing ? closeList() : setListing(true))} />
+        )}
+        {[...(status === undefined ? [] : [status]), ...head.obstacles].map((obstacle) => (
           <ObstacleBar key={obstacle.text} obstacle={obstacle} post={post} />
         ))}
         <ConversationTabs head={head} />
@@ -178,6 +188,15 @@ function earlierRequests(state: PageState): string[] {
     }
   }
   return found;
+}
+
+/** The host was never reached. */
+function Refused({ status }: { readonly status: Obstacle }) {
+  return (
+    <main class="chat">
+      <ObstacleBar obstacle={status} post={() => undefined} />
+    </main>
+  );
 }
 
 function ObstacleBar({ obstacle, post }: { readonly obstacle: Obstacle; readonly post: Actions['post'] }) {

@@ -194,6 +194,7 @@ export const strings = {
   answeredBy: (by: string) => {
     if (by === 'timeout') return t('Answered automatically: nobody answered in time');
     const plugin = /^plugin:(.*)$/.exec(by)?.[1];
+    if (plugin === 'web-chat') return t('Answered in the web chat');
     return plugin === undefined ? t('Answered by {0}', by) : t('Answered by program plugin {0}', plugin);
   },
   rejectReason: t('Reason for rejecting (optional)'),

@@ -15,7 +15,7 @@ const workbench = useWorkbench(async () => {
 /** The files that may ship, and `.vsixmanifest`, which VS Code adds on installation. */
 const ALLOWED = [
   /^(package\.json|readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|\.vsixmanifest)$/,
-  /^dist\/(extension\.js|hub\.js|hub-mcp\.js|supervisor\.cjs|firstCapture\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
+  /^dist\/(extension\.js|hub\.js|hub-mcp\.js|webChat\.js|supervisor\.cjs|firstCapture\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
   /^media\/([a-z-]+\.(css|svg|png)|l10n\/bundle\.l10n\.de\.json)$/,
 ];
 
@@ -39,6 +39,9 @@ test('the package has only the allowed files and at most 2 MB', async () => {
     'dist/firstCapture.cjs',
     'dist/hub.js',
     'dist/hub-mcp.js',
+    'dist/webChat.js',
+    'dist/webview/web.js',
+    'media/web.css',
     'media/icon.png',
   ])
     expect(files).toContain(needed);

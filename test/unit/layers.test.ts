@@ -51,6 +51,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ['@modelcontextprotocol/server'],
     node: true,
   },
+  webchat: { folders: [...pure, 'node', 'plugins', 'webchat'], packages: ['zod'], node: true },
   webview: {
     folders: ['base', 'webview'],
     packages: ['preact', '@preact/signals', 'marked', 'highlight.js'],

@@ -73,7 +73,7 @@ export function seenIn(attachments: readonly Attachment[], snapshots: DeliveryPo
 
 /** What plan would deliver now: the status bar's number. */
 export function countDeliverable(
-  log: ConversationLog,
+  log: Pick<ConversationLog, 'state'>,
   options: { readonly settings: Settings; readonly contextWindow: number },
 ): Plan {
   return planNotifications({

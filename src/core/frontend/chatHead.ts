@@ -21,10 +21,12 @@ export interface PendingSummary {
 }
 
 interface ShownConversation {
-  readonly log: ConversationLog;
+  readonly log: Pick<ConversationLog, 'state'>;
   readonly running: boolean;
   readonly heldBack?: HeldReason;
 }
+
+type ShownModel = Pick<Model, 'label' | 'detail' | 'contextWindow'>;
 
 /** Before any conversation is shown. */
 export function emptyChatHead(
@@ -55,7 +57,7 @@ export function emptyChatHead(
 /** The parts that depend on the shown conversation and the model; the others have an owner of their own. */
 export function conversationHead(shown: {
   readonly live: ShownConversation | undefined;
-  readonly model: Model;
+  readonly model: ShownModel;
   readonly settings: Settings;
   readonly pending: PendingSummary;
   readonly canSend: boolean;
@@ -95,7 +97,7 @@ export function conversationHead(shown: {
 /** The notifications that would be delivered to the conversation now. */
 export function summarizePending(
   live: ShownConversation | undefined,
-  { contextWindow }: Model,
+  { contextWindow }: ShownModel,
   settings: Settings,
 ): PendingSummary {
   if (live === undefined) return { count: 0, worst: null, newest: [] };

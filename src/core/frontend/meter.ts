@@ -6,7 +6,11 @@ import { type Projections } from '../conversation/projections/project.ts';
 import { type Model } from '../ports/ports.ts';
 
 /** Null until an endpoint has counted anything. */
-export function readMeter({ usage: spent, messages }: Projections, model: Model, settings: Settings): Meter | null {
+export function readMeter(
+  { usage: spent, messages }: Projections,
+  model: Pick<Model, 'contextWindow'>,
+  settings: Settings,
+): Meter | null {
   const { tokens, cost } = usedBy(spent, settings);
   if (tokens === 0) return null;
   const context = spent.contextTokens(

@@ -16,7 +16,11 @@ const LONGEST_MESSAGE = 1000;
 const FRAME_TOKENS = 20;
 
 /** The most severe first. Entries beyond the cap are counted in the block, but listed here. */
-export function viewPending({ state }: ConversationLog, settings: Settings, contextWindow: number): PendingEntry[] {
+export function viewPending(
+  { state }: Pick<ConversationLog, 'state'>,
+  settings: Settings,
+  contextWindow: number,
+): PendingEntry[] {
   const { entries } = planNotifications({
     pending: state.pending.notifications,
     settings: { ...settings, 'notifications.cap': MOST_ENTRIES },

@@ -29,7 +29,7 @@ interface ClientStreams {
   readonly output: NodeJS.WritableStream;
 }
 
-interface PluginHandlers {
+export interface PluginHandlers {
   /** What the plugin says of itself when it is asked to describe itself. */
   readonly describe: WithoutType<RequestOf<'describe'>>;
   /** Called once with the first message. The plugin ends when the promise resolves, with this code. */
@@ -57,7 +57,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-class PluginClient {
+export class PluginClient {
   readonly #output: NodeJS.WritableStream;
   readonly #handlers: PluginHandlers;
   readonly #waiting = new Map<string, Waiting>();

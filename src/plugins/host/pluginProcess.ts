@@ -39,7 +39,9 @@ export class PluginProcess {
     const { program, args, folder, mark } = deps;
     // The model's key is no plugin's business.
     const { EARSHOT_API_KEY: _, ...env } = process.env;
-    this.#child = spawnProgram(program, args, folder, true, { ...env, [COMMAND_MARK]: mark });
+    // The editor's own program is Node only with this.
+    const asNode = program === process.execPath && { ELECTRON_RUN_AS_NODE: '1' };
+    this.#child = spawnProgram(program, args, folder, true, { ...env, ...asNode, [COMMAND_MARK]: mark });
     const { pid, stdin, stdout, stderr } = this.#child;
     this.#tree = pid === undefined ? undefined : new ProcessTree(pid, mark);
     // The extension host may be ended before anybody can wait for the plugin.

@@ -3,6 +3,7 @@ import { type Earshot } from '../../core/earshot.ts';
 import { type Frontends } from '../../core/frontend/frontends.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
 import { Library } from '../../core/library.ts';
+import { type Model } from '../../core/ports/ports.ts';
 import { isAlive } from '../../node/kernelLock.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
@@ -20,11 +21,12 @@ interface PluginParts {
   readonly keepAlive: KeepAlive;
   readonly storage: ReturnType<typeof composeStorage>;
   readonly tree: Pick<PluginsTree, 'follow'>;
+  model(): Model;
   readonly listener: Promise<WindowListener | undefined>;
 }
 
 export function composePlugins({ context, logger, settings, held, report }: Window, parts: PluginParts) {
-  const { earshot, frontends, keepAlive, tree, listener } = parts;
+  const { earshot, frontends, keepAlive, tree, model, listener } = parts;
   const { store, lock, views } = parts.storage;
   const base = { clock: realClock, ids: realIds, logger };
   let loading: Promise<PluginsController> | undefined;
@@ -33,9 +35,8 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
     loading ??= import('../plugins/pluginsController.ts').then(({ PluginsController: Controller }) => {
       const library = new Library({ ...base, store, lock }, earshot);
       const ports = { ...base, earshot, library, keepAlive, frontends, store, lock, views, isAlive };
-      const controller = held.add(
-        new Controller({ context, listener, ports: { ...ports, settings: () => settings.current } }),
-      );
+      const given = { ...ports, settings: () => settings.current };
+      const controller = held.add(new Controller({ context, listener, ports: given, model }));
       tree.follow(controller);
       return controller;
     });
@@ -57,6 +58,7 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
       [COMMANDS.stopPlugin]: run('stop'),
       [COMMANDS.restartPlugin]: run('restart'),
       [COMMANDS.showPluginLog]: run('showLog'),
+      [COMMANDS.openWebChat]: run('openWebChat'),
     } satisfies Partial<CommandHandlers>,
     close: async () => {
       closed = true;

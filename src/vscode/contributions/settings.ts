@@ -238,6 +238,12 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
       'The automatic answer to an approval after `#earshot.plugins.respondTimeout#`. `approve` counts only in user settings.',
     enumDescriptions: ['The tool call is rejected.', 'The tool call is approved.'],
   },
+  'webChat.allowedHosts': {
+    scope: 'machine',
+    restricted: true,
+    markdownDescription:
+      'Hosts by which the web chat may be reached besides `localhost`, such as the name of a tunnel or a proxy: `name` or `name:port`. The host by which VS Code forwards its port is always allowed.',
+  },
   'handles.afterTurn': {
     scope: 'window',
     markdownDescription:

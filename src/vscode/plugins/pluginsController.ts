@@ -13,17 +13,20 @@ import { type WindowListener } from '../../plugins/host/windowListener.ts';
 import { createInit } from '../../plugins/initMessage.ts';
 import { type PluginPorts } from '../../plugins/pluginPorts.ts';
 import { SharedParts } from '../../plugins/sharedParts.ts';
+import { WEB_CHAT } from '../../protocol/webChat.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 import { chooseArguments, choosePlugin, confirmAttach, confirmRun } from './pluginDialogs.ts';
 import { pluginRow } from './pluginRows.ts';
 import { readPrograms, withUserFallback } from './pluginSettings.ts';
 import { PluginChannels } from './pluginChannels.ts';
 import { type PluginRows } from './pluginsTree.ts';
+import { WebChatController, type WebChatDeps } from './webChatController.ts';
 import { workspaceFolder } from './windowListening.ts';
 
 export interface PluginsControllerDeps {
   readonly context: vscode.ExtensionContext;
   readonly ports: PluginPorts;
+  readonly model: WebChatDeps['model'];
   /** The window's socket; undefined without a folder, or if it cannot be opened. */
   readonly listener: Promise<WindowListener | undefined>;
 }
@@ -39,6 +42,7 @@ export class PluginsController implements PluginRows, Disposable {
   readonly #held = new DisposableStore();
   readonly #shared: SharedParts;
   readonly #host: PluginHost;
+  readonly #webChat: WebChatController;
   readonly #channels: PluginChannels;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #consent: ProgramConsent;
@@ -68,6 +72,14 @@ export class PluginsController implements PluginRows, Disposable {
       new PluginHost({ ...this.#common(), consent: this.#consent, programs, isTrusted, shared: this.#shared }),
     );
     this.#held.add(this.#host.onDidChange(() => this.#changed.fire()));
+    this.#webChat = new WebChatController({
+      ...this.#common(),
+      ...{ context, isTrusted, shared: this.#shared, model: deps.model },
+      settings: () => ports.settings(),
+      folder: workspaceFolder,
+    });
+    this.#held.add(this.#webChat.host);
+    this.#held.add(this.#webChat.host.onDidChange(() => this.#changed.fire()));
     this.#held.add(
       vscode.workspace.onDidGrantWorkspaceTrust(() => {
         void this.#host.startAll().catch(this.#report('program plugins could not be started'));
@@ -84,7 +96,7 @@ export class PluginsController implements PluginRows, Disposable {
   readonly onDidChange = this.#changed.event;
 
   get hasAttached(): boolean {
-    return (this.#attached?.statuses.length ?? 0) > 0;
+    return (this.#attached?.statuses.length ?? 0) > 0 || this.#webChat.host.statuses.length > 0;
   }
 
   /** Resolves once programs can attach; what starts with the window may still wait for the user. */
@@ -97,7 +109,7 @@ export class PluginsController implements PluginRows, Disposable {
 
   async rows(): Promise<readonly vscode.TreeItem[]> {
     const { problems } = readPrograms();
-    const statuses = [...this.#host.statuses, ...(this.#attached?.statuses ?? [])];
+    const statuses = [...this.#host.statuses, ...this.#webChat.host.statuses, ...(this.#attached?.statuses ?? [])];
     return [
       ...statuses.map(pluginRow),
       ...[...problems].map(([name, problem]) => {
@@ -114,21 +126,26 @@ export class PluginsController implements PluginRows, Disposable {
       const chosen = readChosen(item);
       const name = chosen?.name ?? (await choosePlugin(this.#host.statuses));
       if (name === undefined) return;
+      if (name === WEB_CHAT) {
+        await this.#webChat.open();
+        return;
+      }
       const args = chosen?.args ?? (await chooseArguments(name));
       if (args !== undefined) await this.#show(this.#host.run(name, args), name);
     },
     approve: (item?: unknown) => this.#with(item, (name) => this.#show(this.#host.approve(name), name)),
     stop: (item?: unknown) =>
       this.#with(item, async (name) => {
-        await Promise.all([this.#host.stop(name), this.#attached?.stop(name)]);
+        await Promise.all([this.#hostOf(name).stop(name), this.#attached?.stop(name)]);
       }),
-    restart: (item?: unknown) => this.#with(item, (name) => this.#show(this.#host.restart(name), name)),
+    restart: (item?: unknown) => this.#with(item, (name) => this.#show(this.#hostOf(name).restart(name), name)),
+    openWebChat: () => this.#webChat.open(),
     showLog: (item?: unknown) => this.#with(item, async (name) => this.#channels.show(name)),
   };
 
   /** Shuts all plugins down. */
   async close(): Promise<void> {
-    await Promise.all([this.#host.close(), this.#attached?.close()]);
+    await Promise.all([this.#host.close(), this.#webChat.host.close(), this.#attached?.close()]);
   }
 
   dispose(): void {
@@ -175,6 +192,10 @@ export class PluginsController implements PluginRows, Disposable {
         ),
       openOutput: (name: string) => this.#channels.open(name),
     };
+  }
+
+  #hostOf(name: string): PluginHost {
+    return name === WEB_CHAT ? this.#webChat.host : this.#host;
   }
 
   async #with(item: unknown, act: (name: string) => Promise<void>): Promise<void> {

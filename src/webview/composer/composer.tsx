@@ -129,21 +129,21 @@ export function Composer(properties: Properties) {
   };
   const onDrop = (event: DragEvent) => {
     const uris = urisIn(event.dataTransfer);
-    if (uris.length === 0) onImages(event, imagesIn(event.dataTransfer));
+    if (uris.length === 0 || !actions.offers('attach_uris')) onImages(event, imagesIn(event.dataTransfer));
     else {
       event.preventDefault();
       actions.post({ type: 'attach_uris', uris });
     }
   };
   const onImages = (event: Event, files: readonly File[]) => {
-    if (files.length === 0) return;
+    if (files.length === 0 || !actions.offers('attach_image')) return;
     event.preventDefault();
     attach(files);
   };
 
   return (
     <div class="composer">
-      <QueuedChips queued={queued} post={actions.post} />
+      <QueuedChips queued={queued} actions={actions} />
       <AttachmentChips attachments={attachments} detach={(id) => actions.post({ type: 'detach', id })} />
       {awaitsApproval && draft.trim() !== '' && draft.length <= REASON_LIMIT && (
         <div class="composer-choice" role="group" aria-label={strings.approvalChoice}>
@@ -168,15 +168,17 @@ export function Composer(properties: Properties) {
         }}
         onDrop={onDrop}
       >
-        <button
-          type="button"
-          class="icon-button composer-attach"
-          title={`${ofComposer.attach} ${ofComposer.dropShift}`}
-          aria-label={ofComposer.attach}
-          onClick={mention}
-        >
-          <Icon name="add" />
-        </button>
+        {actions.offers('complete') && (
+          <button
+            type="button"
+            class="icon-button composer-attach"
+            title={`${ofComposer.attach} ${ofComposer.dropShift}`}
+            aria-label={ofComposer.attach}
+            onClick={mention}
+          >
+            <Icon name="add" />
+          </button>
+        )}
         <textarea
           ref={field}
           dir="auto"

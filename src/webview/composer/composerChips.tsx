@@ -1,5 +1,6 @@
 // Chips above the composer for queued messages and attachments; each can be removed.
-import type { AttachmentView, ChatHead, FromPage } from '../../protocol/webview.ts';
+import type { AttachmentView, ChatHead } from '../../protocol/webview.ts';
+import type { Actions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';
 import { strings } from '../strings.ts';
@@ -9,11 +10,11 @@ const SHOWN = 300;
 
 interface QueuedProperties {
   readonly queued: ChatHead['queued'];
-  readonly post: (message: FromPage) => void;
+  readonly actions: Pick<Actions, 'post' | 'offers'>;
 }
 
 /** Rendered even when empty, so that screen readers announce what is added. */
-export function QueuedChips({ queued, post }: QueuedProperties) {
+export function QueuedChips({ queued, actions: { post, offers } }: QueuedProperties) {
   return (
     <ul class="queued" aria-label={strings.queuedList} aria-live="polite">
       {queued.map(({ id, text, attachments }, index) => {
@@ -23,7 +24,7 @@ export function QueuedChips({ queued, post }: QueuedProperties) {
             <Icon name="clock" />
             <span class="queued-state">{strings.queued}</span>
             <span class="queued-text">{shown}</span>
-            {index > 0 && (
+            {index > 0 && offers('raise_queued') && (
               <button
                 type="button"
                 class="icon-button"
@@ -34,24 +35,28 @@ export function QueuedChips({ queued, post }: QueuedProperties) {
                 <Icon name="arrow-up" />
               </button>
             )}
-            <button
-              type="button"
-              class="icon-button"
-              title={ofTranscript.sendQueued}
-              aria-label={ofTranscript.sendQueuedLabel(shown)}
-              onClick={() => post({ type: 'send_queued', id })}
-            >
-              <Icon name="zap" />
-            </button>
-            <button
-              type="button"
-              class="icon-button"
-              title={strings.removeQueued}
-              aria-label={strings.removeQueuedLabel(shown)}
-              onClick={() => post({ type: 'take_back', id })}
-            >
-              <Icon name="edit" />
-            </button>
+            {offers('send_queued') && (
+              <button
+                type="button"
+                class="icon-button"
+                title={ofTranscript.sendQueued}
+                aria-label={ofTranscript.sendQueuedLabel(shown)}
+                onClick={() => post({ type: 'send_queued', id })}
+              >
+                <Icon name="zap" />
+              </button>
+            )}
+            {offers('take_back') && (
+              <button
+                type="button"
+                class="icon-button"
+                title={strings.removeQueued}
+                aria-label={strings.removeQueuedLabel(shown)}
+                onClick={() => post({ type: 'take_back', id })}
+              >
+                <Icon name="edit" />
+              </button>
+            )}
           </li>
         );
       })}

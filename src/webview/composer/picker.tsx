@@ -45,14 +45,14 @@ interface Options {
 }
 
 export function usePicker({ text, caret, completions, replace }: Options): Picker {
-  const { post } = useActions();
+  const { post, offers } = useActions();
   const token = tokenAt(text, caret);
   const [dismissed, setDismissed] = useState<number>();
   const [active, setActive] = useState(0);
   const key = token === undefined ? '' : `${token.trigger}${token.query}`;
   useEffect(() => {
     setActive(0);
-    if (token === undefined) {
+    if (token === undefined || !offers('complete')) {
       setDismissed(undefined);
       return;
     }

@@ -121,7 +121,7 @@ interface RowProperties {
 }
 
 function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
-  const { post } = useActions();
+  const { post, offers } = useActions();
   const { id, activity, excerpt, problem } = item;
   const title = titleOf(item);
   const open = () => {
@@ -153,23 +153,35 @@ function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
           <span class="conversation-excerpt">{visibleText(problem ?? excerpt ?? '')}</span>
         )}
       </button>
-      <MenuButton
-        class="icon-button conversation-more"
-        label={strings.actionsFor(title)}
-        choices={[
-          { id: 'rename', label: strings.rename, icon: 'edit', run: () => setRenaming(true) },
-          {
-            id: 'fork',
-            label: strings.fork,
-            icon: 'fork',
-            run: fork,
-          },
-          { id: 'export', label: strings.export, icon: 'export', run: () => post({ type: 'export_conversation', id }) },
-          { id: 'delete', label: strings.delete, icon: 'trash', run: () => post({ type: 'delete_conversation', id }) },
-        ]}
-      >
-        <Icon name="ellipsis" />
-      </MenuButton>
+      {offers('rename_conversation') && (
+        <MenuButton
+          class="icon-button conversation-more"
+          label={strings.actionsFor(title)}
+          choices={[
+            { id: 'rename', label: strings.rename, icon: 'edit', run: () => setRenaming(true) },
+            {
+              id: 'fork',
+              label: strings.fork,
+              icon: 'fork',
+              run: fork,
+            },
+            {
+              id: 'export',
+              label: strings.export,
+              icon: 'export',
+              run: () => post({ type: 'export_conversation', id }),
+            },
+            {
+              id: 'delete',
+              label: strings.delete,
+              icon: 'trash',
+              run: () => post({ type: 'delete_conversation', id }),
+            },
+          ]}
+        >
+          <Icon name="ellipsis" />
+        </MenuButton>
+      )}
     </li>
   );
 }

@@ -14,7 +14,7 @@ interface Properties {
 }
 
 export function Footer({ head, context }: Properties) {
-  const { post } = useActions();
+  const { post, offers } = useActions();
   const [open, setOpen] = useState(false);
   const { model, meter, controls } = head;
   const modes = (['agent', 'plan'] as const).map((mode) => ({
@@ -35,6 +35,14 @@ export function Footer({ head, context }: Properties) {
     if (!open) post({ type: 'read_context' });
     setOpen(!open);
   };
+  if (!offers('choose_model')) {
+    return (
+      <footer class="footer">
+        <span class="footer-text">{[mode, model.label, model.detail].filter((part) => part !== '').join(' · ')}</span>
+        <span class={controls.approvals === 'all' ? 'footer-text footer-risky' : 'footer-text'}>{approval}</span>
+      </footer>
+    );
+  }
   return (
     <footer class="footer">
       <MenuButton class="footer-button" label={strings.mode} title={strings.modeTitle(mode)} choices={modes}>

@@ -23,7 +23,7 @@ const LEVEL_ICONS = {
 
 export function PendingDrawer({ pending, heldBack }: Pick<ChatHead, 'pending' | 'heldBack'>) {
   const [open, setOpen] = useState(false);
-  const { post } = useActions();
+  const { post, offers } = useActions();
   const id = useId();
   useTick(pending.count > 0);
   if (pending.count === 0) return null;
@@ -67,9 +67,11 @@ export function PendingDrawer({ pending, heldBack }: Pick<ChatHead, 'pending' | 
                   {strings.deliverNow}
                 </button>
               )}
-              <button type="button" class="link" onClick={() => post({ type: 'show_notifications' })}>
-                {strings.showAll}
-              </button>
+              {offers('show_notifications') && (
+                <button type="button" class="link" onClick={() => post({ type: 'show_notifications' })}>
+                  {strings.showAll}
+                </button>
+              )}
             </div>
           </>
         )}
@@ -80,7 +82,7 @@ export function PendingDrawer({ pending, heldBack }: Pick<ChatHead, 'pending' | 
 
 function Entry({ entry }: { readonly entry: PendingEntry }) {
   const [open, setOpen] = useState(false);
-  const { post } = useActions();
+  const { post, offers } = useActions();
   const id = useId();
   const { ids, level, source, name, path, at, tokens, count } = entry;
   const label = describeLabel(entry);
@@ -118,27 +120,29 @@ function Entry({ entry }: { readonly entry: PendingEntry }) {
         >
           <Icon name="close" />
         </button>
-        <MenuButton
-          class="icon-button"
-          label={strings.muteOne(label)}
-          choices={[
-            {
-              id: 'kind',
-              label: strings.muteKind(t(entry.label)),
-              run: muting({ by: 'kind', kind }),
-            },
-            ...(path === undefined
-              ? []
-              : [{ id: 'path', label: strings.mutePath(visibleText(path)), run: muting({ by: 'path', path }) }]),
-            {
-              id: 'source',
-              label: strings.muteSource(strings.sources[source] ?? source),
-              run: muting({ by: 'source', kind }),
-            },
-          ]}
-        >
-          <Icon name="bell-slash" />
-        </MenuButton>
+        {offers('mute') && (
+          <MenuButton
+            class="icon-button"
+            label={strings.muteOne(label)}
+            choices={[
+              {
+                id: 'kind',
+                label: strings.muteKind(t(entry.label)),
+                run: muting({ by: 'kind', kind }),
+              },
+              ...(path === undefined
+                ? []
+                : [{ id: 'path', label: strings.mutePath(visibleText(path)), run: muting({ by: 'path', path }) }]),
+              {
+                id: 'source',
+                label: strings.muteSource(strings.sources[source] ?? source),
+                run: muting({ by: 'source', kind }),
+              },
+            ]}
+          >
+            <Icon name="bell-slash" />
+          </MenuButton>
+        )}
       </div>
       <div id={id} hidden={!open}>
         {open && (

@@ -6,6 +6,8 @@ import type { FromPage } from '../../protocol/webview.ts';
 
 export interface Actions {
   post(message: FromPage): void;
+  /** Whether the host handles the message. A button for what it does not handle is not shown. */
+  offers(type: FromPage['type']): boolean;
   copy(text: string): Promise<void>;
   /** Moves the focus to the composer. */
   focusComposer(): void;
@@ -15,6 +17,7 @@ export interface Actions {
 
 const ActionsContext = createContext<Actions>({
   post: () => {},
+  offers: () => true,
   copy: async () => {},
   focusComposer: () => {},
   readDiff: async () => [],

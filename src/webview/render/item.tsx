@@ -48,7 +48,7 @@ function Notice({ item }: { readonly item: NoticeItem }) {
           {item.text}
         </p>
         {item.nextStep !== undefined && <p class="next-step">{item.nextStep}</p>}
-        {action !== undefined && (
+        {action !== undefined && actions.offers(action.message.type) && (
           <button type="button" class="secondary" onClick={() => actions.post(action.message)}>
             {t(action.label)}
           </button>

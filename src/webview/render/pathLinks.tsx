@@ -68,7 +68,8 @@ function withoutPunctuation(word: string): string {
 }
 
 function PathLink({ place, children }: { readonly place: PathPlace; readonly children: ComponentChildren }) {
-  const { post } = useActions();
+  const { post, offers } = useActions();
+  if (!offers('open_file')) return <>{children}</>;
   return (
     <button
       type="button"

@@ -51,18 +51,28 @@ export function Request({ item }: { readonly item: RequestItem }) {
 }
 
 function RequestActions({ item, edit }: { readonly item: RequestItem; readonly edit: () => void }) {
-  const { post } = useActions();
+  const { post, offers } = useActions();
   const ofUser = item.source === 'user';
   return (
     <div class="request-actions">
       {ofUser && (
         <>
-          <Action icon="edit" label={transcriptStrings.edit} run={edit} />
-          <Action icon="retry" label={transcriptStrings.retry} run={() => post({ type: 'resend', request: item.id })} />
+          {offers('resend') && (
+            <>
+              <Action icon="edit" label={transcriptStrings.edit} run={edit} />
+              <Action
+                icon="retry"
+                label={transcriptStrings.retry}
+                run={() => post({ type: 'resend', request: item.id })}
+              />
+            </>
+          )}
           <CopyButton label={transcriptStrings.copyMessage} read={() => item.text} />
         </>
       )}
-      <Action icon="restore" label={strings.restoreTitle} run={() => post({ type: 'restore', request: item.id })} />
+      {offers('restore') && (
+        <Action icon="restore" label={strings.restoreTitle} run={() => post({ type: 'restore', request: item.id })} />
+      )}
     </div>
   );
 }

@@ -92,7 +92,8 @@ function runsInForeground({ name, state, arguments: args }: ToolItem): boolean {
 }
 
 function RunningActions({ call }: { readonly call: string }) {
-  const { post } = useActions();
+  const { post, offers } = useActions();
+  if (!offers('move_to_background')) return null;
   return (
     <div class="tool-actions">
       <button

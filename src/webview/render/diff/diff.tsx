@@ -62,14 +62,14 @@ function FileChange({ file, whole, call }: ChangeProperties) {
           type="button"
           class="diff-path"
           title={strings.openFile}
-          disabled={file.kind === 'deleted'}
+          disabled={file.kind === 'deleted' || !actions.offers('open_file')}
           onClick={open}
         >
           {file.from === undefined ? path : `${visibleText(file.from)} → ${path}`}
         </button>
         {file.kind !== 'changed' && <span class="diff-kind">{strings.diffKinds[file.kind]}</span>}
         <Counts added={file.added} removed={file.removed} />
-        {call !== undefined && file.kind !== 'moved' && (
+        {call !== undefined && file.kind !== 'moved' && actions.offers('open_diff') && (
           <button
             type="button"
             class="icon-button"

@@ -87,8 +87,9 @@ const SHELLS: ReadonlySet<string> = new Set([
 ]);
 
 function CodeActions({ language, read }: { readonly language: string; readonly read: () => string }) {
-  const { post } = useActions();
+  const { post, offers } = useActions();
   const isShell = SHELLS.has(language);
+  if (!offers('insert_code')) return null;
   return (
     <>
       {isShell ? (

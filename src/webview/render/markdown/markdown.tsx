@@ -197,11 +197,18 @@ function Link({ href, title, children }: LinkProperties) {
   switch (target.type) {
     case 'external':
       return (
-        <a href={target.url} title={title || target.url} rel="noreferrer">
+        <a
+          href={target.url}
+          title={title || target.url}
+          rel="noreferrer"
+          // A page in a browser must stay; VS Code opens links outside by itself.
+          {...(!actions.offers('open_file') && { target: '_blank' })}
+        >
           {children}
         </a>
       );
     case 'file': {
+      if (!actions.offers('open_file')) return <span title={title || target.path}>{children}</span>;
       const { type: _type, ...place } = target;
       const open = () => actions.post({ ...place, type: 'open_file' });
       return (

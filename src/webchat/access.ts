@@ -1,0 +1,81 @@
+// Who may reach the web chat: judges the place a request comes from and its token, before anything else is done with it.
+//
+// A foreign page cannot know the token, and the token is in a header, which no form and no link can send. The other checks
+// are there so that a foreign page learns nothing at all: `Host` refuses names that were made to point to this machine (DNS
+// rebinding), `Origin` and `Sec-Fetch-Site` refuse requests of other pages.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { type IncomingHttpHeaders } from 'node:http';
+
+export interface AccessRules {
+  readonly token: string;
+  /** Besides this machine's own names. */
+  readonly hosts: readonly string[];
+}
+
+/** `page`: the document itself, which a link may open. `part`: what only the page asks for. */
+export type Wanted = 'page' | 'part';
+
+export interface Refusal {
+  readonly status: 401 | 403;
+  readonly reason: string;
+}
+
+/** Names that nobody can make point elsewhere. The port may be any: it is another one where it is forwarded. */
+const OWN_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Why a request from there is refused; undefined if it is not. */
+export function refusePlace(headers: IncomingHttpHeaders, wanted: Wanted, rules: AccessRules): Refusal | undefined {
+  const { host = '', origin } = headers;
+  if (!isKnownHost(host, rules))
+    return forbidden(`The host ${quote(host)} is not allowed. See earshot.webChat.allowedHosts.`);
+  if (origin !== undefined && !isOwnOrigin(origin, host, rules))
+    return forbidden(`The origin ${quote(origin)} is not allowed.`);
+  const site = headers['sec-fetch-site'];
+  if (site === undefined || site === 'same-origin') return undefined;
+  const mode = headers['sec-fetch-mode'];
+  const isNavigation =
+    wanted === 'page' && (mode === undefined || mode === 'navigate') && headers['sec-fetch-dest'] !== 'iframe';
+  return isNavigation ? undefined : forbidden('Requests of other pages are not allowed.');
+}
+
+export function refuseToken(authorization: string | undefined, { token }: AccessRules): Refusal | undefined {
+  const given = /^Bearer ([\w-]+)$/.exec(authorization ?? '')?.[1];
+  if (given !== undefined && timingSafeEqual(digest(given), digest(token))) return undefined;
+  return { status: 401, reason: given === undefined ? 'The token is missing.' : 'The token is wrong.' };
+}
+
+function isKnownHost(host: string, { hosts }: AccessRules): boolean {
+  const name = nameOf(host);
+  if (name === undefined) return false;
+  return OWN_NAMES.has(name) || hosts.some((one) => isSameHost(one, host));
+}
+
+/** Behind a proxy that changes `Host`, the origin is the allowed host by which the page was opened. */
+function isOwnOrigin(origin: string, host: string, { hosts }: AccessRules): boolean {
+  const [, place] = /^https?:\/\/([^/]+)$/.exec(origin) ?? [];
+  if (place === undefined) return false;
+  return place.toLowerCase() === host.toLowerCase() || hosts.some((one) => isSameHost(one, place));
+}
+
+/** An allowed host without a port allows every port. */
+function isSameHost(allowed: string, host: string): boolean {
+  const [one, other] = [allowed.toLowerCase(), host.toLowerCase()];
+  return one === other || one === nameOf(other);
+}
+
+/** The host without its port; undefined if it is no host. */
+function nameOf(host: string): string | undefined {
+  return /^(\[[\da-f:]+\]|[\w.-]+)(?::\d{1,5})?$/.exec(host.toLowerCase())?.[1];
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function forbidden(reason: string): Refusal {
+  return { status: 403, reason };
+}
+
+function quote(text: string): string {
+  return `“${text.slice(0, 100)}”`;
+}

@@ -1,0 +1,163 @@
+// The conversations of the web chat: follows those that a page shows with a subscription each, and knows what the others do.
+import {
+  type ConversationActivity,
+  type ConversationView,
+  type OtherConversation,
+} from '../protocol/page/conversationsView.ts';
+import { EVERY_CONVERSATION, type HostMessageOf } from '../protocol/plugin.ts';
+import { type Result, failed, succeeded, describeError } from '../base/errors.ts';
+import { type PluginClient } from '../plugins/client/pluginClient.ts';
+import {
+  type ConversationFollower,
+  FollowedConversation,
+  type PluginEvent,
+  questionId,
+  textOf,
+} from './followedConversation.ts';
+
+const ALL = 'all';
+/** Enough to know what a conversation does. */
+const WATCHED_EVENTS = ['turn_started', 'turn_ended', 'title_set'];
+
+interface OtherState {
+  running: boolean;
+  ended?: 'failed' | 'unread';
+  readonly open: Map<string, 'approval' | 'question'>;
+}
+
+export interface ConversationsDeps {
+  readonly client: Pick<PluginClient, 'request' | 'log'>;
+  /** What others do may have changed. */
+  changed(): void;
+}
+
+export class Conversations {
+  readonly #deps: ConversationsDeps;
+  readonly #followed = new Map<string, { readonly conversation: FollowedConversation; ready: Promise<Result<void>> }>();
+  readonly #others = new Map<string, OtherState>();
+  readonly #titles = new Map<string, string>();
+
+  constructor(deps: ConversationsDeps) {
+    this.#deps = deps;
+  }
+
+  async start(): Promise<void> {
+    await this.#deps.client.request('subscribe', {
+      sub_id: ALL,
+      conversation: EVERY_CONVERSATION,
+      events: WATCHED_EVENTS,
+    });
+    await this.list();
+  }
+
+  /** Resolves once everything that is in its log is folded. */
+  async follow(id: string, follower: ConversationFollower): Promise<Result<FollowedConversation>> {
+    const known = this.#followed.get(id) ?? this.#begin(id);
+    known.conversation.followers.add(follower);
+    const ready = await known.ready;
+    if (!ready.ok) {
+      this.leave(id, follower);
+      return ready;
+    }
+    return succeeded(known.conversation);
+  }
+
+  leave(id: string, follower: ConversationFollower): void {
+    const known = this.#followed.get(id);
+    known?.conversation.followers.delete(follower);
+    if (known === undefined || known.conversation.followers.size > 0) return;
+    this.#followed.delete(id);
+    this.#deps.client.request('unsubscribe', { sub_id: id }).catch(() => undefined);
+  }
+
+  receive(event: PluginEvent): void {
+    if (event.sub_id === ALL) this.#watch(event);
+    else this.#followed.get(event.sub_id)?.conversation.receive(event);
+  }
+
+  /** A subscription was ended because it was read too slowly, or its conversation was deleted. */
+  ended({ sub_id: id, seq, message }: HostMessageOf<'error'>): void {
+    this.#deps.client.log('warn', `a subscription ended: ${message}`);
+    if (id === ALL) {
+      this.start().catch((error: unknown) => this.#deps.client.log('error', describeError(error)));
+      return;
+    }
+    const known = id === undefined ? undefined : this.#followed.get(id);
+    if (known === undefined || id === undefined) return;
+    known.ready = this.#subscribe(known.conversation, typeof seq === 'number' ? seq : known.conversation.lastSeq);
+  }
+
+  async list(): Promise<readonly ConversationView[]> {
+    const { data } = await this.#deps.client.request('list_conversations', {});
+    for (const { id, title } of data) this.#titles.set(id, title ?? '');
+    return data.map(({ id, title, last_activated_at: at }) => {
+      const activity = this.#activityOf(id);
+      return { id, title: title ?? '', lastActivity: Date.parse(at), ...(activity !== undefined && { activity }) };
+    });
+  }
+
+  /** The user sees it now. */
+  seen(id: string): void {
+    delete this.#others.get(id)?.ended;
+  }
+
+  /** All but the shown one that do something or that something happened in. */
+  others(shown: string | undefined): readonly OtherConversation[] {
+    return [...this.#others.keys()].flatMap((id) => {
+      const activity = id === shown ? undefined : this.#activityOf(id);
+      return activity === undefined ? [] : [{ id, title: this.#titles.get(id) ?? '', activity }];
+    });
+  }
+
+  #activityOf(id: string): ConversationActivity | undefined {
+    const state = this.#others.get(id);
+    if (state === undefined) return undefined;
+    const open = [...state.open.values()];
+    return open.find((one) => one === 'approval') ?? open[0] ?? (state.running ? 'running' : state.ended);
+  }
+
+  #watch({ conversation, data, respond }: PluginEvent): void {
+    const state = this.#others.get(conversation) ?? {
+      running: false,
+      open: new Map<string, 'approval' | 'question'>(),
+    };
+    this.#others.set(conversation, state);
+    if (respond !== undefined) state.open.set(textOf(data['id']), respond === 'inquiry' ? 'question' : 'approval');
+    else if (data.type === 'resolved') state.open.delete(questionId(data));
+    else if (data.type === 'turn_started') state.running = true;
+    else if (data.type === 'title_set') this.#titles.set(conversation, textOf(data['title']));
+    else if (data.type === 'turn_ended') {
+      state.running = false;
+      const isShown = this.#followed.has(conversation);
+      if (data['outcome'] !== 'stopped' && !isShown) state.ended = data['outcome'] === 'error' ? 'failed' : 'unread';
+    } else return;
+    this.#deps.changed();
+  }
+
+  #begin(id: string) {
+    const conversation = new FollowedConversation(id);
+    const known = { conversation, ready: this.#subscribe(conversation, 0) };
+    this.#followed.set(id, known);
+    return known;
+  }
+
+  async #subscribe(conversation: FollowedConversation, since: number): Promise<Result<void>> {
+    const { client } = this.#deps;
+    const { id } = conversation;
+    try {
+      const { seq } = await client.request('subscribe', { sub_id: id, conversation: id, since });
+      await conversation.catchUp(typeof seq === 'number' ? seq : 0);
+      if (conversation.running) await this.#checkRunning(conversation);
+      return succeeded(undefined);
+    } catch (error) {
+      return failed('plugin', describeError(error));
+    }
+  }
+
+  /** The window that ran a turn may have been killed, and its log does not say so. */
+  async #checkRunning(conversation: FollowedConversation): Promise<void> {
+    const { turn } = conversation.state.turn;
+    const { lock } = await this.#deps.client.request('read_events', { conversation: conversation.id });
+    if (lock === 'free' && conversation.state.turn.turn === turn) conversation.setNotRunning();
+  }
+}

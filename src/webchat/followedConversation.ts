@@ -1,0 +1,216 @@
+// One conversation as the web chat follows it: its projections, the answer being written, and the questions that are open.
+import { type LogEvent, readWritten, EVENT_VERSION } from '../protocol/event.ts';
+import { type HostMessageOf } from '../protocol/plugin.ts';
+import { type Folded, Projections } from '../core/conversation/projections/project.ts';
+import { type ApprovalRequest, type InquiryRequest, type PartialAnswer } from '../core/ports/ports.ts';
+import { type KnownTools } from '../core/ports/toolTraits.ts';
+
+export type PluginEvent = HostMessageOf<'event'>;
+
+export type OpenQuestion =
+  | { readonly type: 'approval'; readonly id: string; readonly request: ApprovalRequest }
+  | { readonly type: 'question'; readonly id: string; readonly request: InquiryRequest };
+
+/** What a page is notified of. */
+export interface ConversationFollower {
+  appended(folded: Folded): void;
+  render(partial: PartialAnswer): void;
+  opened(question: OpenQuestion): void;
+  /** It was answered or cancelled. */
+  closed(question: OpenQuestion): void;
+  /** Running, title, pending or queued messages may be others. */
+  changed(): void;
+}
+
+interface OpenAnswer {
+  readonly id: string;
+  readonly text: { message: string; reasoning: string };
+  /** Pieces were dropped: the complete event has them. */
+  broken: boolean;
+}
+
+/** The tools that ship and that the page shows more of than their calls. */
+const TOOLS: KnownTools = {
+  traits: (name) => (name === 'todo' ? { writesTodo: true } : undefined),
+  withRestOf: () => undefined,
+};
+
+export class FollowedConversation {
+  readonly id: string;
+  readonly followers = new Set<ConversationFollower>();
+  readonly #questions = new Map<string, OpenQuestion>();
+  readonly #state = new Projections(TOOLS);
+  #answer: OpenAnswer | undefined;
+  #lastSeq = 0;
+  #running = false;
+  #target: number | undefined;
+  readonly #caughtUp = Promise.withResolvers<void>();
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  get state(): Projections {
+    return this.#state;
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  get running(): boolean {
+    return this.#running;
+  }
+
+  /** The window that ran the turn is gone. */
+  setNotRunning(): void {
+    this.#running = false;
+    this.#endAnswer();
+    for (const follower of this.followers) follower.changed();
+  }
+
+  get questions(): readonly OpenQuestion[] {
+    return [...this.#questions.values()];
+  }
+
+  /** Resolves once the event with this number is folded. */
+  catchUp(seq: number): Promise<void> {
+    this.#target = seq;
+    if (this.#lastSeq >= seq) this.#caughtUp.resolve();
+    return this.#caughtUp.promise;
+  }
+
+  /** What the answer has so far, for a page that comes in the middle of it. */
+  get unfinished(): readonly PartialAnswer[] {
+    const answer = this.#answer;
+    if (answer === undefined) return [];
+    const { id, text } = answer;
+    const parts = [
+      ['reasoning', text.reasoning],
+      ['text', text.message],
+    ] as const;
+    return [
+      { type: 'answer_started', id },
+      ...parts
+        .filter(([, part]) => part !== '')
+        .map(([field, part]) => ({ type: 'answer_text', id, field, text: part }) as const),
+    ];
+  }
+
+  receive(event: PluginEvent): void {
+    if (event.partial !== undefined) this.#piece(event.partial, event.data);
+    else if (event.respond !== undefined) this.#opened(event);
+    else if (event.seq !== undefined) this.#logged(event.seq, event);
+    else if (event.data.type === 'resolved') {
+      this.#closeQuestion(questionId(event.data));
+    }
+  }
+
+  #closeQuestion(id: string): void {
+    const question = this.#questions.get(id);
+    this.#questions.delete(id);
+    if (question !== undefined) for (const follower of this.followers) follower.closed(question);
+  }
+
+  #logged(seq: number, { data, response }: PluginEvent): void {
+    this.#lastSeq = seq;
+    // One of a newer Earshot is left out, as everywhere.
+    const read = readWritten({ ...data, v: EVENT_VERSION });
+    if (read.kind === 'event') this.#fold(read.event, response);
+    if (this.#target !== undefined && seq >= this.#target) this.#caughtUp.resolve();
+  }
+
+  #fold(event: LogEvent, response: string | undefined): void {
+    if (response !== undefined && this.#answer?.id === response) this.#answer = undefined;
+    if (event.type === 'turn_started') this.#running = true;
+    if (event.type === 'turn_ended') this.#running = false;
+    // An answer that was cut short has no event of its own.
+    if (event.type === 'turn_ended' || event.type === 'model_call') this.#endAnswer();
+    const folded = this.#state.fold(event);
+    for (const follower of this.followers) {
+      follower.appended(folded);
+      follower.changed();
+    }
+  }
+
+  #piece({ response, offset }: NonNullable<PluginEvent['partial']>, data: PluginEvent['data']): void {
+    if (this.#answer?.id !== response) {
+      this.#endAnswer();
+      this.#answer = { id: response, text: { message: '', reasoning: '' }, broken: false };
+      this.#render({ type: 'answer_started', id: response });
+    }
+    const answer = this.#answer;
+    const field = typeof data['message'] === 'string' ? 'message' : 'reasoning';
+    const text = data[field];
+    if (typeof text !== 'string' || answer.broken) return;
+    // After a reconnect the text so far comes again, as one piece.
+    const known = answer.text[field].length;
+    if (offset > known) {
+      answer.broken = true;
+      return;
+    }
+    const more = text.slice(known - offset);
+    if (more === '') return;
+    answer.text[field] += more;
+    this.#render({ type: 'answer_text', id: response, field: field === 'message' ? 'text' : 'reasoning', text: more });
+  }
+
+  #endAnswer(): void {
+    if (this.#answer !== undefined) this.#render({ type: 'answer_ended', id: this.#answer.id });
+    this.#answer = undefined;
+  }
+
+  #opened({ conversation, respond, data }: PluginEvent): void {
+    const question = readQuestion(conversation, respond, data);
+    this.#questions.set(question.id, question);
+    for (const follower of this.followers) follower.opened(question);
+  }
+
+  #render(partial: PartialAnswer): void {
+    for (const follower of this.followers) follower.render(partial);
+  }
+}
+
+/** Of `resolved`. */
+export function questionId(data: PluginEvent['data']): string {
+  return textOf(data['tool_call_id'] ?? data['inquiry_id']);
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function readQuestion(conversation: string, respond: PluginEvent['respond'], data: PluginEvent['data']): OpenQuestion {
+  const id = textOf(data['id']);
+  if (respond === 'tool_approval') {
+    const args = (data['arguments'] ?? {}) as Readonly<Record<string, unknown>>;
+    return {
+      type: 'approval',
+      id,
+      request: { conversation, call: { id, name: textOf(data['name']), arguments: args } },
+    };
+  }
+  const {
+    question,
+    options,
+    several,
+    tool_call_id: call,
+  } = data as {
+    question?: string;
+    options?: readonly string[];
+    several?: boolean;
+    tool_call_id?: string;
+  };
+  return {
+    type: 'question',
+    id,
+    request: {
+      conversation,
+      id,
+      text: question ?? '',
+      several: several === true,
+      ...(options && { options }),
+      ...(call !== undefined && { call }),
+    },
+  };
+}

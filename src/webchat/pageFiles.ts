@@ -1,0 +1,75 @@
+// The files of the web chat's page: its HTML, and the scripts and style sheets of the extension's folder that it may ask for.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface PageFile {
+  readonly type: string;
+  readonly body: string | Buffer;
+}
+
+/** Later ones override earlier ones. */
+const STYLES = [
+  'web.css',
+  'chat.css',
+  'markdown.css',
+  'tools.css',
+  'changes.css',
+  'review.css',
+  'handles.css',
+  'composer.css',
+  'panel.css',
+  'conversations.css',
+  'pending.css',
+];
+
+export interface PageFilesOptions {
+  /** The extension's folder. */
+  readonly root: string;
+  readonly language: string;
+}
+
+/** Nothing outside the two folders can be named: a name has no separator. */
+export function createPageFiles({ root, language }: PageFilesOptions): (path: string) => Promise<PageFile | undefined> {
+  return async (path) => {
+    if (path === 'index.html') {
+      return { type: 'text/html; charset=utf-8', body: html(language, await readBundle(root, language)) };
+    }
+    const [, folder, name = ''] = /^(media|webview)\/([\w-]+\.(?:js|css))$/.exec(path) ?? [];
+    if (path === 'media/icon.png') return read(join(root, path), 'image/png');
+    if (folder === 'media' && STYLES.includes(name)) return read(join(root, 'media', name), 'text/css');
+    if (folder === 'webview' && name.endsWith('.js'))
+      return read(join(root, 'dist', 'webview', name), 'text/javascript');
+    return undefined;
+  };
+}
+
+async function read(path: string, type: string): Promise<PageFile | undefined> {
+  const body = await readFile(path).catch(() => undefined);
+  return body && { type: type.startsWith('text/') ? `${type}; charset=utf-8` : type, body };
+}
+
+async function readBundle(root: string, language: string): Promise<unknown> {
+  if (!/^[a-z]{2,3}$/.test(language)) return {};
+  const text = await readFile(join(root, 'media', 'l10n', `bundle.l10n.${language}.json`), 'utf8').catch(() => '{}');
+  return JSON.parse(text) as unknown;
+}
+
+/** All addresses are relative, so that a proxy may serve it under a path of its own. */
+function html(language: string, bundle: unknown): string {
+  return `<!DOCTYPE html>
+<html lang="${/^[\w-]+$/.test(language) ? language : 'en'}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+${STYLES.map((name) => `<link rel="stylesheet" href="media/${name}">`).join('\n')}
+<link rel="icon" href="media/icon.png">
+<title>Earshot</title>
+</head>
+<body class="web">
+<div id="root"></div>
+<script type="application/json" id="l10n">${JSON.stringify(bundle).replaceAll('<', '\\u003c')}</script>
+<script type="module" src="webview/web.js"></script>
+</body>
+</html>`;
+}

@@ -1,0 +1,313 @@
+// One open page of the web chat: what it shows, what it was sent, and what it asks for. It outlives a lost connection for a while.
+import { type Clock } from '../base/clock.ts';
+import { type Disposable, toDisposable } from '../base/disposable.ts';
+import { describeError } from '../base/errors.ts';
+import { ChatFrontend } from '../core/frontend/chatFrontend.ts';
+import { conversationHead, emptyChatHead, summarizePending } from '../core/frontend/chatHead.ts';
+import { type Settings } from '../protocol/settings.ts';
+import { type WebChatOptions } from '../protocol/webChat.ts';
+import { type FromPage, type ToPage } from '../protocol/webview.ts';
+import { type PluginClient } from '../plugins/client/pluginClient.ts';
+import { type Conversations } from './conversations.ts';
+import { type ConversationFollower, type FollowedConversation, type OpenQuestion } from './followedConversation.ts';
+import { SentLines } from './sentLines.ts';
+import { type LineSink } from './webServer.ts';
+
+/** Counting pending notifications is expensive, and events come in bursts. */
+const REFRESH_AFTER = 50;
+const MOST_LISTED = 300;
+
+export interface PageSessionDeps {
+  readonly clock: Clock;
+  readonly client: Pick<PluginClient, 'request' | 'log'>;
+  readonly conversations: Conversations;
+  readonly options: WebChatOptions;
+  settings(): Settings;
+  /** Unsent texts by conversation; the key is empty for a new chat. */
+  readonly drafts: ReadonlyMap<string, string>;
+  ulid(): string;
+}
+
+/** The messages that the web chat handles; `webview/web/offers.ts` lists the same for the page. */
+export const HANDLED = [
+  'ready',
+  'draft',
+  'send',
+  'interrupt',
+  'stop',
+  'new_chat',
+  'deliver_now',
+  'dismiss_notifications',
+  'answer_approval',
+  'answer_question',
+  'list_conversations',
+  'open_conversation',
+  'read_diff',
+  'failed',
+] as const satisfies readonly FromPage['type'][];
+type HandledType = (typeof HANDLED)[number];
+type Handlers = {
+  readonly [T in HandledType]: (message: Extract<FromPage, { type: T }>) => Promise<void> | void;
+};
+
+export class PageSession implements Disposable {
+  readonly #deps: PageSessionDeps;
+  readonly #frontend: ChatFrontend;
+  readonly #sent = new SentLines();
+  /** Cancel the requests that the page shows, by the question's id. */
+  readonly #open = new Map<string, AbortController>();
+  readonly #drafts: Map<string, string>;
+  #sink: LineSink | undefined;
+  #shown: FollowedConversation | undefined;
+  /** What the page wants to show; it is shown once it is read. */
+  #wanted: string | undefined;
+  #refreshing: Disposable | undefined;
+  /** Serializes what changes the shown conversation, so that two quick messages start only one. */
+  #changing: Promise<void> = Promise.resolve();
+
+  constructor(deps: PageSessionDeps) {
+    this.#deps = deps;
+    this.#drafts = new Map(deps.drafts);
+    const { version, hostVersion, model } = deps.options;
+    this.#frontend = new ChatFrontend(deps.clock, emptyChatHead({ version, hostVersion }, model), (error) =>
+      deps.client.log('error', describeError(error)),
+    );
+    this.#frontend.attach((message) => this.#post(message));
+  }
+
+  get drafts(): ReadonlyMap<string, string> {
+    return this.#drafts;
+  }
+
+  get isConnected(): boolean {
+    return this.#sink !== undefined;
+  }
+
+  /** Sends what the page does not have. A second connection of the same page takes the place of the first. */
+  connect(sink: LineSink, since: number): Disposable {
+    this.#sink?.end();
+    this.#sink = sink;
+    const missing = this.#sent.after(since);
+    if (missing === undefined) this.#frontend.attach((message) => this.#post(message));
+    else for (const line of missing) sink.write(line);
+    return toDisposable(() => {
+      if (this.#sink === sink) this.#sink = undefined;
+    });
+  }
+
+  /** Shows another conversation, or a new chat. */
+  show(id: string | undefined): Promise<void> {
+    return this.#change(() => this.#show(id));
+  }
+
+  /** What others do, or a setting, has changed. */
+  refresh(): void {
+    this.#refreshing ??= this.#deps.clock.after(REFRESH_AFTER, () => {
+      this.#refreshing = undefined;
+      this.#refreshNow();
+    });
+  }
+
+  /** Whether the message was one that the web chat handles. */
+  async handle(message: FromPage): Promise<boolean> {
+    const handler = (this.#handlers as Partial<Record<FromPage['type'], (message: FromPage) => Promise<void> | void>>)[
+      message.type
+    ];
+    if (handler === undefined) return false;
+    try {
+      await handler(message);
+    } catch (error) {
+      this.#notice(describeError(error));
+    }
+    return true;
+  }
+
+  dispose(): void {
+    this.#sink?.end();
+    this.#refreshing?.dispose();
+    this.#leave();
+    this.#frontend.dispose();
+  }
+
+  readonly #handlers: Handlers = {
+    ready: () => this.#frontend.attach((message) => this.#post(message)),
+    draft: ({ conversation, text }) => {
+      this.#drafts.set(conversation ?? '', text);
+      if ((this.#shown?.id ?? null) === conversation) this.#frontend.keepDraft(text);
+    },
+    send: ({ text }) => this.#send(text, 'queue'),
+    interrupt: ({ text }) => this.#send(text, 'reply'),
+    stop: async () => {
+      const conversation = this.#shown?.id;
+      if (conversation !== undefined) await this.#deps.client.request('interrupt', { conversation, action: 'stop' });
+    },
+    new_chat: async () => {
+      await this.show(undefined);
+      this.#frontend.focusComposer();
+    },
+    deliver_now: async () => {
+      const conversation = this.#shown?.id;
+      if (conversation !== undefined) await this.#deps.client.request('deliver_now', { conversation });
+    },
+    dismiss_notifications: async ({ ids }) => {
+      const conversation = this.#shown?.id;
+      if (conversation === undefined) return;
+      await this.#deps.client.request('dismiss', { conversation, notification_ids: [...ids] });
+    },
+    answer_approval: async ({ call, action, reason, arguments: args }) => {
+      const conversation = this.#shown?.id;
+      if (conversation === undefined) return;
+      const respond = { sub_id: conversation, respond: 'tool_approval', tool_call_id: call, action } as const;
+      const more = { ...(reason !== undefined && { reason }), ...(args !== undefined && { arguments: args }) };
+      await this.#answer(call, () => this.#deps.client.request('respond', { ...respond, ...more }));
+    },
+    answer_question: async ({ question, answer }) => {
+      const conversation = this.#shown?.id;
+      if (conversation === undefined) return;
+      const respond = { sub_id: conversation, respond: 'inquiry', inquiry_id: question, answer } as const;
+      await this.#answer(question, () => this.#deps.client.request('respond', respond));
+    },
+    list_conversations: async ({ query }) => {
+      const wanted = query.trim();
+      const all = await this.#deps.conversations.list();
+      const items = all.filter(({ title }) => title.toLowerCase().includes(wanted.toLowerCase())).slice(0, MOST_LISTED);
+      this.#frontend.reply({ type: 'conversations', query: wanted, items, searching: false });
+    },
+    open_conversation: async ({ id }) => {
+      await this.show(id);
+      this.#frontend.focusComposer();
+    },
+    read_diff: ({ call }) => this.#frontend.reply({ type: 'diff', call, files: [] }),
+    failed: ({ message }) => this.#deps.client.log('error', `the page failed: ${message}`),
+  };
+
+  #post(message: ToPage): void {
+    const line = JSON.stringify(message);
+    this.#sent.add(message, line);
+    this.#sink?.write(line);
+  }
+
+  #change(action: () => Promise<void>): Promise<void> {
+    const next = this.#changing.then(action);
+    this.#changing = next.catch((error: unknown) => this.#deps.client.log('error', describeError(error)));
+    return next;
+  }
+
+  async #show(id: string | undefined, takesDraft = false): Promise<void> {
+    if (id !== undefined && id === this.#shown?.id) return;
+    const { conversations } = this.#deps;
+    this.#leave();
+    this.#wanted = id;
+    const draft = this.#drafts.get(id ?? '') ?? '';
+    if (id === undefined) {
+      this.#frontend.show(undefined, [], draft);
+      this.#refreshNow();
+      return;
+    }
+    const followed = await conversations.follow(id, this.#follower);
+    if (!followed.ok) {
+      this.#wanted = undefined;
+      this.#frontend.show(undefined, [], this.#drafts.get('') ?? '');
+      this.#refreshNow();
+      this.#notice(followed.failure.message);
+      return;
+    }
+    const shown = followed.value;
+    this.#shown = shown;
+    conversations.seen(id);
+    this.#frontend.show(id, shown.state.transcript.items, takesDraft ? undefined : draft);
+    for (const partial of shown.unfinished) this.#frontend.render(id, partial);
+    for (const question of shown.questions) this.#opened(question);
+    this.#refreshNow();
+  }
+
+  #leave(): void {
+    if (this.#wanted !== undefined) this.#deps.conversations.leave(this.#wanted, this.#follower);
+    for (const controller of this.#open.values()) controller.abort();
+    this.#open.clear();
+    this.#shown = undefined;
+    this.#wanted = undefined;
+  }
+
+  /** Whether the message starts a turn or is queued depends on what runs now. */
+  async #send(text: string, how: 'queue' | 'reply'): Promise<void> {
+    const { client } = this.#deps;
+    try {
+      await this.#change(async () => {
+        const conversation = this.#shown?.id;
+        if (conversation === undefined) {
+          const started = await client.request('query', { content: text, new: true });
+          await this.#show(started.conversation, true);
+        } else if (this.#shown?.running === true) {
+          await client.request('interrupt', { conversation, action: how, content: text });
+        } else {
+          await client.request('query', { conversation, content: text });
+        }
+      });
+    } catch (error) {
+      // The typed text must not be lost.
+      this.#frontend.restoreDraft(text);
+      this.#notice(describeError(error));
+    }
+  }
+
+  async #answer(id: string, respond: () => Promise<unknown>): Promise<void> {
+    const question = this.#shown?.questions.find((one) => one.id === id);
+    try {
+      await respond();
+    } catch (error) {
+      const problem = describeError(error);
+      if (question?.type === 'approval' && this.#open.has(id)) {
+        this.#frontend.approvalChanged({ ...question.request, problem });
+      } else this.#notice(problem);
+    }
+  }
+
+  readonly #follower: ConversationFollower = {
+    appended: (folded) => this.#shown && this.#frontend.appended(this.#shown.id, folded),
+    render: (partial) => this.#shown && this.#frontend.render(this.#shown.id, partial),
+    opened: (question) => this.#shown && this.#opened(question),
+    closed: ({ id }) => {
+      this.#open.get(id)?.abort();
+      this.#open.delete(id);
+    },
+    changed: () => this.#shown && this.refresh(),
+  };
+
+  #opened(question: OpenQuestion): void {
+    const controller = new AbortController();
+    this.#open.get(question.id)?.abort();
+    this.#open.set(question.id, controller);
+    // Answers go to Earshot; the request is cancelled here when it says that somebody has answered.
+    const asked =
+      question.type === 'approval'
+        ? this.#frontend.approve(question.request, controller.signal)
+        : this.#frontend.ask(question.request, controller.signal);
+    asked.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.refresh();
+  }
+
+  #refreshNow(): void {
+    const { conversations, options, settings } = this.#deps;
+    const { model } = options;
+    const live = this.#shown && { log: this.#shown, running: this.#shown.running };
+    this.#frontend.setHead(
+      conversationHead({
+        live,
+        model,
+        settings: settings(),
+        pending: summarizePending(live, model, settings()),
+        canSend: true,
+        obstacles: [],
+        others: conversations.others(this.#shown?.id),
+      }),
+    );
+  }
+
+  #notice(text: string): void {
+    this.#frontend.notice({ type: 'notice', id: this.#deps.ulid(), level: 'warning', text });
+  }
+}

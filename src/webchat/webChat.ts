@@ -1,0 +1,151 @@
+// The web chat: joins the server, the pages that are open and the conversations that they show.
+import { type Disposable, toDisposable } from '../base/disposable.ts';
+import { describeError } from '../base/errors.ts';
+import { realClock } from '../node/realClock.ts';
+import { realIds } from '../node/realIds.ts';
+import { type PluginClient } from '../plugins/client/pluginClient.ts';
+import { describeIssue } from '../protocol/describeIssue.ts';
+import { type HostMessageOf } from '../protocol/plugin.ts';
+import { readSettings, type Settings } from '../protocol/settings.ts';
+import { type WebChatOptions, webChatOptionsSchema } from '../protocol/webChat.ts';
+import { fromPageSchema } from '../protocol/webview.ts';
+import { Conversations } from './conversations.ts';
+import { type PluginEvent } from './followedConversation.ts';
+import { createPageFiles } from './pageFiles.ts';
+import { PageSession } from './pageSession.ts';
+import { type LineSink, type StreamRequest, WebServer } from './webServer.ts';
+
+/** A page without a connection is kept this long: a reload, a phone that was in a pocket. */
+const KEPT_MILLISECONDS = 10 * 60_000;
+const MOST_PAGES = 50;
+
+type Client = Pick<PluginClient, 'request' | 'log'>;
+
+export class WebChat {
+  readonly #client: Client;
+  readonly #options: WebChatOptions;
+  readonly #conversations: Conversations;
+  readonly #server: WebServer;
+  /** The least recently connected first. */
+  readonly #pages = new Map<string, { readonly session: PageSession; leaving?: Disposable }>();
+  #settings: Settings;
+
+  constructor(client: Client, init: HostMessageOf<'init'>) {
+    this.#client = client;
+    this.#options = webChatOptionsSchema.parse(init.options);
+    this.#settings = readConfig(init.config);
+    this.#conversations = new Conversations({ client, changed: () => this.#changed() });
+    this.#server = new WebServer({
+      rules: this.#options,
+      file: createPageFiles(this.#options),
+      openStream: (request, sink) => this.#openStream(request, sink),
+      receive: (page, message) => this.#receive(page, message),
+      report: (error) => client.log('error', describeError(error)),
+    });
+  }
+
+  /** Resolves once pages are served. */
+  async start(): Promise<void> {
+    await this.#conversations.start();
+    await this.#server.listen(this.#options.port);
+    this.#client.log('info', `The web chat is at http://127.0.0.1:${this.#options.port}/.`);
+  }
+
+  event(event: PluginEvent): void {
+    this.#conversations.receive(event);
+    if (event.data.type === 'turn_started' || event.data.type === 'notification_queued') this.#readSettings();
+  }
+
+  error(error: HostMessageOf<'error'>): void {
+    if (error.sub_id !== undefined) this.#conversations.ended(error);
+    else this.#client.log('warn', error.message);
+  }
+
+  async close(): Promise<void> {
+    for (const { session, leaving } of this.#pages.values()) {
+      leaving?.dispose();
+      session.dispose();
+    }
+    this.#pages.clear();
+    await this.#server.close();
+  }
+
+  #openStream({ page, previous, since, conversation }: StreamRequest, sink: LineSink): Disposable {
+    const known = this.#pages.get(page) ?? this.#adopt(previous);
+    known?.leaving?.dispose();
+    const session = known?.session ?? this.#newSession(this.#pages.get(previous)?.session.drafts);
+    this.#pages.delete(page);
+    this.#pages.set(page, { session });
+    this.#dropOldest();
+    this.#readSettings();
+    const connected = session.connect(sink, known === undefined ? 0 : since);
+    if (known === undefined && /^\w{1,100}$/.test(conversation)) {
+      session.show(conversation).catch((error: unknown) => this.#client.log('error', describeError(error)));
+    }
+    return toDisposable(() => {
+      connected.dispose();
+      if (session.isConnected || this.#pages.get(page)?.session !== session) return;
+      const leaving = realClock.after(KEPT_MILLISECONDS, () => this.#drop(page));
+      this.#pages.set(page, { session, leaving });
+    });
+  }
+
+  /** After a reload. A page that is still connected keeps its state: the new one is its copy in another tab. */
+  #adopt(previous: string) {
+    const known = this.#pages.get(previous);
+    if (known === undefined || known.session.isConnected) return undefined;
+    this.#pages.delete(previous);
+    return known;
+  }
+
+  #newSession(drafts: ReadonlyMap<string, string> = new Map()): PageSession {
+    return new PageSession({
+      drafts,
+      clock: realClock,
+      client: this.#client,
+      conversations: this.#conversations,
+      options: this.#options,
+      settings: () => this.#settings,
+      ulid: () => realIds.ulid(),
+    });
+  }
+
+  #dropOldest(): void {
+    const [oldest] = this.#pages.keys();
+    if (this.#pages.size > MOST_PAGES && oldest !== undefined) this.#drop(oldest);
+  }
+
+  #drop(page: string): void {
+    const known = this.#pages.get(page);
+    this.#pages.delete(page);
+    known?.leaving?.dispose();
+    known?.session.dispose();
+  }
+
+  async #receive(page: string, message: unknown): Promise<string | undefined> {
+    const parsed = fromPageSchema.safeParse(message);
+    if (!parsed.success) return describeIssue(parsed.error);
+    const session = this.#pages.get(page)?.session;
+    if (session === undefined) return 'The page is not connected.';
+    return (await session.handle(parsed.data)) ? undefined : `The web chat does not handle “${parsed.data.type}”.`;
+  }
+
+  #changed(): void {
+    for (const { session } of this.#pages.values()) session.refresh();
+  }
+
+  /** Settings have no event. */
+  #readSettings(): void {
+    this.#client.request('read_config', {}).then(
+      ({ data }) => {
+        this.#settings = readConfig(data as Readonly<Record<string, unknown>>);
+        this.#changed();
+      },
+      (error: unknown) => this.#client.log('warn', describeError(error)),
+    );
+  }
+}
+
+function readConfig(config: Readonly<Record<string, unknown>>): Settings {
+  return readSettings((name) => config[name]).settings;
+}

@@ -1,0 +1,196 @@
+// The HTTP server of the web chat on 127.0.0.1: the page and its files, one stream of lines to each page, and its messages.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type Disposable } from '../base/disposable.ts';
+import { describeError } from '../base/errors.ts';
+import { type AccessRules, refusePlace, refuseToken } from './access.ts';
+import { type PageFile } from './pageFiles.ts';
+
+/** A message may contain a text of 1,000,000 characters. */
+const LONGEST_BODY = 8 * 1024 * 1024;
+/** A page that reads nothing is disconnected; it comes back and gets a new snapshot. */
+const MOST_WAITING = 16 * 1024 * 1024;
+/** Proxies close what is silent for long. */
+const BEAT_MILLISECONDS = 15_000;
+
+/** The lines to one page. */
+export interface LineSink {
+  write(line: string): void;
+  end(): void;
+}
+
+export interface StreamRequest {
+  readonly page: string;
+  /** The page that was loaded there before; empty: none. */
+  readonly previous: string;
+  /** The number of the last message that the page has. */
+  readonly since: number;
+  /** What the page showed last; empty: a new chat. */
+  readonly conversation: string;
+}
+
+export interface WebServerDeps {
+  readonly rules: AccessRules;
+  file(path: string): Promise<PageFile | undefined>;
+  /** The disposable is disposed when the page is gone. */
+  openStream(request: StreamRequest, sink: LineSink): Disposable;
+  /** The reason if the message is refused. */
+  receive(page: string, message: unknown): Promise<string | undefined>;
+  report(error: unknown): void;
+}
+
+const POLICY = [
+  `default-src 'none'`,
+  `script-src 'self'`,
+  `style-src 'self'`,
+  `img-src 'self' data:`,
+  `connect-src 'self'`,
+  `base-uri 'none'`,
+  `form-action 'none'`,
+  `frame-ancestors 'none'`,
+].join('; ');
+
+const HEADERS = {
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+export class WebServer {
+  readonly #deps: WebServerDeps;
+  readonly #server: Server;
+  readonly #beat: NodeJS.Timeout;
+  readonly #streams = new Set<ServerResponse>();
+
+  constructor(deps: WebServerDeps) {
+    this.#deps = deps;
+    this.#server = createServer((request, response) => {
+      this.#answer(request, response).catch((error: unknown) => {
+        deps.report(error);
+        if (response.headersSent) response.destroy();
+        else sendRefusal(response, 500, 'An error occurred.');
+      });
+    });
+    this.#beat = setInterval(() => {
+      for (const response of this.#streams) response.write('\n');
+    }, BEAT_MILLISECONDS);
+  }
+
+  /** Rejects if the port is in use. */
+  listen(port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, '127.0.0.1', () => {
+        this.#server.off('error', reject);
+        this.#server.on('error', (error) => this.#deps.report(error));
+        resolve();
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#beat);
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { rules } = this.#deps;
+    const url = URL.parse(request.url ?? '', 'http://127.0.0.1');
+    // With two slashes it would name another host.
+    if (url?.host !== '127.0.0.1') return refuse(response, 404, 'There is no such file.');
+    const path = url.pathname === '/' ? 'index.html' : url.pathname.slice(1);
+    const refusal = refusePlace(request.headers, path === 'index.html' ? 'page' : 'part', rules);
+    if (refusal !== undefined) return refuse(response, refusal.status, refusal.reason);
+    const isApi = path === 'stream' || path === 'messages';
+    const method = path === 'messages' ? 'POST' : 'GET';
+    if (request.method !== method) return refuse(response, 405, `Only ${method} is allowed here.`, { allow: method });
+    if (!isApi) return this.#sendFile(path, response);
+    const wrongToken = refuseToken(request.headers.authorization, rules);
+    if (wrongToken !== undefined) return refuse(response, wrongToken.status, wrongToken.reason);
+    const page = url.searchParams.get('page') ?? '';
+    if (!/^[\w-]{8,100}$/.test(page)) return refuse(response, 400, 'The page has no id.');
+    if (path === 'messages') return this.#receive(page, request, response);
+    const since = Number(url.searchParams.get('since') ?? 0);
+    const [previous = '', conversation = ''] = ['previous', 'conversation'].map(
+      (name) => url.searchParams.get(name) ?? '',
+    );
+    this.#openStream({ page, previous, since: Number.isSafeInteger(since) ? since : 0, conversation }, response);
+  }
+
+  async #sendFile(path: string, response: ServerResponse): Promise<void> {
+    const file = await this.#deps.file(path);
+    if (file === undefined) return refuse(response, 404, 'There is no such file.');
+    response.writeHead(200, { ...HEADERS, 'content-type': file.type }).end(file.body);
+  }
+
+  #openStream(request: StreamRequest, response: ServerResponse): void {
+    // Proxies must not collect it.
+    response.writeHead(200, { ...HEADERS, 'content-type': 'application/x-ndjson', 'x-accel-buffering': 'no' });
+    response.flushHeaders();
+    this.#streams.add(response);
+    const stream = this.#deps.openStream(request, {
+      write: (line) => {
+        response.write(`${line}\n`);
+        if (response.writableLength > MOST_WAITING) response.destroy();
+      },
+      end: () => response.end(),
+    });
+    response.on('error', () => undefined);
+    response.once('close', () => {
+      this.#streams.delete(response);
+      stream.dispose();
+    });
+  }
+
+  async #receive(page: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A form cannot send it.
+    if (!/^application\/json(?:;|$)/.test(request.headers['content-type'] ?? '')) {
+      return refuse(response, 415, 'Messages are JSON.');
+    }
+    const body = await readBody(request);
+    if (body === undefined) return refuse(response, 413, 'The message is too large.');
+    let message: unknown;
+    try {
+      message = JSON.parse(body);
+    } catch (error) {
+      return refuse(response, 400, `The message is no JSON: ${describeError(error)}`);
+    }
+    const reason = await this.#deps.receive(page, message);
+    if (reason !== undefined) return refuse(response, 400, reason);
+    response.writeHead(204, HEADERS).end();
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > LONGEST_BODY) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function sendRefusal(
+  response: ServerResponse,
+  status: number,
+  reason: string,
+  more: Readonly<Record<string, string>> = {},
+): void {
+  // What is left of a body is not read.
+  const close = status === 413 ? { connection: 'close' } : {};
+  response
+    .writeHead(status, { ...HEADERS, ...more, ...close, 'content-type': 'text/plain; charset=utf-8' })
+    .end(`${reason}\n`);
+}
+
+/** For functions that end with it. */
+async function refuse(...refusal: Parameters<typeof sendRefusal>): Promise<void> {
+  sendRefusal(...refusal);
+}

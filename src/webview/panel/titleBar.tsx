@@ -1,0 +1,40 @@
+// The title bar of a page that stands alone: the list of conversations, the title and a new chat. VS Code has these around its view.
+import type { ChatHead } from '../../protocol/webview.ts';
+import { panelStrings as strings } from '../panelStrings.ts';
+import { useActions } from '../render/actions.ts';
+import { Icon } from '../render/icons.tsx';
+import { visibleText } from '../render/visibleText.ts';
+
+interface Properties {
+  readonly head: ChatHead;
+  readonly listing: boolean;
+  readonly list: () => void;
+}
+
+export function TitleBar({ head, listing, list }: Properties) {
+  const { post } = useActions();
+  return (
+    <header class="title-bar">
+      <button
+        type="button"
+        class="icon-button"
+        title={strings.conversations}
+        aria-label={strings.conversations}
+        aria-expanded={listing}
+        onClick={list}
+      >
+        <Icon name="list-tree" />
+      </button>
+      <span class="title-bar-title">{head.title === '' ? strings.newChat : visibleText(head.title)}</span>
+      <button
+        type="button"
+        class="icon-button"
+        title={strings.newChat}
+        aria-label={strings.newChat}
+        onClick={() => post({ type: 'new_chat' })}
+      >
+        <Icon name="add" />
+      </button>
+    </header>
+  );
+}

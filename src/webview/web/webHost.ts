@@ -1,0 +1,152 @@
+// Carries the page's messages over HTTP: a stream of lines from the web chat's server, and one request for each message to it.
+// Reconnects by itself, and continues with the message after the last one that it has.
+import type { FromPage, Obstacle, ToPage } from '../../protocol/webview.ts';
+import type { PageHost } from '../page.tsx';
+import { webStrings as strings } from './webStrings.ts';
+import { WEB_OFFERS } from './offers.ts';
+
+/** The server sends something at least every 15 s. */
+const SILENCE_MILLISECONDS = 40_000;
+const FIRST_RETRY = 300;
+const LONGEST_RETRY = 5000;
+const TOKEN = 'earshot.token';
+const PAGE = 'earshot.page';
+const CONVERSATION = 'earshot.conversation';
+
+type Status = 'connecting' | 'connected' | 'lost' | 'refused';
+
+export function createWebHost(): PageHost {
+  const token = takeToken();
+  const { page, previous } = pageIds();
+  let status: Status = token === '' ? 'refused' : 'connecting';
+  /** The number of the last message that was received. */
+  let last = 0;
+  let retry = FIRST_RETRY;
+  let receive: (message: ToPage) => void = () => undefined;
+  let changed: () => void = () => undefined;
+  /** Messages are sent one after the other, so that they arrive in their order. */
+  let sending: Promise<void> = Promise.resolve();
+  let wake: (() => void) | undefined;
+
+  const setStatus = (next: Status) => {
+    if (status === next) return;
+    status = next;
+    changed();
+  };
+  const headers = { authorization: `Bearer ${token}` };
+
+  const follow = async () => {
+    const shown = sessionStorage.getItem(CONVERSATION) ?? '';
+    const query = new URLSearchParams({ page, previous, since: String(last), conversation: shown });
+    const aborter = new AbortController();
+    const response = await fetch(`stream?${query}`, { headers, cache: 'no-store', signal: aborter.signal });
+    if (response.status === 401 || response.status === 403) {
+      setStatus('refused');
+      return;
+    }
+    if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest: string[] = [];
+    for (;;) {
+      const silent = setTimeout(() => aborter.abort(), SILENCE_MILLISECONDS);
+      const { done, value } = await reader.read().finally(() => clearTimeout(silent));
+      if (done) return;
+      retry = FIRST_RETRY;
+      setStatus('connected');
+      const lines = value.split('\n');
+      const open = lines.pop() ?? '';
+      if (lines.length > 0) {
+        lines[0] = rest.join('') + (lines[0] ?? '');
+        rest = [];
+        for (const line of lines) if (line !== '') take(JSON.parse(line) as ToPage);
+      }
+      rest.push(open);
+    }
+  };
+
+  const take = (message: ToPage) => {
+    if ('number' in message) last = message.number;
+    if (message.type === 'snapshot') sessionStorage.setItem(CONVERSATION, message.state.conversation ?? '');
+    receive(message);
+  };
+
+  const isRefused = () => status === 'refused';
+
+  const stayConnected = async () => {
+    while (!isRefused()) {
+      // A network error and an aborted stream alike: it is tried again.
+      await follow().catch(() => undefined);
+      if (isRefused()) return;
+      setStatus('lost');
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, retry);
+      });
+      retry = Math.min(LONGEST_RETRY, retry * 2);
+    }
+  };
+  const hurry = () => {
+    retry = FIRST_RETRY;
+    wake?.();
+  };
+  window.addEventListener('online', hurry);
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && hurry());
+
+  const send = async (message: FromPage) => {
+    const response = await fetch(`messages?${new URLSearchParams({ page })}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(message),
+      cache: 'no-store',
+      keepalive: message.type === 'draft' && message.text.length < 30_000,
+    });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+  };
+
+  return {
+    offers: WEB_OFFERS,
+    standsAlone: true,
+    status: () => (status === 'connected' || status === 'connecting' ? undefined : describe(status)),
+    listen: (onMessage, onChange) => {
+      receive = onMessage;
+      changed = onChange;
+      void stayConnected().catch(() => setStatus('lost'));
+    },
+    post: (message) => {
+      if (!WEB_OFFERS.has(message.type)) return;
+      // Opening the stream asks for the state.
+      if (message.type === 'ready' && status !== 'connected') return;
+      sending = sending
+        .then(() => send(message))
+        .catch(() => {
+          // What was typed is not lost; everything else is still on the page and can be done again.
+          if (message.type === 'send' || message.type === 'interrupt')
+            receive({ type: 'restore_draft', text: message.text });
+        });
+    },
+  };
+}
+
+/** From the address, which must not keep it: it would be in the history, and in links that the user copies. */
+function takeToken(): string {
+  const given = location.hash.slice(1);
+  if (given !== '') {
+    sessionStorage.setItem(TOKEN, given);
+    history.replaceState(null, '', location.pathname + location.search);
+  }
+  return sessionStorage.getItem(TOKEN) ?? '';
+}
+
+/** Each load of the page has its own; the one before the reload says which state to continue with. */
+function pageIds(): { readonly page: string; readonly previous: string } {
+  const previous = sessionStorage.getItem(PAGE) ?? '';
+  const page = crypto.getRandomValues(new Uint32Array(4)).join('-');
+  sessionStorage.setItem(PAGE, page);
+  return { page, previous };
+}
+
+function describe(status: 'lost' | 'refused'): Obstacle {
+  return status === 'lost'
+    ? { level: 'warning', text: strings.lost, nextStep: strings.lostNext }
+    : { level: 'error', text: strings.refused, nextStep: strings.refusedNext };
+}

@@ -1,0 +1,162 @@
+// The web chat in a real browser, served by the real plugin: a whole turn, reloads, tabs, a killed plugin, and a forwarded port.
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Browser, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { launchChromium } from '../../host/browser.ts';
+import { findViolations } from '../../support/accessibility.ts';
+import { atTestEnd, endAll } from '../../support/endings.ts';
+import { TcpProxy } from '../../support/nats/tcpProxy.ts';
+import { runs } from '../../support/runs.ts';
+import { createWebChatWorld, TOKEN } from '../../support/webchat/webChatWorld.ts';
+
+const pictures = resolve(import.meta.dirname, '../../../.build/screenshots/web');
+let browser: Browser;
+let problems: string[] = [];
+beforeAll(async () => {
+  await mkdir(pictures, { recursive: true });
+  browser = await launchChromium();
+});
+afterAll(() => browser.close());
+afterEach(async () => {
+  await endAll();
+  const found = problems;
+  problems = [];
+  expect(found).toEqual([]);
+});
+
+async function openPage(address: string, width = 360): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width, height: 740 }, locale: 'en-US' });
+  atTestEnd(() => context.close());
+  const page = await context.newPage();
+  page.on('pageerror', (error) => problems.push(error.message));
+  await page.goto(address);
+  return page;
+}
+
+const say = async (page: Page, text: string) => {
+  await page.getByRole('textbox', { name: 'Message' }).fill(text);
+  await page.keyboard.press('Enter');
+};
+
+/** At both widths, in both colour schemes. */
+async function picture(page: Page, name: string): Promise<void> {
+  if (runs(0, 1) === 0) return;
+  const before = page.viewportSize();
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: scheme });
+    for (const width of [360, 1200]) {
+      await page.setViewportSize({ width, height: 740 });
+      await page.screenshot({ path: join(pictures, `${name}-${scheme}-${width}.png`) });
+    }
+    expect((await findViolations(page.mainFrame())).map((line) => `${name} ${scheme}: ${line}`)).toEqual([]);
+  }
+  if (before !== null) await page.setViewportSize(before);
+}
+
+test('a whole turn: streaming, an approval, a question, and the answer, in two tabs', async () => {
+  const world = await createWebChatWorld({
+    built: true,
+    answers: [
+      {
+        text: ['I run ', 'a command.'],
+        calls: [{ id: 'c1', name: 'run_command', arguments: { command: 'echo tea' } }],
+      },
+      {
+        text: ['Now I ask.'],
+        calls: [{ id: 'c2', name: 'ask_user', arguments: { question: 'Which tea?', options: ['Green', 'Black'] } }],
+      },
+      { text: ['**Green** tea ', 'it is.'], hang: true },
+    ],
+  });
+  const page = await openPage(`${world.origin}/#${TOKEN}`);
+  await page.getByText('New Chat').waitFor();
+  // The token is in no address that could be copied or shown.
+  expect(page.url()).toBe(`${world.origin}/`);
+  await picture(page, 'welcome');
+  await say(page, 'Make tea.');
+  await page.getByRole('button', { name: 'Approve' }).waitFor();
+  await picture(page, 'approval');
+  const second = await openPage(`${world.origin}/#${TOKEN}`, 1200);
+  await second.getByRole('button', { name: 'Conversations' }).click();
+  await second.getByRole('button', { name: /Make tea/ }).click();
+  await second.getByRole('button', { name: 'Approve' }).click();
+  await page.getByText('Which tea?').first().waitFor();
+  expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+  await picture(page, 'question');
+  // In the middle: what is open is there again.
+  await page.reload();
+  await page.getByText('Which tea?').first().waitFor();
+  await page.getByRole('radio', { name: 'Green' }).check();
+  await page.getByRole('button', { name: 'Answer', exact: true }).click();
+  for (const tab of [page, second]) await tab.getByText('it is.').waitFor();
+  // In the middle of an answer.
+  await page.reload();
+  await page.getByText('it is.').waitFor();
+  world.model.release();
+  for (const tab of [page, second]) {
+    await tab.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+    expect(await tab.locator('.item').allInnerTexts()).toHaveLength(6);
+  }
+  expect(await page.locator('.item').allInnerTexts()).toEqual(await second.locator('.item').allInnerTexts());
+  await picture(page, 'answer');
+  expect(world.errors).toEqual([]);
+});
+
+test('a forwarded port, queue and interrupt, pending notifications, and a plugin that is killed and started again', async () => {
+  const world = await createWebChatWorld({
+    built: true,
+    answers: [
+      { text: ['Working on it.'], hang: true },
+      { text: ['As you say.'], hang: true },
+    ],
+  });
+  // Another port, as SSH and VS Code forward it: the browser sends that in Host and Origin.
+  const proxy = await TcpProxy.start(world.port);
+  atTestEnd(() => proxy.close());
+  const page = await openPage(`http://localhost:${proxy.port}/#${TOKEN}`);
+  await say(page, 'Begin.');
+  await page.getByText('Working on it.').waitFor();
+  await say(page, 'Sugar, too.');
+  await page.locator('.queued-chip').getByText('Sugar, too.').waitFor();
+  const conversation = (await page.evaluate(() => sessionStorage.getItem('earshot.conversation'))) ?? '';
+  const other = await world.attach('builder', {});
+  const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
+  await other.ask({ type: 'notify', ...notification, conversation });
+  await page.getByRole('button', { name: /1 pending notification/ }).click();
+  await page.locator('.drawer-open').click();
+  await page.getByText('The task “build” failed.').first().waitFor();
+  await picture(page, 'pending');
+  // The network is gone for a moment: the page says so and continues where it was.
+  proxy.cut();
+  await page.getByText('The connection to Earshot is lost.').waitFor();
+  await picture(page, 'lost');
+  proxy.open();
+  await page.getByText('The connection to Earshot is lost.').waitFor({ state: 'detached' });
+  await page.getByRole('textbox', { name: 'Message' }).fill('Stop that, and this instead.');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('As you say.').waitFor();
+  await page.getByRole('textbox', { name: 'Message' }).fill('not sent yet');
+  // Killed in the middle of the turn, which goes on.
+  const pid = world.host.pidOf('web-chat');
+  expect(pid).toBeGreaterThan(0);
+  process.kill(pid ?? 0, 'SIGKILL');
+  await page.getByText('The connection to Earshot is lost.').waitFor();
+  await expect.poll(() => world.host.pidOf('web-chat')).toBeUndefined();
+  await world.startWebChat();
+  await page.getByText('The connection to Earshot is lost.').waitFor({ state: 'detached' });
+  await page.getByText('As you say.').waitFor();
+  expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('not sent yet');
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+  expect(world.earshot.get(conversation)?.running).not.toBe(true);
+});
+
+test('a page without the token, or with a wrong one, says what to do and shows nothing', async () => {
+  const world = await createWebChatWorld({ built: true });
+  for (const hash of ['', '#wrong-token']) {
+    const page = await openPage(`${world.origin}/${hash}`);
+    await page.getByText('Earshot does not accept this page.').waitFor();
+    expect(await page.getByRole('textbox').count()).toBe(0);
+  }
+});

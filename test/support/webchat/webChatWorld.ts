@@ -1,0 +1,72 @@
+// The web chat as it runs in a window: the real plugin host starts it, without the editor.
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { expect } from 'vitest';
+import { type WebChatOptions, WEB_CHAT } from '../../../src/protocol/webChat.ts';
+import { createPluginWorld, type PluginWorld, type PluginWorldOptions } from '../plugins/pluginWorld.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+export const TOKEN = 'test-token-test-token-test-token-test';
+
+export interface WebChatWorld extends PluginWorld {
+  readonly port: number;
+  readonly origin: string;
+  /** Starts the plugin again, on the same port with the same token. */
+  startWebChat(): Promise<void>;
+}
+
+interface WebChatWorldOptions extends PluginWorldOptions {
+  /** Runs what was built, with the page's files; otherwise the sources. */
+  readonly built?: boolean;
+  readonly hosts?: readonly string[];
+}
+
+export async function createWebChatWorld(options: WebChatWorldOptions = {}): Promise<WebChatWorld> {
+  const world = await createPluginWorld(options);
+  const port = await freePort();
+  const program = options.built === true ? join(root, 'dist', 'webChat.js') : join(root, 'src', 'webchat', 'main.ts');
+  const given: WebChatOptions = {
+    token: TOKEN,
+    port,
+    hosts: [...(options.hosts ?? [])],
+    root,
+    language: 'en',
+    version: '1.0.0',
+    hostVersion: '1.106.0',
+    model: { label: 'test-model', detail: 'localhost', contextWindow: 100_000 },
+  };
+  world.programs.set(WEB_CHAT, {
+    command: [process.execPath, program],
+    run: 'allow',
+    start: 'manual',
+    approve: true,
+    options: given,
+  });
+  const origin = `http://127.0.0.1:${port}`;
+  const startWebChat = async () => {
+    const started = await world.host.run(WEB_CHAT);
+    expect(started).toMatchObject({ ok: true });
+    await expect.poll(() => isServed(origin), { interval: 20 }).toBe(true);
+  };
+  await startWebChat();
+  return { ...world, port, origin, startWebChat };
+}
+
+async function isServed(origin: string): Promise<boolean> {
+  return fetch(origin).then(
+    (response) => response.ok,
+    () => false,
+  );
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await new Promise<number>((done) =>
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      done(typeof address === 'object' && address !== null ? address.port : 0);
+    }),
+  );
+  await new Promise((done) => server.close(done));
+  return port;
+}
