@@ -111,7 +111,7 @@ export function App({ state, post, keepDraft, readDiff, offers, standsAlone, sta
         {listing ? (
           <Conversations head={head} listed={state.conversations} close={closeList} />
         ) : state.items.length === 0 ? (
-          <Welcome head={head} suggest={suggest} />
+          <Welcome head={head} suggest={suggest} chooseModel={() => post({ type: 'choose_model' })} />
         ) : (
           <Transcript
             key={head.conversation ?? valueAt(state.items, 0)?.id}
@@ -217,7 +217,14 @@ function ObstacleBar({ obstacle, post }: { readonly obstacle: Obstacle; readonly
   );
 }
 
-function Welcome({ head, suggest }: { readonly head: ChatHead; readonly suggest: (text: string) => void }) {
+interface WelcomeProperties {
+  readonly head: ChatHead;
+  readonly suggest: (text: string) => void;
+  readonly chooseModel: () => void;
+}
+
+function Welcome({ head, suggest, chooseModel }: WelcomeProperties) {
+  const isGuide = head.model.label === strings.guide;
   return (
     <div class="welcome">
       <div class="welcome-inner">
@@ -226,7 +233,7 @@ function Welcome({ head, suggest }: { readonly head: ChatHead; readonly suggest:
         <p class="quiet">{strings.helloNotifications}</p>
         <h3>{strings.tryThis}</h3>
         <ul class="suggestions">
-          {suggestionsFor(head).map((text) => (
+          {(isGuide ? strings.guideSuggestions : strings.suggestions).map((text) => (
             <li key={text}>
               <button type="button" class="suggestion" onClick={() => suggest(text)}>
                 {text}
@@ -234,6 +241,14 @@ function Welcome({ head, suggest }: { readonly head: ChatHead; readonly suggest:
             </li>
           ))}
         </ul>
+        {isGuide && (
+          <p class="welcome-model">
+            {strings.chooseModelHint}
+            <button type="button" class="secondary" onClick={chooseModel}>
+              {strings.chooseModelButton}
+            </button>
+          </p>
+        )}
         <p class="quiet small">
           {strings.model}: {head.model.label} · {head.model.detail}
           <br />
@@ -242,9 +257,4 @@ function Welcome({ head, suggest }: { readonly head: ChatHead; readonly suggest:
       </div>
     </div>
   );
-}
-
-function suggestionsFor({ model }: ChatHead): readonly string[] {
-  const [tour, ...more] = model.label === strings.guide ? strings.guideSuggestions : [];
-  return [...(tour === undefined ? [] : [tour]), ...strings.suggestions, ...more];
 }

@@ -259,10 +259,22 @@ export const strings = {
     'While I work, I am notified of what happens around me: your edits, failed builds, new errors. Notifications arrive with the next tool result or request, and you can see exactly what I received.',
   ),
   tryThis: t('Try one of these'),
-  suggestions: ['list the files', 'read README.md', 'run npm test'],
-  /** Further requests that the built-in Guide understands. */
-  guideSuggestions: ['tour', 'fix the problems then run task check'],
-  guide: t('Guide'),
+  suggestions: [
+    t('Explain what this project does'),
+    t('Run the tests and fix what fails'),
+    t('Find the problems in this folder and fix them'),
+  ],
+  /** Requests that the built-in Guide understands. */
+  guideSuggestions: [
+    'tour',
+    'list the files',
+    'read README.md',
+    'run npm test',
+    'fix the problems then run task check',
+  ],
+  guide: 'Guide',
+  chooseModelHint: t('The Guide works by rules and uses no AI. For everything else, choose a model.'),
+  chooseModelButton: t('Choose Model'),
   versions: (version: string, hostVersion: string) => t('Earshot {0} · VS Code {1}', version, hostVersion),
 
   composer: t('Message to Earshot'),

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { contributedTexts, translatedTexts } from '../../src/vscode/contributions/manifest.ts';
 import { translatableTexts } from '../support/l10n/translatable.ts';
+import { untranslatedTexts } from '../support/l10n/untranslated.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (file: string) => JSON.parse(readFileSync(resolve(root, file), 'utf8')) as Record<string, string>;
@@ -34,4 +35,18 @@ test('every text of commands, settings, views and the walkthrough is translated,
   const marks = (text: string) => (text.match(/`[^`]*`|\]\(command:[^)]*\)/g) ?? []).sort().join(' ');
   expect(Object.entries(contributed).filter(([english, text]) => marks(english) !== marks(text))).toEqual([]);
   expect(readFileSync(resolve(root, 'package.nls.de.json'), 'utf8')).toBe(translatedTexts(contributed));
+});
+
+test('no sentence of the window is shown without translation', () => {
+  // For the model, for another program, or a name.
+  const meant = [
+    /^chat\/backgroundCommands\.ts: Look at the background command/,
+    /^completions\/commitMessage\.ts: Write a Git commit message/,
+    /^mcp\/mcpWindow\.ts: The MCP server “…” says about its tools/,
+    /^mcp\/signInWindow\.ts: Not found$/,
+    /^plugins\/pluginChannels\.ts: Earshot Plugin: …$/,
+  ];
+  const isTable = (text: string) => german[text.replace(/^[^:]+: /, '')] !== undefined;
+  const found = untranslatedTexts().filter((text) => !isTable(text) && !meant.some((one) => one.test(text)));
+  expect(found).toEqual([]);
 });

@@ -1,4 +1,5 @@
 // The list of background commands on the chat page, and the handlers of its buttons.
+import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Handle } from '../../core/ports/handles.ts';
@@ -81,7 +82,7 @@ export class HandlesController implements Disposable {
   }
 
   #showEnded(): void {
-    this.#deps.notice('This command is no longer running.');
+    this.#deps.notice(vscode.l10n.t('This command is no longer running.'));
   }
 
   async #sendState(handle: Handle): Promise<void> {

@@ -57,6 +57,7 @@ export class Chat implements ShownChat, Disposable {
   /** What the window showed last was read and may be overwritten. */
   #restored = false;
   readonly #wakeOffer = new WakeOffer({
+    t: vscode.l10n.t,
     show: (message, action) => vscode.window.showInformationMessage(message, action),
     deliver: () => this.deliverNow(),
     report: (error) => this.#deps.logger.error('the offer to deliver notifications failed', error),
@@ -202,11 +203,11 @@ export class Chat implements ShownChat, Disposable {
         ...(args !== undefined && { arguments: args }),
       };
       if (!this.#deps.frontend.answerApproval(call, answer))
-        this.notice('warning', 'This request was already answered.');
+        this.notice('warning', vscode.l10n.t('This request was already answered.'));
     },
     answer_question: ({ question, answer }) => {
       const taken = this.#deps.frontend.answerQuestion(question, { answer, by: 'user' });
-      if (!taken) this.notice('warning', 'This request was already answered.');
+      if (!taken) this.notice('warning', vscode.l10n.t('This request was already answered.'));
     },
     open_file: async (place) => {
       const opened = await openFile(this.#deps.workspace, place);
@@ -337,7 +338,7 @@ export class Chat implements ShownChat, Disposable {
   /** Delivers pending notifications to the shown conversation, regardless of the limits. */
   async deliverNow(): Promise<void> {
     const delivered = this.#shown === undefined ? undefined : await this.#deps.earshot.deliverNow(this.#shown);
-    if (delivered === undefined) this.notice('info', 'No conversation is open.');
+    if (delivered === undefined) this.notice('info', vscode.l10n.t('No conversation is open.'));
     else if (!delivered.ok) this.notice('info', describeFailure(delivered.failure));
     this.refresh();
   }

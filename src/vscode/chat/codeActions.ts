@@ -33,9 +33,12 @@ export async function applyCode(text: string): Promise<void> {
   await vscode.workspace.applyEdit(edit, { isRefactoring: true });
 }
 
-/** The user chose it for this very text, so it runs. */
+const TERMINAL = 'Earshot';
+
+/** The user chose it for this very text, so it runs; not in a terminal in which a program may take it for input. */
 export function runInTerminal(text: string): void {
-  const terminal = vscode.window.activeTerminal ?? vscode.window.createTerminal();
+  const own = vscode.window.terminals.find(({ name, exitStatus }) => name === TERMINAL && exitStatus === undefined);
+  const terminal = own ?? vscode.window.createTerminal(TERMINAL);
   terminal.show(true);
   terminal.sendText(text.trimEnd(), true);
 }

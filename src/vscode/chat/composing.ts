@@ -32,6 +32,8 @@ export type AttachedResource = NonNullable<Kept['resource']>;
 const returnedSchema = z.array(z.string());
 
 export interface ComposingDeps {
+  /** Translates. */
+  t(text: string, ...values: (string | number)[]): string;
   readonly draftsOf: DraftsOf;
   readonly snapshots: Snapshots;
   readonly frontend: Pick<ChatFrontend, 'setHead' | 'restoreDraft' | 'keepDraft'>;
@@ -87,10 +89,10 @@ export class Composing {
   async attach(message: Extract<FromPage, { type: 'attach_image' }>): Promise<Result<void>> {
     const bytes = Buffer.from(message.data, 'base64');
     const name = message.name === '' ? 'image' : message.name;
-    if (this.#kept.length >= MOST_ATTACHMENTS)
-      return failed('too_many', `A message can have at most ${MOST_ATTACHMENTS} attachments.`);
+    if (this.#kept.length >= MOST_ATTACHMENTS) return this.#tooMany();
     if (bytes.length === 0 || bytes.length > LARGEST_IMAGE) {
-      return failed('image_size', `${name} is ${bytes.length === 0 ? 'empty' : 'larger than 10 MB'}.`);
+      const { t } = this.#deps;
+      return failed('image_size', bytes.length === 0 ? t('{0} is empty.', name) : t('{0} is larger than 10 MB.', name));
     }
     const id = await this.#deps.snapshots.put(bytes);
     const { preview, media_type: mediaType } = message;
@@ -99,6 +101,10 @@ export class Composing {
       { id, kind: 'image', name, mediaType, ...(preview !== undefined && { preview }) },
     ]);
     return succeeded(undefined);
+  }
+
+  #tooMany(): Result<never> {
+    return failed('too_many', this.#deps.t('A message can have at most {0} attachments.', MOST_ATTACHMENTS));
   }
 
   async detach(id: string): Promise<void> {
@@ -119,8 +125,7 @@ export class Composing {
   }
 
   async #add(one: Kept): Promise<Result<void>> {
-    if (this.#kept.length >= MOST_ATTACHMENTS)
-      return failed('too_many', `A message can have at most ${MOST_ATTACHMENTS} attachments.`);
+    if (this.#kept.length >= MOST_ATTACHMENTS) return this.#tooMany();
     await this.#set([...this.#kept.filter(({ id }) => id !== one.id), one]);
     return succeeded(undefined);
   }

@@ -121,7 +121,7 @@ async function choose(
   if (listed === undefined) return undefined;
   const offered = listed.filter(({ id }) => options.withShown || id !== deps.chat.shown);
   if (offered.length === 0) {
-    await vscode.window.showInformationMessage('There are no other conversations.');
+    await vscode.window.showInformationMessage(vscode.l10n.t('There are no other conversations.'));
     return undefined;
   }
   const items = offered.map((summary) => ({
@@ -136,21 +136,21 @@ async function choose(
 
 async function chooseFormat(): Promise<ExportFormat | undefined> {
   const items = [
-    { label: 'Markdown', description: 'for reading', format: 'markdown' as const },
-    { label: 'JSON', description: 'all events, for programs', format: 'json' as const },
+    { label: 'Markdown', description: vscode.l10n.t('for reading'), format: 'markdown' as const },
+    { label: 'JSON', description: vscode.l10n.t('all events, for programs'), format: 'json' as const },
   ];
-  return (await vscode.window.showQuickPick(items, { title: 'Export As' }))?.format;
+  return (await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Export As') }))?.format;
 }
 
 function conversationLabel({ id, title, problem }: ConversationSummary): string {
-  if (problem !== undefined) return `Damaged conversation ${id}`;
-  return title === '' ? 'Empty conversation' : title;
+  if (problem !== undefined) return vscode.l10n.t('Damaged conversation {0}', id);
+  return title === '' ? vscode.l10n.t('Empty conversation') : title;
 }
 
 function describeAge(milliseconds: number): string {
   const minutes = Math.max(0, Math.round(milliseconds / 60_000));
-  if (minutes < 1) return 'just now';
-  if (minutes < 60) return `${minutes} min ago`;
+  if (minutes < 1) return vscode.l10n.t('just now');
+  if (minutes < 60) return vscode.l10n.t('{0} min ago', minutes);
   const hours = Math.round(minutes / 60);
-  return hours < 48 ? `${hours} h ago` : `${Math.round(hours / 24)} days ago`;
+  return hours < 48 ? vscode.l10n.t('{0} h ago', hours) : vscode.l10n.t('{0} days ago', Math.round(hours / 24));
 }

@@ -21,54 +21,61 @@ export interface ObstacleInput {
 
 export function obstaclesOf({ storage, workspace, live, earshot, settings, hub }: ObstacleInput): Obstacle[] {
   return [
-    ...(storage === undefined ? [] : [obstacle('error', storage, showLog)]),
-    ...(workspace.folders.length > 0 ? [] : [noFolder]),
-    ...(workspace.trusted ? [] : [untrusted]),
+    ...(storage === undefined ? [] : [obstacle('error', storage, showLog())]),
+    ...(workspace.folders.length > 0 ? [] : [noFolder()]),
+    ...(workspace.trusted ? [] : [untrusted()]),
     ...(live === undefined || live.owned ? [] : [elsewhere(live)]),
-    ...(live?.damage ?? []).map((failure) => obstacle('warning', failure, showLog)),
-    ...earshot.producers.problems.map((failure) => obstacle('warning', failure, showLog)),
+    ...(live?.damage ?? []).map((failure) => obstacle('warning', failure, showLog())),
+    ...earshot.producers.problems.map((failure) => obstacle('warning', failure, showLog())),
     ...settings.problems.map(({ name, message }) =>
       obstacle('warning', {
         code: 'setting',
-        message: `The setting ${name} is not valid: ${message}.`,
-        nextStep: 'Its default is used until you correct it.',
+        message: vscode.l10n.t('The setting {0} is not valid: {1}.', name, message),
+        nextStep: vscode.l10n.t('Its default is used until you correct it.'),
       }),
     ),
     ...linkObstacles(hub.link, vscode.l10n.t),
   ];
 }
 
-const showLog = { label: 'Show log', message: { type: 'show_log' } } as const;
+const showLog = () => ({ label: vscode.l10n.t('Show log'), message: { type: 'show_log' } }) as const;
 
-const noFolder: Obstacle = {
+const noFolder = (): Obstacle => ({
   level: 'info',
-  text: 'No folder is open, so there are no files to read and nothing to run.',
-  nextStep: 'Open a folder.',
-  action: { label: 'Open folder', message: { type: 'open_folder' } },
-};
+  text: vscode.l10n.t('No folder is open, so there are no files to read and nothing to run.'),
+  nextStep: vscode.l10n.t('Open a folder.'),
+  action: { label: vscode.l10n.t('Open folder'), message: { type: 'open_folder' } },
+});
 
-const untrusted: Obstacle = {
+const untrusted = (): Obstacle => ({
   level: 'warning',
-  text: 'This workspace is not trusted: Earshot only reads files. It runs no commands and changes no files.',
-  nextStep: 'Trust the workspace if you know its origin.',
-  action: { label: 'Manage trust', message: { type: 'manage_trust' } },
-};
+  text: vscode.l10n.t(
+    'This workspace is not trusted: Earshot only reads files. It runs no commands and changes no files.',
+  ),
+  nextStep: vscode.l10n.t('Trust the workspace if you know its origin.'),
+  action: { label: vscode.l10n.t('Manage trust'), message: { type: 'manage_trust' } },
+});
 
 function elsewhere(live: LiveConversation): Obstacle {
   const { owner } = live;
-  const window = owner === undefined || owner.window === '' ? 'another window' : `another window (${owner.window})`;
+  const window =
+    owner === undefined || owner.window === ''
+      ? vscode.l10n.t('another window')
+      : vscode.l10n.t('another window ({0})', owner.window);
   if (live.awaited === true) {
     return {
       level: 'info',
-      text: `Waiting for ${window} to hand over this conversation. ${describeHandOver(live)}`,
-      ...(owner !== undefined && { nextStep: `If that window no longer exists, end its process ${owner.pid}.` }),
+      text: `${vscode.l10n.t('Waiting for {0} to hand over this conversation.', window)} ${describeHandOver(live)}`,
+      ...(owner !== undefined && {
+        nextStep: vscode.l10n.t('If that window no longer exists, end its process {0}.', String(owner.pid)),
+      }),
     };
   }
   return {
     level: 'info',
-    text: `This conversation is open in ${window}. You can follow it here.`,
-    nextStep: 'To continue in this window, it is handed over when the step that runs there has ended.',
-    action: { label: 'Continue here', message: { type: 'continue_here' } },
+    text: vscode.l10n.t('This conversation is open in {0}. You can follow it here.', window),
+    nextStep: vscode.l10n.t('To continue in this window, it is handed over when the step that runs there has ended.'),
+    action: { label: vscode.l10n.t('Continue here'), message: { type: 'continue_here' } },
   };
 }
 
@@ -76,10 +83,10 @@ function elsewhere(live: LiveConversation): Obstacle {
 function describeHandOver({ log }: LiveConversation): string {
   const { unanswered, isOpen } = log.state.turn;
   const running = [...new Set(unanswered.map(({ request }) => request.name))].join(', ');
-  if (running !== '') return `It is handed over when these tools have ended there: ${running}.`;
+  if (running !== '') return vscode.l10n.t('It is handed over when these tools have ended there: {0}.', running);
   return isOpen
-    ? 'It is handed over when the answer that is being written there is complete.'
-    : 'It has not answered yet.';
+    ? vscode.l10n.t('It is handed over when the answer that is being written there is complete.')
+    : vscode.l10n.t('It has not answered yet.');
 }
 
 function obstacle(level: Obstacle['level'], failure: Failure, action?: Obstacle['action']): Obstacle {

@@ -20,6 +20,6 @@ export async function openFile(workspace: Workspace, { path, line, column = 1 }:
     await vscode.window.showTextDocument(toUri(file.value), { preview: true, ...(selection && { selection }) });
     return succeeded(undefined);
   } catch (error) {
-    return failed('not_found', `${path} cannot be opened: ${describeError(error)}.`);
+    return failed('not_found', vscode.l10n.t('{0} cannot be opened: {1}.', path, describeError(error)));
   }
 }

@@ -1,4 +1,5 @@
 // Sends an earlier request again, changed or not, in a fork of the conversation that ends before it.
+import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
 import { forkPoints } from '../../core/conversation/fork.ts';
@@ -25,7 +26,8 @@ export async function resend(
   if (!read.ok) return read;
   const { events } = read.value;
   const event = events.find((one) => one.event_id === request);
-  if (event?.type !== 'chat_request') return failed('not_found', 'This message is no longer in the log.');
+  if (event?.type !== 'chat_request')
+    return failed('not_found', vscode.l10n.t('This message is no longer in the log.'));
   // The turn that is replaced must not go on beside the new one.
   await earshot.stop(conversation);
   const point = forkPoints(events).find((seq) => seq < event.seq);

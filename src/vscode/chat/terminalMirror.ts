@@ -103,7 +103,7 @@ export class Mirror implements vscode.Pseudoterminal {
       return;
     }
     if (!this.#handle.process.status.inputOpen) {
-      this.#writeNote('This command accepts no input. Press Ctrl+C to interrupt it.');
+      this.#writeNote(vscode.l10n.t('This command accepts no input. Press Ctrl+C to interrupt it.'));
       return;
     }
     switch (character) {
@@ -157,7 +157,7 @@ export class Mirror implements vscode.Pseudoterminal {
     if (this.#closed || !this.#handle.hasEnded || this.#endShown) return;
     this.#endShown = true;
     this.#shown = process.status.size;
-    this.#writeNote(`${describeHandleState(this.#handle)}. Press any key to close this terminal.`);
+    this.#writeNote(`${describeHandleState(this.#handle)}. ${vscode.l10n.t('Press any key to close this terminal.')}`);
   }
 
   /** A note of Earshot, dimmed and in brackets, so that it differs from the command's output. */

@@ -1,9 +1,9 @@
 // Offers to deliver notifications to a model that may run only at the user's request: one message until nothing is held back.
 import { type HeldReason } from '../../protocol/webview.ts';
 
-const DELIVER = 'Deliver now';
-
 export interface WakeOfferDeps {
+  /** Translates. */
+  t(text: string, ...values: string[]): string;
   /** Resolves with the action if the user chose it. */
   show(message: string, action: string): PromiseLike<string | undefined>;
   deliver(): Promise<void>;
@@ -26,8 +26,10 @@ export class WakeOffer {
   }
 
   async #offer(model: string): Promise<void> {
-    const message = `A notification is pending that would wake ${model}, which may run only at your request.`;
-    const chosen = await this.#deps.show(message, DELIVER);
-    if (chosen === DELIVER) await this.#deps.deliver();
+    const { t } = this.#deps;
+    const message = t('A notification is pending that would wake {0}, which may run only at your request.', model);
+    const deliver = t('Deliver now');
+    const chosen = await this.#deps.show(message, deliver);
+    if (chosen === deliver) await this.#deps.deliver();
   }
 }

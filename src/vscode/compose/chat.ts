@@ -61,7 +61,7 @@ export function composeChat({ logger, settings, held, report }: Window, parts: C
   const { handles, supervision } = parts.commands;
   const { chat: frontend, notice } = parts.frontends;
   const deps = { clock: realClock, ids: realIds, logger, store, lock, snapshots, workspace, handles, frontend, hub };
-  const composing = new Composing({ ...deps, draftsOf });
+  const composing = new Composing({ ...deps, draftsOf, t: vscode.l10n.t });
   const keepAlive = held.add(new KeepAlive({ ...deps, earshot, supervision }));
   const chat = held.add(
     new Chat({

@@ -66,7 +66,7 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
     // The configuration is read again after every change of a file or a setting.
     for (const problem of problems.filter((one) => !known.has(one))) {
       logger.warn(`MCP: ${problem}`);
-      notice(`MCP servers: ${problem}`);
+      notice(vscode.l10n.t('MCP servers: {0}', problem));
     }
     await vscode.commands.executeCommand('setContext', HAS_MCP_SERVERS, servers.length > 0);
     if (servers.length > 0) await (await loaded(earshot)).servers.configure(servers);
@@ -78,7 +78,7 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
     if (given !== undefined) return given;
     if (all.length === 0) {
       void vscode.window.showInformationMessage(
-        'No MCP server is configured. Add one to the setting earshot.mcp.servers.',
+        vscode.l10n.t('No MCP server is configured. Add one to the setting earshot.mcp.servers.'),
       );
       return undefined;
     }
@@ -94,12 +94,18 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
   };
   return {
     commands: {
-      [COMMANDS.restartServer]: on('Restart MCP Server', (mcp, server) => mcp.restart(server)),
-      [COMMANDS.disableServer]: on('Disable MCP Server', (mcp, server) => mcp.servers.setOff(server, true)),
-      [COMMANDS.enableServer]: on('Enable MCP Server', (mcp, server) => mcp.servers.setOff(server, false)),
-      [COMMANDS.signInToServer]: on('Sign In to MCP Server', (mcp, server) => mcp.signIn(server)),
-      [COMMANDS.signOutOfServer]: on('Sign Out of MCP Server', (mcp, server) => mcp.signOut(server)),
-      [COMMANDS.forgetServerInputs]: on('Forget Inputs of MCP Server', (mcp, server) => mcp.forgetInputs(server)),
+      [COMMANDS.restartServer]: on(vscode.l10n.t('Restart MCP Server'), (mcp, server) => mcp.restart(server)),
+      [COMMANDS.disableServer]: on(vscode.l10n.t('Disable MCP Server'), (mcp, server) =>
+        mcp.servers.setOff(server, true),
+      ),
+      [COMMANDS.enableServer]: on(vscode.l10n.t('Enable MCP Server'), (mcp, server) =>
+        mcp.servers.setOff(server, false),
+      ),
+      [COMMANDS.signInToServer]: on(vscode.l10n.t('Sign In to MCP Server'), (mcp, server) => mcp.signIn(server)),
+      [COMMANDS.signOutOfServer]: on(vscode.l10n.t('Sign Out of MCP Server'), (mcp, server) => mcp.signOut(server)),
+      [COMMANDS.forgetServerInputs]: on(vscode.l10n.t('Forget Inputs of MCP Server'), (mcp, server) =>
+        mcp.forgetInputs(server),
+      ),
       [COMMANDS.showServerLog]: () => part.log?.show(),
     },
     ports: {

@@ -3,9 +3,6 @@ import * as vscode from 'vscode';
 import { type ConfiguredServer } from '../../mcp/config/configuration.ts';
 import { type LaunchProof } from '../../mcp/config/launch.ts';
 
-const REVIEW = 'Review…';
-const START = 'Start Server';
-
 /** Open questions by the server's name, so that the view can show one again. */
 export class ServerApprovals {
   readonly #open = new Map<string, () => Promise<void>>();
@@ -21,12 +18,13 @@ export class ServerApprovals {
     const close = () => resolve(false);
     signal.addEventListener('abort', close, { once: true });
     const review = async () => {
+      const start = vscode.l10n.t('Start Server');
       const chosen = await vscode.window.showWarningMessage(
-        `Start the MCP server “${server.name}”?`,
+        vscode.l10n.t('Start the MCP server “{0}”?', server.name),
         { modal: true, detail: describeProof(server, proof, changed) },
-        START,
+        start,
       );
-      if (chosen === START) resolve(true);
+      if (chosen === start) resolve(true);
     };
     this.#open.set(server.name, review);
     void this.#announce(server, changed, review).catch(this.#report);
@@ -45,9 +43,14 @@ export class ServerApprovals {
 
   async #announce({ name, source }: ConfiguredServer, changed: boolean, review: () => Promise<void>): Promise<void> {
     const message = changed
-      ? `The MCP server “${name}” in ${source.label} has changed since you approved it.`
-      : `This workspace configures the MCP server “${name}” in ${source.label}. It starts after your approval.`;
-    if ((await vscode.window.showInformationMessage(message, REVIEW)) === REVIEW) await review();
+      ? vscode.l10n.t('The MCP server “{0}” in {1} has changed since you approved it.', name, source.label)
+      : vscode.l10n.t(
+          'This workspace configures the MCP server “{0}” in {1}. It starts after your approval.',
+          name,
+          source.label,
+        );
+    const show = vscode.l10n.t('Review…');
+    if ((await vscode.window.showInformationMessage(message, show)) === show) await review();
   }
 }
 
@@ -57,8 +60,8 @@ function describeProof(
   changed: boolean,
 ): string {
   return [
-    `${source.label} configures it. It can do whatever you can do on this machine.`,
-    ...(changed ? ['It has changed since you approved it.'] : []),
+    vscode.l10n.t('{0} configures it. It can do whatever you can do on this machine.', source.label),
+    ...(changed ? [vscode.l10n.t('It has changed since you approved it.')] : []),
     '',
     command,
     ...details,

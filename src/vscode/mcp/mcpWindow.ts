@@ -69,7 +69,10 @@ export class McpWindow implements Disposable {
     this.#signingIn.add(server.name);
     try {
       await vscode.window.withProgress(
-        { location: vscode.ProgressLocation.Notification, title: `Signing in to the MCP server “${server.name}”…` },
+        {
+          location: vscode.ProgressLocation.Notification,
+          title: vscode.l10n.t('Signing in to the MCP server “{0}”…', server.name),
+        },
         () => server.restart(),
       );
     } finally {
@@ -136,7 +139,7 @@ export class McpWindow implements Disposable {
       const key = `instructions:${configured.identity}:${instructions ?? ''}`.slice(0, 900);
       if (instructions !== undefined && !memory.has(key) && !this.#offered.has(key)) {
         this.#offered.add(key);
-        notice(`The MCP server “${name}” gives the model these instructions:\n\n${instructions}`);
+        notice(`${vscode.l10n.t('The MCP server “{0}” gives the model these instructions:', name)}\n\n${instructions}`);
         void memory.set(key, true).catch((error: unknown) => logger.error('what was shown could not be stored', error));
       }
       if (state !== 'sign_in') this.#offered.delete(`sign_in:${name}`);
@@ -149,8 +152,9 @@ export class McpWindow implements Disposable {
     if (this.#signingIn.has(server.name)) return;
     const report = (error: unknown) => this.#deps.logger.error('signing in failed', error);
     const offer = async () => {
-      const message = `The MCP server “${server.name}” wants you to sign in.`;
-      if ((await vscode.window.showInformationMessage(message, 'Sign In')) === 'Sign In') await this.signIn(server);
+      const message = vscode.l10n.t('The MCP server “{0}” wants you to sign in.', server.name);
+      const signIn = vscode.l10n.t('Sign In');
+      if ((await vscode.window.showInformationMessage(message, signIn)) === signIn) await this.signIn(server);
     };
     void offer().catch(report);
   }

@@ -31,7 +31,7 @@ function secretName({ source, name }: ConfiguredServer, id: string): string {
 }
 
 async function ask({ name }: ConfiguredServer, input: ServerInput): Promise<string | undefined> {
-  const title = `MCP server ${name}: ${input.id}`;
+  const title = vscode.l10n.t('MCP server {0}: {1}', name, input.id);
   switch (input.type) {
     case 'promptString':
       return vscode.window.showInputBox({

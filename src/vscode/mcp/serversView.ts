@@ -81,7 +81,8 @@ export class ServersView implements vscode.TreeDataProvider<Row>, Disposable {
 
   #serverItem(server: McpServer): vscode.TreeItem {
     const { name, state, problem, tools, session, configured } = server;
-    const { text, icon, color } = STATES[state];
+    const { icon, color } = STATES[state];
+    const text = vscode.l10n.t(STATES[state].text);
     const open = tools.length === 0 ? vscode.TreeItemCollapsibleState.None : vscode.TreeItemCollapsibleState.Collapsed;
     const item = new vscode.TreeItem(name, open);
     const isHttp = 'url' in configured.config;
@@ -90,16 +91,16 @@ export class ServersView implements vscode.TreeDataProvider<Row>, Disposable {
     item.iconPath = new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
     item.contextValue = `server ${state} ${isHttp ? 'http' : 'stdio'}`;
     item.tooltip = [
-      `${name}: ${state === 'ready' ? 'Connected' : text}`,
+      `${name}: ${state === 'ready' ? vscode.l10n.t('Connected') : text}`,
       ...(problem === undefined ? [] : [problem]),
       ...(session === undefined
         ? []
         : [
-            `${session.title}, revision ${session.version} (${session.era === 'modern' ? 'stateless' : 'with sessions'})`,
+            `${session.title}, ${vscode.l10n.t('revision {0}', session.version)} (${session.era === 'modern' ? vscode.l10n.t('stateless') : vscode.l10n.t('with sessions')})`,
           ]),
-      `Configured in ${configured.source.label}`,
+      vscode.l10n.t('Configured in {0}', configured.source.label),
     ].join('\n');
-    item.accessibilityInformation = { label: `${name}, ${state === 'ready' ? 'connected' : text}` };
+    item.accessibilityInformation = { label: `${name}, ${state === 'ready' ? vscode.l10n.t('Connected') : text}` };
     return item;
   }
 
@@ -119,10 +120,10 @@ export class ServersView implements vscode.TreeDataProvider<Row>, Disposable {
 }
 
 function countTools(count: number): string {
-  return count === 1 ? '1 tool' : `${count} tools`;
+  return count === 1 ? vscode.l10n.t('1 tool') : vscode.l10n.t('{0} tools', count);
 }
 
 function describeHints({ annotations }: McpTool): string {
-  if (annotations?.readOnlyHint === true) return 'read-only';
-  return annotations?.destructiveHint === true ? 'destructive' : '';
+  if (annotations?.readOnlyHint === true) return vscode.l10n.t('read-only');
+  return annotations?.destructiveHint === true ? vscode.l10n.t('destructive') : '';
 }

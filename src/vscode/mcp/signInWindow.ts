@@ -10,7 +10,6 @@ const PORT = 'port';
 const ALL_KEYS = ['tokens', 'client', 'verifier', PORT];
 /** How long the user has for the pages of the browser. */
 const LONGEST = 10 * 60_000;
-const DONE = 'You are signed in. You can close this page and return to the editor.';
 
 export function serverSecrets(secrets: vscode.SecretStorage, { identity }: ConfiguredServer): ServerSecrets {
   const name = (key: string) => `earshot.mcp:${identity}:${key}`;
@@ -78,7 +77,8 @@ async function listen(preferred: number): Promise<Receiver> {
     // Anything can call a port of this machine: only the page that was opened knows the state.
     const isOurs = url.pathname === '/callback' && expected !== '' && url.searchParams.get('state') === expected;
     response.writeHead(isOurs ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
-    response.end(isOurs ? DONE : 'Not found');
+    const done = vscode.l10n.t('You are signed in. You can close this page and return to the editor.');
+    response.end(isOurs ? done : 'Not found');
     if (isOurs) resolve(url.searchParams);
   });
   await bind(server, preferred);

@@ -28,21 +28,29 @@ interface Choice extends vscode.QuickPickItem {
 
 export async function chooseModel(deps: ModelCommandDeps): Promise<void> {
   const { baseUrl } = deps.settings();
-  const [local, ofVscode] = await withProgress('Looking for models…', () =>
+  const [local, ofVscode] = await withProgress(vscode.l10n.t('Looking for models…'), () =>
     Promise.all([findLocalEndpoints(), listLanguageModels(deps)]),
   );
   const configured = baseUrl === '' || local.some((endpoint) => endpoint.baseUrl === baseUrl) ? [] : [baseUrl];
   const choice = await vscode.window.showQuickPick<Choice>(
     [
-      { label: 'Guide', description: 'offline, no AI', run: () => saveModel('', '') },
+      { label: 'Guide', description: vscode.l10n.t('offline, no AI'), run: () => saveModel('', '') },
       ...languageModelChoices(ofVscode),
       ...local.flatMap((endpoint) => modelChoices(endpoint)),
-      separator('Endpoints'),
+      separator(vscode.l10n.t('Endpoints')),
       ...configured.map((url) => endpointChoice(deps, endpointName(url), url)),
       ...PROVIDERS.filter((one) => one.baseUrl !== baseUrl).map((one) => endpointChoice(deps, one.label, one.baseUrl)),
-      { label: 'Other address…', description: 'any OpenAI-compatible endpoint', run: () => otherAddress(deps) },
+      {
+        label: vscode.l10n.t('Other address…'),
+        description: vscode.l10n.t('any OpenAI-compatible endpoint'),
+        run: () => otherAddress(deps),
+      },
     ],
-    { title: 'Choose Model', placeHolder: 'Select the model that answers', matchOnDescription: true },
+    {
+      title: vscode.l10n.t('Choose Model'),
+      placeHolder: vscode.l10n.t('Select the model that answers'),
+      matchOnDescription: true,
+    },
   );
   await choice?.run?.();
 }
@@ -65,7 +73,7 @@ function languageModelChoices(models: readonly vscode.LanguageModelChat[]): Choi
   if (models.length === 0) return [];
   const choices = models.map((model) => ({
     label: model.name,
-    description: `${model.vendor}, ${model.maxInputTokens.toLocaleString()} tokens`,
+    description: `${model.vendor}, ${vscode.l10n.t('{0} tokens', model.maxInputTokens.toLocaleString())}`,
     run: () => saveModel('', languageModelName(model)),
   }));
   return [separator('VS Code'), ...choices];
@@ -74,7 +82,7 @@ function languageModelChoices(models: readonly vscode.LanguageModelChat[]): Choi
 function modelChoices({ baseUrl, label, models }: FoundEndpoint): Choice[] {
   const choices = models.map((model) => ({
     label: model.id,
-    description: `${label} on this machine`,
+    description: vscode.l10n.t('{0} on this machine', label),
     run: () => saveModel(baseUrl, model.id),
   }));
   return [separator(`${label} · ${baseUrl}`), ...choices];
@@ -90,11 +98,12 @@ function endpointName(baseUrl: string): string {
 
 async function otherAddress(deps: ModelCommandDeps): Promise<void> {
   const typed = await vscode.window.showInputBox({
-    title: 'Endpoint Address',
-    prompt: 'Usually ends in /v1',
+    title: vscode.l10n.t('Endpoint Address'),
+    prompt: vscode.l10n.t('Usually ends in /v1'),
     value: deps.settings().baseUrl || 'http://127.0.0.1:11434/v1',
     ignoreFocusOut: true,
-    validateInput: (text) => (isAddress(text) ? undefined : 'Enter an address that begins with http:// or https://.'),
+    validateInput: (text) =>
+      isAddress(text) ? undefined : vscode.l10n.t('Enter an address that begins with http:// or https://.'),
   });
   if (typed !== undefined) await chooseAt(deps, typed.trim());
 }
@@ -108,35 +117,40 @@ async function chooseAt(deps: ModelCommandDeps, baseUrl: string): Promise<void> 
   const listed = await listEndpointModels(deps, baseUrl);
   if (listed.ok) return pickModel(baseUrl, listed.value);
   const { code } = listed.failure;
-  const actions = code === 'key_missing' || code === 'key_refused' ? ['Set API Key'] : ['Enter Model Name'];
-  const chosen = await vscode.window.showErrorMessage(describeFailure(listed.failure), ...actions);
-  if (chosen === 'Set API Key' && (await askForKey(deps, baseUrl))) await chooseAt(deps, baseUrl);
-  else if (chosen === 'Enter Model Name') await typeName(baseUrl);
+  const [setKey, enterName] = [vscode.l10n.t('Set API Key'), vscode.l10n.t('Enter Model Name')];
+  const action = code === 'key_missing' || code === 'key_refused' ? setKey : enterName;
+  const chosen = await vscode.window.showErrorMessage(describeFailure(listed.failure), action);
+  if (chosen === setKey && (await askForKey(deps, baseUrl))) await chooseAt(deps, baseUrl);
+  else if (chosen === enterName) await typeName(baseUrl);
 }
 
 function listEndpointModels(deps: ModelCommandDeps, baseUrl: string) {
-  return withProgress(`Asking ${endpointName(baseUrl)} for its models…`, async () => {
+  return withProgress(vscode.l10n.t('Asking {0} for its models…', endpointName(baseUrl)), async () => {
     return listModels(baseUrl, await deps.keys.get(baseUrl));
   });
 }
 
 async function pickModel(baseUrl: string, models: readonly ListedModel[]): Promise<void> {
   if (models.length === 0) {
-    await vscode.window.showWarningMessage(`${baseUrl} has no models. Load a model there, then choose again.`);
+    await vscode.window.showWarningMessage(
+      vscode.l10n.t('{0} has no models. Load a model there, then choose again.', baseUrl),
+    );
     return;
   }
   const chosen = await vscode.window.showQuickPick(
     models.map(({ id, contextWindow }) => ({
       label: id,
-      ...(contextWindow !== undefined && { description: `${contextWindow.toLocaleString()} tokens` }),
+      ...(contextWindow !== undefined && {
+        description: vscode.l10n.t('{0} tokens', contextWindow.toLocaleString()),
+      }),
     })),
-    { title: `Models of ${endpointName(baseUrl)}`, placeHolder: 'Select a model' },
+    { title: vscode.l10n.t('Models of {0}', endpointName(baseUrl)), placeHolder: vscode.l10n.t('Select a model') },
   );
   if (chosen !== undefined) await saveModel(baseUrl, chosen.label);
 }
 
 async function typeName(baseUrl: string): Promise<void> {
-  const name = await vscode.window.showInputBox({ title: 'Model Name', ignoreFocusOut: true });
+  const name = await vscode.window.showInputBox({ title: vscode.l10n.t('Model Name'), ignoreFocusOut: true });
   if (name !== undefined && name.trim() !== '') await saveModel(baseUrl, name.trim());
 }
 
@@ -153,7 +167,7 @@ export async function setApiKey(deps: ModelCommandDeps): Promise<void> {
   }
   const provider = await vscode.window.showQuickPick(
     PROVIDERS.map((one) => ({ ...one, description: one.baseUrl })),
-    { title: 'Set API Key', placeHolder: 'Select an endpoint' },
+    { title: vscode.l10n.t('Set API Key'), placeHolder: vscode.l10n.t('Select an endpoint') },
   );
   if (provider !== undefined && (await askForKey(deps, provider.baseUrl))) await chooseAt(deps, provider.baseUrl);
 }
@@ -161,8 +175,11 @@ export async function setApiKey(deps: ModelCommandDeps): Promise<void> {
 /** Stores the key and tests it. Resolves to whether it works. */
 async function askForKey(deps: ModelCommandDeps, baseUrl: string): Promise<boolean> {
   const key = await vscode.window.showInputBox({
-    title: `API key for ${endpointName(baseUrl)}`,
-    prompt: `Stored in VS Code’s secret storage and sent only to ${new URL(baseUrl).origin}. Leave empty to remove the key.`,
+    title: vscode.l10n.t('API key for {0}', endpointName(baseUrl)),
+    prompt: vscode.l10n.t(
+      'Stored in VS Code’s secret storage and sent only to {0}. Leave empty to remove the key.',
+      new URL(baseUrl).origin,
+    ),
     password: true,
     ignoreFocusOut: true,
   });
@@ -172,7 +189,8 @@ async function askForKey(deps: ModelCommandDeps, baseUrl: string): Promise<boole
   if (listed.ok) {
     const count = listed.value.length;
     // Not awaited: it resolves when the user closes it.
-    const shown = vscode.window.showInformationMessage(`Connected to ${endpointName(baseUrl)}: ${count} models.`);
+    const text = vscode.l10n.t('Connected to {0}: {1} models.', endpointName(baseUrl), count);
+    const shown = vscode.window.showInformationMessage(text);
     void Promise.resolve(shown).catch(deps.report);
     return true;
   }

@@ -47,7 +47,8 @@ export function createBuffers(workspace: Workspace, logger: Logger): Buffers & D
           : { type: 'write', file, to };
       const guard = await guardPlaces(edit, folders());
       if (!guard.ok) return guard;
-      if (!isSame(await readBeneath(file), from)) return failed(STALE, `${file.path} has changed.`, 'Review it again.');
+      if (!isSame(await readBeneath(file), from))
+        return failed(STALE, vscode.l10n.t('{0} has changed.', file.path), vscode.l10n.t('Review it again.'));
       const written = await guard.value.around(() =>
         attempt(file, 'written', async () => {
           if (to === undefined) await vscode.workspace.fs.delete(uri, { useTrash: false });

@@ -143,7 +143,7 @@ function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
         {...(shown && { 'aria-current': 'true' })}
       >
         <span class="conversation-title">{title}</span>
-        <span class="conversation-age">{formatAge(Date.now() - item.lastActivity)}</span>
+        {item.lastActivity > 0 && <span class="conversation-age">{formatAge(Date.now() - item.lastActivity)}</span>}
         {activity !== undefined && (
           <span class={`conversation-activity activity-${activity}`}>
             <Icon name={ACTIVITY_ICONS[activity]} /> {strings.activities[activity]}

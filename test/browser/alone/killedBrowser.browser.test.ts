@@ -1,9 +1,10 @@
-// The browser is killed while Earshot waits for the user: the old extension host lives on, and a new window takes over.
+// The browser is killed while Earshot answers or waits for the user: the old extension host lives on, and a new window takes over.
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { runs } from '../../support/runs.ts';
 import { useWorkbench } from '../../support/workbench.ts';
 
 let server: ScriptedServer;
@@ -31,26 +32,64 @@ function lastResult(): string | undefined {
 
 const offer = () => workbench.chat().getByRole('button', { name: 'Continue here' });
 
-test('with an open question, Continue Here asks it again in the new window, and the answer counts', async () => {
-  server.script({ calls: [ask] }, done);
+const waiting = () => workbench.chat().getByText(/^Waiting for another window/);
+/** For the sake of the suite's time. */
+const full = runs(0, 1) === 1;
+
+test('killed in the middle of a stream, then reloaded with an approval open: nothing is missing, nothing doubled', async () => {
+  server.script({ text: ['The kettle ', 'is on the ', 'stove.'], hang: true, calls: [run('echo here')] }, done);
   await workbench.openChat();
   await workbench.say('Make tea.');
-  const question = () => workbench.chat().getByRole('group', { name: 'Question: Green or black?' });
-  await question().waitFor();
+  const streamed = () => workbench.transcript().getByText('The kettle is on the stove.');
+  await streamed().waitFor();
   await workbench.killBrowser();
   await workbench.openChat();
+  // What the other window has not finished is not on disk yet.
   await offer().waitFor();
-  await workbench.screenshot('killed-browser-offer');
+  const asked = Date.now();
   await offer().click();
-  await question().waitFor();
-  await workbench.screenshot('killed-browser-question');
-  await question().getByText('Black', { exact: true }).click();
-  await question().getByRole('button', { name: 'Answer' }).click();
+  await waiting().waitFor();
+  expect(Date.now() - asked).toBeLessThan(3000);
+  expect(await waiting().innerText()).toContain('the answer that is being written there');
+  server.release();
+  await streamed().waitFor();
+  const approval = () => workbench.card('Run echo here');
+  await approval().getByRole('button', { name: 'Approve' }).waitFor();
+  await workbench.reload();
+  await workbench.openChat();
+  await approval().getByRole('button', { name: 'Approve' }).click();
   await workbench.settled();
-  expect(lastResult()).toContain('Black');
+  await workbench.transcript().getByText('That is done.').waitFor();
+  const counts = [streamed(), approval(), workbench.transcript().locator('.request')].map((one) => one.count());
+  expect(await Promise.all(counts)).toEqual([1, 1, 1]);
+  expect(server.requests.length).toBe(2);
+  expect(lastResult()).toContain('here');
 });
 
-test('with a running command, Continue Here names it and continues when it has ended', async () => {
+test.runIf(full)(
+  'with an open question, Continue Here asks it again in the new window, and the answer counts',
+  async () => {
+    server.script({ calls: [ask] }, done);
+    await workbench.openChat();
+    await workbench.reset();
+    await workbench.say('Make tea.');
+    const question = () => workbench.chat().getByRole('group', { name: 'Question: Green or black?' });
+    await question().waitFor();
+    await workbench.killBrowser();
+    await workbench.openChat();
+    await offer().waitFor();
+    await workbench.screenshot('killed-browser-offer');
+    await offer().click();
+    await question().waitFor();
+    await workbench.screenshot('killed-browser-question');
+    await question().getByText('Black', { exact: true }).click();
+    await question().getByRole('button', { name: 'Answer' }).click();
+    await workbench.settled();
+    expect(lastResult()).toContain('Black');
+  },
+);
+
+test.runIf(full)('with a running command, Continue Here names it and continues when it has ended', async () => {
   const pipe = join(workbench.folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
   server.script({ calls: [run('cat pipe')] }, { calls: [run('echo here')] }, done);

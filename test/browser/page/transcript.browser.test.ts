@@ -1,7 +1,8 @@
 // The transcript and the composer, on the page alone: actions, groups, links, diffs in a narrow panel, pickers, keys, hostile content.
 import { expect, test } from 'vitest';
 import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
-import { type PageAlone, usePages } from '../../support/page/pageAlone.ts';
+import { type PageAlone } from '../../support/page/chatPage.ts';
+import { usePages } from '../../support/page/pageAlone.ts';
 
 const open = usePages();
 

@@ -10,6 +10,7 @@ const TABLES = [
   'protocol/kindLabels.ts',
   'core/conversation/failureActions.ts',
   'vscode/notifications/notificationTexts.ts',
+  'vscode/mcp/serversView.ts',
 ];
 
 export function translatableTexts(): string[] {
@@ -24,7 +25,7 @@ export function translatableTexts(): string[] {
 
 function collect(file: string, found: Set<string>, table: boolean): void {
   const visit = (node: ts.Node): void => {
-    if (ts.isCallExpression(node) && /^(t|(vscode\.)?l10n\.t)$/.test(node.expression.getText())) {
+    if (ts.isCallExpression(node) && /^(.+\.)?t$/.test(node.expression.getText())) {
       const [first] = node.arguments;
       if (first !== undefined && ts.isStringLiteralLike(first)) found.add(first.text);
     }

@@ -83,6 +83,20 @@ describe('terminal notifications', function () {
     );
   });
 
+  it('the menu of a terminal attaches its last command to the next message', async () => {
+    assert.equal(await type('echo steam from the kettle'), 0);
+    await vscode.commands.executeCommand('earshot.newChat');
+    await vscode.commands.executeCommand('earshot.attachTerminal');
+    listening.server.restart({ text: ['Done.'] });
+    const count = listening.server.requests.length;
+    await vscode.commands.executeCommand('earshot.explainProblem', 'What is this?');
+    await eventually(
+      () => listening.server.requests.length,
+      (now) => now === count + 1,
+    );
+    assert.match(listening.server.requests.at(-1)?.body ?? '', /Last terminal command.*steam from the kettle/);
+  });
+
   it('terminal.failed: a long output is cut to its last lines, without control sequences, secrets and overwritten text', async () => {
     const script = [
       'for (let i = 0; i < 4000; i += 1) console.log(`line ${i}`);',

@@ -41,7 +41,13 @@ function open() {
     restoreDraft: (text: string) => void restored.push(text),
     keepDraft: () => undefined,
   };
-  const composing = new Composing({ draftsOf, snapshots, frontend, logger: log });
+  const composing = new Composing({
+    draftsOf,
+    snapshots,
+    frontend,
+    logger: log,
+    t: (text, ...values) => text.replace('{0}', String(values[0])),
+  });
   return { composing, drafts, snapshots, restored, attachments: () => attachments, returned: () => returned };
 }
 

@@ -7,6 +7,7 @@ test('a held notification is offered once until released, and delivered only if 
   const answers: ((chosen: string | undefined) => void)[] = [];
   let delivered = 0;
   const offer = new WakeOffer({
+    t: (text, ...values) => text.replace('{0}', values[0] ?? ''),
     show: (message) => {
       shown.push(message);
       return new Promise((resolve) => answers.push(resolve));

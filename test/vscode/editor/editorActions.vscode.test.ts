@@ -1,0 +1,144 @@
+// What the chat does in the editor and the editor's menus do in the chat: code blocks, lightbulb, Explorer, CodeLens, commit message.
+import * as assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import * as vscode from 'vscode';
+import { insertCode, runInTerminal } from '../../../src/vscode/chat/codeActions.ts';
+import { gitRepositories } from '../../../src/vscode/completions/editorTexts.ts';
+import { call, inFolder, useListening } from '../../support/vscode/listeningConversation.ts';
+import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
+
+describe('actions between chat and editor', () => {
+  // Before the leak check, so that everything is closed by then.
+  const listening = useListening();
+  checkLeaks('once');
+  const menu = () => vscode.Uri.file(inFolder('src/menu.ts'));
+  const show = () => vscode.window.showTextDocument(menu(), { preview: false });
+  /** What the model was asked last. */
+  const lastRequest = () => listening.server.requests.at(-1)?.body ?? '';
+
+  /** Runs what sends a message in a new chat, and waits for the end of its turn. */
+  async function turnOf(
+    send: () => Thenable<unknown>,
+    ...answers: Parameters<typeof listening.server.restart>
+  ): Promise<void> {
+    const count = listening.server.requests.length;
+    listening.server.restart(...answers, { text: ['Done.'] });
+    await vscode.commands.executeCommand('earshot.newChat');
+    await send();
+    await eventually(
+      () => listening.server.requests.length,
+      (now) => now === count + answers.length + 1,
+    );
+  }
+
+  it('a code block is inserted at the cursor, in place of the selection', async () => {
+    const editor = await show();
+    editor.selection = new vscode.Selection(0, 0, 0, 6);
+    const rest = editor.document.lineAt(0).text.slice(6);
+    await insertCode('const inserted = 1;');
+    assert.equal(editor.document.lineAt(0).text, `const inserted = 1;${rest}`);
+    await vscode.commands.executeCommand('workbench.action.files.revert');
+  });
+
+  it('a command runs in a terminal of its own, not in one that is busy', async () => {
+    const busy = vscode.window.createTerminal('busy');
+    busy.show(true);
+    const before = new Set(vscode.window.terminals);
+    runInTerminal(`echo from-chat > ${inFolder('said.txt')}\n`);
+    const read = () => readFile(inFolder('said.txt'), 'utf8').catch(() => '');
+    assert.equal(await eventually(read, (text) => text !== ''), 'from-chat\n');
+    const added = vscode.window.terminals.filter((one) => !before.has(one));
+    assert.deepEqual(
+      added.map(({ name }) => name),
+      ['Earshot'],
+    );
+    for (const terminal of [busy, ...added]) terminal.dispose();
+  });
+
+  it('the lightbulb and the menu of a problem explain and fix it', async () => {
+    await show();
+    const problems = vscode.languages.createDiagnosticCollection('tea');
+    const range = new vscode.Range(0, 0, 0, 3);
+    problems.set(menu(), [new vscode.Diagnostic(range, 'The tea is cold.')]);
+    const offered = await eventually(
+      async () =>
+        vscode.commands.executeCommand<vscode.CodeAction[]>('vscode.executeCodeActionProvider', menu(), range),
+      (actions) => actions.some(({ title }) => title === 'Fix with Earshot'),
+    );
+    for (const title of ['Fix with Earshot', 'Explain with Earshot']) {
+      const { command, arguments: args = [] } = offered.find((one) => one.title === title)?.command ?? {
+        command: '',
+      };
+      await turnOf(() => vscode.commands.executeCommand(command, ...(args as unknown[])));
+      assert.match(lastRequest(), /(Fix|Explain) this problem:\\nsrc\/menu\.ts:1:1: error: The tea is cold\./);
+    }
+    // From the context menu: the problem at the cursor.
+    const editor = await show();
+    editor.selection = new vscode.Selection(0, 1, 0, 1);
+    await turnOf(() => vscode.commands.executeCommand('earshot.fixProblem'));
+    assert.match(lastRequest(), /src\/menu\.ts:1:1: error: The tea is cold\./);
+    problems.dispose();
+  });
+
+  it('a file of the Explorer and the selection of the editor go with the next message', async () => {
+    await vscode.commands.executeCommand('earshot.newChat');
+    await vscode.commands.executeCommand('earshot.attachFile', vscode.Uri.file(inFolder('README.md')), [
+      vscode.Uri.file(inFolder('README.md')),
+      vscode.Uri.file(inFolder('src/order.ts')),
+    ]);
+    const editor = await show();
+    editor.selection = new vscode.Selection(0, 0, 1, 0);
+    await vscode.commands.executeCommand('earshot.sendSelection');
+    listening.server.restart({ text: ['Done.'] });
+    const count = listening.server.requests.length;
+    await vscode.commands.executeCommand('earshot.explainProblem', 'What is this?');
+    await eventually(
+      () => listening.server.requests.length,
+      (now) => now === count + 1,
+    );
+    for (const part of ['README.md', 'src/order.ts', 'Selection: src/menu.ts:1-2', 'What is this?']) {
+      assert.ok(lastRequest().includes(part), part);
+    }
+  });
+
+  it('changed parts are kept and undone above the code', async () => {
+    const before = await readFile(menu().fsPath, 'utf8');
+    const [first = ''] = before.split('\n');
+    const path = 'src/menu.ts';
+    const edits = [{ old_text: first, new_text: `// Changed.\n${first}` }];
+    await turnOf(
+      () => vscode.commands.executeCommand('earshot.fixProblem', 'It has no comment.'),
+      call('read_file', { path }),
+      call('edit_file', { path, edits }),
+    );
+    await show();
+    const lenses = async () =>
+      vscode.commands.executeCommand<vscode.CodeLens[]>('vscode.executeCodeLensProvider', menu());
+    const found = await eventually(lenses, (all) => all.some(({ command }) => command?.title.includes('Undo')));
+    assert.deepEqual(
+      found.map(({ command, range }) => [command?.title, range.start.line]),
+      [
+        ['$(check) Keep', 0],
+        ['$(discard) Undo', 0],
+      ],
+    );
+    const undo = found[1]?.command;
+    await vscode.commands.executeCommand(undo?.command ?? '', ...((undo?.arguments ?? []) as unknown[]));
+    await eventually(
+      () => readFile(menu().fsPath, 'utf8'),
+      (text) => text === before,
+    );
+    await eventually(lenses, (all) => all.length === 0);
+  });
+
+  it('a commit message is written into the Source Control view', async () => {
+    const [repository] = await eventually(gitRepositories, (all) => all.length > 0);
+    assert.ok(repository);
+    await writeFile(inFolder('README.md'), 'The shop is open until six.\n');
+    listening.server.restart({ text: ['Say when ', 'the shop is open\n'] });
+    await vscode.commands.executeCommand('earshot.commitMessage');
+    assert.equal(repository.inputBox.value, 'Say when the shop is open');
+    assert.match(lastRequest(), /\+The shop is open until six\./);
+    repository.inputBox.value = '';
+  });
+});
