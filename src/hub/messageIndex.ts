@@ -76,6 +76,16 @@ export class MessageIndex {
     );
   }
 
+  /** The printed state of the directory, so that `hub.jsonl` need not be read whole; undefined: there is none. */
+  get directory(): string | undefined {
+    const row = this.#get("SELECT value FROM meta WHERE name = 'directory'");
+    return row && text(row, 'value');
+  }
+
+  setDirectory(printed: string): void {
+    this.#run('INSERT OR REPLACE INTO meta VALUES (?, ?)', 'directory', printed);
+  }
+
   /** The highest arrival number that is indexed. */
   get lastNumber(): number {
     return this.#number('last') ?? 0;

@@ -9,7 +9,7 @@ import { COMMANDS } from './ids.ts';
 
 export interface StatusBarState {
   /** What the shown conversation does. */
-  readonly activity?: ConversationActivity;
+  readonly activity?: ConversationActivity | undefined;
   readonly others: readonly OtherConversation[];
   /** The shown conversation's name on the hub. */
   readonly agent?: string | undefined;

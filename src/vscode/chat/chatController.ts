@@ -250,8 +250,7 @@ export class Chat implements ShownChat, Disposable {
     );
     const activity = this.#shown === undefined ? undefined : this.activities.activityOf(this.#shown);
     const agent = live === undefined ? undefined : hub.nameOf(live.log.id);
-    const { link } = hub;
-    this.#deps.statusBar.update({ ...(activity !== undefined && { activity }), others, pending, agent, link });
+    this.#deps.statusBar.update({ activity, others, pending, agent, link: hub.link });
     const running = others.filter((other) => other.activity !== 'failed' && other.activity !== 'unread');
     if (this.#restored) this.#deps.memory.write({ shown: this.#shown ?? null, running: running.map(({ id }) => id) });
     this.#wakeOffer.update(live?.heldBack, model.label);
