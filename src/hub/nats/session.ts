@@ -166,7 +166,7 @@ export class Session {
         if (isTooLarge(error)) return this.#skip(author, data.length);
         if (!isStreamFull(error)) throw error;
         this.#deps.onFull(true);
-        await this.#pause(FULL_RETRY);
+        await this.#pause(Math.min(FULL_RETRY, this.#deps.beatEvery));
         if (this.#ended.signal.aborted) throw error;
       }
     }
