@@ -13,6 +13,12 @@ export type ExportFormat = 'markdown' | 'json';
 
 type LibraryPorts = Pick<Services, 'store' | 'lock' | 'clock' | 'ids' | 'handles' | 'hub'>;
 
+interface ForkBefore {
+  readonly conversation: string;
+  /** What was asked there. */
+  readonly request: Extract<LogEvent, { type: 'chat_request' }>;
+}
+
 export class Library {
   readonly #ports: LibraryPorts;
   readonly #earshot: Earshot;
@@ -54,6 +60,26 @@ export class Library {
     const fork = this.#ports.ids.ulid();
     const created = await this.#ports.store.create(fork, forked.value);
     return created.ok ? succeeded(fork) : created;
+  }
+
+  /**
+   * A conversation that ends before this request of the user: a fork, or a new one if nothing is before it. The turn that
+   * is replaced is stopped.
+   */
+  async forkBefore(id: string, request: string): Promise<Result<ForkBefore>> {
+    const events = await this.#read(id);
+    if (!events.ok) return events;
+    const event = events.value.find((one) => one.event_id === request);
+    if (event?.type !== 'chat_request') return failed('not_found', 'This message is no longer in the log.');
+    await this.#earshot.stop(id);
+    const point = forkPoints(events.value).find((seq) => seq < event.seq);
+    const forked = point === undefined ? await this.#create() : await this.fork(id, point);
+    return forked.ok ? succeeded({ conversation: forked.value, request: event }) : forked;
+  }
+
+  async #create(): Promise<Result<string>> {
+    const created = await this.#earshot.create();
+    return created.ok ? succeeded(created.value.log.id) : created;
   }
 
   async export(id: string, format: ExportFormat): Promise<Result<string>> {

@@ -28,10 +28,14 @@ export function createInit(
   };
 }
 
-/** Options of other plugins and credentials in an address are left out. */
+/** What may hold a secret is left out: options of other plugins, MCP servers with their headers, credentials in an address. */
 function publicSettings(settings: Settings): Record<string, unknown> {
-  const { 'plugins.programs': _, baseUrl, ...rest } = settings;
-  return { ...rest, baseUrl: withoutCredentials(baseUrl) };
+  const { 'plugins.programs': _programs, 'mcp.servers': _servers, 'mcp.inputs': _inputs, ...rest } = settings;
+  return {
+    ...rest,
+    baseUrl: withoutCredentials(rest.baseUrl),
+    'hub.server': rest['hub.server'].split(',').map(withoutCredentials).join(),
+  };
 }
 
 function withoutCredentials(address: string): string {

@@ -47,7 +47,8 @@ interface QueuedLine {
 export class Outbox {
   readonly #sink: OutboxSink;
   readonly #changed: () => void;
-  #queue: QueuedLine[] = [];
+  /** Lines that were taken are not kept. */
+  #queue: (QueuedLine | undefined)[] = [];
   #next = 0;
   #bytes = 0;
   #writing = false;
@@ -94,9 +95,7 @@ export class Outbox {
 
   /** Whoever waits for no more than this goes on. */
   makeRoom(most: number): void {
-    const due = this.#waitingForRoom.filter((one) => one.most === most);
-    this.#waitingForRoom = this.#waitingForRoom.filter((one) => one.most !== most);
-    for (const { resolve } of due) resolve();
+    this.#release((one) => one === most);
   }
 
   /** Resolves once everything was accepted, or the plugin is gone. */
@@ -139,6 +138,7 @@ export class Outbox {
       if (line === undefined) break;
       batch.push(line);
       length += line.bytes.length;
+      this.#queue[this.#next] = undefined;
       this.#next += 1;
     }
     if (this.#next === this.#queue.length || this.#next > 1000) {
@@ -149,9 +149,12 @@ export class Outbox {
   }
 
   #wake(): void {
-    const due = this.#waitingForRoom.filter(({ most }) => this.#bytes <= most);
-    if (due.length === 0) return;
-    this.#waitingForRoom = this.#waitingForRoom.filter(({ most }) => this.#bytes > most);
-    for (const { resolve } of due) resolve();
+    this.#release((most) => this.#bytes <= most);
+  }
+
+  #release(isDue: (most: number) => boolean): void {
+    const waiting = this.#waitingForRoom;
+    this.#waitingForRoom = waiting.filter(({ most }) => !isDue(most));
+    for (const { most, resolve } of waiting) if (isDue(most)) resolve();
   }
 }

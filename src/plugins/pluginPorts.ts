@@ -6,11 +6,13 @@ import { type KeepAlive } from '../core/keepAlive.ts';
 import { type Library } from '../core/library.ts';
 import { type Ids, type Logger } from '../core/ports/ports.ts';
 import { type Lock, type Store, type Views } from '../core/ports/storage.ts';
+import { type Handles } from '../core/tools/handles.ts';
 import { type Settings } from '../protocol/settings.ts';
 
 export interface PluginPorts {
   readonly earshot: Earshot;
-  readonly library: Pick<Library, 'rename' | 'remove'>;
+  readonly library: Pick<Library, 'rename' | 'remove' | 'forkBefore'>;
+  readonly handles: Pick<Handles, 'moveToBackground' | 'byRun'>;
   readonly keepAlive: Pick<KeepAlive, 'hold'>;
   readonly frontends: Frontends;
   readonly store: Store;

@@ -1,6 +1,7 @@
 // One connected plugin: handles its requests in order and sends its replies.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
-import { describeError, describeFailure, failed, type Result, succeeded } from '../base/errors.ts';
+import { describeError, describeFailure, type Result, succeeded } from '../base/errors.ts';
+import { type GivenAttachment } from '../core/agent/userText.ts';
 import { PLUGIN_PREFIX } from '../core/ports/ports.ts';
 import { EVERY_CONVERSATION, type PluginRequest, type RequestOf, type RequestType } from '../protocol/plugin.ts';
 import { type PluginConnection } from './connection.ts';
@@ -9,7 +10,15 @@ import { type PluginOutput } from './output.ts';
 import { type Answer, doneIf, NOTHING, refuse, reply } from './requests/answer.ts';
 import { listConversations, readConfig, readConversation } from './requests/baseRequests.ts';
 import { type PluginNotifier } from './requests/notifying.ts';
-import { deliverNow, dismissNotifications, interruptTurn } from './requests/turnRequests.ts';
+import { type BeginTurn } from './requests/queries.ts';
+import {
+  deliverNow,
+  dismissNotifications,
+  interruptTurn,
+  moveToBackground,
+  stopCommand,
+  withdrawQueued,
+} from './requests/turnRequests.ts';
 import { type SharedParts, type Subscriber } from './sharedParts.ts';
 import { Subscription } from './streams/subscription.ts';
 
@@ -21,9 +30,12 @@ type SessionRequest = Exclude<PluginRequest, { type: LifeType }>;
 type Handlers = { readonly [T in Exclude<RequestType, LifeType>]: (request: RequestOf<T>) => Answer | Promise<Answer> };
 
 /** Answered with `done` only if they have an `id`. */
-const QUIET: ReadonlySet<string> = new Set(['respond', 'interrupt', 'cancel_query', 'deliver_now', 'dismiss']);
+const QUIET: ReadonlySet<string> = new Set([
+  ...['respond', 'interrupt', 'cancel_query', 'deliver_now', 'dismiss'],
+  ...['withdraw_queued', 'move_to_background', 'stop_command'],
+]);
 /** Answered out of order: they wait for a turn. */
-const CONCURRENT: ReadonlySet<string> = new Set(['query', 'interrupt', 'cancel_query']);
+const CONCURRENT: ReadonlySet<string> = new Set(['query', 'retry', 'interrupt', 'cancel_query']);
 
 export interface SessionDeps {
   readonly name: string;
@@ -34,6 +46,12 @@ export interface SessionDeps {
   config(): Readonly<Record<string, unknown>>;
   /** Whether it may answer approvals and questions now. */
   mayAnswer(): boolean;
+}
+
+interface QueryTarget {
+  readonly conversation: string;
+  /** Instead of the query's own. */
+  readonly attachments?: readonly GivenAttachment[];
 }
 
 export class PluginSession implements Subscriber, Disposable {
@@ -132,6 +150,10 @@ export class PluginSession implements Subscriber, Disposable {
     query: (request) => this.#query(request),
     interrupt: (request) => interruptTurn(this.#ports, request),
     cancel_query: ({ conversation }) => interruptTurn(this.#ports, { conversation, action: 'stop' }),
+    retry: (request) => this.#retry(request),
+    withdraw_queued: (request) => withdrawQueued(this.#ports, request),
+    move_to_background: (request) => moveToBackground(this.#ports, request),
+    stop_command: (request) => stopCommand(this.#ports, request),
     deliver_now: (request) => deliverNow(this.#ports, request),
     dismiss: (request) => dismissNotifications(this.#ports, request, this.#by),
     notify: (request) => this.#notifier.notify(request),
@@ -204,10 +226,24 @@ export class PluginSession implements Subscriber, Disposable {
   }
 
   async #query(request: RequestOf<'query'>): Promise<Answer> {
-    const made = request.new === true ? await this.#create(request) : this.#existing(request);
+    const refused = this.#whyNot(request);
+    if (refused !== undefined) return refuse(refused);
+    const made = await this.#target(request);
     if (!made.ok) return made;
-    const conversation = made.value;
-    const started = await this.#deps.shared.queries.start(conversation, request);
+    const { conversation, attachments = request.attachments } = made.value;
+    const { content, schema } = request;
+    const options = { ...(attachments && { attachments }), ...(schema && { schema }) };
+    return this.#begin(conversation, (earshot) => earshot.send(conversation, content, options));
+  }
+
+  async #retry({ conversation }: RequestOf<'retry'>): Promise<Answer> {
+    if (!this.#isSubscribed(conversation)) return refuse(NOT_SUBSCRIBED);
+    return this.#begin(conversation, (earshot) => earshot.retry(conversation));
+  }
+
+  /** Starts a turn, and announces its end after it. */
+  async #begin(conversation: string, begin: BeginTurn): Promise<Answer> {
+    const started = await this.#deps.shared.queries.start(conversation, begin);
     if (!started.ok) return started;
     const { turn, ended } = started.value;
     const complete = async () => {
@@ -221,48 +257,67 @@ export class PluginSession implements Subscriber, Disposable {
     return reply({ type: 'query_started', conversation, turn }, { then: () => void complete().catch(report) });
   }
 
-  #existing({ conversation, title, content, attachments }: RequestOf<'query'>): Result<string> {
-    if (conversation === undefined) return failed('plugin', 'conversation: it is missing; a new one is made with new.');
-    if (title !== undefined) return failed('plugin', 'title: only a new conversation gets one.');
-    return this.#whyNot(conversation, content, attachments) ?? succeeded(conversation);
+  /** Why a query is refused before anything is made. */
+  #whyNot(request: RequestOf<'query'>): string | undefined {
+    const { conversation, new: isNew = false, instead_of: earlier, sub_id: sub, title, content, attachments } = request;
+    if (isNew && conversation !== undefined) return 'conversation: a new one gets its id from Earshot.';
+    if (isNew && earlier !== undefined) return 'instead_of: a new conversation has no earlier message.';
+    if (!isNew && conversation === undefined) return 'conversation: it is missing; a new one is made with new.';
+    if (content.trim() === '' && (attachments ?? []).length === 0) return 'content: there is nothing in it.';
+    if (conversation !== undefined && !this.#isSubscribed(conversation)) return NOT_SUBSCRIBED;
+    if (isNew || earlier !== undefined) {
+      // The new conversation needs a subscription, too.
+      if (sub !== undefined) return this.#whyUnusable(sub);
+      return this.#isSubscribed(EVERY_CONVERSATION) ? undefined : NOT_SUBSCRIBED;
+    }
+    return title === undefined ? undefined : 'title: only a new conversation gets one.';
   }
 
-  /** Refuses before anything is made. */
-  async #create(request: RequestOf<'query'>): Promise<Result<string>> {
-    const { sub_id: sub, title, content, attachments, conversation: given } = request;
-    if (given !== undefined) return failed('plugin', 'conversation: a new one gets its id from Earshot.');
-    const unusable = sub === undefined ? undefined : this.#whyUnusable(sub);
-    if (unusable !== undefined) return failed('plugin', unusable);
-    const why = this.#whyNot(sub === undefined ? '' : undefined, content, attachments);
-    if (why !== undefined) return why;
-    const { earshot, library, keepAlive } = this.#ports;
-    const created = await earshot.create();
-    if (!created.ok) return created;
-    const { id: conversation } = created.value.log;
+  #isSubscribed(conversation: string): boolean {
+    return this.subscriptions.some((one) => one.covers(conversation));
+  }
+
+  /** The conversation of a query: the given one, a new one, or a fork of the given one that ends before an earlier message. */
+  async #target(request: RequestOf<'query'>): Promise<Result<QueryTarget>> {
+    const { conversation = '', new: isNew = false, instead_of: earlier } = request;
+    const { earshot, library } = this.#ports;
+    if (isNew) {
+      const created = await earshot.create();
+      return created.ok ? this.#announceNew({ conversation: created.value.log.id }, request) : created;
+    }
+    if (earlier === undefined) return succeeded({ conversation });
+    const forked = await library.forkBefore(conversation, earlier);
+    if (!forked.ok) return forked;
+    // What was attached then goes with it again.
+    const attachments = request.attachments ?? forked.value.request.attachments;
+    return this.#announceNew({ conversation: forked.value.conversation, ...(attachments && { attachments }) }, request);
+  }
+
+  /** Names a new conversation and subscribes to it as the query wants. */
+  async #announceNew(
+    target: QueryTarget,
+    { title, sub_id: sub, id }: RequestOf<'query'>,
+  ): Promise<Result<QueryTarget>> {
+    const { library, keepAlive } = this.#ports;
+    const { connection } = this.#deps;
+    const { conversation } = target;
     const hold = keepAlive.hold(conversation, true);
     try {
       const named = title === undefined ? undefined : await library.rename(conversation, title);
       if (named?.ok === false) return named;
-      const id = request.id === undefined ? {} : { id: request.id };
-      this.#deps.connection.send({ type: 'created', ...id, conversation });
-      if (sub === undefined) return succeeded(conversation);
+      connection.send({ type: 'created', ...(id !== undefined && { id }), conversation });
+      if (sub === undefined) return succeeded(target);
       const subscribed = await this.#subscribe({ type: 'subscribe', sub_id: sub, conversation });
       if (!subscribed.ok) return subscribed;
-      if (subscribed.value !== undefined) this.#deps.connection.send(subscribed.value.message);
+      if (subscribed.value !== undefined) connection.send(subscribed.value.message);
       subscribed.value?.then?.();
-      return succeeded(conversation);
+      return succeeded(target);
     } finally {
       hold.dispose();
     }
   }
-
-  /** `conversation` undefined: it will have a subscription. */
-  #whyNot(conversation: string | undefined, content: string, attachments: RequestOf<'query'>['attachments']) {
-    if (content.trim() === '' && (attachments ?? []).length === 0)
-      return failed('plugin', 'content: there is nothing in it.');
-    if (conversation === undefined || this.subscriptions.some((one) => one.covers(conversation))) return undefined;
-    return failed('plugin', 'There is no subscription on this conversation. Subscribe first.');
-  }
 }
+
+const NOT_SUBSCRIBED = 'There is no subscription on this conversation. Subscribe first.';
 
 const nothingHeld: Disposable = { dispose: () => undefined };

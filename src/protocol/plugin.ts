@@ -87,6 +87,8 @@ export const requestSchemas = {
     attachments,
     schema: z.record(z.string(), z.unknown()).nullish(),
     new: z.boolean().optional(),
+    /** The `event_id` of an earlier `chat_request`: it is sent again with this content, in a fork that ends before it. */
+    instead_of: z.string().optional(),
     sub_id: z.string().min(1).max(200).optional(),
     title: z.string().optional(),
     id,
@@ -99,6 +101,14 @@ export const requestSchemas = {
     attachments,
     id,
   }),
+  /** Continues after a turn that failed, with the same messages. */
+  retry: z.object({ type: z.literal('retry'), conversation, id }),
+  /** A queued message is named by the `event_id` of its `user_text_queued`. */
+  withdraw_queued: z.object({ type: z.literal('withdraw_queued'), conversation, queued_id: z.string(), id }),
+  /** The call returns, and its command goes on as a background command. */
+  move_to_background: z.object({ type: z.literal('move_to_background'), conversation, tool_call_id: z.string(), id }),
+  /** A command is named by the call that started it. */
+  stop_command: z.object({ type: z.literal('stop_command'), conversation, tool_call_id: z.string(), id }),
   cancel_query: z.object({ type: z.literal('cancel_query'), conversation, id }),
   deliver_now: z.object({ type: z.literal('deliver_now'), conversation, id }),
   dismiss: z.object({

@@ -133,6 +133,7 @@ export function compose(
     earshot,
     frontends: frontends.all,
     keepAlive: chatting.keepAlive,
+    handles,
     storage,
     tree: pluginsTree,
     model,

@@ -30,6 +30,6 @@ await measure({
 });
 const waiting = watched.host.waitingFor('tea') / 1024 / 1024;
 console.log(`  ${waiting.toFixed(1)} MiB wait for the plugin (limit 16 MiB)`);
-if (waiting > 20) process.exitCode = 1;
+if (waiting > 17) process.exitCode = 1;
 plugin.destroy();
 await endAll();

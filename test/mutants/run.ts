@@ -1,5 +1,5 @@
 // Applies each mutant to a copy of the tree and runs the tests that must find it. Ends with 1 if one survives.
-// Usage: node test/mutants/run.ts [part of a name]
+// Usage: node test/mutants/run.ts [part of a name or of a file]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -12,9 +12,9 @@ const root = resolve(import.meta.dirname, '../..');
 const [wanted = ''] = process.argv.slice(2);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-const chosen = mutants.filter(({ name }) => name.includes(wanted));
+const chosen = mutants.filter(({ name, file }) => name.includes(wanted) || file.includes(wanted));
 if (chosen.length === 0) {
-  say(`No mutant’s name contains “${wanted}”.`);
+  say(`No mutant’s name or file contains “${wanted}”.`);
   process.exit(1);
 }
 

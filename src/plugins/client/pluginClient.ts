@@ -16,8 +16,12 @@ interface Replies {
   readonly unsubscribe: HostMessageOf<'unsubscribed'>;
   readonly respond: HostMessageOf<'done'>;
   readonly query: HostMessageOf<'query_started'>;
+  readonly retry: HostMessageOf<'query_started'>;
   readonly interrupt: HostMessageOf<'done'>;
   readonly cancel_query: HostMessageOf<'done'>;
+  readonly withdraw_queued: HostMessageOf<'done'>;
+  readonly move_to_background: HostMessageOf<'done'>;
+  readonly stop_command: HostMessageOf<'done'>;
   readonly deliver_now: HostMessageOf<'done'>;
   readonly dismiss: HostMessageOf<'done'>;
   readonly notify: HostMessageOf<'done'>;

@@ -13,6 +13,7 @@ import { type ConsentDeps, type ProgramConsent } from './consent.ts';
 import { describeEnd, type PluginStatus } from './pluginStatus.ts';
 
 const NEWLINE = 0x0a;
+const NO_EXIT = 'It closed the connection without “exit”.';
 /** Bytes that wait while the user is asked. */
 const MOST_EARLY = 64 * 1024;
 /** An attached program that was asked to end has this long. */
@@ -106,6 +107,7 @@ export class AttachedPrograms implements Disposable {
   serve(socket: Socket): void {
     let peer: PluginPeer | undefined;
     let asked = false;
+    let ended = false;
     /** What has arrived and is not read yet. */
     let waiting: Uint8Array = new Uint8Array();
     const refuse = (message: string) => void socket.end(`${encodeRefusal(message)}\n`);
@@ -120,6 +122,7 @@ export class AttachedPrograms implements Disposable {
           peer = attached;
           attached?.receive(waiting);
           if (attached !== undefined) socket.resume();
+          if (ended) attached?.closed(NO_EXIT);
         })
         .catch(report);
     };
@@ -139,10 +142,12 @@ export class AttachedPrograms implements Disposable {
     });
     socket.on('error', () => socket.destroy());
     socket.on('end', () => {
-      if (peer === undefined) socket.end();
-      else peer.closed('It closed the connection without “exit”.');
+      ended = true;
+      // It may still read, also after the user was asked.
+      if (asked) peer?.closed(NO_EXIT);
+      else socket.end();
     });
-    socket.on('close', () => peer?.closed('It closed the connection without “exit”.'));
+    socket.on('close', () => peer?.closed(NO_EXIT));
     // It may have waited until plugins were loaded.
     socket.resume();
   }

@@ -1,8 +1,9 @@
 // Turns that plugins start: begins one, follows it to its end wherever that is written, and reports the end.
 import { type Disposable } from '../../base/disposable.ts';
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { type Earshot } from '../../core/earshot.ts';
 import { type LogEvent } from '../../protocol/event.ts';
-import { type QueryCompleteData, type RequestOf } from '../../protocol/plugin.ts';
+import { type QueryCompleteData } from '../../protocol/plugin.ts';
 import { type PluginPorts } from '../pluginPorts.ts';
 import { ownHere } from './ownership.ts';
 
@@ -11,6 +12,8 @@ export interface StartedQuery {
   /** Resolves once the turn has ended and nothing runs for it any more; `seq` is the number of its last event. */
   readonly ended: Promise<{ readonly data: QueryCompleteData; readonly seq: number }>;
 }
+
+export type BeginTurn = (earshot: Earshot) => Promise<Result<unknown>>;
 
 export class Queries {
   readonly #ports: PluginPorts;
@@ -25,11 +28,8 @@ export class Queries {
     return this.#running.has(conversation);
   }
 
-  /** Resolves once the request is on disk. */
-  async start(
-    conversation: string,
-    { content, attachments, schema }: Pick<RequestOf<'query'>, 'content' | 'attachments' | 'schema'>,
-  ): Promise<Result<StartedQuery>> {
+  /** `begin` starts the turn. Resolves once that is on disk. */
+  async start(conversation: string, begin: BeginTurn): Promise<Result<StartedQuery>> {
     const { earshot } = this.#ports;
     const hold = await ownHere(this.#ports, conversation);
     if (!hold.ok) return hold;
@@ -44,13 +44,10 @@ export class Queries {
       follower.dispose();
       hold.value.dispose();
     };
-    const sent = await earshot.send(conversation, content, {
-      ...(attachments && { attachments }),
-      ...(schema && { schema }),
-    });
-    if (!sent.ok) {
+    const begun = await begin(earshot);
+    if (!begun.ok) {
       end();
-      return sent;
+      return begun;
     }
     const turn = earshot.get(conversation)?.log.state.turn.turn ?? '';
     return succeeded({ turn, ended: follower.untilEnded(turn).finally(end) });

@@ -1,11 +1,14 @@
-// The requests that act on a conversation's turn: interrupt, cancel_query, deliver_now and dismiss.
+// The requests that act on a conversation's turn and on what waits for it: messages, notifications and commands.
 import { type Disposable } from '../../base/disposable.ts';
 import { type Result } from '../../base/errors.ts';
 import { DISMISSED_BY } from '../../core/notify/queue.ts';
+import { BY_USER } from '../../core/tools/handleTexts.ts';
 import { type RequestOf } from '../../protocol/plugin.ts';
 import { type PluginPorts } from '../pluginPorts.ts';
 import { type Answer, DONE, doneIf, refuse } from './answer.ts';
 import { ownHere, runsHere, workingElsewhere } from './ownership.ts';
+
+const NOT_RUNNING = 'tool_call_id: no command of this call is running in this window.';
 
 /** Answered once the turn has acted: it has stopped, or it has the message. */
 export async function interruptTurn(
@@ -52,6 +55,33 @@ export async function dismissNotifications(
   return whileOwned(ports, conversation, () =>
     ports.earshot.withdrawPending(conversation, ids, `${DISMISSED_BY}${by}`),
   );
+}
+
+/** Only one that no request has delivered yet. */
+export async function withdrawQueued(
+  { earshot }: PluginPorts,
+  { conversation, queued_id: queued }: RequestOf<'withdraw_queued'>,
+): Promise<Answer> {
+  if (earshot.get(conversation)?.owned === false) return workingElsewhere();
+  return doneIf(await earshot.withdrawMessage(conversation, queued));
+}
+
+export function moveToBackground(
+  { handles }: PluginPorts,
+  { conversation, tool_call_id: call }: RequestOf<'move_to_background'>,
+): Answer {
+  return handles.moveToBackground(conversation, call) ? DONE : refuse(NOT_RUNNING);
+}
+
+/** A plugin acts in the user's place. */
+export async function stopCommand(
+  { handles }: PluginPorts,
+  { conversation, tool_call_id: call }: RequestOf<'stop_command'>,
+): Promise<Answer> {
+  const handle = handles.byRun(conversation, call);
+  if (handle === undefined || handle.hasEnded) return refuse(NOT_RUNNING);
+  await handle.stop(BY_USER);
+  return DONE;
 }
 
 /** A turn that runs here needs no more than that. */

@@ -7,7 +7,7 @@ import { type Earshot } from '../../core/earshot.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
 import { type Library } from '../../core/library.ts';
 import { type QueuedMessage } from '../../core/ports/ports.ts';
-import { type Snapshots, type Store } from '../../core/ports/storage.ts';
+import { type Snapshots } from '../../core/ports/storage.ts';
 import { applyCode, insertCode, runInTerminal } from './codeActions.ts';
 import { type TranscriptHandlers } from './pageHandlers.ts';
 import { resend } from './resending.ts';
@@ -16,12 +16,10 @@ const SCHEME = 'earshot-call';
 
 export interface TranscriptActionsDeps {
   readonly earshot: Earshot;
-  readonly store: Store;
   readonly library: Library;
   readonly snapshots: Snapshots;
   shown(): string | undefined;
   open(id: string): Promise<void>;
-  newId(): string;
   notice(text: string): void;
 }
 
@@ -45,8 +43,7 @@ export class TranscriptActions implements Disposable {
   }
 
   readonly handlers: TranscriptHandlers = {
-    resend: ({ request, text }) =>
-      this.#onShown((shown) => resend({ ...this.#deps, create: async () => this.#deps.newId() }, shown, request, text)),
+    resend: ({ request, text }) => this.#onShown((shown) => resend(this.#deps, shown, request, text)),
     retry_turn: () => this.#onShown((shown) => this.#deps.earshot.retry(shown)),
     insert_code: ({ text }) => insertCode(text),
     apply_code: ({ text }) => applyCode(text),

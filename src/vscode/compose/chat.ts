@@ -132,7 +132,6 @@ export function composeView(
       library,
       shown: () => chat.shown,
       open: (id) => chat.open(id),
-      newId: () => realIds.ulid(),
       notice: (text) => chat.notice('info', text),
     }),
   );

@@ -4,6 +4,7 @@ import { type Frontends } from '../../core/frontend/frontends.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
 import { Library } from '../../core/library.ts';
 import { type Model } from '../../core/ports/ports.ts';
+import { type Handles } from '../../core/tools/handles.ts';
 import { isAlive } from '../../node/kernelLock.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
@@ -19,6 +20,7 @@ interface PluginParts {
   readonly earshot: Earshot;
   readonly frontends: Frontends;
   readonly keepAlive: KeepAlive;
+  readonly handles: Handles;
   readonly storage: ReturnType<typeof composeStorage>;
   readonly tree: Pick<PluginsTree, 'follow'>;
   model(): Model;
@@ -26,7 +28,7 @@ interface PluginParts {
 }
 
 export function composePlugins({ context, logger, settings, held, report }: Window, parts: PluginParts) {
-  const { earshot, frontends, keepAlive, tree, model, listener } = parts;
+  const { earshot, frontends, keepAlive, handles, tree, model, listener } = parts;
   const { store, lock, views } = parts.storage;
   const base = { clock: realClock, ids: realIds, logger };
   let loading: Promise<PluginsController> | undefined;
@@ -34,7 +36,7 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
   const load = () => {
     loading ??= import('../plugins/pluginsController.ts').then(({ PluginsController: Controller }) => {
       const library = new Library({ ...base, store, lock }, earshot);
-      const ports = { ...base, earshot, library, keepAlive, frontends, store, lock, views, isAlive };
+      const ports = { ...base, earshot, library, keepAlive, handles, frontends, store, lock, views, isAlive };
       const given = { ...ports, settings: () => settings.current };
       const controller = held.add(new Controller({ context, listener, ports: given, model }));
       tree.follow(controller);

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock } from '../../../src/base/clock.ts';
+import { type Disposable } from '../../../src/base/disposable.ts';
 import { type Earshot } from '../../../src/core/earshot.ts';
 import { type AttachedFrontend, Frontends } from '../../../src/core/frontend/frontends.ts';
 import { KeepAlive } from '../../../src/core/keepAlive.ts';
@@ -70,6 +71,8 @@ export interface PluginWorld extends PluginWindow {
   /** Sends the user's message and waits for the end of the turn. */
   turn(conversation: string, text?: string): Promise<void>;
   add(frontend: AttachedFrontend): void;
+  /** Disposes it with the test. */
+  hold(disposable: Disposable): void;
 }
 
 /** The first window's number in the name of its socket. */
@@ -106,7 +109,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
     const views =
       isShown === undefined ? headless.views : { ...headless.views, isShown: async (id: string) => isShown(id) };
     const shared = new SharedParts({
-      ...{ earshot, keepAlive, frontends, store, lock, views, clock, ids, logger, isAlive },
+      ...{ earshot, keepAlive, handles, frontends, store, lock, views, clock, ids, logger, isAlive },
       library: new Library(ports, earshot),
       settings: () => settings,
     });
@@ -202,10 +205,8 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
       if (!sent.ok) throw new Error(sent.failure.message);
       await earshot.settled(conversation);
     },
-    add: (frontend) => {
-      const attached = frontends.add(frontend);
-      atTestEnd(async () => attached.dispose());
-    },
+    add: (frontend) => world.hold(frontends.add(frontend)),
+    hold: (disposable) => atTestEnd(async () => disposable.dispose()),
   };
   return world;
 }

@@ -7,6 +7,8 @@ export interface StagedAnswer {
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly arguments: object }[];
   /** The answer stops after the text until `release` is called. */
   readonly hang?: boolean;
+  /** The model fails instead. */
+  readonly fails?: boolean;
 }
 
 export interface StagedModel extends Model {
@@ -33,10 +35,11 @@ export function createStagedModel(...answers: readonly StagedAnswer[]): StagedMo
     release: () => hanging.shift()?.(),
     stream: async function* (request, signal): AsyncGenerator<ModelPart> {
       requests.push(request);
-      const { reasoning = [], text = [], calls = [], hang = false } = script.shift() ?? { text: ['Done.'] };
+      const { reasoning = [], text = [], calls = [], hang, fails } = script.shift() ?? { text: ['Done.'] };
+      if (fails === true) throw new Error('The model is gone.');
       for (const piece of reasoning) yield { type: 'reasoning', text: piece };
       for (const piece of text) yield { type: 'text', text: piece };
-      if (hang) await untilReleased(hanging, signal);
+      if (hang === true) await untilReleased(hanging, signal);
       if (signal.aborted) return;
       for (const { id, name, arguments: args } of calls) {
         yield { type: 'tool_call', id, name, arguments: JSON.stringify(args) };

@@ -5,10 +5,11 @@ import { type ConformanceWorld } from '../../support/plugins/conformance/conform
 import { interactiveCases } from '../../support/plugins/conformance/interactiveCases.ts';
 import { queryCases } from '../../support/plugins/conformance/queryCases.ts';
 import { streamCases } from '../../support/plugins/conformance/streamCases.ts';
+import { turnCases } from '../../support/plugins/conformance/turnCases.ts';
 import { createPluginWorld } from '../../support/plugins/pluginWorld.ts';
 import { runs } from '../../support/runs.ts';
 
-const cases = [...baseCases, ...streamCases, ...interactiveCases, ...queryCases];
+const cases = [...baseCases, ...streamCases, ...interactiveCases, ...queryCases, ...turnCases];
 
 async function begin(how: 'attach' | 'spawn'): Promise<ConformanceWorld & { readonly errors: readonly string[] }> {
   const world = await createPluginWorld();

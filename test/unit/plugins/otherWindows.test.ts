@@ -100,6 +100,26 @@ test('a conversation that a plugin’s query opened is closed when nobody needs 
   await expect.poll(closed, { interval: 5 }).toBeUndefined();
 });
 
+test('a feed has each event once, although its source changes from this window’s log to the file and back', async () => {
+  const world = await createPluginWorld();
+  const id = await world.conversation();
+  const used = await world.shared.feeds.use(id);
+  if (!used.ok) throw new Error(used.failure.message);
+  world.hold(used.value);
+  const { feed } = used.value;
+  const seqs: number[] = [];
+  world.hold(feed.onEvent(({ seq }) => seqs.push(seq)));
+  const appendHere = () => world.earshot.get(id)?.log.append({ type: 'title_set', title: 'Here' });
+  await appendHere();
+  await world.earshot.close(id);
+  expect(await world.shared.ports.library.rename(id, 'Not live')).toMatchObject({ ok: true });
+  await expect.poll(() => feed.lastSeq, { interval: 5 }).toBe(3);
+  await world.earshot.open(id);
+  await appendHere();
+  await expect.poll(() => feed.lastSeq, { interval: 5 }).toBe(4);
+  expect(seqs).toEqual([2, 3, 4]);
+});
+
 test('a deleted conversation ends its subscription with an error; one to all goes on', async () => {
   const world = await createPluginWorld();
   const id = await world.conversation();

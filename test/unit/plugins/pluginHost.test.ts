@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { attachPlugin } from '../../../src/plugins/client/pluginClient.ts';
 import { type Program } from '../../../src/protocol/plugin.ts';
@@ -251,6 +253,16 @@ test('lines that follow attach at once wait for the user', async () => {
   expect(plugin.received.map(({ type }) => type)).toEqual(['init', 'config']);
   plugin.destroy();
   await plugin.closed;
+});
+
+test('a program that sends everything at once and closes its half still gets the answers', async () => {
+  const world = await createPluginWorld();
+  const socket = connect({ path: world.listener.path, allowHalfOpen: true });
+  const lines = [{ type: 'attach', name: 'tea', version: '1' }, { type: 'list_conversations' }, { type: 'exit' }];
+  socket.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const types: unknown[] = [];
+  for await (const line of createInterface({ input: socket })) types.push((JSON.parse(line) as { type: unknown }).type);
+  expect(types).toEqual(['init', 'conversations']);
 });
 
 test('the typed client attaches to a window: requests resolve or reject, events arrive, shutdown ends it', async () => {

@@ -1,90 +1,71 @@
-// Every JSON example of the seed `rfd-d18-plugin-subscriptions-and-query-delegation.md`, with ids, times and elided texts put in.
+// Every JSON example of the seed of program plugins: requests are accepted as they stand, answers have every field printed there.
 import { expect, test } from 'vitest';
+import { type HostMessage } from '../../../src/protocol/plugin.ts';
+import { answer, defineTool } from '../../../src/tools/defineTool.ts';
 import { createPluginWorld } from '../../support/plugins/pluginWorld.ts';
+import { seedExamples } from '../../support/plugins/seedExamples.ts';
+
+type Name = keyof typeof seedExamples;
+
+const CONVERSATION = '17127583920';
+
+const cargoCheck = defineTool({
+  name: 'cargo_check',
+  description: 'Checks.',
+  effect: 'execute',
+  arguments: {},
+  run: async () => answer('No errors.'),
+});
 
 test('the requests of the seed are accepted as they stand, and the answers have every field printed there', async () => {
+  const question = { question: 'Which file?', options: ['a.rs', 'b.rs'] };
   const world = await createPluginWorld({
     answers: [
-      {
-        text: ["Here's what I found..."],
-        calls: [{ id: 'tc_1', name: 'run_command', arguments: { command: 'true' } }],
-      },
-      { calls: [{ id: 'tc_2', name: 'ask_user', arguments: { question: 'Which file?', options: ['a.rs', 'b.rs'] } }] },
+      { text: ["Here's what I found..."], calls: [{ id: 'tc_1', name: 'cargo_check', arguments: {} }] },
+      { calls: [{ id: 'tc_2', name: 'ask_user', arguments: question }] },
       { text: ['Done.'] },
       { text: ['{"summary":"It does nothing."}'] },
     ],
   });
+  world.hold(world.earshot.tools.register([cargoCheck]));
   const conversation = await world.conversation();
   const plugin = await world.attach('tea', { approve: true });
+  const shown = new Set<Name>();
+  /** An example with this conversation's id and other ids put in. */
+  const example = (name: Name, ids: Readonly<Record<string, string>> = {}): object => {
+    shown.add(name);
+    const text = Object.entries({ [CONVERSATION]: conversation, ...ids }).reduce<string>(
+      (all, [printed, own]) => all.replaceAll(`"${printed}"`, JSON.stringify(own)),
+      seedExamples[name],
+    );
+    return JSON.parse(text) as object;
+  };
+  const expectExample = (message: HostMessage, name: Name, ids?: Readonly<Record<string, string>>) =>
+    expect(message).toMatchObject(example(name, ids));
 
-  plugin.send({
-    type: 'subscribe',
-    sub_id: 'chat-main',
-    conversation,
-    events: ['chat_response', 'tool_call_request', 'tool_call_response'],
-  });
-  expect(await plugin.next('subscribed')).toMatchObject({ type: 'subscribed', sub_id: 'chat-main' });
-
-  plugin.send({ type: 'query', conversation, content: 'What files changed?' });
-  expect(await plugin.next('query_started')).toMatchObject({ type: 'query_started', conversation });
-  expect(await plugin.event(({ seq }) => seq !== undefined)).toMatchObject({
-    type: 'event',
-    sub_id: 'chat-main',
-    data: { timestamp: expect.any(String) as string, type: 'chat_response', message: "Here's what I found..." },
-  });
-
-  expect(await plugin.event(({ respond }) => respond === 'tool_approval')).toMatchObject({
-    type: 'event',
-    sub_id: 'chat-main',
-    respond: 'tool_approval',
-    data: { type: 'tool_call_request', id: 'tc_1', name: 'run_command', arguments: { command: 'true' } },
-  });
-  plugin.send({
-    type: 'respond',
-    sub_id: 'chat-main',
-    respond: 'tool_approval',
-    tool_call_id: 'tc_1',
-    action: 'approve',
-  });
-
+  plugin.send(example('subscribe'));
+  expectExample(await plugin.next('subscribed'), 'subscribed');
+  plugin.send(example('query'));
+  expectExample(await plugin.next('query_started'), 'queryStarted');
+  const answered = await plugin.event(({ seq }) => seq !== undefined);
+  expectExample(answered, 'chatResponse', { '...': String(answered.data['timestamp']) });
+  expectExample(await plugin.event(({ respond }) => respond === 'tool_approval'), 'toolApproval');
+  plugin.send(example('approve'));
   const inquiry = await plugin.event(({ respond }) => respond === 'inquiry');
-  expect(inquiry).toMatchObject({
-    type: 'event',
-    sub_id: 'chat-main',
-    respond: 'inquiry',
-    data: {
-      type: 'inquiry_request',
-      id: expect.any(String) as string,
-      question: 'Which file?',
-      options: ['a.rs', 'b.rs'],
-    },
-  });
-  plugin.send({
-    type: 'respond',
-    sub_id: 'chat-main',
-    respond: 'inquiry',
-    inquiry_id: inquiry.data['id'],
-    answer: 'a.rs',
-  });
-  expect(await plugin.event(({ data }) => data.type === 'query_complete')).toMatchObject({
-    type: 'event',
-    sub_id: 'chat-main',
-    data: { type: 'query_complete' },
-  });
+  const ids = { inq_1: String(inquiry.data['id']) };
+  expectExample(inquiry, 'inquiry', ids);
+  plugin.send(example('answer', ids));
+  expectExample(await plugin.event(({ data }) => data.type === 'query_complete'), 'queryComplete');
 
-  plugin.send({
-    type: 'query',
-    conversation,
-    content: 'Summarize this file',
-    attachments: [{ type: 'file_content', path: 'src/main.rs', content: 'fn main() {}' }],
-    schema: { type: 'object', properties: { summary: { type: 'string' } }, required: ['summary'] },
-  });
-  expect(await plugin.next('query_started')).toMatchObject({ type: 'query_started', conversation });
-  expect(await plugin.event(({ data }) => data.type === 'query_complete')).toMatchObject({
-    data: { type: 'query_complete', data: { summary: 'It does nothing.' } },
-  });
-
-  plugin.send({ type: 'unsubscribe', sub_id: 'chat-main' });
-  expect(await plugin.next('unsubscribed')).toMatchObject({ type: 'unsubscribed', sub_id: 'chat-main' });
+  plugin.send(example('structuredQuery'));
+  expectExample(await plugin.next('query_started'), 'queryStarted');
+  const complete = await plugin.event(({ data }) => data.type === 'query_complete');
+  expectExample(complete, 'queryComplete');
+  expect(complete.data['data']).toEqual({ summary: 'It does nothing.' });
+  plugin.send(example('unsubscribe'));
+  expectExample(await plugin.next('unsubscribed'), 'unsubscribed');
   expect(plugin.received.filter(({ type }) => type === 'error')).toEqual([]);
+  const log = await world.headless.events(conversation);
+  expect([log.includes('"content":"No errors."'), log.includes('"answer":"a.rs"')]).toEqual([true, true]);
+  expect([...shown].sort()).toEqual(Object.keys(seedExamples).sort());
 });

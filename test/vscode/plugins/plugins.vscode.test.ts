@@ -9,6 +9,7 @@ import { type ConformanceWorld } from '../../support/plugins/conformance/conform
 import { interactiveCases } from '../../support/plugins/conformance/interactiveCases.ts';
 import { queryCases } from '../../support/plugins/conformance/queryCases.ts';
 import { streamCases } from '../../support/plugins/conformance/streamCases.ts';
+import { turnCases } from '../../support/plugins/conformance/turnCases.ts';
 import { attachRaw, type Relay, startRelay } from '../../support/plugins/rawPlugin.ts';
 import { runs } from '../../support/runs.ts';
 import { folder, setting, useListening } from '../../support/vscode/listeningConversation.ts';
@@ -65,13 +66,16 @@ describe('program plugins', () => {
     },
     script: (...answers) => {
       const isOver = answers.every(({ calls = [] }) => calls.length > 0);
-      listening.server.restart(...answers, ...(isOver ? [{ text: ['Done.'] }] : []));
+      const played = answers.map(({ fails, ...answer }) =>
+        fails === true ? { refuse: { status: 400, message: 'The model is gone.' } } : answer,
+      );
+      listening.server.restart(...played, ...(isOver ? [{ text: ['Done.'] }] : []));
     },
     release: () => listening.server.release(),
   };
 
   // The unit tests run all of them by day.
-  const cases = [...baseCases, ...streamCases, ...interactiveCases, ...queryCases];
+  const cases = [...baseCases, ...streamCases, ...interactiveCases, ...queryCases, ...turnCases];
   for (const { title, run } of cases.filter((_, index) => index % runs(6, 1) === 0)) it(title, () => run(world));
 
   it('rights of workspace settings do not count', async () => {
