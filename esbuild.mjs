@@ -48,7 +48,7 @@ export const host = {
 /** @type {esbuild.BuildOptions & { metafile: true }} */
 export const page = {
   ...common,
-  entryPoints: { chat: 'src/webview/main.tsx', web: 'src/webview/web/main.tsx' },
+  entryPoints: { chat: 'src/webview/main.tsx', web: 'src/webview/web/main.tsx', agents: 'src/webview/agents/main.tsx' },
   outdir: `${output}/webview`,
   format: 'esm',
   splitting: true,

@@ -170,6 +170,8 @@ export class Hub implements Disposable {
     this.dispose();
     await this.#link?.close();
     await this.#context.writer.close();
+    // What the disk refused is undone by then.
+    await new Promise((resolve) => setImmediate(resolve));
     this.#keepDirectory(this.#context.directory, this.#context.writer.lengths);
     this.#index.close();
   }

@@ -125,7 +125,10 @@ function parseParams<T>(schema: z.ZodType<T>, params: unknown): T {
   throw new JsonRpcError(INVALID_PARAMS, `${field}: ${issue?.message ?? 'not valid'}`);
 }
 
-function listAgents({ directory, pushes, link }: HubContext): { agents: readonly object[] } {
+/** Unread messages of an agent are counted up to this. */
+const MOST_UNREAD = 1000;
+
+function listAgents({ directory, pushes, link, index }: HubContext): { agents: readonly object[] } {
   const own = [...directory.agents.values()].map(({ name, role, module, display, lastSeen }) => ({
     agent_id: name,
     role,
@@ -133,6 +136,7 @@ function listAgents({ directory, pushes, link }: HubContext): { agents: readonly
     display,
     live: directory.sessionsOf(name).some(({ id }) => pushes.isLive(id)),
     last_seen_at: new Date(lastSeen).toISOString(),
+    unread: index().unreadMentions(name, MOST_UNREAD),
   }));
   return { agents: [...own, ...(link()?.agents() ?? [])] };
 }

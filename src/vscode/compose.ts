@@ -18,6 +18,7 @@ import { composeHub, offerMessageTools } from './compose/hub.ts';
 import { composeMcp } from './compose/mcp.ts';
 import { composeModels } from './compose/models.ts';
 import { composeNotifications } from './compose/notifications.ts';
+import { composeAgents } from './compose/agents.ts';
 import { composePlugins } from './compose/plugins.ts';
 import { composeStorage } from './compose/storage.ts';
 import { composeTools } from './compose/tools.ts';
@@ -129,6 +130,7 @@ export function compose(
       chat.refresh();
     }),
   );
+  const agents = composeAgents(window, { hub, earshot, chat, reveal: () => page.view.reveal() });
   const plugins = composePlugins(window, {
     earshot,
     frontends: frontends.all,
@@ -150,6 +152,7 @@ export function compose(
       ...mcp.commands,
       ...messaging.commands,
       ...plugins.commands,
+      ...agents.commands,
       ...notifications.commands,
       ...completing.commands,
       ...firstMinutes(page.view, chat),

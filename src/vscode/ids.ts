@@ -57,6 +57,7 @@ export const COMMANDS = {
   restartPlugin: 'earshot.restartPlugin',
   showPluginLog: 'earshot.showPluginLog',
   openWebChat: 'earshot.openWebChat',
+  showAgents: 'earshot.showAgents',
 } as const;
 export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
 
@@ -65,6 +66,10 @@ export const CHAT_VIEW = 'earshot.chat';
 export const MCP_VIEW = 'earshot.mcp';
 /** The context key that is set while an MCP server is configured. */
 export const HAS_MCP_SERVERS = 'earshot.hasMcpServers';
+export const AGENTS_CONTAINER = 'earshot-agents';
+export const AGENTS_VIEW = 'earshot.agents';
+/** The context key that is set while this window is on a hub. */
+export const ON_HUB = 'earshot.onHub';
 export const PLUGINS_VIEW = 'earshot.plugins';
 /** The context key that says whether there are program plugins to show. */
 export const HAS_PLUGINS = 'earshot.hasPlugins';

@@ -78,12 +78,22 @@ export class WebChat {
     this.#pages.set(page, { session });
     this.#dropOldest();
     this.#readSettings();
-    const connected = session.connect(sink, known === undefined ? 0 : since);
+    let isOpen = true;
+    let connected: Disposable | undefined;
+    const connect = () => {
+      if (isOpen) connected = session.connect(sink, known === undefined ? 0 : since);
+    };
     if (known === undefined && /^\w{1,100}$/.test(conversation)) {
-      session.show(conversation).catch((error: unknown) => this.#client.log('error', describeError(error)));
-    }
+      // Nothing before it is shown: an empty chat in between would take away what the user is typing.
+      session
+        .show(conversation)
+        .catch((error: unknown) => this.#client.log('error', describeError(error)))
+        .finally(connect)
+        .catch((error: unknown) => this.#client.log('error', describeError(error)));
+    } else connect();
     return toDisposable(() => {
-      connected.dispose();
+      isOpen = false;
+      connected?.dispose();
       if (session.isConnected || this.#pages.get(page)?.session !== session) return;
       const leaving = realClock.after(KEPT_MILLISECONDS, () => this.#drop(page));
       this.#pages.set(page, { session, leaving });

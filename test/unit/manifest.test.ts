@@ -12,7 +12,15 @@ import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
 import { watchTool } from '../../src/tools/watch.ts';
 import { contributedTexts, withContributions } from '../../src/vscode/contributions/manifest.ts';
 import { kindProperties, levelProperties, toolProperties } from '../../src/vscode/contributions/settingProperties.ts';
-import { CHAT_VIEW, COMMANDS, MCP_VIEW, PLUGINS_VIEW, VIEW_CONTAINER } from '../../src/vscode/ids.ts';
+import {
+  AGENTS_CONTAINER,
+  AGENTS_VIEW,
+  CHAT_VIEW,
+  COMMANDS,
+  MCP_VIEW,
+  PLUGINS_VIEW,
+  VIEW_CONTAINER,
+} from '../../src/vscode/ids.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -115,6 +123,7 @@ test('the endpoint is a machine setting and not read from an untrusted workspace
 
 test('package.json contributes the views that the code registers', () => {
   expect(views[VIEW_CONTAINER]?.map(({ id }) => id)).toEqual([CHAT_VIEW, MCP_VIEW, PLUGINS_VIEW]);
+  expect(views[AGENTS_CONTAINER]?.map(({ id }) => id)).toEqual([AGENTS_VIEW]);
 });
 
 test('the lock file contains no download addresses', () => {

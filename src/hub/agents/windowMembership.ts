@@ -1,5 +1,5 @@
 // A window's part in the hub of its folder: it serves the hub if nobody else does, and its conversations are agents there.
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../../base/clock.ts';
@@ -16,6 +16,7 @@ import { ADDRESS_FILE, startHubServer } from '../hubServer.ts';
 import { joinByServer } from '../nats/join.ts';
 import { type JoinInput, settingLabel } from '../nats/joinOptions.ts';
 import { ConversationAgents } from './conversationAgents.ts';
+import { UserAgent } from './userAgent.ts';
 
 /** The pid in `hub.json` of a hub that a forwarded socket leads to. */
 const ELSEWHERE = 0;
@@ -48,6 +49,8 @@ export interface Membership {
 
 export interface WindowMembership {
   readonly agents: ConversationAgents;
+  /** The user as an agent, from the first call on. */
+  user(): UserAgent;
   readonly member: HubMember;
   readonly link: LinkWatch;
   /** Asks the hub once. Undefined: nobody serves it at this moment. */
@@ -94,18 +97,22 @@ export async function joinAsWindow(
   deps: MembershipDeps & { readonly role: string; toScope(path: string): string },
 ): Promise<WindowMembership> {
   const { folder, member, link } = await joinHub(deps);
-  const agents = new ConversationAgents({
-    ...deps,
-    folder,
-    onAbsent: () => void member.look().catch((error: unknown) => deps.report('the hub could not be taken over', error)),
-  });
+  const onAbsent = () =>
+    void member.look().catch((error: unknown) => deps.report('the hub could not be taken over', error));
+  const agents = new ConversationAgents({ ...deps, folder, onAbsent });
+  let user: UserAgent | undefined;
   return {
     agents,
     member,
     link,
     readState: () => readHubState(deps.files, folder),
+    user: () => {
+      user ??= new UserAgent({ ...deps, folder, userName: userInfo().username, onAbsent });
+      return user;
+    },
     close: async () => {
       link.dispose();
+      user?.dispose();
       agents.dispose();
       await member.close();
     },

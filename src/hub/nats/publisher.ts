@@ -20,6 +20,7 @@ interface Waiting {
   readonly data: Uint8Array;
   /** The `Nats-Msg-Id`. */
   readonly id: string;
+  /** By the monotonic clock: that of the machine may jump. */
   readonly since: number;
   resolve(acknowledged: Acknowledged): void;
   reject(error: Error): void;
@@ -57,7 +58,7 @@ export class Publisher implements Disposable {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     return new Promise((resolve, reject) => {
       const token = String(this.#next++);
-      this.#waiting.set(token, { subject, data, id, since: this.#clock.now(), resolve, reject });
+      this.#waiting.set(token, { subject, data, id, since: performance.now(), resolve, reject });
       if (this.#unsent.push(token) === 1) setImmediate(() => this.#flush());
       this.#timer ??= this.#clock.after(this.#timeout, () => this.#checkTime());
     });
@@ -106,7 +107,7 @@ export class Publisher implements Disposable {
     this.#timer = undefined;
     const [oldest] = this.#waiting.values();
     if (oldest === undefined) return;
-    const left = oldest.since + this.#timeout - this.#clock.now();
+    const left = oldest.since + this.#timeout - performance.now();
     if (left > 0) this.#timer = this.#clock.after(left, () => this.#checkTime());
     else this.#end(new Error('the server did not acknowledge a message in time'));
   }

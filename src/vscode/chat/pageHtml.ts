@@ -1,6 +1,8 @@
 // The HTML of the chat page: scripts by nonce, styles and fonts only from the extension's folders.
 
 export interface PageHtmlOptions {
+  /** Default: the chat. */
+  readonly page?: 'agents';
   /** Where styles, fonts and images may come from. */
   readonly source: string;
   readonly nonce: string;
@@ -24,7 +26,7 @@ const STYLES = [
   'pending.css',
 ];
 
-export function pageHtml({ source, nonce, language, bundle, uri }: PageHtmlOptions): string {
+export function pageHtml({ page, source, nonce, language, bundle, uri }: PageHtmlOptions): string {
   const policy = [
     `default-src 'none'`,
     `script-src 'nonce-${nonce}'`,
@@ -38,13 +40,13 @@ export function pageHtml({ source, nonce, language, bundle, uri }: PageHtmlOptio
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
-${STYLES.map((name) => `<link rel="stylesheet" href="${uri('media', name)}">`).join('\n')}
+${[...STYLES, ...(page === undefined ? [] : [`${page}.css`])].map((name) => `<link rel="stylesheet" href="${uri('media', name)}">`).join('\n')}
 <title>Earshot</title>
 </head>
 <body>
 <div id="root"></div>
 <script type="application/json" id="l10n">${JSON.stringify(bundle).replaceAll('<', '\\u003c')}</script>
-<script type="module" nonce="${nonce}" src="${uri('dist', 'webview', 'chat.js')}"></script>
+<script type="module" nonce="${nonce}" src="${uri('dist', 'webview', `${page ?? 'chat'}.js`)}"></script>
 </body>
 </html>`;
 }

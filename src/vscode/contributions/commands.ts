@@ -74,6 +74,7 @@ const CONTRIBUTIONS: Readonly<Record<CommandId, CommandContribution>> = {
   [COMMANDS.approvePlugin]: { title: 'Approve Program Plugin…', icon: 'verified' },
   [COMMANDS.stopPlugin]: { title: 'Stop Program Plugin', icon: 'debug-stop' },
   [COMMANDS.restartPlugin]: { title: 'Restart Program Plugin', icon: 'debug-restart' },
+  [COMMANDS.showAgents]: { title: 'Show Agents', icon: 'organization' },
   [COMMANDS.openWebChat]: { title: 'Open Web Chat', icon: 'globe' },
   [COMMANDS.showPluginLog]: { title: 'Show Log of Program Plugin', icon: 'output' },
 };

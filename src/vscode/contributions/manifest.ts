@@ -1,11 +1,14 @@
 // package.json with everything that is generated from the code: commands, menus, settings and views; its texts are in package.nls.json.
 import {
+  AGENTS_CONTAINER,
+  AGENTS_VIEW,
   CHAT_VIEW,
   HAS_MCP_SERVERS,
   HAS_PLUGINS,
   MCP_VIEW,
   NOTIFICATIONS_CONTAINER,
   NOTIFICATIONS_VIEW,
+  ON_HUB,
   PLUGINS_VIEW,
   VIEW_CONTAINER,
 } from '../ids.ts';
@@ -53,7 +56,10 @@ function contributions(): object {
   return {
     viewsContainers: {
       secondarySidebar: [{ id: VIEW_CONTAINER, title: 'Earshot', icon }],
-      panel: [{ id: NOTIFICATIONS_CONTAINER, title: 'Earshot Notifications', icon: '$(bell)' }],
+      panel: [
+        { id: NOTIFICATIONS_CONTAINER, title: 'Earshot Notifications', icon: '$(bell)' },
+        { id: AGENTS_CONTAINER, title: 'Earshot Agents', icon: '$(organization)' },
+      ],
     },
     views: {
       [VIEW_CONTAINER]: [
@@ -62,6 +68,7 @@ function contributions(): object {
         { id: PLUGINS_VIEW, name: 'Program Plugins', when: HAS_PLUGINS, visibility: 'collapsed', icon },
       ],
       [NOTIFICATIONS_CONTAINER]: [{ id: NOTIFICATIONS_VIEW, name: 'Notifications', icon: '$(bell)' }],
+      [AGENTS_CONTAINER]: [{ id: AGENTS_VIEW, name: 'Agents', type: 'webview', icon: '$(organization)', when: ON_HUB }],
     },
     commands: contributedCommands(),
     configuration: { title: 'Earshot', properties: contributedSettings() },

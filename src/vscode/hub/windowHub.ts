@@ -11,6 +11,7 @@ import {
   type OutgoingMessage,
   type SentMessage,
 } from '../../core/ports/agentHub.ts';
+import { type UserAgent } from '../../hub/agents/userAgent.ts';
 import { type WindowMembership } from '../../hub/agents/windowMembership.ts';
 import { type HubState } from '../../hub/client/hubState.ts';
 import { type HubMessage, type LinkHealth } from '../../protocol/hub.ts';
@@ -112,6 +113,16 @@ export class WindowHub implements AgentHub, Disposable {
       this.#members.delete(member);
       member.agent?.dispose();
     });
+  }
+
+  /** Those of this window that are agents, or will be. */
+  get conversations(): readonly string[] {
+    return [...this.#members].map(({ conversation }) => conversation.id);
+  }
+
+  /** The user as an agent, from the first call on; undefined while this window is not on a hub. */
+  user(): UserAgent | undefined {
+    return this.#joined?.membership.user();
   }
 
   nameOf(conversation: string): string | undefined {

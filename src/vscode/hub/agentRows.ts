@@ -1,0 +1,123 @@
+// What the hub lists, as the Agents view shows it: joined with the conversations of this window.
+import { type Notification } from '../../protocol/notification.ts';
+import { type HubMessage, type HubThread } from '../../protocol/hub.ts';
+import {
+  type AgentMessageView,
+  type AgentsState,
+  type AgentView,
+  type ThreadView,
+} from '../../protocol/page/agentsView.ts';
+import { type UserAgent, type UserAgentRow, USER_ROLE } from '../../hub/agents/userAgent.ts';
+
+/** The page gets this much of a message; agents read the rest. */
+const LONGEST_TEXT = 20_000;
+const MOST_AGENTS = 200;
+
+/** A conversation of this window that is an agent. */
+export interface LiveAgent {
+  readonly conversation: string;
+  readonly title: string;
+  readonly activity?: AgentView['activity'];
+  /** Notifications that its model has not received. */
+  readonly pending: readonly Notification[];
+}
+
+/** By the agent's name. */
+export type LiveAgents = () => ReadonlyMap<string, LiveAgent>;
+
+/** What the view shows now, with one thread open. Rejects while the hub cannot be reached. */
+export async function readAgents(agent: UserAgent, wanted: string | null, live: LiveAgents): Promise<AgentsState> {
+  const { agents, threads, health } = await agent.overview();
+  const me = agent.name ?? '';
+  const thread = threads.find(({ thread_id: id }) => id === wanted);
+  const messages = thread === undefined ? [] : await agent.readThread(thread.thread_id);
+  const { server, not_sent: notSent = 0, stream_full: full = false } = health;
+  return {
+    hub: 'connected',
+    me,
+    agents: viewAgents(agents, me, live),
+    threads: threads.map((one) => viewThread(one, one === thread)),
+    thread:
+      thread === undefined
+        ? null
+        : { id: thread.thread_id, messages: messages.map((one) => viewMessage(one, me, live)) },
+    machines:
+      server === undefined
+        ? null
+        : { state: server.state, ...(server.error !== undefined && { error: server.error }), notSent, full },
+  };
+}
+
+/** The user first, then conversations of this window, then whoever is connected. */
+function viewAgents(agents: readonly UserAgentRow[], me: string, live: LiveAgents): AgentView[] {
+  const here = live();
+  const views = agents.map((row): AgentView => {
+    const { agent_id: name, role, display, machine, last_seen_at: lastSeen, unread } = row;
+    const own = machine === undefined ? here.get(name) : undefined;
+    const waiting = own?.pending.reduce((sum, one) => sum + messagesOf(one).length, 0) ?? unread;
+    return {
+      name,
+      role,
+      display: own?.title ?? display,
+      kind: kindOf(row, me, own !== undefined),
+      ...(machine !== undefined && { machine }),
+      live: row.live,
+      lastSeen,
+      ...(waiting !== undefined && { unread: waiting }),
+      ...(own && { conversation: own.conversation }),
+      ...(own?.activity !== undefined && { activity: own.activity }),
+    };
+  });
+  const rank = ({ kind, live: isLive }: AgentView) => (kind === 'me' ? 0 : kind === 'here' ? 1 : isLive ? 2 : 3);
+  return views
+    .toSorted((one, other) => rank(one) - rank(other) || one.name.localeCompare(other.name))
+    .slice(0, MOST_AGENTS);
+}
+
+function kindOf({ agent_id: name, role, machine }: UserAgentRow, me: string, isHere: boolean): AgentView['kind'] {
+  if (machine !== undefined) return 'remote';
+  if (name === me) return 'me';
+  if (role === USER_ROLE) return 'user';
+  return isHere ? 'here' : 'other';
+}
+
+/** `shown`: its messages are being read now. */
+function viewThread(thread: HubThread, shown: boolean): ThreadView {
+  const {
+    thread_id: id,
+    title,
+    message_count: messages,
+    unread_count: unread,
+    last_sender,
+    preview,
+    last_activity,
+  } = thread;
+  return { id, title, messages, unread: shown ? 0 : unread, lastSender: last_sender, preview, at: last_activity };
+}
+
+function viewMessage(message: HubMessage, me: string, live: LiveAgents): AgentMessageView {
+  const { message_id: id, author, body, deleted, updated_at: edited, created_at: at, refs, scopes } = message;
+  const { content } = body;
+  return {
+    id,
+    author: author.name,
+    ...(author.machine !== undefined && { machine: author.machine }),
+    own: author.agent_id === me && author.machine === undefined,
+    format: body.format,
+    text: content.length > LONGEST_TEXT ? `${content.slice(0, LONGEST_TEXT)}…` : content,
+    deleted,
+    edited: edited !== undefined && !deleted,
+    at,
+    mentions: refs.filter(({ type }) => type === 'mention').map(({ value }) => value),
+    scopes: scopes.map(({ type, value }) => `${type}:${value}`),
+    pendingIn: [...live()]
+      .filter(([, { pending }]) => pending.some((one) => messagesOf(one).includes(id)))
+      .map(([name, { title }]) => (title === '' ? name : title)),
+  };
+}
+
+/** The messages that a pending notification is about. */
+function messagesOf({ kind, data }: Notification): readonly unknown[] {
+  const ids = kind.source === 'message' && kind.name === 'received' ? data?.['messages'] : undefined;
+  return Array.isArray(ids) ? ids : [];
+}

@@ -1,0 +1,185 @@
+// The Agents view: serves its page, reads the hub as the user while it is visible, and sends what the user writes.
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import { type Clock } from '../../base/clock.ts';
+import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { describeError } from '../../base/errors.ts';
+import { type Event } from '../../base/emitter.ts';
+import { type Logger } from '../../core/ports/ports.ts';
+import { type UserAgent } from '../../hub/agents/userAgent.ts';
+import { describeIssue } from '../../protocol/describeIssue.ts';
+import {
+  type AgentsState,
+  type FromAgentsPage,
+  fromAgentsPageSchema,
+  type ToAgentsPage,
+} from '../../protocol/page/agentsView.ts';
+import { pageHtml } from '../chat/pageHtml.ts';
+import { type LiveAgents, readAgents } from './agentRows.ts';
+
+/** Who is connected has no event. */
+const LOOK_EVERY = 5000;
+/** Messages come in bursts. */
+const REFRESH_AFTER = 100;
+
+export interface AgentsViewDeps {
+  readonly extension: vscode.Uri;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly hub: {
+    readonly isOn: boolean;
+    readonly onDidChange: Event<void>;
+    /** The user as an agent; undefined while this window is not on a hub. */
+    user(): UserAgent | undefined;
+  };
+  readonly live: LiveAgents;
+  /** Something that `live` shows may have changed. */
+  readonly onDidChangeLive: Event<unknown>;
+  openConversation(id: string): Promise<void>;
+}
+
+export class AgentsView implements vscode.WebviewViewProvider, Disposable {
+  readonly #deps: AgentsViewDeps;
+  #held: DisposableStore | undefined;
+  #user: { readonly agent: UserAgent; readonly held: DisposableStore } | undefined;
+  #view: vscode.WebviewView | undefined;
+  #thread: string | null = null;
+  #soon: Disposable | undefined;
+  #refreshing: Promise<void> = Promise.resolve();
+
+  constructor(deps: AgentsViewDeps) {
+    this.#deps = deps;
+  }
+
+  resolveWebviewView(view: vscode.WebviewView): void {
+    const { extension, logger, hub, onDidChangeLive } = this.#deps;
+    this.#held?.dispose();
+    const held = new DisposableStore();
+    this.#held = held;
+    this.#view = view;
+    view.webview.options = {
+      enableScripts: true,
+      localResourceRoots: [vscode.Uri.joinPath(extension, 'dist', 'webview'), vscode.Uri.joinPath(extension, 'media')],
+    };
+    held.add(
+      view.webview.onDidReceiveMessage((message: unknown) => {
+        const parsed = fromAgentsPageSchema.safeParse(message);
+        if (!parsed.success) logger.warn(`the Agents view sent an invalid message: ${describeIssue(parsed.error)}`);
+        else void this.#handle(parsed.data).catch((error: unknown) => logger.error('the Agents view failed', error));
+      }),
+    );
+    held.add(hub.onDidChange(() => this.#refreshSoon()));
+    held.add(onDidChangeLive(() => this.#refreshSoon()));
+    held.add(view.onDidChangeVisibility(() => this.#refreshSoon()));
+    held.add(
+      view.onDidDispose(() => {
+        if (this.#held !== held) return;
+        this.#view = undefined;
+        this.#held = undefined;
+        held.dispose();
+      }),
+    );
+    view.webview.html = pageHtml({
+      page: 'agents',
+      source: view.webview.cspSource,
+      nonce: randomBytes(18).toString('base64'),
+      language: vscode.env.language,
+      bundle: vscode.l10n.bundle ?? {},
+      uri: (...path) => view.webview.asWebviewUri(vscode.Uri.joinPath(extension, ...path)).toString(),
+    });
+  }
+
+  dispose(): void {
+    this.#soon?.dispose();
+    this.#held?.dispose();
+    this.#user?.held.dispose();
+  }
+
+  async #handle(message: FromAgentsPage): Promise<void> {
+    switch (message.type) {
+      case 'ready':
+        return this.#refresh();
+      case 'open_thread':
+        this.#thread = message.thread;
+        return this.#refresh();
+      case 'send':
+        return this.#send(message);
+      case 'open_conversation':
+        return this.#deps.openConversation(message.id);
+      case 'failed':
+        this.#deps.logger.error(`the Agents view failed: ${message.message}`);
+    }
+  }
+
+  async #send({ thread, title, text, mentions, files }: Extract<FromAgentsPage, { type: 'send' }>): Promise<void> {
+    try {
+      const agent = this.#follow();
+      if (agent === undefined) throw new Error(vscode.l10n.t('This window is not on the hub.'));
+      this.#thread = await agent.send({
+        content: text,
+        mentions,
+        scopes: files.map((value) => ({ type: 'file', value })),
+        ...(thread === null ? { title: title === '' ? firstLine(text) : title } : { thread }),
+      });
+    } catch (error) {
+      this.#post({ type: 'not_sent', text, problem: describeError(error) });
+    }
+    await this.#refresh();
+  }
+
+  #refreshSoon(after = REFRESH_AFTER): void {
+    if (this.#view?.visible !== true) return;
+    this.#soon ??= this.#deps.clock.after(after, () => {
+      this.#soon = undefined;
+      void this.#refresh().catch((error: unknown) => this.#deps.logger.error('agents could not be listed', error));
+    });
+  }
+
+  /** One after the other, so that an older state never replaces a newer one. */
+  #refresh(): Promise<void> {
+    this.#refreshing = this.#refreshing.then(async () => {
+      this.#post({ type: 'agents', state: await this.#read() });
+      this.#soon?.dispose();
+      this.#soon = undefined;
+      this.#refreshSoon(LOOK_EVERY);
+    });
+    return this.#refreshing;
+  }
+
+  async #read(): Promise<AgentsState> {
+    const agent = this.#follow();
+    const none = { me: agent?.name ?? '', agents: [], threads: [], thread: null, machines: null };
+    if (agent === undefined) return { hub: this.#deps.hub.isOn ? 'connecting' : 'off', ...none };
+    try {
+      return await readAgents(agent, this.#thread, this.#deps.live);
+    } catch (error) {
+      this.#deps.logger.info(`the Agents view waits for the hub: ${describeError(error)}`);
+      return { hub: 'connecting', ...none };
+    }
+  }
+
+  /** The user's agent of the hub that this window is on now. */
+  #follow(): UserAgent | undefined {
+    const agent = this.#deps.hub.user();
+    if (agent === this.#user?.agent) return agent;
+    this.#user?.held.dispose();
+    this.#user = undefined;
+    if (agent === undefined) return undefined;
+    const held = new DisposableStore();
+    held.add(agent.onMessage(() => this.#refreshSoon()));
+    held.add(agent.onState(() => this.#refreshSoon()));
+    this.#user = { agent, held };
+    return agent;
+  }
+
+  #post(message: ToAgentsPage): void {
+    void Promise.resolve(this.#view?.webview.postMessage(message)).catch((error: unknown) =>
+      this.#deps.logger.error('the Agents view cannot be reached', error),
+    );
+  }
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? '';
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}

@@ -1,0 +1,213 @@
+// The Agents view: who is there, threads, and one thread to read and write in.
+import { useState } from 'preact/hooks';
+import type {
+  AgentsState,
+  AgentView,
+  FromAgentsPage,
+  MachinesView,
+  ThreadView,
+} from '../../protocol/page/agentsView.ts';
+import { formatAge } from '../panelStrings.ts';
+import { ActionsProvider } from '../render/actions.ts';
+import { Icon, type IconName } from '../render/icons.tsx';
+import { visibleText } from '../render/visibleText.ts';
+import { agentsStrings as strings } from './agentsStrings.ts';
+import { MessageForm } from './messageForm.tsx';
+import { ThreadMessages } from './threadMessages.tsx';
+
+export interface AgentsPageProperties {
+  readonly state: AgentsState;
+  /** The last message that was not sent. */
+  readonly returned: { readonly text: string; readonly problem: string } | undefined;
+  readonly post: (message: FromAgentsPage) => void;
+}
+
+/** Markdown of other agents is shown, and opens nothing. */
+const READING = {
+  post: () => undefined,
+  offers: () => false,
+  copy: (text: string) => navigator.clipboard.writeText(text),
+  focusComposer: () => undefined,
+  readDiff: async () => [],
+};
+
+export function AgentsPage(properties: AgentsPageProperties) {
+  return (
+    <ActionsProvider value={READING}>
+      <AgentsBody {...properties} />
+    </ActionsProvider>
+  );
+}
+
+function AgentsBody({ state, returned, post }: AgentsPageProperties) {
+  /** The agent that a new thread is being written to. */
+  const [writingTo, setWritingTo] = useState<string>();
+  const { hub, threads, thread, machines } = state;
+  if (hub === 'off')
+    return (
+      <main class="agents">
+        <p class="quiet agents-note">{strings.off}</p>
+      </main>
+    );
+  if (hub === 'connecting')
+    return (
+      <main class="agents">
+        <p class="quiet agents-note" role="status">
+          {strings.connecting}
+        </p>
+      </main>
+    );
+  if (thread !== null || writingTo !== undefined) {
+    const shown = threads.find(({ id }) => id === thread?.id);
+    const close = () => {
+      setWritingTo(undefined);
+      post({ type: 'open_thread', thread: null });
+    };
+    return (
+      <main class="agents">
+        <header class="agents-head">
+          <button type="button" class="icon-button" title={strings.back} aria-label={strings.back} onClick={close}>
+            <Icon name="chevron-right" />
+          </button>
+          <h1>{writingTo === undefined ? visibleText(shown?.title ?? '') : strings.newThreadWith(writingTo)}</h1>
+        </header>
+        <Machines machines={machines} />
+        {thread !== null && <ThreadMessages messages={thread.messages} />}
+        <MessageForm
+          key={thread?.id ?? writingTo}
+          state={state}
+          thread={thread?.id ?? null}
+          to={writingTo}
+          returned={returned}
+          post={(message) => {
+            setWritingTo(undefined);
+            post(message);
+          }}
+        />
+      </main>
+    );
+  }
+  return (
+    <main class="agents">
+      <h1 class="hidden">{strings.agents}</h1>
+      <Machines machines={machines} />
+      <section class="agents-part" aria-label={strings.agents}>
+        <h2>{strings.agents}</h2>
+        <ul class="agent-rows">
+          {state.agents.map((agent) => (
+            <AgentRow key={`${agent.name} ${agent.machine ?? ''}`} agent={agent} write={setWritingTo} post={post} />
+          ))}
+        </ul>
+      </section>
+      <section class="agents-part" aria-label={strings.threads}>
+        <h2>{strings.threads}</h2>
+        {threads.length === 0 && <p class="quiet agents-note">{strings.noThreads}</p>}
+        <ul class="agent-rows">
+          {threads.map((one) => (
+            <ThreadRow key={one.id} thread={one} open={() => post({ type: 'open_thread', thread: one.id })} />
+          ))}
+        </ul>
+      </section>
+    </main>
+  );
+}
+
+const ACTIVITY_ICONS = { approval: 'warning', question: 'question', running: 'loading' } as const satisfies Record<
+  NonNullable<AgentView['activity']>,
+  IconName
+>;
+
+interface AgentProperties {
+  readonly agent: AgentView;
+  readonly write: (name: string) => void;
+  readonly post: (message: FromAgentsPage) => void;
+}
+
+function AgentRow({ agent, write, post }: AgentProperties) {
+  const { name, role, display, kind, machine, live, lastSeen, unread = 0, activity, conversation } = agent;
+  const state = live ? strings.live : strings.away(formatAge(Date.now() - Date.parse(lastSeen)));
+  const isPlain = display === '' && machine !== undefined;
+  const about = [
+    ...(isPlain ? [] : [kind === 'me' || display === '' ? strings.kinds[kind] : visibleText(display)]),
+    ...(machine === undefined ? [] : [strings.on(machine)]),
+    ...(role === '' ? [] : [role]),
+  ].join(' · ');
+  return (
+    <li class={`agent-row${live ? '' : ' is-away'}`}>
+      <span class={`agent-dot${live ? ' is-live' : ''}`} role="img" aria-label={state} title={state} />
+      <span class="agent-text">
+        <span class="agent-name">{visibleText(name)}</span>
+        <span class="agent-about" title={`${strings.kinds[kind]} · ${about}`}>
+          {about}
+        </span>
+        {activity !== undefined && (
+          <span class={`agent-activity activity-${activity}`}>
+            <Icon name={ACTIVITY_ICONS[activity]} /> {strings.activities[activity]}
+          </span>
+        )}
+      </span>
+      {unread > 0 && <span class="agent-unread">{strings.unread(unread)}</span>}
+      {conversation !== undefined && (
+        <button
+          type="button"
+          class="icon-button"
+          title={strings.openConversation}
+          aria-label={`${strings.openConversation}: ${visibleText(display === '' ? name : display)}`}
+          onClick={() => post({ type: 'open_conversation', id: conversation })}
+        >
+          <Icon name="file" />
+        </button>
+      )}
+      {kind !== 'me' && (
+        <button
+          type="button"
+          class="icon-button"
+          title={strings.writeTo(name)}
+          aria-label={strings.writeTo(name)}
+          onClick={() => write(name)}
+        >
+          <Icon name="edit" />
+        </button>
+      )}
+    </li>
+  );
+}
+
+function ThreadRow({ thread, open }: { readonly thread: ThreadView; readonly open: () => void }) {
+  const { title, messages, unread, lastSender, preview, at } = thread;
+  return (
+    <li class="thread-row">
+      <button type="button" class="thread-open" onClick={open}>
+        <span class="thread-title">{visibleText(title)}</span>
+        <span class="thread-age">{formatAge(Date.now() - Date.parse(at))}</span>
+        <span class="thread-preview">
+          {visibleText(lastSender)}: {visibleText(preview)}
+        </span>
+        <span class="thread-count">
+          {strings.messageCount(messages)}
+          {unread > 0 && <span class="agent-unread">{strings.unread(unread)}</span>}
+        </span>
+      </button>
+    </li>
+  );
+}
+
+/** What has not reached other machines. */
+function Machines({ machines }: { readonly machines: MachinesView | null }) {
+  if (machines === null) return null;
+  const { state, error, notSent, full } = machines;
+  const isWell = state === 'connected' && notSent === 0 && !full;
+  return (
+    <div class={`machines level-${isWell ? 'info' : 'warning'}`} role="status">
+      <Icon name={isWell ? 'info' : 'warning'} />
+      <span>
+        {[
+          strings.machines[state] ?? state,
+          ...(error === undefined ? [] : [visibleText(error)]),
+          ...(notSent === 0 ? [] : [strings.waiting(notSent)]),
+          ...(full ? [strings.full] : []),
+        ].join(' ')}
+      </span>
+    </div>
+  );
+}
