@@ -10,6 +10,7 @@ import {
 } from '@nats-io/jetstream';
 import { type NatsConnection, nanos, PermissionViolationError } from '@nats-io/transport-node';
 import { type Clock } from '../../base/clock.ts';
+import { type Disposable } from '../../base/disposable.ts';
 import { isNoStream, isStreamFull, isTooLarge } from './apiErrors.ts';
 import { Bucket } from './bucket.ts';
 import { Inbox, type InboxDeps, mapMentions } from './inbox.ts';
@@ -23,6 +24,7 @@ import { bucketStream, consumerName, inboxPrefix, subjectOf } from './streamName
 
 const PUBLISH_TIMEOUT = 5000;
 const ACK_WAIT = 30_000;
+const LEAVE_TIMEOUT = 2000;
 /** How long a full stream is left alone. */
 const FULL_RETRY = 5000;
 
@@ -86,7 +88,7 @@ export class Session {
     } finally {
       const leaves = signal.aborted;
       this.#ended.abort();
-      if (leaves) await Promise.race([presence.leave().catch(() => undefined), this.#pause(1000)]);
+      if (leaves) await this.#leave();
       this.#publisher.dispose();
       presence.use(undefined);
       claims.use(undefined);
@@ -94,6 +96,16 @@ export class Session {
       await this.#connection.close().catch(() => undefined);
       await Promise.allSettled([...work, watching]);
     }
+  }
+
+  /** The others need not wait until the beat expires; a hub that returns at once is not taken for another one. */
+  async #leave(): Promise<void> {
+    let timer: Disposable | undefined;
+    const tooLong = new Promise<void>((resolve) => {
+      timer = this.#deps.clock.after(LEAVE_TIMEOUT, resolve);
+    });
+    await Promise.race([this.#deps.presence.leave().catch(() => undefined), tooLong]);
+    timer?.dispose();
   }
 
   end(): void {
