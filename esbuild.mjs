@@ -74,14 +74,19 @@ const programs = {
 };
 
 /**
- * Programs in Node: the hub on its own, the MCP server by which other agents join one, and the web chat; what joins hubs of
- * several machines is a chunk.
+ * Programs in Node: the hub on its own, the MCP server by which other agents join one, the web chat, and the agent for
+ * editors that speak ACP; what joins hubs of several machines is a chunk.
  *
  * @type {esbuild.BuildOptions}
  */
 const hub = {
   ...common,
-  entryPoints: { hub: 'src/bin/hub.ts', 'hub-mcp': 'src/bin/hubMcp.ts', webChat: 'src/webchat/main.ts' },
+  entryPoints: {
+    hub: 'src/bin/hub.ts',
+    'hub-mcp': 'src/bin/hubMcp.ts',
+    webChat: 'src/webchat/main.ts',
+    acp: 'src/bin/acp.ts',
+  },
   outdir: output,
   format: 'esm',
   platform: 'node',

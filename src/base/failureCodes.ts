@@ -122,7 +122,7 @@ export type HubCode = 'hub_absent' | 'hub_off' | 'hub_refused' | 'no_agent' | 'n
 type PluginCode = 'not_approved' | 'plugin';
 
 /** What the user configured, and the producers that depend on it. */
-type SetupCode = 'producer' | 'setting';
+type SetupCode = 'hook' | 'producer' | 'setting';
 
 export type FailureCode =
   | FileCode

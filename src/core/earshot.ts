@@ -19,6 +19,7 @@ import { dismiss } from './notify/queue.ts';
 import { Subscriptions } from './notify/publishing.ts';
 import { Ownership, unsubscribe } from './ownership.ts';
 import { type Publisher, type QueuedMessage } from './ports/ports.ts';
+import { ConversationHooks } from './tools/hookMoments.ts';
 import { LiveViews } from './tools/liveViews.ts';
 import { OwnEdits } from './tools/ownEdits.ts';
 import { ToolRegistry } from './tools/registry.ts';
@@ -46,6 +47,7 @@ export class Earshot implements Disposable, Publisher {
   readonly #onDidChange: Emitter<ConversationChange>;
   readonly #onDidChangeLive: Emitter<string>;
   readonly #views: LiveViews;
+  readonly #hooks: ConversationHooks;
   readonly producers: Producers;
   /** Tools can be added and removed at any time. */
   readonly tools: ToolRegistry;
@@ -63,6 +65,7 @@ export class Earshot implements Disposable, Publisher {
     this.#onDidChangeLive = this.#held.add(new Emitter(report));
     const changed = (change: ConversationChange) => this.#onDidChange.fire(change);
     this.tools = this.#held.add(new ToolRegistry(ports.tools, report));
+    this.#hooks = this.#held.add(new ConversationHooks(ports));
     this.#views = this.#held.add(new LiveViews(this.tools, report));
     this.#turns = new Turns({ ports, registry: this.tools, changed, sample: (point) => this.producers.sample(point) });
     this.#ownership = new Ownership({
@@ -314,7 +317,9 @@ export class Earshot implements Disposable, Publisher {
     const live = this.#live.get(id);
     if (live === undefined) return notOpen();
     const accepted = await acceptText(this.#ports, typed, attachments);
-    return accepted.ok ? action(live, accepted.value) : accepted;
+    if (!accepted.ok) return accepted;
+    const passed = await this.#hooks.userPrompt(live.log, accepted.value.content);
+    return passed.ok ? action(live, accepted.value) : passed;
   }
 
   #release(live: Live): void {
@@ -342,6 +347,7 @@ export class Earshot implements Disposable, Publisher {
 
   #appended(live: Live, folded: Folded): void {
     this.#onDidChange.fire({ conversation: live.log.id, folded });
+    this.#hooks.appended(live.log, folded.event);
     const { event } = folded;
     const cycleEnded = event.type === 'tool_call_response' && live.log.state.turn.unanswered.length === 0;
     if (cycleEnded) live.handOver.cycleEnded();

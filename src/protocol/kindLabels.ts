@@ -25,6 +25,8 @@ const LABELS: Readonly<Record<string, string>> = {
   'budget.context': 'Context fills up',
   'budget.rate_limited': 'Rate limited',
   'message.received': 'Message from an agent',
+  'hook.added': 'Added by a hook',
+  'hook.objected': 'Objection of a hook',
   'security.lookalike': 'Output imitates a notification',
 };
 

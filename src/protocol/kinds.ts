@@ -58,6 +58,8 @@ export const KINDS = {
   'budget.context': kind('info', 'host', 'itself', 'The context window fills up.'),
   'budget.rate_limited': kind('warning', 'host', 'itself', 'The endpoint asks to slow down.'),
   'message.received': kind('info', 'agent', 'messages', 'Another agent wrote.'),
+  'hook.added': kind('info', 'host', 'itself', 'A hook of the user adds something.'),
+  'hook.objected': kind('warning', 'host', 'itself', 'A hook of the user objects to what the model did.'),
   'security.lookalike': kind('info', 'host', 'itself', 'A tool’s output imitates a block of notifications.'),
 } as const satisfies Readonly<Record<`${string}.${string}`, KindDescription>>;
 

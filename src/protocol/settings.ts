@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { APPROVAL_MODES, MODES } from './page/controlsView.ts';
 import { describeIssue } from './describeIssue.ts';
 import { FORMATS } from './event.ts';
+import { hooksSchema } from './outside/hooks.ts';
 import { HUB_IDENTITY, HUB_NAME } from './hub.ts';
 import { levelSchema } from './notification.ts';
 import { pluginNameSchema, programSchema } from './plugin.ts';
@@ -76,6 +77,7 @@ export const settingSchemas = {
   'notifications.cap': z.int().min(1).max(100).default(10),
   'notifications.tokenBudget': z.int().min(300).max(100_000).default(1500),
   tools: z.record(z.string(), toolOptionsSchema).default({}),
+  hooks: hooksSchema.default({}),
   'hub.enabled': z.boolean().default(true),
   'hub.role': z.union([z.literal(''), z.string().regex(HUB_NAME)]).default(''),
   'hub.port': z.int().min(0).max(65_535).default(9999),

@@ -14,6 +14,7 @@ import { type CommandHandlers } from './commands.ts';
 import { composeChat, composeFrontends, composeView } from './compose/chat.ts';
 import { composeCompletions } from './compose/completions.ts';
 import { composeHandles } from './compose/handles.ts';
+import { composeHooks } from './compose/hooks.ts';
 import { composeHub, offerMessageTools } from './compose/hub.ts';
 import { composeMcp } from './compose/mcp.ts';
 import { composeModels } from './compose/models.ts';
@@ -105,6 +106,7 @@ export function compose(
     problems: languages.problems,
     handles,
     hub,
+    hooks: composeHooks(window, (text) => frontends.notice('info', text)),
     processes: processObserver,
     shell: () => userShell().shell.path,
     settings: () => settings.current,

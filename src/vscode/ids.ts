@@ -12,6 +12,7 @@ export const COMMANDS = {
   explainProblem: 'earshot.explainProblem',
   fixProblem: 'earshot.fixProblem',
   commitMessage: 'earshot.commitMessage',
+  applyCode: 'earshot.applyCode',
   openWalkthrough: 'earshot.openWalkthrough',
   tour: 'earshot.tour',
   showNotifications: 'earshot.showNotifications',
@@ -76,6 +77,8 @@ export const HAS_PLUGINS = 'earshot.hasPlugins';
 export const NOTIFICATIONS_CONTAINER = 'earshot-notifications';
 export const NOTIFICATIONS_VIEW = 'earshot.notifications';
 /** The context key with the files that have changes to review. */
+/** The scheme of files as a code block of the chat would make them. */
+export const PROPOSAL_SCHEME = 'earshot-proposal';
 export const CHANGED_FILES = 'earshot.changedFiles';
 /** The context key that is set while the Notifications view is filtered. */
 export const NOTIFICATIONS_FILTERED = 'earshot.notificationsFiltered';

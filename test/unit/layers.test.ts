@@ -28,6 +28,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   producers: { folders: [...pure, 'node', 'producers'], packages: ['chokidar'], node: true },
   storage: { folders: [...pure, 'node', 'storage'], packages: ['zod'], node: true },
   plugins: { folders: [...pure, 'node', 'plugins'], packages: ['zod'], node: true },
+  acp: { folders: [...pure, 'node', 'acp'], packages: [], node: true },
+  hooks: { folders: [...pure, 'node', 'hooks'], packages: [], node: true },
   mcp: {
     folders: [...pure, 'node', 'mcp'],
     packages: ['@modelcontextprotocol/client', '@modelcontextprotocol/ext-tasks', 'zod'],
@@ -42,12 +44,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: true,
   },
   vscode: {
-    folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'mcp', 'plugins', 'hub', 'vscode'],
+    folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'mcp', 'plugins', 'hooks', 'hub', 'vscode'],
     packages: ['vscode', 'zod'],
     node: true,
   },
   bin: {
-    folders: ['base', 'node', 'protocol', 'storage', 'hub', 'bin'],
+    folders: [...pure, 'node', 'models', 'tools', 'producers', 'storage', 'hub', 'hooks', 'acp', 'bin'],
     packages: ['@modelcontextprotocol/server'],
     node: true,
   },

@@ -9,9 +9,14 @@ const source = join(resolve(import.meta.dirname, '../..'), 'src');
 /** Each way to read a file, and the only source files that may use it. */
 const READERS: Readonly<Record<string, readonly string[]>> = {
   // Below the door. Files of the user's own folder have a door of their own.
-  readJudged: ['core/consent/door.ts', 'vscode/workspace/editorWorkspace.ts', 'storage/userFiles.ts'],
+  readJudged: [
+    'core/consent/door.ts',
+    'vscode/workspace/editorWorkspace.ts',
+    'storage/userFiles.ts',
+    'acp/folderDisk.ts',
+  ],
   listUnjudged: ['core/consent/door.ts'],
-  WorkspaceDisk: ['core/consent/door.ts', 'vscode/workspace/editorWorkspace.ts'],
+  WorkspaceDisk: ['core/consent/door.ts', 'vscode/workspace/editorWorkspace.ts', 'acp/folderDisk.ts'],
   // Paths that the user approved for one call. The delegate only forwards.
   admitting: ['core/consent/ignoreFile.ts', 'core/consent/delegateWorkspace.ts'],
   viewFor: ['core/tools/run.ts'],

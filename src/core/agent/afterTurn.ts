@@ -1,5 +1,6 @@
-// What becomes of background commands when the model has answered: they run on, are waited for, or are stopped.
+// What follows the model's answer: background commands run on, are waited for or stopped, and hooks may make it go on.
 import { TURN_ENDED } from '../tools/handleTexts.ts';
+import { queueObjection, runHooks } from '../tools/hookMoments.ts';
 import { awaitInterruption } from '../tools/waitInterruptions.ts';
 import { appendInterruption } from './requests.ts';
 import { type TurnControl } from './turnControl.ts';
@@ -7,6 +8,8 @@ import { type TurnDeps } from './turnDeps.ts';
 
 /** That a command has ended is queued a moment later. */
 const QUEUED_WITHIN = 3000;
+/** Otherwise a hook that always objects would never let a turn end. */
+const MOST_PROLONGED = 3;
 
 /** Resolves to whether the turn goes on: what it waited for has come, or the user wants something else. */
 export async function waitForHandles(deps: TurnDeps, control: TurnControl): Promise<boolean> {
@@ -22,6 +25,21 @@ export async function waitForHandles(deps: TurnDeps, control: TurnControl): Prom
   control.enter('between');
   if (control.isStopped || control.wanted !== undefined) return true;
   if (log.state.pending.isEmpty) return false;
+  return appendInterruption(deps, { by: 'event', broke: false });
+}
+
+/** Resolves to whether the turn goes on: a hook wants more of the model, or the user wants something else. */
+export async function goOnByHook(deps: TurnDeps, control: TurnControl, prolonged: number): Promise<boolean> {
+  const { log, ports } = deps;
+  const { ids, clock, hooks } = ports;
+  if (hooks?.has('turn_end') !== true) return false;
+  const hooking = { log, ids, clock, hooks };
+  const input = { stop_hook_active: prolonged > 0 };
+  const { refused } = await runHooks(hooking, { event: 'turn_end', input }, control.enter('tools'));
+  control.enter('between');
+  if (control.isStopped || control.wanted !== undefined) return true;
+  if (refused === undefined || prolonged >= MOST_PROLONGED) return false;
+  await queueObjection(hooking, `A hook of the user wants you to go on: ${refused}`);
   return appendInterruption(deps, { by: 'event', broke: false });
 }
 

@@ -2,7 +2,7 @@
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { Prompting } from '../prompt/prompting.ts';
 import { repeatInstruction } from '../prompt/schemaPrompts.ts';
-import { stopHandles, waitForHandles } from './afterTurn.ts';
+import { goOnByHook, stopHandles, waitForHandles } from './afterTurn.ts';
 import { endTurn, runCalls } from './calls.ts';
 import { compact, isNearlyFull } from './compaction.ts';
 import { type CycleDeps } from './cycle.ts';
@@ -47,6 +47,8 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
   const prompting = new Prompting(deps);
   const usedBefore = usedBy(log.state.usage, ports.settings());
   let repeated = false;
+  /** How often a hook has made the model go on. */
+  let prolonged = 0;
   await runCalls(deps, prompting, resumed, control);
   while (!control.isStopped) {
     control.enter('between');
@@ -70,6 +72,10 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
     }
     if (outcome.calls.length === 0) {
       if (await waitForHandles(deps, control)) continue;
+      if (await goOnByHook(deps, control, prolonged)) {
+        prolonged += 1;
+        continue;
+      }
       return { outcome: 'done' };
     }
     const running = runCalls(deps, prompting, outcome.calls, control);

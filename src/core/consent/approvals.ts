@@ -63,11 +63,13 @@ export async function permit(
     contextFor(letIn: readonly string[], names: readonly string[]): ToolContext;
     /** It was approved, but the files had changed when it ran. */
     readonly again?: boolean;
+    /** Why the user is asked even if the settings allow the call. */
+    readonly mustAsk?: string | undefined;
   },
   signal: AbortSignal,
 ): Promise<Permission> {
   const { request, arguments: args, hidden } = call;
-  const verdict = await judgeCall(deps, tool, args, hidden);
+  const verdict = demandQuestion(await judgeCall(deps, tool, args, hidden), call.mustAsk);
   switch (verdict.type) {
     case 'refused':
       return verdict;
@@ -88,6 +90,14 @@ export async function permit(
         signal,
       );
   }
+}
+
+function demandQuestion(verdict: Verdict, mustAsk: string | undefined): Verdict {
+  if (mustAsk === undefined || verdict.type === 'refused') return verdict;
+  const reason = `a hook of the user wants you to decide: ${mustAsk}`;
+  return verdict.type === 'allowed'
+    ? { type: 'ask', reason, letIn: [] }
+    : { ...verdict, reason: verdict.reason ?? reason };
 }
 
 function judgeCall(deps: ApprovalDeps, tool: Tool, args: unknown, hidden: Hidden): Promise<Verdict> {

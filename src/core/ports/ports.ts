@@ -10,6 +10,7 @@ import { type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
 import { type ChangedFile, type SeenState, type SeenView, type ShownFile } from './fileViews.ts';
 import { type AgentHub } from './agentHub.ts';
+import { type Hooks } from './hooks.ts';
 import { type ConversationHandles } from './handles.ts';
 import { type TouchedServer } from './mcp.ts';
 import { type ModelMessage } from './modelMessages.ts';
@@ -340,6 +341,8 @@ export interface Ports {
   moreInstructions?(): readonly { readonly name: string; readonly text: string }[];
   /** Absent: no diagnostics are reported. */
   readonly problems?: ReportedProblems;
+  /** Absent: there are no hooks. */
+  readonly hooks?: Hooks;
   /** Absent: conversations are not agents on a hub. */
   readonly hub?: AgentHub;
   /** Shows the user a notice in the chat; the model does not get it. Absent: it is only logged. */

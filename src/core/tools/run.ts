@@ -29,11 +29,13 @@ import {
   type ToolContext,
   type ToolOutcome,
 } from '../ports/ports.ts';
+import { type Hooks } from '../ports/hooks.ts';
 import { type ReportedProblems } from '../ports/problems.ts';
 import { type Snapshots, type Store } from '../ports/storage.ts';
 import { type FilePath, type Workspace } from '../ports/workspace.ts';
 import { inTurn, keepViews, ownWorkspace, seenView } from './fileViews.ts';
 import { type Handles } from './handles.ts';
+import { beforeTool, hooksAfterTool, runHooks } from './hookMoments.ts';
 import { type OwnEdits } from './ownEdits.ts';
 import { type ToolRegistry } from './registry.ts';
 import { withProblems } from './settling.ts';
@@ -55,6 +57,7 @@ export interface ToolRunDeps {
   readonly captures?: Captures | undefined;
   readonly problems?: ReportedProblems | undefined;
   readonly handles?: Handles | undefined;
+  readonly hooks?: Hooks | undefined;
   /** For calls of the same answer that run programs. */
   readonly slots: Slots;
   readonly onDidChangeFiles?: Event<void> | undefined;
@@ -151,6 +154,9 @@ async function execute(
   const handles = deps.handles?.of(deps.log);
   const impossible = await tool.whyNot?.(parsed.value, { ...(handles !== undefined && { handles }) });
   if (impossible !== undefined) return refusal(impossible);
+  const { name, id } = request;
+  const before = await runHooks(deps, beforeTool(name, id, parsed.value), signal);
+  if (before.refused !== undefined) return refusal(refusedByHook(name, before.refused));
   const hidden = await readHidden(deps.workspace);
   const observing: { start?: ToolContext['observe'] } = {};
   const contextFor = (letIn: readonly string[], names: readonly string[]): ToolContext => ({
@@ -171,7 +177,7 @@ async function execute(
       return read.ok ? succeeded(notificationHistory(read.value.events)) : read;
     },
   });
-  const asked = { request, arguments: parsed.value, hidden, contextFor };
+  const asked = { request, arguments: parsed.value, hidden, contextFor, mustAsk: before.ask };
   const isOwn = ({ path }: FilePath, bytes: Uint8Array) => deps.edits.newest(path)?.hash === deps.snapshots.hash(bytes);
   // Others may change the files between the approval and the run: then the preview was outdated, and the user is asked again.
   for (let again = false; ; again = true) {
@@ -180,13 +186,19 @@ async function execute(
     if (signal.aborted) return refusal(CANCELLED);
     // The approval was for this very tool, which may have been removed or replaced while it was open.
     if (deps.registry.get(request.name) !== tool) return refusal(whyNoTool(deps.registry, request.name));
+    const args = permission.arguments;
+    // The hooks have judged what the model wrote, not what a person made of it.
+    const changed = args === parsed.value ? undefined : await runHooks(deps, beforeTool(name, id, args), signal);
+    if (changed?.refused !== undefined) return refusal(refusedByHook(name, changed.refused));
     /** Each time it would have made other changes than were shown. */
     const refused: true[] = [];
     const context = contextFor(permission.letIn, permission.names);
     const own = ownWorkspace(context.workspace, deps, request.id);
     const workspace = heldToPlan(own, permission.plan, { isOwn, differs: () => refused.push(true) });
-    const outcome = await runPermitted(deps, tool, permission.arguments, { ...context, workspace }, observing);
-    if (refused.length === 0) return outcome;
+    const outcome = await runPermitted(deps, tool, args, { ...context, workspace }, observing);
+    if (refused.length > 0) continue;
+    await hooksAfterTool(deps, { tool: name, id, args }, outcome, signal);
+    return outcome;
   }
 }
 
@@ -249,6 +261,10 @@ function whyNoTool(registry: ToolRegistry, name: string): string {
   const problem =
     registry.known(name) === undefined ? `There is no tool ${name}.` : `${name} was not run: this tool was removed.`;
   return `${problem} The tools are: ${registry.names.join(', ')}.`;
+}
+
+function refusedByHook(name: string, reason: string): string {
+  return `${name} was not run: a hook of the user refused it: ${reason}`;
 }
 
 function whyUnreadable(name: string, text: string): string {

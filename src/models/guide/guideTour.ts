@@ -6,10 +6,11 @@ import { SUGGESTIONS } from './guideSpeech.ts';
 const CHANGED = 'I have changed and saved it';
 const FOR_ME = 'Change it for me';
 const SKIP = 'Skip this';
+/** Written in a folder without a file to show. */
+const NEW_FILE = 'earshot-tour.md';
 const FAVOURITES = [/^readme\.md$/i, /^[^/]+\.md$/i, /\.(?:ts|js|py|txt|json)$/i];
 
-export const tour: Goal = (taken) => {
-  const [listed, read, asked, changed] = taken;
+export const tour: Goal = ([listed, ...after]) => {
   if (listed === undefined) {
     return {
       type: 'call',
@@ -17,14 +18,18 @@ export const tour: Goal = (taken) => {
       say: 'Welcome. I am no AI, but everything you see here is real: the tools, the approvals and the notifications.\n\n**1 of 3.** I look around. Each call has a card; open it to see what went in and what came out.',
     };
   }
-  const file = choose(listed.result);
-  if (file === undefined)
+  const found = choose(listed.result);
+  const file = found ?? NEW_FILE;
+  const written = found === undefined ? after[0] : undefined;
+  if (found === undefined && written === undefined) return writeFile();
+  if (written?.failed === true)
     return { type: 'done', report: 'There is no file here to show it with. Create one, then send `tour` again.' };
+  const [read, asked, changed] = found === undefined ? after.slice(1) : after;
   if (read === undefined) {
     return {
       type: 'call',
       step: { tool: 'read_file', arguments: { path: file } },
-      report: `That is what is here: ${filesIn(listed.result).length} files.`,
+      report: found === undefined ? 'Written.' : `That is what is here: ${filesIn(listed.result).length} files.`,
       say: `**2 of 3.** I read \`${file}\`. From now on I am notified when anybody changes it.`,
     };
   }
@@ -36,6 +41,16 @@ export const tour: Goal = (taken) => {
 function choose(listing: string): string | undefined {
   const files = filesIn(listing);
   return FAVOURITES.map((pattern) => files.find((file) => pattern.test(file))).find((file) => file !== undefined);
+}
+
+function writeFile(): Decision {
+  const content = '# Tour\n\nChange this line and save. You can delete this file afterwards.\n';
+  return {
+    type: 'call',
+    step: { tool: 'write_file', arguments: { path: NEW_FILE, content } },
+    report: 'There is no file here to show it with.',
+    say: `I write \`${NEW_FILE}\`. Changes need your approval; you see the difference first.`,
+  };
 }
 
 function askForChange(file: string): Decision {

@@ -183,10 +183,16 @@ export async function runPlugin(handlers: PluginHandlers): Promise<void> {
   process.stdin.destroy();
 }
 
-/** Attaches to a window's socket. `name` is asked for once. */
-export function attachPlugin(path: string, name: string, version: string, handlers: PluginHandlers): PluginClient {
+/** Attaches to a window's socket. `name` is asked for once; `token` is needed on Windows. */
+export function attachPlugin(
+  path: string,
+  name: string,
+  version: string,
+  handlers: PluginHandlers,
+  token?: string,
+): PluginClient {
   const socket = connect(path);
-  socket.write(`${JSON.stringify({ type: 'attach', name, version })}\n`);
+  socket.write(`${JSON.stringify({ type: 'attach', name, version, token })}\n`);
   const client = new PluginClient({ input: socket, output: socket }, handlers);
   const end = () => socket.end();
   client.ended.then(end, end);

@@ -9,7 +9,7 @@ import {
   fingerprintCommand,
   KnownHashes,
   placesOf,
-} from './fingerprint.ts';
+} from '../../node/fingerprint.ts';
 
 /** What the user decides before a program runs for the first time, or after it has changed. */
 export interface RunConsent {

@@ -19,18 +19,61 @@ export async function insertCode(text: string): Promise<void> {
   await vscode.window.showTextDocument(editor.document, { viewColumn: editor.viewColumn ?? vscode.ViewColumn.Active });
 }
 
-/** Replaces the selection, or else the whole file, after VS Code has shown the difference. */
-export async function applyCode(text: string): Promise<void> {
-  const editor = targetEditor();
-  if (editor === undefined) return;
-  const { document, selection } = editor;
-  const whole = new vscode.Range(0, 0, document.lineCount, 0);
-  const edit = new vscode.WorkspaceEdit();
-  edit.replace(document.uri, selection.isEmpty ? whole : selection, text, {
-    needsConfirmation: true,
-    label: vscode.l10n.t('Apply code from the chat'),
-  });
-  await vscode.workspace.applyEdit(edit, { isRefactoring: true });
+interface Proposal {
+  readonly document: vscode.TextDocument;
+  readonly version: number;
+  readonly range: vscode.Range;
+  readonly text: string;
+}
+
+/** Code blocks that are shown as differences; a button in the title of the editor applies them. */
+export class Proposals {
+  readonly #open = new Map<string, Proposal>();
+  /** Makes a document of the proposed content of a file. */
+  readonly #store: (path: string, content: string) => Promise<vscode.Uri>;
+
+  constructor(store: (path: string, content: string) => Promise<vscode.Uri>) {
+    this.#store = store;
+  }
+
+  /** Shows what the file would be with the code in place of the selection, or else of everything. */
+  async show(code: string): Promise<void> {
+    const editor = targetEditor();
+    if (editor === undefined) return;
+    const { document, selection } = editor;
+    // A code block has no line break at its end, a file has one.
+    const text = selection.isEmpty && !code.endsWith('\n') ? `${code}\n` : code;
+    const name = vscode.workspace.asRelativePath(document.uri);
+    const range = selection.isEmpty ? new vscode.Range(0, 0, document.lineCount, 0) : selection;
+    const { start, end } = range;
+    const before = document.getText(new vscode.Range(0, 0, start.line, start.character));
+    const after = document.getText(new vscode.Range(end.line, end.character, document.lineCount, 0));
+    const proposed = await this.#store(name, before + text + after);
+    this.#open.clear();
+    this.#open.set(proposed.toString(), { document, version: document.version, range, text });
+    const title = vscode.l10n.t('{0}: code from the chat', name);
+    await vscode.commands.executeCommand('vscode.diff', document.uri, proposed, title, { preview: true });
+  }
+
+  /** Changes the file, unsaved, unless it has changed since it was compared. */
+  async apply(): Promise<void> {
+    const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
+    const key = tab?.input instanceof vscode.TabInputTextDiff ? tab.input.modified.toString() : '';
+    const proposal = this.#open.get(key);
+    if (tab === undefined || proposal === undefined) return;
+    this.#open.delete(key);
+    const { document, version, range, text } = proposal;
+    await vscode.window.tabGroups.close(tab);
+    await vscode.window.showTextDocument(document, { preview: false });
+    if (document.version !== version) {
+      const name = vscode.workspace.asRelativePath(document.uri);
+      await vscode.window.showWarningMessage(vscode.l10n.t('{0} has changed meanwhile. Apply the code again.', name));
+      return;
+    }
+    const edit = new vscode.WorkspaceEdit();
+    edit.replace(document.uri, range, text);
+    await vscode.workspace.applyEdit(edit);
+  }
 }
 
 const TERMINAL = 'Earshot';

@@ -1,18 +1,19 @@
 // Sends an earlier request again, changed or not, in a fork of the conversation that ends before it.
-import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type Library } from '../../core/library.ts';
 
 export interface ResendingDeps {
+  /** Translates. */
+  t(text: string): string;
   readonly library: Library;
   readonly earshot: Earshot;
   open(id: string): Promise<void>;
 }
 
 export async function resend(
-  { library, earshot, open }: ResendingDeps,
+  { library, earshot, open, t }: ResendingDeps,
   conversation: string,
   request: string,
   text: string | undefined,
@@ -20,7 +21,7 @@ export async function resend(
   const forked = await library.forkBefore(conversation, request);
   if (!forked.ok) {
     const { code } = forked.failure;
-    return code === 'not_found' ? failed(code, vscode.l10n.t('This message is no longer in the log.')) : forked;
+    return code === 'not_found' ? failed(code, t('This message is no longer in the log.')) : forked;
   }
   const { conversation: fork, request: event } = forked.value;
   await open(fork);

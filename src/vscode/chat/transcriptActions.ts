@@ -8,7 +8,9 @@ import { type GivenAttachment } from '../../core/agent/userText.ts';
 import { type Library } from '../../core/library.ts';
 import { type QueuedMessage } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
-import { applyCode, insertCode, runInTerminal } from './codeActions.ts';
+import { type CommandHandlers } from '../commands.ts';
+import { COMMANDS, PROPOSAL_SCHEME } from '../ids.ts';
+import { insertCode, Proposals, runInTerminal } from './codeActions.ts';
 import { type TranscriptHandlers } from './pageHandlers.ts';
 import { resend } from './resending.ts';
 
@@ -25,28 +27,43 @@ export interface TranscriptActionsDeps {
 
 export class TranscriptActions implements Disposable {
   readonly #deps: TranscriptActionsDeps;
-  readonly #registration: vscode.Disposable;
+  readonly #registrations: readonly vscode.Disposable[];
+  readonly #proposals: Proposals;
 
   constructor(deps: TranscriptActionsDeps) {
     this.#deps = deps;
-    this.#registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
+    this.#proposals = new Proposals(async (path, content) =>
+      contentUri(PROPOSAL_SCHEME, path, await deps.snapshots.put(new TextEncoder().encode(content))),
+    );
+    const provider: vscode.TextDocumentContentProvider = {
       provideTextDocumentContent: async ({ query }) => {
         const bytes = query === '' ? undefined : await deps.snapshots.get(query);
         if (bytes === undefined) return '';
         return decodeText(bytes) ?? vscode.l10n.t('This file is not text ({0} bytes).', bytes.length);
       },
-    });
+    };
+    this.#registrations = [SCHEME, PROPOSAL_SCHEME].map((scheme) =>
+      vscode.workspace.registerTextDocumentContentProvider(scheme, provider),
+    );
   }
 
+  get #resending() {
+    return { ...this.#deps, t: vscode.l10n.t };
+  }
+
+  readonly commands = {
+    [COMMANDS.applyCode]: () => this.#proposals.apply(),
+  } satisfies Partial<CommandHandlers>;
+
   dispose(): void {
-    this.#registration.dispose();
+    for (const registration of this.#registrations) registration.dispose();
   }
 
   readonly handlers: TranscriptHandlers = {
-    resend: ({ request, text }) => this.#onShown((shown) => resend(this.#deps, shown, request, text)),
+    resend: ({ request, text }) => this.#onShown((shown) => resend(this.#resending, shown, request, text)),
     retry_turn: () => this.#onShown((shown) => this.#deps.earshot.retry(shown)),
     insert_code: ({ text }) => insertCode(text),
-    apply_code: ({ text }) => applyCode(text),
+    apply_code: ({ text }) => this.#proposals.show(text),
     run_in_terminal: ({ text }) => runInTerminal(text),
     open_diff: ({ call, path }) => this.#openDiff(call, path),
     send_queued: ({ id }) =>
@@ -87,8 +104,8 @@ export class TranscriptActions implements Disposable {
       this.#deps.notice(vscode.l10n.t('This change is no longer known.'));
       return;
     }
-    const uri = (hash: string | undefined) => vscode.Uri.from({ scheme: SCHEME, path: `/${path}`, query: hash ?? '' });
-    await vscode.commands.executeCommand('vscode.diff', uri(change.before), uri(change.after), path, { preview: true });
+    const [before, after] = [contentUri(SCHEME, path, change.before), contentUri(SCHEME, path, change.after)];
+    await vscode.commands.executeCommand('vscode.diff', before, after, path, { preview: true });
   }
 
   async #onShown(action: (shown: string) => Promise<Result<unknown>>): Promise<void> {
@@ -97,6 +114,11 @@ export class TranscriptActions implements Disposable {
     const done = await action(shown);
     if (!done.ok) this.#deps.notice(describeFailure(done.failure));
   }
+}
+
+/** Empty without a hash. */
+function contentUri(scheme: string, path: string, hash: string | undefined): vscode.Uri {
+  return vscode.Uri.from({ scheme, path: `/${path}`, query: hash ?? '' });
 }
 
 function attachmentsOf({ attachments }: QueuedMessage): { readonly attachments?: readonly GivenAttachment[] } {

@@ -192,6 +192,7 @@ export function composeView(
       await (waiting === undefined ? reveal() : open(waiting.id));
     },
     ...conversationCommands(onConversations, actions),
+    ...transcript.commands,
   };
   return { view, commands };
 }

@@ -9,6 +9,7 @@ import {
   NOTIFICATIONS_FILTERED,
   NOTIFICATIONS_VIEW,
   PLUGINS_VIEW,
+  PROPOSAL_SCHEME,
 } from '../ids.ts';
 
 interface CommandContribution {
@@ -31,6 +32,7 @@ const CONTRIBUTIONS: Readonly<Record<CommandId, CommandContribution>> = {
   [COMMANDS.explainProblem]: { title: 'Explain Problem' },
   [COMMANDS.fixProblem]: { title: 'Fix Problem' },
   [COMMANDS.commitMessage]: { title: 'Write Commit Message', icon: 'sparkle' },
+  [COMMANDS.applyCode]: { title: 'Apply Code from Chat', icon: 'check', inPalette: false },
   [COMMANDS.openWalkthrough]: { title: 'Get Started' },
   [COMMANDS.tour]: { title: 'Take the Tour' },
   [COMMANDS.showNotifications]: { title: 'Show Notifications', icon: 'bell' },
@@ -166,6 +168,7 @@ export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
     ].map((command) => ({ command, when: HAS_MCP_SERVERS })),
   ],
   'editor/title': [
+    { command: COMMANDS.applyCode, when: `resourceScheme == ${PROPOSAL_SCHEME}`, group: 'navigation@1' },
     { command: COMMANDS.keepFile, when: hasChanges, group: 'navigation@1' },
     { command: COMMANDS.undoFile, when: hasChanges, group: 'navigation@2' },
   ],

@@ -1,5 +1,6 @@
 // The properties of object settings, made from the tables of kinds, producers and tools.
 import { type Tool } from '../../core/ports/ports.ts';
+import { HOOK_EVENTS } from '../../protocol/outside/hooks.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
 import { LEVELS } from '../../protocol/notification.ts';
 import { type PRODUCER_NAMES } from '../../protocol/settings.ts';
@@ -27,6 +28,57 @@ const PRODUCERS: Readonly<Record<(typeof PRODUCER_NAMES)[number], string>> = {
   config: 'Model, tools, mode and instruction files.',
   messages: 'Messages of other agents on the hub.',
 };
+
+/** One entry of `earshot.plugins.programs`. */
+export const PROGRAM = {
+  type: 'object',
+  required: ['command'],
+  properties: {
+    command: { type: 'array', items: { type: 'string' }, minItems: 1, description: 'The program and its arguments.' },
+    run: {
+      type: 'string',
+      enum: ['ask', 'allow', 'deny'],
+      default: 'ask',
+      description: 'Whether it may run. allow counts only in user settings.',
+    },
+    start: {
+      type: 'string',
+      enum: ['manual', 'window'],
+      default: 'manual',
+      description: 'When it starts. window counts only in user settings.',
+    },
+    options: { type: 'object', default: {}, description: 'Passed to the program.' },
+    approve: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether it may answer approvals and questions. true counts only in user settings.',
+    },
+  },
+  additionalProperties: false,
+};
+
+/** The hooks of one event in `earshot.hooks`. */
+const HOOKS_OF_EVENT = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['command'],
+    properties: {
+      command: { type: 'array', items: { type: 'string' }, minItems: 1, description: 'The program and its arguments.' },
+      matcher: {
+        type: 'string',
+        description: 'Names of tools, with | between them and * for any characters. Absent: all tools.',
+      },
+      timeout: { type: 'integer', minimum: 1, maximum: 600, default: 60, description: 'Seconds.' },
+    },
+    additionalProperties: false,
+  },
+};
+
+/** `properties` of `earshot.hooks`. */
+export function hookProperties(): object {
+  return Object.fromEntries(HOOK_EVENTS.map((event) => [event, HOOKS_OF_EVENT]));
+}
 
 /** `properties` of `earshot.notifications.kinds`. */
 export function kindProperties(): object {

@@ -2,7 +2,14 @@
 import * as z from 'zod';
 import { type SettingName, settingSchemas } from '../../protocol/settings.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
-import { kindProperties, levelProperties, producerProperties, toolProperties } from './settingProperties.ts';
+import {
+  hookProperties,
+  kindProperties,
+  levelProperties,
+  PROGRAM,
+  producerProperties,
+  toolProperties,
+} from './settingProperties.ts';
 
 interface SettingContribution {
   readonly scope: 'machine' | 'window' | 'resource';
@@ -14,34 +21,6 @@ interface SettingContribution {
   /** What the schema cannot say. */
   readonly schema?: object;
 }
-
-/** One entry of `earshot.plugins.programs`. */
-const PROGRAM = {
-  type: 'object',
-  required: ['command'],
-  properties: {
-    command: { type: 'array', items: { type: 'string' }, minItems: 1, description: 'The program and its arguments.' },
-    run: {
-      type: 'string',
-      enum: ['ask', 'allow', 'deny'],
-      default: 'ask',
-      description: 'Whether it may run. allow counts only in user settings.',
-    },
-    start: {
-      type: 'string',
-      enum: ['manual', 'window'],
-      default: 'manual',
-      description: 'When it starts. window counts only in user settings.',
-    },
-    options: { type: 'object', default: {}, description: 'Passed to the program.' },
-    approve: {
-      type: 'boolean',
-      default: false,
-      description: 'Whether it may answer approvals and questions. true counts only in user settings.',
-    },
-  },
-  additionalProperties: false,
-};
 
 /** In the order of the Settings editor. A setting without an entry does not compile. */
 const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
@@ -253,6 +232,13 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
       'The turn continues until they have ended, and the model is notified.',
       'They are stopped.',
     ],
+  },
+  hooks: {
+    scope: 'window',
+    restricted: true,
+    markdownDescription:
+      'Commands of yours that run at moments of a turn: `user_prompt`, `before_tool`, `after_tool`, `turn_end` and `notification`. For example `{"before_tool": [{"matcher": "run_command", "command": ["./guard.sh"], "timeout": 10}]}`. A hook reads JSON from stdin and answers as hooks of Claude Code do: exit code 2 refuses with the reason on stderr; `additionalContext` is added for the model. It can refuse and add, and approves nothing. Hooks run in the workspace folder, never in an untrusted workspace; those that a workspace configures run only after you have approved their command and files.',
+    schema: { properties: hookProperties(), additionalProperties: false },
   },
   'hub.enabled': {
     scope: 'window',

@@ -44,7 +44,9 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
   #user: { readonly agent: UserAgent; readonly held: DisposableStore } | undefined;
   #view: vscode.WebviewView | undefined;
   #thread: string | null = null;
+  /** The next refresh because something has changed, and the next look at what has no event. */
   #soon: Disposable | undefined;
+  #look: Disposable | undefined;
   #refreshing: Promise<void> = Promise.resolve();
 
   constructor(deps: AgentsViewDeps) {
@@ -91,6 +93,7 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
 
   dispose(): void {
     this.#soon?.dispose();
+    this.#look?.dispose();
     this.#held?.dispose();
     this.#user?.held.dispose();
   }
@@ -127,21 +130,25 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
     await this.#refresh();
   }
 
-  #refreshSoon(after = REFRESH_AFTER): void {
-    if (this.#view?.visible !== true) return;
-    this.#soon ??= this.#deps.clock.after(after, () => {
-      this.#soon = undefined;
+  #refreshSoon(): void {
+    this.#soon ??= this.#refreshAfter(REFRESH_AFTER);
+  }
+
+  #refreshAfter(milliseconds: number): Disposable | undefined {
+    if (this.#view?.visible !== true) return undefined;
+    return this.#deps.clock.after(milliseconds, () => {
       void this.#refresh().catch((error: unknown) => this.#deps.logger.error('agents could not be listed', error));
     });
   }
 
   /** One after the other, so that an older state never replaces a newer one. */
   #refresh(): Promise<void> {
+    for (const timer of [this.#soon, this.#look]) timer?.dispose();
+    this.#soon = undefined;
     this.#refreshing = this.#refreshing.then(async () => {
       this.#post({ type: 'agents', state: await this.#read() });
-      this.#soon?.dispose();
-      this.#soon = undefined;
-      this.#refreshSoon(LOOK_EVERY);
+      this.#look?.dispose();
+      this.#look = this.#refreshAfter(LOOK_EVERY);
     });
     return this.#refreshing;
   }

@@ -127,7 +127,7 @@ function Entry({ entry }: { readonly entry: PendingEntry }) {
             choices={[
               {
                 id: 'kind',
-                label: strings.muteKind(t(entry.label)),
+                label: strings.muteKind(visibleText(t(entry.label))),
                 run: muting({ by: 'kind', kind }),
               },
               ...(path === undefined
@@ -135,7 +135,7 @@ function Entry({ entry }: { readonly entry: PendingEntry }) {
                 : [{ id: 'path', label: strings.mutePath(visibleText(path)), run: muting({ by: 'path', path }) }]),
               {
                 id: 'source',
-                label: strings.muteSource(strings.sources[source] ?? source),
+                label: strings.muteSource(visibleText(strings.sources[source] ?? source)),
                 run: muting({ by: 'source', kind }),
               },
             ]}
@@ -158,7 +158,7 @@ function Entry({ entry }: { readonly entry: PendingEntry }) {
 /** `File changed · src/menu.ts` */
 export function describeLabel(label: NotificationLabel & { readonly more?: number }): string {
   const { subject, more = 0 } = label;
-  const words = t(label.label);
+  const words = visibleText(t(label.label));
   const about = subject === '' ? words : `${words} · ${visibleText(subject)}`;
   return more > 0 ? `${about} ${strings.andMore(more)}` : about;
 }

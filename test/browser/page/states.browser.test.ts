@@ -275,6 +275,9 @@ describe.runIf(runs(0, 1) === 1)('the page', () => {
     for (const width of [250, 300, 600]) {
       await alone.page.setViewportSize({ width, height: 700 });
       expect(await alone.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      // Whatever is listed above it, the composer and the footer are in sight.
+      const { y = 0, height = 0 } = (await alone.page.locator('footer').boundingBox()) ?? {};
+      expect(y + height).toBeLessThanOrEqual(700);
     }
   });
 

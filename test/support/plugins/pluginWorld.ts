@@ -32,6 +32,8 @@ export interface PluginWorldOptions {
   readonly settings?: Partial<Record<SettingName, unknown>>;
   readonly programs?: Readonly<Record<string, Partial<Program>>>;
   readonly clock?: Clock;
+  /** What `attach` must have, as on Windows. */
+  readonly token?: string;
   /** Whether a view shows a conversation. Default: what this window's views say. */
   readonly isShown?: (conversation: string) => boolean;
 }
@@ -143,7 +145,11 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
     const host = new PluginHost(common);
     const listener = new WindowListener({ folder: join(home, 'hub'), pid, wanted: async () => false });
     await listener.listen();
-    const attached = new AttachedPrograms({ ...common, token: listener.token, changed: () => undefined });
+    const attached = new AttachedPrograms({
+      ...common,
+      token: options.token ?? listener.token,
+      changed: () => undefined,
+    });
     listener.serve((socket) => attached.serve(socket));
     atTestEnd(async () => {
       await Promise.all([host.close(), attached.close()]);

@@ -255,6 +255,22 @@ test('lines that follow attach at once wait for the user', async () => {
   await plugin.closed;
 });
 
+test('where attach needs a token, as on Windows, nobody attaches without the right one', async () => {
+  const world = await createPluginWorld({ token: 'leaves' });
+  for (const token of [undefined, '', 'milk']) {
+    const plugin = await attachRaw(world.listener.path, { type: 'attach', name: 'tea', version: '1', token });
+    expect(await plugin.next('error')).toMatchObject({
+      request: 'attach',
+      message: expect.stringMatching(/^token: /) as string,
+    });
+    await plugin.closed;
+  }
+  expect(world.consents).toEqual([]);
+  const describe = { name: 'tea', version: '1', description: '' };
+  const client = attachPlugin(world.listener.path, 'tea', '1', { describe, run: async () => 7 }, 'leaves');
+  expect(await client.ended).toBe(7);
+});
+
 test('a program that sends everything at once and closes its half still gets the answers', async () => {
   const world = await createPluginWorld();
   const socket = connect({ path: world.listener.path, allowHalfOpen: true });

@@ -281,6 +281,14 @@ test('the tour reads a file, asks for a change, and shows the notification', asy
   expect(walk.text).toContain('That was the tour.');
 });
 
+test('the tour of a folder without files writes one after approval, and goes on with it', async () => {
+  const asked: Record<string, string> = { ask_user: 'The user chose: “Skip this”.' };
+  const walk = await follow('tour', (tool) => asked[tool] ?? 'The folder is empty.');
+  expect(walk.calls.map((call) => call.split(' ')[0])).toEqual(['list_files', 'write_file', 'read_file', 'ask_user']);
+  expect(walk.calls[2]).toBe('read_file {"path":"earshot-tour.md"}');
+  expect(walk.text).toContain('That was the tour.');
+});
+
 describe('a notification', () => {
   const changed = [
     '<notifications shown="1" total="3" key="k">',

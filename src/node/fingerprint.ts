@@ -1,9 +1,9 @@
-// What a plugin's command would run: the resolved program and every file that its arguments name, with their hashes.
+// What a command would run: the resolved program and every file that its arguments name, with their hashes.
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
-import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { failed, type Result, succeeded } from '../base/errors.ts';
 
 export interface CommandFile {
   readonly path: string;
@@ -23,7 +23,7 @@ export interface Fingerprint {
 const WINDOWS = process.platform === 'win32';
 const HASHED_AT_ONCE = 1024 * 1024;
 
-/** Relative names are relative to the folder, in which the plugin runs. */
+/** Relative names are relative to the folder, in which the command runs. */
 export async function fingerprintCommand(
   command: readonly string[],
   folder: string,
@@ -130,7 +130,7 @@ export class KnownHashes {
   }
 }
 
-function hashFile(path: string): Promise<string> {
+export function hashFile(path: string): Promise<string> {
   return new Promise((fulfil, reject) => {
     const hash = createHash('sha256');
     createReadStream(path, { highWaterMark: HASHED_AT_ONCE })

@@ -1,0 +1,120 @@
+// A folder without an editor as the disk below the door: reads, lists and changes its files directly.
+import { type Dirent } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { decodeBytes, encodeText } from '../base/encodings.ts';
+import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
+import {
+  type AppliedEdit,
+  EXISTS,
+  type FileEdit,
+  type FilePath,
+  type FolderEntry,
+  STALE,
+  type WorkspaceDisk,
+} from '../core/ports/workspace.ts';
+import { pinPlace } from '../node/pinnedPlace.ts';
+import { locate, readJudged } from '../node/readInside.ts';
+import { resolveInside } from '../node/resolvePath.ts';
+
+const LONGEST = 50 * 1024 * 1024;
+
+export function createFolderDisk(folder: string): WorkspaceDisk {
+  const folders = [{ path: '', absolute: folder }];
+  /** Edits of several calls are applied one after the other. */
+  let changing: Promise<unknown> = Promise.resolve();
+  const apply = async (edits: readonly FileEdit[]): Promise<Result<readonly AppliedEdit[]>> => {
+    const problem = (await whyMoved(folders, edits)) ?? (await whyNot(edits));
+    if (problem !== undefined) return problem;
+    try {
+      const applied: AppliedEdit[] = [];
+      for (const edit of edits) applied.push(...(await applyOne(edit)));
+      return succeeded(applied);
+    } catch (error) {
+      return failed('unwritable', `A file could not be changed: ${describeError(error)}.`);
+    }
+  };
+  return {
+    folders,
+    trusted: true,
+    resolve: (path, options) => resolveInside(folders, path, options),
+    readJudged: (file, judge, { atMost = LONGEST } = {}) => readJudged(folders, file, { judge, atMost }),
+    unsaved: () => [],
+    locate: (file) => locate(folders, file),
+    listUnjudged: async (target) => {
+      const entries = await readdir(target.absolute, { withFileTypes: true }).catch(() => undefined);
+      if (entries === undefined) return failed('not_found', `${target.path} does not exist.`);
+      return succeeded(entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) })));
+    },
+    decode: async (_file, bytes) => decodeBytes(bytes)?.text,
+    encode: async (_file, text, like) =>
+      encodeText(text, (like === undefined ? undefined : decodeBytes(like)?.encoding) ?? 'utf8'),
+    apply: (edits) => {
+      const applied = changing.then(() => apply(edits));
+      changing = applied.catch(() => undefined);
+      return applied;
+    },
+  };
+}
+
+/** A path may lead to another place than when it was checked. */
+async function whyMoved(folders: readonly FilePath[], edits: readonly FileEdit[]) {
+  for (const edit of edits) {
+    for (const file of edit.type === 'move' ? [edit.file, edit.to] : [edit.file]) {
+      const pinned = await pinPlace(folders, file, { itself: edit.type !== 'write' });
+      if (!pinned.ok) return pinned;
+    }
+  }
+  return undefined;
+}
+
+/** Checks every step before anything is changed. */
+async function whyNot(edits: readonly FileEdit[]) {
+  const planned = new Map<string, Uint8Array | undefined>();
+  for (const edit of edits) {
+    const { absolute, path } = edit.file;
+    const present = planned.has(absolute) ? planned.get(absolute) : await readOrNothing(edit.file);
+    if (!isSame(present, edit.from)) return failed(STALE, `${path} is no longer as it was.`);
+    if (edit.type === 'move' && (await readOrNothing(edit.to)) !== undefined) {
+      return failed(EXISTS, `${edit.to.path} exists already.`);
+    }
+    planned.set(absolute, edit.type === 'write' ? edit.to : undefined);
+  }
+  return undefined;
+}
+
+async function applyOne(edit: FileEdit): Promise<AppliedEdit[]> {
+  const { file } = edit;
+  const unsaved = false;
+  const before = edit.from === undefined ? {} : { before: edit.from };
+  switch (edit.type) {
+    case 'write':
+      await mkdir(dirname(file.absolute), { recursive: true });
+      await writeFile(file.absolute, edit.to);
+      return [{ file, ...before, after: edit.to, unsaved }];
+    case 'move':
+      await mkdir(dirname(edit.to.absolute), { recursive: true });
+      await rename(file.absolute, edit.to.absolute);
+      return [
+        { file, ...before, unsaved },
+        { file: edit.to, after: edit.from, unsaved },
+      ];
+    case 'delete':
+      await rm(file.absolute);
+      return [{ file, ...before, unsaved }];
+  }
+}
+
+function kindOf(entry: Dirent): FolderEntry['kind'] {
+  if (entry.isSymbolicLink()) return 'link';
+  if (entry.isDirectory()) return 'folder';
+  return entry.isFile() ? 'file' : 'other';
+}
+
+function readOrNothing(file: FilePath): Promise<Uint8Array | undefined> {
+  return readFile(file.absolute).catch(() => undefined);
+}
+
+function isSame(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : Buffer.compare(one, other) === 0;
+}

@@ -1,0 +1,101 @@
+// The client as a front end: streams answers to it, and asks it for permissions and answers.
+import { type AttachedFrontend } from '../core/frontend/frontends.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type InquiryAnswer,
+  type InquiryRequest,
+  type PartialAnswer,
+} from '../core/ports/ports.ts';
+import { elicitationAnswerSchema, permissionAnswerSchema } from '../protocol/outside/acp.ts';
+import { chunk, describeCall, type SessionUpdate, type UpdateDeps } from './updates.ts';
+
+export interface ClientDeps {
+  /** In the order of the calls. */
+  update(session: string, update: SessionUpdate): void;
+  /** A call runs. The client may not know of it yet. */
+  started(session: string, call: string): void;
+  request(method: string, params: object): Promise<unknown>;
+}
+
+const BY = 'user';
+const OPTIONS = { once: 'allow-once', always: 'allow-always', reject: 'reject-once' } as const;
+
+export class ClientFrontend implements AttachedFrontend {
+  readonly #client: ClientDeps;
+  readonly #calls: Pick<UpdateDeps, 'effectOf' | 'folder'>;
+
+  constructor(client: ClientDeps, calls: Pick<UpdateDeps, 'effectOf' | 'folder'>) {
+    this.#client = client;
+    this.#calls = calls;
+  }
+
+  render(conversation: string, partial: PartialAnswer): void {
+    if (partial.type === 'answer_text') {
+      const type = partial.field === 'text' ? 'agent_message_chunk' : 'agent_thought_chunk';
+      this.#client.update(conversation, chunk(type, partial.text));
+    } else if (partial.type === 'tool_started') {
+      this.#client.started(conversation, partial.call);
+    }
+  }
+
+  /** A client that is gone, or answers nothing that can be read, approves nothing. */
+  async approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const { conversation, call, reason, always } = request;
+    const { id, name, arguments: args } = call;
+    const toolCall = {
+      ...describeCall(id, name, args, this.#calls),
+      ...(reason !== undefined && { content: [{ type: 'content', content: { type: 'text', text: reason } }] }),
+    };
+    const options = [
+      { optionId: OPTIONS.once, name: 'Allow once', kind: 'allow_once' },
+      ...(always === undefined
+        ? []
+        : [{ optionId: OPTIONS.always, name: `Always allow ${always}`, kind: 'allow_always' }]),
+      { optionId: OPTIONS.reject, name: 'Reject', kind: 'reject_once' },
+    ];
+    const answered = await this.#ask(
+      'session/request_permission',
+      { sessionId: conversation, toolCall, options },
+      signal,
+    );
+    const { outcome, optionId } = permissionAnswerSchema.safeParse(answered).data?.outcome ?? { outcome: 'cancelled' };
+    if (outcome === 'selected' && optionId === OPTIONS.once) return { action: 'approve', by: BY };
+    if (outcome === 'selected' && optionId === OPTIONS.always && always !== undefined) {
+      return { action: 'approve', always: true, by: BY };
+    }
+    return { action: 'reject', by: BY, ...(outcome === 'cancelled' && { reason: 'The question was cancelled.' }) };
+  }
+
+  /** Only asked of clients that support forms: others are not offered the tools that ask. */
+  async ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
+    const { conversation, text, options, several } = request;
+    const choice = options === undefined ? {} : { enum: [...options] };
+    const answer =
+      several === true ? { type: 'array', items: { type: 'string', ...choice } } : { type: 'string', ...choice };
+    const params = {
+      sessionId: conversation,
+      mode: 'form',
+      message: text,
+      requestedSchema: { type: 'object', properties: { answer }, required: ['answer'] },
+    };
+    const answered = elicitationAnswerSchema.safeParse(await this.#ask('elicitation/create', params, signal)).data;
+    const given = answered?.action === 'accept' ? answered.content?.['answer'] : undefined;
+    if (Array.isArray(given)) return { answer: given.map(String), by: BY };
+    return { answer: typeof given === 'string' ? given : '', by: BY };
+  }
+
+  /** Rejects only when the signal is aborted; what the client refuses is undefined. */
+  async #ask(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const abort = () => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+    try {
+      const answer = this.#client.request(method, params).catch(() => undefined);
+      return await Promise.race([answer, aborted]);
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+}

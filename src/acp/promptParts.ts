@@ -1,0 +1,43 @@
+// Reads a prompt of a client: its text, and what is attached.
+import { relative, isAbsolute } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type GivenAttachment } from '../core/agent/userText.ts';
+import { type PromptPart } from '../protocol/outside/acp.ts';
+
+export interface ReadPrompt {
+  readonly text: string;
+  readonly attachments: readonly GivenAttachment[];
+}
+
+/** Links to files of the folder are attached; other links, and parts that are not known, are named in the text. */
+export function readPromptParts(parts: readonly PromptPart[], folder: string): ReadPrompt {
+  const texts: string[] = [];
+  const attachments: GivenAttachment[] = [];
+  for (const part of parts) {
+    if ('text' in part) texts.push(part.text);
+    else if ('data' in part) {
+      attachments.push({ type: 'image', mediaType: part.mimeType, bytes: Buffer.from(part.data, 'base64') });
+    } else if ('resource' in part) {
+      const { uri, text } = part.resource;
+      const path = pathIn(folder, uri) ?? uri;
+      if (text === undefined) texts.push(`(attached, not readable: ${path})`);
+      else attachments.push({ type: 'file_content', path, content: text });
+    } else if ('uri' in part) {
+      const path = pathIn(folder, part.uri);
+      if (path === undefined) texts.push(`[${part.name}](${part.uri})`);
+      else attachments.push({ type: 'file', path });
+    } else texts.push(`(a part of the type ${part.type} was left out)`);
+  }
+  return { text: texts.join('\n'), attachments };
+}
+
+/** Undefined for what is no file of the folder. */
+function pathIn(folder: string, uri: string): string | undefined {
+  if (!URL.canParse(uri) || new URL(uri).protocol !== 'file:') return undefined;
+  try {
+    const path = relative(folder, fileURLToPath(uri));
+    return path === '' || path.startsWith('..') || isAbsolute(path) ? undefined : path.replaceAll('\\', '/');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,125 @@
+// Earshot for editors that speak the Agent Client Protocol: node dist/acp.js, JSON-RPC over stdin and stdout.
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { AcpAgent } from '../acp/agent.ts';
+import { describeError } from '../base/errors.ts';
+import { LineSplitter } from '../base/jsonLines.ts';
+import { parseJsonc } from '../base/jsonc.ts';
+import { type Logger, type Model } from '../core/ports/ports.ts';
+import { createGuideModel } from '../models/guide/guide.ts';
+import { createOpenAiModel } from '../models/openai/openai.ts';
+import { readSettings, type Settings } from '../protocol/settings.ts';
+import { openFolderAgent } from './acp/folderAgent.ts';
+
+const HELP = `node dist/acp.js [--model NAME --base-url URL] [--settings FILE] [--storage FOLDER]
+
+  --model, --base-url  the model that answers; without them the built-in Guide, which uses no AI
+  --settings           a JSON file with settings of Earshot, such as {"earshot.approvals.mode": "edits"}
+  --storage            where conversations are stored (default: ~/.earshot/acp)
+
+The key of the endpoint is read from EARSHOT_API_KEY, for OpenAI also from OPENAI_API_KEY.`;
+
+const LONGEST_LINE = 32 * 1024 * 1024;
+const PREFIX = 'earshot.';
+const OPENAI = 'https://api.openai.com';
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      model: { type: 'string' },
+      'base-url': { type: 'string' },
+      settings: { type: 'string' },
+      storage: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help === true) return void process.stdout.write(`${HELP}\n`);
+  const given: Readonly<Record<string, unknown>> = {
+    ...(values.settings === undefined ? {} : await readSettingsFile(values.settings)),
+    ...(values.model !== undefined && { model: values.model }),
+    ...(values['base-url'] !== undefined && { baseUrl: values['base-url'] }),
+  };
+  const { settings, problems } = readSettings((name) => given[name]);
+  for (const { name, message } of problems) logger.warn(`${name}: ${message}`);
+  const deps = {
+    logger,
+    settings,
+    supervisor: join(import.meta.dirname, 'supervisor.cjs'),
+    storage: values.storage ?? join(homedir(), '.earshot', 'acp'),
+    capture: true,
+    model: modelChooser(),
+  };
+  await serve(
+    new AcpAgent({
+      logger,
+      version: '1',
+      send: (frame) => void process.stdout.write(`${frame}\n`),
+      openFolder: (folder, frontend, asks) => openFolderAgent(deps, folder, frontend, asks),
+    }),
+  );
+}
+
+/** Resolves once the client has closed the input and nothing runs any more. */
+async function serve(agent: AcpAgent): Promise<void> {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const lines = new LineSplitter(LONGEST_LINE, {
+    onLine: (line) => line !== '' && agent.receive(line ?? ''),
+    onTooLong: () => {
+      logger.error('a line of the client is too long');
+      end();
+    },
+  });
+  process.stdin.on('data', (bytes: Buffer) => lines.write(bytes));
+  process.stdin.on('end', end);
+  process.stdin.on('error', () => end());
+  process.stdout.on('error', () => end());
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => end());
+  await ended;
+  await agent.close();
+}
+
+async function readSettingsFile(path: string): Promise<Record<string, unknown>> {
+  const parsed = parseJsonc(await readFile(path, 'utf8'));
+  if (typeof parsed !== 'object' || parsed === null) throw new Error(`--settings: ${path} has no JSON object.`);
+  const entries = Object.entries(parsed).filter(([name]) => name.startsWith(PREFIX));
+  return Object.fromEntries(entries.map(([name, value]) => [name.slice(PREFIX.length), value]));
+}
+
+function modelChooser(): (settings: Settings) => Model {
+  const guide = createGuideModel();
+  let made: { readonly name: string; readonly model: Model } | undefined;
+  return ({ model, baseUrl, models }) => {
+    if (model === '' || baseUrl === '') return guide;
+    const name = JSON.stringify([baseUrl, model]);
+    if (made?.name !== name) {
+      const options = models[model] ?? {};
+      made = { name, model: createOpenAiModel({ baseUrl, model, options, apiKey: async () => keyFor(baseUrl) }) };
+    }
+    return made.model;
+  };
+}
+
+/** A key meant for one provider is not sent to another. */
+function keyFor(baseUrl: string): string | undefined {
+  const own = process.env['EARSHOT_API_KEY'];
+  return own ?? (new URL(baseUrl).origin === OPENAI ? process.env['OPENAI_API_KEY'] : undefined);
+}
+
+/** stdout belongs to the protocol. */
+const logger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (message) => void process.stderr.write(`${message}\n`),
+  error: (message, error) =>
+    void process.stderr.write(`${message}${error === undefined ? '' : `: ${describeError(error)}`}\n`),
+};
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${describeError(error)}\n`);
+    process.exit(1);
+  },
+);

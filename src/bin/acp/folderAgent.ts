@@ -1,0 +1,151 @@
+// Composes Earshot for one folder without an editor: files, git, commands, skills; nothing that needs a window.
+import { createHash } from 'node:crypto';
+import { realpath, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, isAbsolute, join } from 'node:path';
+import { createFolderDisk } from '../../acp/folderDisk.ts';
+import { type FolderAgent } from '../../acp/agent.ts';
+import { Emitter } from '../../base/emitter.ts';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { guardWorkspace } from '../../core/consent/door.ts';
+import { Earshot } from '../../core/earshot.ts';
+import { type AttachedFrontend, Frontends } from '../../core/frontend/frontends.ts';
+import { type Logger, type Model } from '../../core/ports/ports.ts';
+import { Handles } from '../../core/tools/handles.ts';
+import { createHooks } from '../../hooks/hooks.ts';
+import { realFileSystem } from '../../node/fileSystem.ts';
+import { processObserver } from '../../node/processActivity.ts';
+import { realClock } from '../../node/realClock.ts';
+import { realIds } from '../../node/realIds.ts';
+import { shellProgram, userEnvironment } from '../../node/shellProgram.ts';
+import { createSupervision, launchSupervisor } from '../../node/supervision/supervision.ts';
+import { createBudgetProducer } from '../../producers/budget.ts';
+import { createConfigProducer } from '../../producers/config.ts';
+import { createFilesProducer } from '../../producers/files/files.ts';
+import { createGitProducer } from '../../producers/git/git.ts';
+import { GitGate } from '../../producers/git/gitGate.ts';
+import { createHandlesProducer } from '../../producers/handles.ts';
+import { HOOK_EVENTS } from '../../protocol/outside/hooks.ts';
+import { type Settings } from '../../protocol/settings.ts';
+import { createPermissions } from '../../storage/permissions.ts';
+import { createStorage } from '../../storage/storage.ts';
+import { createUserFiles } from '../../storage/userFiles.ts';
+import { askUserTool } from '../../tools/askUser.ts';
+import { awaitTool } from '../../tools/commands/await.ts';
+import { handleTool } from '../../tools/commands/handle.ts';
+import { runCommandTool } from '../../tools/commands/runCommand.ts';
+import { fileTools } from '../../tools/files/fileTools.ts';
+import { createLoadSkillTool } from '../../tools/loadSkill.ts';
+import { readNotificationsTool } from '../../tools/readNotifications.ts';
+import { todoTool } from '../../tools/todo.ts';
+import { watchTool } from '../../tools/watch.ts';
+
+export interface FolderAgentDeps {
+  readonly logger: Logger;
+  readonly settings: Settings;
+  /** `dist/supervisor.cjs`. */
+  readonly supervisor: string;
+  /** Conversations are stored below it, by folder. */
+  readonly storage: string;
+  /** False: the workspace is not captured before turns and commands. */
+  readonly capture: boolean;
+  model(settings: Settings): Model;
+}
+
+export async function openFolderAgent(
+  deps: FolderAgentDeps,
+  folder: string,
+  frontend: AttachedFrontend,
+  asks: boolean,
+): Promise<Result<FolderAgent>> {
+  if (!isAbsolute(folder)) return failed('bad_path', `cwd: ${folder} is not an absolute path.`);
+  const isFolder = await stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) return failed('not_found', `cwd: ${folder} is not a folder.`);
+  const { logger } = deps;
+  let { settings } = deps;
+  const changed = new Emitter<void>((error) => logger.error('a listener failed', error));
+  const base = { clock: realClock, ids: realIds, logger };
+  const hash = createHash('sha256')
+    .update(await realpath(folder))
+    .digest('hex')
+    .slice(0, 16);
+  const place = join(deps.storage, hash);
+  const storage = createStorage({ ...base, files: realFileSystem, folder: place, window: `ACP ${basename(folder)}` });
+  const { store, lock, snapshots, checkpoints } = storage;
+  const workspace = guardWorkspace(createFolderDisk(folder));
+  const userFiles = createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') });
+  const shell = shellProgram(process.env['SHELL'] ?? '/bin/sh');
+  const supervision = createSupervision({
+    launch: (where, env) => launchSupervisor(deps.supervisor, where, env),
+    clock: realClock,
+    report: (what, error) => logger.error(what, error),
+    folderOf: (conversation) => storage.folderOf(conversation),
+    userShell: () => ({ shell, env: userEnvironment(process.env) }),
+    unownedMilliseconds: () => settings['handles.ownerTimeout'] * 1000,
+  });
+  const handles = new Handles({ supervision, tasks: undefined, clock: realClock, logger });
+  const frontends = new Frontends({ clock: realClock, logger });
+  const attached = frontends.add(frontend);
+  const gate = new GitGate();
+  const watching = { ...base, snapshots, workspace, gate };
+  const earshot = new Earshot({
+    ...base,
+    ...{ store, lock, snapshots, workspace, userFiles, handles },
+    ...(deps.capture && { checkpoints }),
+    permissions: createPermissions({ files: realFileSystem, folder: place, logger }),
+    frontend: frontends,
+    tools: [
+      ...fileTools,
+      ...[runCommandTool, watchTool, readNotificationsTool, todoTool, handleTool, awaitTool],
+      createLoadSkillTool({ userFiles }),
+      ...(asks ? [askUserTool] : []),
+    ],
+    producers: [
+      createFilesProducer(watching),
+      createGitProducer(watching),
+      createHandlesProducer({ ...base, handles }),
+      createBudgetProducer(),
+      createConfigProducer(),
+    ],
+    hooks: createHooks({
+      ...base,
+      // The settings are a file that the user named: all hooks in it are the user's own.
+      configured: () =>
+        HOOK_EVENTS.flatMap((event) =>
+          (settings.hooks[event] ?? []).map((hook) => ({ event, hook, workspace: false })),
+        ),
+      folder: () => folder,
+      isTrusted: () => true,
+      mode: () => settings.mode,
+      approved: { has: async () => false, add: async () => undefined },
+      approve: async () => false,
+      notice: (text) => logger.warn(text),
+    }),
+    processes: processObserver,
+    shell: () => shell.path,
+    settings: () => settings,
+    onDidChangeSettings: changed.event,
+    model: () => deps.model(settings),
+  });
+  return succeeded({
+    folder,
+    earshot,
+    store,
+    snapshots,
+    settings: () => settings,
+    set: (values) => {
+      settings = { ...settings, ...values };
+      changed.fire();
+    },
+    close: async () => {
+      await earshot.shutDown();
+      await checkpoints.close();
+      handles.dispose();
+      attached.dispose();
+      changed.dispose();
+    },
+  });
+}

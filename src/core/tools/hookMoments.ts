@@ -1,0 +1,119 @@
+// Runs the user's hooks at a moment of a conversation, and queues what they add as notifications.
+import { type Disposable } from '../../base/disposable.ts';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { printPath } from '../../base/printPath.ts';
+import { type LogEvent } from '../../protocol/event.ts';
+import { type ShippedKind } from '../../protocol/kinds.ts';
+import { printKind } from '../../protocol/notification.ts';
+import { maskKey } from '../conversation/key.ts';
+import { type ConversationLog } from '../conversation/log.ts';
+import { enqueue } from '../notify/queue.ts';
+import { type Hooks, type HookMoment, type HookVerdict } from '../ports/hooks.ts';
+import { type Clock, type Ids, type Logger } from '../ports/ports.ts';
+
+interface HookPorts {
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly hooks?: Hooks | undefined;
+}
+
+export interface HookDeps extends HookPorts {
+  readonly log: ConversationLog;
+}
+
+const NOTHING: HookVerdict = { added: [] };
+const ADDED = 'hook.added' satisfies ShippedKind;
+const OBJECTED = 'hook.objected' satisfies ShippedKind;
+
+/** Resolves once what they add is queued: the next carrier delivers it. */
+export async function runHooks(
+  deps: HookDeps,
+  moment: Omit<HookMoment, 'conversation'>,
+  signal: AbortSignal,
+): Promise<HookVerdict> {
+  const { hooks, log } = deps;
+  if (hooks?.has(moment.event, moment.tool) !== true) return NOTHING;
+  const verdict = await hooks.run({ ...moment, conversation: log.id }, signal);
+  if (!log.isWritable) return verdict;
+  for (const { hook, text } of verdict.added) {
+    await queue(deps, ADDED, 'info', `The user’s hook ${printPath(hook)} adds:\n${text}`);
+  }
+  return verdict;
+}
+
+/** For what cannot be refused any more: the model is notified of the objection. */
+export async function queueObjection(deps: HookDeps, message: string): Promise<void> {
+  await queue(deps, OBJECTED, 'warning', message);
+}
+
+/** A call that is about to run. `args` as they will be run. */
+export function beforeTool(tool: string, id: string, args: unknown): Omit<HookMoment, 'conversation'> {
+  return { event: 'before_tool', tool, input: { tool_name: tool, tool_input: args, tool_use_id: id } };
+}
+
+/** Runs the hooks of a call that has run. What they say is delivered with its result. */
+export async function hooksAfterTool(
+  deps: HookDeps,
+  call: { readonly tool: string; readonly id: string; readonly args: unknown },
+  outcome: { readonly content: string; readonly isError: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const { tool, id, args } = call;
+  if (deps.hooks?.has('after_tool', tool) !== true) return;
+  const content = maskKey(outcome.content.slice(0, MOST_SHOWN), deps.log.state.turn.key);
+  const response = { content, is_error: outcome.isError };
+  const input = { tool_name: tool, tool_input: args, tool_use_id: id, tool_response: response };
+  const { refused } = await runHooks(deps, { event: 'after_tool', tool, input }, signal);
+  if (refused !== undefined) await queueObjection(deps, `A hook of the user objects to this call: ${refused}`);
+}
+
+/** Of a result, in characters. */
+const MOST_SHOWN = 30_000;
+
+async function queue(
+  { log, ids, clock }: HookDeps,
+  kind: typeof ADDED | typeof OBJECTED,
+  level: 'info' | 'warning',
+  message: string,
+): Promise<void> {
+  const [source = '', name = ''] = kind.split('.');
+  const at = new Date(clock.now()).toISOString();
+  await enqueue(log, ids, { kind: { source, name }, level, origin: 'host', message, at });
+}
+
+/** The hooks of what happens outside a turn: messages of the user, and notifications. They end with the window. */
+export class ConversationHooks implements Disposable {
+  readonly #ports: HookPorts & { readonly logger: Logger };
+  readonly #ended = new AbortController();
+
+  constructor(ports: HookPorts & { readonly logger: Logger }) {
+    this.#ports = ports;
+  }
+
+  /** Fails if a hook refuses the message. */
+  async userPrompt(log: ConversationLog, prompt: string): Promise<Result<void>> {
+    const moment = { event: 'user_prompt', input: { prompt } } as const;
+    const { refused } = await runHooks({ ...this.#ports, log }, moment, this.#ended.signal);
+    if (refused === undefined) return succeeded(undefined);
+    return failed('refused', `A hook refused this message: ${refused}`, 'Change it and send it again.');
+  }
+
+  /** Hooks are told of notifications and change nothing about them. */
+  appended(log: ConversationLog, event: LogEvent): void {
+    const { hooks } = this.#ports;
+    if (event.type !== 'notification_queued' || !log.owned || hooks?.has('notification') !== true) return;
+    const { kind, level, message } = event.notification;
+    // What a hook added must not start it again.
+    if (kind.source === HOOK_SOURCE) return;
+    const input = { message, notification_type: printKind(kind), level };
+    void hooks
+      .run({ event: 'notification', conversation: log.id, input }, this.#ended.signal)
+      .catch((error: unknown) => this.#ports.logger.error('a hook failed unexpectedly', error));
+  }
+
+  dispose(): void {
+    this.#ended.abort();
+  }
+}
+
+const HOOK_SOURCE = 'hook';

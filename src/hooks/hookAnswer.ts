@@ -1,0 +1,68 @@
+// Reads what a hook answered: its exit code, and the JSON or text on its output (Claude Code's contract).
+import { wholeCharacters } from '../base/text.ts';
+import { type HookVerdict } from '../core/ports/hooks.ts';
+import { type HookEvent, hookAnswerSchema } from '../protocol/outside/hooks.ts';
+
+/** The exit code by which a hook refuses; the reason is on stderr. */
+const REFUSED = 2;
+const LONGEST = 10_000;
+
+export interface HookEnd {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface HookAnswer extends HookVerdict {
+  /** For the user. */
+  readonly message?: string;
+  /** Why the answer counts for nothing. */
+  readonly problem?: string;
+}
+
+/** What it says to approve or change is ignored: only the user's settings and the user approve. */
+export function readHookAnswer(event: HookEvent, hook: string, { code, stdout, stderr }: HookEnd): HookAnswer {
+  if (code === REFUSED) return { refused: reasonIn(stderr), added: [] };
+  if (code !== 0)
+    return { added: [], problem: `it ended with exit code ${code}: ${shorten(stderr, 500) || 'no output'}` };
+  const text = stdout.trim();
+  if (!text.startsWith('{')) return { added: event === 'user_prompt' ? added(hook, text) : [] };
+  const answer = parse(text);
+  if (answer === undefined) return { added: [], problem: 'its output is no answer that Earshot understands' };
+  const { hookSpecificOutput: specific = {}, systemMessage, reason, stopReason, decision } = answer;
+  const denied = specific.permissionDecision === 'deny' || decision === 'block';
+  const refused = denied
+    ? (specific.permissionDecisionReason ?? reason)
+    : answer.continue === false && event !== 'turn_end'
+      ? stopReason
+      : undefined;
+  const refuses = denied || (answer.continue === false && event !== 'turn_end');
+  return {
+    ...(refuses && { refused: reasonIn(refused ?? '') }),
+    ...(specific.permissionDecision === 'ask' && { ask: reasonIn(specific.permissionDecisionReason ?? '') }),
+    ...(systemMessage !== undefined && { message: shorten(systemMessage, LONGEST) }),
+    added: added(hook, specific.additionalContext ?? ''),
+  };
+}
+
+function parse(text: string) {
+  try {
+    return hookAnswerSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function added(hook: string, text: string): HookVerdict['added'] {
+  const shown = shorten(text, LONGEST);
+  return shown === '' ? [] : [{ hook, text: shown }];
+}
+
+function reasonIn(text: string): string {
+  return shorten(text, 2000) || 'no reason given.';
+}
+
+function shorten(text: string, length: number): string {
+  const trimmed = text.trim();
+  return trimmed.length > length ? `${wholeCharacters(trimmed, length)}…` : trimmed;
+}

@@ -1,0 +1,192 @@
+// The user's hooks: finds those of a moment, asks for the approval of those of a workspace, runs them and joins what they say.
+import { randomUUID } from 'node:crypto';
+import { isAbsolute, relative } from 'node:path';
+import { type Clock } from '../base/clock.ts';
+import { describeError, describeFailure, type Failure } from '../base/errors.ts';
+import { compileName } from '../base/patterns/namePattern.ts';
+import { printPath } from '../base/printPath.ts';
+import { Slots } from '../base/slots.ts';
+import { type Hooks, type HookMoment, type HookVerdict } from '../core/ports/hooks.ts';
+import { type Logger } from '../core/ports/ports.ts';
+import {
+  approvalKey,
+  type CommandFile,
+  type Fingerprint,
+  fingerprintCommand,
+  hashFile,
+  KnownHashes,
+} from '../node/fingerprint.ts';
+import { type Hook, type HookEvent } from '../protocol/outside/hooks.ts';
+import { type HookAnswer, readHookAnswer } from './hookAnswer.ts';
+import { runHookProcess } from './hookProcess.ts';
+
+export interface ConfiguredHook {
+  readonly event: HookEvent;
+  readonly hook: Hook;
+  /** The workspace configures it: it runs only after approval. */
+  readonly workspace: boolean;
+}
+
+export interface HookApproval {
+  readonly event: HookEvent;
+  readonly command: readonly string[];
+  readonly files: readonly CommandFile[];
+}
+
+export interface HooksDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  configured(): readonly ConfiguredHook[];
+  /** Hooks run in it; undefined: no folder is open, so that none runs. */
+  folder(): string | undefined;
+  isTrusted(): boolean;
+  mode(): string;
+  readonly approved: { has(key: string): Promise<boolean>; add(key: string): Promise<void> };
+  /** Asks the user whether a hook of the workspace may run from now on. */
+  approve(approval: HookApproval): Promise<boolean>;
+  /** For the user: what a hook says, or why one counted for nothing. */
+  notice(text: string): void;
+}
+
+/** Claude Code's names, so that hooks written for it work. */
+const NAMES: Readonly<Record<HookEvent, string>> = {
+  user_prompt: 'UserPromptSubmit',
+  before_tool: 'PreToolUse',
+  after_tool: 'PostToolUse',
+  turn_end: 'Stop',
+  notification: 'Notification',
+};
+/** Notifications come in bursts; more than these are not passed on. */
+const MOST_WAITING = 20;
+
+export function createHooks(deps: HooksDeps): Hooks {
+  return new HookRunner(deps);
+}
+
+class HookRunner implements Hooks {
+  readonly #deps: HooksDeps;
+  readonly #hashes = new KnownHashes();
+  readonly #notifying = new Slots(1);
+  #waiting = 0;
+  /** Approvals that the user was asked for in this window: nobody is asked twice for the same. */
+  readonly #asked = new Set<string>();
+  /** Problems that the user was notified of. */
+  readonly #reported = new Set<string>();
+
+  constructor(deps: HooksDeps) {
+    this.#deps = deps;
+  }
+
+  has(event: HookEvent, tool?: string): boolean {
+    return this.#of(event, tool).length > 0;
+  }
+
+  async run(moment: HookMoment, signal: AbortSignal): Promise<HookVerdict> {
+    const hooks = this.#of(moment.event, moment.tool);
+    if (moment.event !== 'notification') return this.#runAll(hooks, moment, signal);
+    if (this.#waiting >= MOST_WAITING) return { added: [] };
+    this.#waiting += 1;
+    try {
+      return (await this.#notifying.run(() => this.#runAll(hooks, moment, signal), signal)) ?? { added: [] };
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  #of(event: HookEvent, tool: string | undefined): readonly ConfiguredHook[] {
+    if (!this.#deps.isTrusted() || this.#deps.folder() === undefined) return [];
+    return this.#deps.configured().filter((one) => one.event === event && fits(one.hook.matcher, tool));
+  }
+
+  async #runAll(hooks: readonly ConfiguredHook[], moment: HookMoment, signal: AbortSignal): Promise<HookVerdict> {
+    const answers = await Promise.all(hooks.map((hook) => this.#runOne(hook, moment, signal)));
+    const refused = answers.flatMap((answer) => answer?.refused ?? []);
+    const ask = answers.flatMap((answer) => answer?.ask ?? []);
+    return {
+      ...(refused.length > 0 && { refused: refused.join('\n') }),
+      ...(ask.length > 0 && { ask: ask.join('\n') }),
+      added: answers.flatMap((answer) => answer?.added ?? []),
+    };
+  }
+
+  async #runOne(configured: ConfiguredHook, moment: HookMoment, signal: AbortSignal): Promise<HookAnswer | undefined> {
+    const { event, hook } = configured;
+    const command = hook.command.join(' ');
+    try {
+      const found = await this.#approved(configured);
+      if (found === undefined) return undefined;
+      const { program, args, folder } = found;
+      const input = JSON.stringify({
+        session_id: moment.conversation,
+        transcript_path: '',
+        cwd: folder,
+        permission_mode: this.#deps.mode() === 'plan' ? 'plan' : 'default',
+        hook_event_name: NAMES[event],
+        ...moment.input,
+      });
+      const { clock } = this.#deps;
+      const start = { program, args, folder, input, seconds: hook.timeout, clock, mark: randomUUID(), signal };
+      const ended = await runHookProcess(start);
+      if (signal.aborted) return undefined;
+      if (!ended.ok) {
+        this.#fail(command, describeFailure(ended.failure));
+        return undefined;
+      }
+      const answer = readHookAnswer(event, command, ended.value);
+      if (answer.problem !== undefined) this.#fail(command, answer.problem);
+      if (answer.message !== undefined) this.#deps.notice(`The hook ${printPath(command)} says: ${answer.message}`);
+      return answer;
+    } catch (error) {
+      this.#deps.logger.error('a hook failed unexpectedly', error);
+      this.#fail(command, describeError(error));
+      return undefined;
+    }
+  }
+
+  /** Hashed before every run: what has changed since the approval is asked for again, and does not run meanwhile. */
+  async #approved({ event, hook, workspace }: ConfiguredHook): Promise<Fingerprint | undefined> {
+    const folder = this.#deps.folder() ?? '';
+    // Times can be forged; only what the workspace cannot write is trusted by them.
+    const hash = (path: string) => (isInside(folder, path) ? hashFile(path) : this.#hashes.hash(path));
+    const found = await fingerprintCommand(hook.command, folder, workspace ? hash : () => Promise.resolve(''));
+    if (!found.ok) {
+      this.#fail(hook.command.join(' '), describeFailure(found.failure));
+      return undefined;
+    }
+    if (!workspace) return found.value;
+    const key = `hook:${approvalKey(found.value, event)}`;
+    if (await this.#deps.approved.has(key)) return found.value;
+    if (!this.#asked.has(key)) {
+      this.#asked.add(key);
+      void this.#ask(key, { event, command: hook.command, files: found.value.files }).catch((error: unknown) =>
+        this.#deps.logger.error('a hook could not be approved', error),
+      );
+    }
+    return undefined;
+  }
+
+  async #ask(key: string, approval: HookApproval): Promise<void> {
+    if (await this.#deps.approve(approval)) await this.#deps.approved.add(key);
+  }
+
+  /** The user is notified once of each problem; the output channel has all. */
+  #fail(command: string, problem: Failure['message']): void {
+    const text = `The hook ${printPath(command)} had no effect: ${problem}`;
+    this.#deps.logger.warn(text);
+    const key = `${command}\n${problem}`;
+    if (this.#reported.has(key) || this.#reported.size >= 100) return;
+    this.#reported.add(key);
+    this.#deps.notice(text);
+  }
+}
+
+/** `.*` as in the expressions of Claude Code is any characters too. */
+function fits(matcher: string | undefined, tool: string | undefined): boolean {
+  if (matcher === undefined || matcher === '' || tool === undefined) return true;
+  return matcher.split('|').some((name) => compileName(name.trim().replaceAll('.*', '*')).matches(tool));
+}
+
+function isInside(folder: string, path: string): boolean {
+  const inner = relative(folder, path);
+  return !inner.startsWith('..') && !isAbsolute(inner);
+}

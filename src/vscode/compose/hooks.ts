@@ -1,0 +1,59 @@
+// Composes the user's hooks: their settings by where they come from, and the approval of those of a workspace.
+import * as vscode from 'vscode';
+import { type Hooks } from '../../core/ports/hooks.ts';
+import { type ConfiguredHook, createHooks, type HookApproval } from '../../hooks/hooks.ts';
+import { realFileSystem } from '../../node/fileSystem.ts';
+import { realClock } from '../../node/realClock.ts';
+import { createApprovedPrograms } from '../../plugins/host/approvedPrograms.ts';
+import { HOOK_EVENTS, hooksSchema } from '../../protocol/outside/hooks.ts';
+import { SETTINGS_SECTION } from '../ids.ts';
+import { type Window } from './window.ts';
+
+export function composeHooks({ context, logger, settings, held }: Window, notice: (text: string) => void): Hooks {
+  let configured = readHooks();
+  held.add(
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration(`${SETTINGS_SECTION}.hooks`)) configured = readHooks();
+    }),
+  );
+  return createHooks({
+    clock: realClock,
+    logger,
+    configured: () => configured,
+    folder: () => vscode.workspace.workspaceFolders?.find(({ uri }) => uri.scheme === 'file')?.uri.fsPath,
+    isTrusted: () => vscode.workspace.isTrusted,
+    mode: () => settings.current.mode,
+    approved: createApprovedPrograms({ files: realFileSystem, folder: context.globalStorageUri.fsPath, logger }),
+    approve: approveHook,
+    notice,
+  });
+}
+
+/** The user's own, then those of the workspace. A value that is not valid is reported with the settings and skipped. */
+function readHooks(): readonly ConfiguredHook[] {
+  const inspected = vscode.workspace.getConfiguration(SETTINGS_SECTION).inspect('hooks');
+  const { globalValue, workspaceValue, workspaceFolderValue } = inspected ?? {};
+  const read = (value: unknown, workspace: boolean): ConfiguredHook[] => {
+    const hooks = hooksSchema.safeParse(value ?? {}).data ?? {};
+    return HOOK_EVENTS.flatMap((event) => (hooks[event] ?? []).map((hook) => ({ event, hook, workspace })));
+  };
+  return [...read(globalValue, false), ...read(workspaceValue, true), ...read(workspaceFolderValue, true)];
+}
+
+async function approveHook({ event, command, files }: HookApproval): Promise<boolean> {
+  const review = vscode.l10n.t('Review…');
+  const message = vscode.l10n.t(
+    'This workspace configures a hook that runs at {0}. It runs after your approval.',
+    event,
+  );
+  if ((await vscode.window.showInformationMessage(message, review)) !== review) return false;
+  const detail = [
+    vscode.l10n.t('Command: {0}', command.join(' ')),
+    ...files.map(({ path, sha256 }) => `${path}\nSHA-256 ${sha256}`),
+    vscode.l10n.t('It runs with your rights and is told what the conversation does.'),
+    vscode.l10n.t('You are asked again when the command or one of these files changes.'),
+  ].join('\n\n');
+  const allow = vscode.l10n.t('Approve');
+  const question = vscode.l10n.t('Run this hook of the workspace?');
+  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, allow)) === allow;
+}

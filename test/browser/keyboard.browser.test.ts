@@ -1,0 +1,121 @@
+// A whole turn without the mouse: the chat is opened, a question answered, a change approved and reviewed. Then what the mouse does in the transcript.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
+import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
+
+let server: ScriptedServer;
+beforeAll(async () => {
+  server = await startScriptedServer();
+});
+afterAll(() => server.stop());
+
+const workbench = useSharedWorkbench(async () => ({
+  settings: { 'earshot.baseUrl': server.baseUrl, 'earshot.model': 'scripted-model' },
+}));
+const press = (key: string) => workbench.page.keyboard.press(key);
+
+test('a question, an approval and a review by keyboard alone', async () => {
+  const file = () => readFile(join(workbench.folder, 'src/menu.ts'), 'utf8');
+  const before = await file();
+  const [first = ''] = before.split('\n');
+  server.script(
+    { calls: [{ id: 'q', name: 'ask_user', arguments: { question: 'Which tea?', options: ['Green', 'Black'] } }] },
+    { calls: [{ id: 'r', name: 'read_file', arguments: { path: 'src/menu.ts' } }] },
+    {
+      calls: [
+        {
+          id: 'e',
+          name: 'edit_file',
+          arguments: { path: 'src/menu.ts', edits: [{ old_text: first, new_text: `// Black tea.\n${first}` }] },
+        },
+      ],
+    },
+    { text: ['The menu is ', 'done.'] },
+  );
+  await press('Control+Alt+e');
+  await expect.poll(focused).toBe('Message to Earshot');
+  await workbench.page.keyboard.type('Make tea.');
+  await press('Enter');
+
+  await workbench.card('Ask Which tea?').waitFor();
+  if ((await tabTo('Green', 'Black')) === 'Green') await press('ArrowDown');
+  else await press('Space');
+  await tabTo('Answer');
+  await press('Enter');
+
+  const card = workbench.card('Edit src/menu.ts');
+  await card.getByText('Needs approval').waitFor();
+  await tabTo('Approve');
+  await press('Enter');
+  await workbench.settled();
+  await workbench.transcript().getByText('The menu is done.').waitFor();
+  expect(await file()).toBe(`// Black tea.\n${before}`);
+  const answers = server.requests.map(({ body }) => body).join('\n');
+  expect(answers).toContain('Black');
+
+  await tabTo('Review');
+  await press('Enter');
+  await workbench.page.locator('.monaco-diff-editor .line-insert').first().waitFor();
+  await press('Control+Alt+e');
+  await expect.poll(focused).toBe('Message to Earshot');
+  await tabTo('Undo');
+  await press('Enter');
+  await expect.poll(file).toBe(before);
+});
+
+test('a change is opened as a diff, and a code block is applied after its preview', async () => {
+  await workbench.reset();
+  await workbench.command('View: Close All Editors');
+  const path = join(workbench.folder, 'src/menu.ts');
+  const before = await readFile(path, 'utf8');
+  const code = 'export const menu = { oolong: 280 };\n';
+  server.script(
+    { calls: [{ id: 'w', name: 'write_file', arguments: { path: 'src/tip.ts', content: 'export const tip = 1;\n' } }] },
+    { text: ['Look at src/menu.ts:2, then apply:\n\n```ts\n', code, '```\n'] },
+  );
+  await workbench.say('Write the menu.');
+  await workbench.card('Write src/tip.ts').getByRole('button', { name: 'Approve' }).click();
+  await workbench.settled();
+  const card = workbench.card('Write src/tip.ts');
+  await card.getByRole('button', { name: 'Open diff: src/tip.ts' }).click();
+  await workbench.page.locator('.monaco-diff-editor .line-insert').first().waitFor();
+
+  const { page } = workbench;
+  await workbench.transcript().getByRole('button', { name: 'src/menu.ts:2' }).click();
+  await page.locator('.tab.active', { hasText: 'menu.ts' }).waitFor();
+  await workbench.transcript().getByRole('button', { name: 'Apply to the open file, with preview' }).click();
+  await page.locator('.monaco-diff-editor .line-insert').first().waitFor();
+  expect(await readFile(path, 'utf8')).toBe(before);
+  await page.locator('.editor-actions').getByRole('button', { name: 'Apply Code from Chat' }).click();
+  await page.locator('.tab.active.dirty', { hasText: 'menu.ts' }).waitFor();
+  await workbench.command('File: Save All');
+  await expect.poll(() => readFile(path, 'utf8')).toBe(code);
+  expect(before).not.toBe(code);
+});
+
+/** The accessible name of what has the focus in the chat; undefined outside of it. */
+async function focused(): Promise<string | undefined> {
+  const element = workbench.chat().locator(':focus');
+  if ((await element.count()) === 0) return undefined;
+  return element.evaluate((one: HTMLElement) => {
+    const label = one instanceof HTMLInputElement ? one.labels?.[0]?.textContent : one.textContent;
+    return (one.getAttribute('aria-label') ?? label ?? '').trim();
+  });
+}
+
+/** From the composer backwards, through what stands above it, to the first with one of these names. */
+async function tabTo(...names: readonly string[]): Promise<string> {
+  await press('Control+Alt+e');
+  await expect.poll(focused).toBe('Message to Earshot');
+  const seen: string[] = [];
+  for (let presses = 0; presses < 60; presses++) {
+    await press('Shift+Tab');
+    const at = await focused();
+    if (at === undefined) break;
+    if (names.includes(at)) return at;
+    seen.push(at);
+  }
+  throw new Error(`${names.join()} is not reached by Shift+Tab; only ${seen.join(' | ')}`);
+}

@@ -1,0 +1,135 @@
+// A client of the Agent Client Protocol for tests, joined to the agent in the same process.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AcpAgent, type FolderAgent } from '../../../src/acp/agent.ts';
+import { openFolderAgent } from '../../../src/bin/acp/folderAgent.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
+import { atTestEnd } from '../endings.ts';
+import { type ScriptedAnswer, startScriptedServer } from '../models/scriptedServer.ts';
+import { recordingLogger } from '../recordingLogger.ts';
+
+export interface Update {
+  readonly sessionUpdate: string;
+  readonly [name: string]: unknown;
+}
+
+interface Frame {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: { readonly sessionId: string; readonly update: Update };
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+export class AcpClient {
+  readonly updates: (Update & { readonly session: string })[] = [];
+  readonly asked: { readonly method: string; readonly params: unknown }[] = [];
+  /** Every line of the agent. */
+  readonly lines: string[] = [];
+  readonly errors: string[] = [];
+  readonly folders: FolderAgent[] = [];
+  readonly agent: AcpAgent;
+  /** Answers the agent's requests. */
+  answer: (method: string, params: unknown) => unknown = () => ({ outcome: { outcome: 'cancelled' } });
+  readonly #waiting = new Map<number, (frame: Frame) => void>();
+  #watching: (() => void)[] = [];
+  #next = 1;
+
+  constructor(root: string, baseUrl: string, settings: Partial<Record<SettingName, unknown>> = {}) {
+    const logger = recordingLogger(this.errors);
+    const model = createOpenAiModel({ baseUrl, model: 'm', options: {}, apiKey: async () => 'k' });
+    const deps = {
+      logger,
+      settings: readSettings((name) => settings[name]).settings,
+      supervisor: join(root, 'absent.cjs'),
+      storage: join(root, 'storage'),
+      // A turn that ends at once leaves its capture behind.
+      capture: false,
+      model: () => model,
+    };
+    this.agent = new AcpAgent({
+      logger,
+      version: '1',
+      send: (frame) => this.#receive(frame),
+      openFolder: async (folder, frontend, asks) => {
+        const opened = await openFolderAgent(deps, folder, frontend, asks);
+        if (opened.ok) this.folders.push(opened.value);
+        return opened;
+      },
+    });
+    atTestEnd(() => this.agent.close());
+  }
+
+  async request(method: string, params: object): Promise<Frame> {
+    const id = this.#next++;
+    const answered = new Promise<Frame>((resolve) => this.#waiting.set(id, resolve));
+    this.agent.receive(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    return answered;
+  }
+
+  notify(method: string, params: object): void {
+    this.agent.receive(JSON.stringify({ jsonrpc: '2.0', method, params }));
+  }
+
+  async newSession(cwd: string): Promise<string> {
+    const { result } = await this.request('session/new', { cwd, mcpServers: [] });
+    return (result as { sessionId: string }).sessionId;
+  }
+
+  prompt(sessionId: string, text: string): Promise<Frame> {
+    return this.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
+  }
+
+  /** Resolves with the first update, past or to come, that fits. */
+  async update(fits: (update: Update) => boolean): Promise<Update> {
+    for (;;) {
+      const found = this.updates.find(fits);
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => this.#watching.push(resolve));
+    }
+  }
+
+  #receive(line: string): void {
+    this.lines.push(line);
+    const frame = JSON.parse(line) as Frame;
+    if (frame.method === 'session/update' && frame.params !== undefined) {
+      this.updates.push({ ...frame.params.update, session: frame.params.sessionId });
+    } else if (frame.method !== undefined)
+      this.#answer(frame.id ?? 0, frame.method, frame.params).catch((error: unknown) =>
+        this.errors.push(String(error)),
+      );
+    else this.#waiting.get(frame.id ?? 0)?.(frame);
+    const watching = this.#watching;
+    this.#watching = [];
+    for (const wake of watching) wake();
+  }
+
+  async #answer(id: number, method: string, params: unknown): Promise<void> {
+    this.asked.push({ method, params });
+    const result = await this.answer(method, params);
+    this.agent.receive(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  }
+}
+
+/** A folder, a scripted endpoint, and clients of agents that share its storage, as processes that follow each other do. */
+export async function startAcp(...answers: readonly ScriptedAnswer[]) {
+  const root = await mkdtemp(join(tmpdir(), 'earshot-acp-'));
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-acp-folder-'));
+  const server = await startScriptedServer(...answers);
+  atTestEnd(async () => {
+    await server.stop();
+    await rm(root, { recursive: true, force: true, maxRetries: 10 });
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  });
+  const connect = async (
+    settings: Partial<Record<SettingName, unknown>> = {},
+    clientCapabilities: object = {},
+  ): Promise<AcpClient> => {
+    const client = new AcpClient(root, server.baseUrl, settings);
+    await client.request('initialize', { protocolVersion: 1, clientCapabilities });
+    return client;
+  };
+  return { folder, server, connect };
+}

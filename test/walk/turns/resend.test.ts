@@ -1,0 +1,59 @@
+// Edit and resend, and retry of an earlier message: a fork that ends before it gets the new text; the original stays.
+import { expect, test } from 'vitest';
+import { Library } from '../../../src/core/library.ts';
+import { resend } from '../../../src/vscode/chat/resending.ts';
+import { eventsOf } from '../../support/walk/deliveryWalks.ts';
+import { beginWalk, type Walked } from '../../support/walk/walking.ts';
+
+function depsOf({ headless }: Walked) {
+  const { earshot, ports } = headless;
+  const opened: string[] = [];
+  const open = async (id: string) => {
+    const result = await earshot.open(id);
+    if (!result.ok) throw new Error(result.failure.message);
+    opened.push(id);
+  };
+  const deps = {
+    ...{ earshot, open, library: new Library(ports, earshot) },
+    t: (text: string) => text,
+  };
+  return { deps, opened };
+}
+
+const saidIn = (walk: Walked, request: number) =>
+  (walk.messages(request) as { role: string; content: unknown }[])
+    .filter(({ role }) => role === 'user')
+    .map(({ content }) => content);
+
+test('a changed message is sent in a fork that ends before it; the first message in a new conversation', async () => {
+  const answers = ['One.', 'Two.', 'Other.', 'First.'].map((text) => ({ text: [text] }));
+  const walk = await beginWalk(answers);
+  await walk.go('Read the menu.');
+  await walk.go('Add oolong.');
+  const [first, second] = await eventsOf(walk, 'chat_request');
+  const before = await walk.headless.events(walk.id);
+  const { deps, opened } = depsOf(walk);
+
+  expect(await resend(deps, walk.id, second?.event_id ?? '', 'Add assam.')).toMatchObject({ ok: true });
+  await deps.earshot.settled(opened[0] ?? '');
+  expect(saidIn(walk, 2)).toEqual(['Read the menu.', 'Add assam.']);
+
+  expect(await resend(deps, walk.id, first?.event_id ?? '', undefined)).toMatchObject({ ok: true });
+  await deps.earshot.settled(opened[1] ?? '');
+  expect(saidIn(walk, 3)).toEqual(['Read the menu.']);
+  expect(await walk.headless.events(walk.id)).toBe(before);
+  expect(await resend(deps, walk.id, 'none', 'x')).toMatchObject({ ok: false, failure: { code: 'not_found' } });
+});
+
+test('a turn that is still running ends before its message is sent again', async () => {
+  const walk = await beginWalk([{ text: ['Hanging'], hang: true }, { text: ['Again.'] }]);
+  const begun = walk.server.request(0);
+  expect(await walk.headless.earshot.send(walk.id, 'Boil water.')).toMatchObject({ ok: true });
+  await begun;
+  const [request] = await eventsOf(walk, 'chat_request');
+  const { deps, opened } = depsOf(walk);
+  expect(await resend(deps, walk.id, request?.event_id ?? '', undefined)).toMatchObject({ ok: true });
+  await deps.earshot.settled(opened[0] ?? '');
+  expect((await eventsOf(walk, 'turn_ended')).map(({ outcome }) => outcome)).toEqual(['stopped']);
+  expect(saidIn(walk, 1)).toEqual(['Boil water.']);
+});
