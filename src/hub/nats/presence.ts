@@ -38,6 +38,7 @@ export class Presence {
   /** The server's clock at this machine's last beat. */
   #serverNow = 0;
   #clockAhead: number | undefined;
+  #beating: Promise<void> = Promise.resolve();
 
   constructor(deps: PresenceDeps) {
     this.#deps = deps;
@@ -72,7 +73,12 @@ export class Presence {
   }
 
   /** Throws `RefusedError` if another hub is present as this machine. */
-  async beat(): Promise<void> {
+  beat(): Promise<void> {
+    this.#beating = this.#write();
+    return this.#beating;
+  }
+
+  async #write(): Promise<void> {
     const bucket = this.#bucket;
     if (bucket === undefined) return;
     const { machine, hub } = this.#deps;
@@ -112,6 +118,8 @@ export class Presence {
 
   /** This machine leaves; the others need not wait until its beat expires. */
   async leave(): Promise<void> {
+    // A beat that is under way would stay behind.
+    await this.#beating.catch(() => undefined);
     if (this.#revision !== undefined) await this.#bucket?.remove(this.#deps.machine, this.#revision);
   }
 }
