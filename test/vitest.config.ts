@@ -11,5 +11,7 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     pool: 'forks',
     isolate: false,
+    // Half of the time is spent waiting for processes, sockets and disks.
+    maxWorkers: 2,
   },
 });

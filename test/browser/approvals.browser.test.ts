@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
+import { isFull } from '../support/runs.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
@@ -140,7 +141,7 @@ test('from the keyboard: arguments are modified before the call runs; invalid on
   expect(results()[1]).toContain('# ');
 });
 
-test('an open approval is open again after a reload and can be answered', async () => {
+test.runIf(isFull)('an open approval is open again after a reload and can be answered', async () => {
   server.script({ calls: [run('echo after')] }, done);
   await workbench.say('Go on.');
   await workbench.card('Run echo after').getByRole('button', { name: 'Approve' }).waitFor();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
+import { firstByDay, isFull } from '../support/runs.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
@@ -92,7 +93,7 @@ test('the path on the card opens the file at the change', async () => {
   await workbench.page.getByRole('tab', { name: /menu\.ts/ }).waitFor();
 });
 
-test('the to-do list and the diff are shown again after a reload', async () => {
+test.runIf(isFull)('the to-do list and the diff are shown again after a reload', async () => {
   await workbench.reload();
   await workbench.openChat();
   await workbench.chat().getByText('1 of 3 done').waitFor();
@@ -101,7 +102,7 @@ test('the to-do list and the diff are shown again after a reload', async () => {
     .toEqual(['  sencha: 450,', '  matcha: 520,']);
 });
 
-test.each(Object.entries(THEMES))('%s', async (theme, bodyClass) => {
+test.each(firstByDay(Object.entries(THEMES)))('%s', async (theme, bodyClass) => {
   await workbench.setTheme(theme);
   const frame = await chatFrame();
   await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);

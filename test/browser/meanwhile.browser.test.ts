@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
+import { isFull } from '../support/runs.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
@@ -69,13 +70,16 @@ test('files that another program wrote meanwhile are listed apart from those the
   await expect.poll(async () => (await apart.allInnerTexts()).sort()).toEqual(['README.md', 'theirs.ts']);
 });
 
-test.each(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])('the bar in %s', async (theme) => {
-  await workbench.setTheme(theme);
-  const classes = () => workbench.page.locator('.monaco-workbench').getAttribute('class');
-  const kind = theme.includes('High') ? 'hc-black' : theme.includes('Dark') ? 'vs-dark' : 'vs ';
-  await expect.poll(classes).toContain(kind);
-  await workbench.screenshot(`meanwhile-${theme}`);
-});
+test.runIf(isFull).each(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])(
+  'the bar in %s',
+  async (theme) => {
+    await workbench.setTheme(theme);
+    const classes = () => workbench.page.locator('.monaco-workbench').getAttribute('class');
+    const kind = theme.includes('High') ? 'hc-black' : theme.includes('Dark') ? 'vs-dark' : 'vs ';
+    await expect.poll(classes).toContain(kind);
+    await workbench.screenshot(`meanwhile-${theme}`);
+  },
+);
 
 test('Undo names the files it deletes and leaves those of the other program unchanged', async () => {
   await bar().getByRole('button', { name: 'Undo', exact: true }).click();

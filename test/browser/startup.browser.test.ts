@@ -36,6 +36,14 @@ test('a click on the status bar opens the chat with the conversation', async () 
 });
 
 test('a window whose chat is visible at startup renders it', async () => {
-  await workbench.reload();
+  const sideBar = workbench.page.locator('.part.auxiliarybar');
+  // VS Code stores its layout a while after a change; a window that was reloaded before has the earlier one.
+  const reloaded = async () => {
+    await workbench.reload();
+    const isVisible = await sideBar.isVisible();
+    if (!isVisible) await workbench.openChat();
+    return isVisible;
+  };
+  await expect.poll(reloaded, { interval: 3000 }).toBe(true);
   await workbench.transcript().locator('.request').filter({ hasText: 'src/menu.ts' }).waitFor();
 });

@@ -28,7 +28,7 @@ export async function runInsideEditor(options: InsideEditorOptions): Promise<num
   const { folder, extension, tests, longestMilliseconds = longestRunMilliseconds, log = console.log } = options;
   const server = await startVscodeServer(options);
   const browser = await launchChromium();
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
   try {
     const url = server.url(folder, { extension, tests });
     return await Promise.race([runTests(page, url, log), failure(page, server, longestMilliseconds)]);

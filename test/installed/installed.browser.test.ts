@@ -14,8 +14,8 @@ const workbench = useWorkbench(async () => {
 
 /** The files that may ship, and `.vsixmanifest`, which VS Code adds on installation. */
 const ALLOWED = [
-  /^(package\.json|readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|\.vsixmanifest)$/,
-  /^dist\/(extension\.js|hub\.js|hub-mcp\.js|webChat\.js|supervisor\.cjs|firstCapture\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
+  /^(package\.json|package\.nls(\.de)?\.json|readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|\.vsixmanifest)$/,
+  /^dist\/(extension\.js|hub\.js|hub-mcp\.js|webChat\.js|acp\.js|supervisor\.cjs|firstCapture\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
   /^media\/([a-z-]+\.(css|svg|png)|l10n\/bundle\.l10n\.de\.json)$/,
 ];
 
@@ -38,6 +38,7 @@ test('the package has only the allowed files and at most 2 MB', async () => {
     'dist/supervisor.cjs',
     'dist/firstCapture.cjs',
     'dist/hub.js',
+    'dist/acp.js',
     'dist/hub-mcp.js',
     'dist/webChat.js',
     'dist/webview/web.js',

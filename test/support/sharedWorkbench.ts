@@ -57,7 +57,7 @@ export function useSharedWorkbench(
   }, 180_000);
   afterEach(async ({ task }) => {
     hasFailed ||= task.result?.state === 'fail';
-    if (isOpen && needsPicture(task)) await workbench.screenshot(pictureOf(task));
+    if (isOpen && needsPicture(task)) await workbench.screenshots(pictureOf(task));
   });
   afterAll(async () => {
     if (!isOpen) return;

@@ -9,7 +9,7 @@ import { installVsix } from '../host/installVsix.ts';
 import { installModelProvider } from '../host/modelProvider.ts';
 import { createSample, restoreSample } from '../host/sample.ts';
 import { startVscodeServer, type VscodeServer, writeMachineSettings } from '../host/serve.ts';
-import { runs } from './runs.ts';
+import { isFull } from './runs.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const screenshots = join(root, '.build', 'screenshots');
@@ -257,10 +257,21 @@ export class Workbench {
     return (await this.logLines()).filter((line) => line.includes('[error]'));
   }
 
+  /** Takes a picture for a person to look at; only in `npm run test:full`, since it takes longer than many a test. */
   async screenshot(name: string, page = this.#page): Promise<void> {
-    await mkdir(screenshots, { recursive: true });
-    await page.screenshot({ path: join(screenshots, `${name.replace(/[^a-z0-9]+/gi, '-')}.png`) });
+    if (isFull) await takePicture(name, page);
   }
+
+  /** Takes a picture of each window, for a test that failed. */
+  async screenshots(name: string): Promise<void> {
+    const pages = this.#context.pages();
+    for (const [index, page] of pages.entries()) await takePicture(index === 0 ? name : `${name}-${index + 1}`, page);
+  }
+}
+
+async function takePicture(name: string, page: Page): Promise<void> {
+  await mkdir(screenshots, { recursive: true });
+  await page.screenshot({ path: join(screenshots, `${name.replace(/[^a-z0-9]+/gi, '-')}.png`) });
 }
 
 /** Looks again and again; also outside a test, where vitest has no expect.poll. */
@@ -285,7 +296,7 @@ export function useWorkbench(options: WorkbenchOptions | (() => Promise<Workbenc
     opened = true;
   }, 180_000);
   afterEach(async ({ task }) => {
-    if (opened && needsPicture(task)) await workbench.screenshot(pictureOf(task));
+    if (opened && needsPicture(task)) await workbench.screenshots(pictureOf(task));
   });
   afterAll(async () => {
     if (!opened) return;
@@ -296,9 +307,9 @@ export function useWorkbench(options: WorkbenchOptions | (() => Promise<Workbenc
   return workbench;
 }
 
-/** A picture takes longer than many a test: only what has failed gets one, and everything in `npm run test:full`. */
+/** Only what has failed gets a picture, and everything in `npm run test:full`. */
 export function needsPicture({ result }: { readonly result?: { readonly state: string } | undefined }): boolean {
-  return result?.state === 'fail' || runs(0, 1) === 1;
+  return result?.state === 'fail' || isFull;
 }
 
 /** The name of the picture that is taken at a test's end. */

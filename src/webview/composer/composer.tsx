@@ -1,6 +1,6 @@
 // The composer: Enter sends a message or queues it during a turn, Ctrl+Enter interrupts; text is never lost.
 import type { RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { CompletionsMessage } from '../../protocol/page/completionsView.ts';
 import type { Controls } from '../../protocol/page/controlsView.ts';
 import type { AttachmentView, ChatHead } from '../../protocol/webview.ts';
@@ -53,10 +53,17 @@ export function Composer(properties: Properties) {
   } = properties;
   const browsing = useRef(NOT_BROWSING);
   const [caret, setCaret] = useState(0);
+  const caretAfterRender = useRef<number | undefined>(undefined);
   const moveCaret = (to: number) => {
     setCaret(to);
-    requestAnimationFrame(() => field.current?.setSelectionRange(to, to));
+    caretAfterRender.current = to;
   };
+  // Together with the new text: a key that is pressed later finds the caret in its place.
+  useLayoutEffect(() => {
+    const to = caretAfterRender.current;
+    caretAfterRender.current = undefined;
+    if (to !== undefined) field.current?.setSelectionRange(to, to);
+  });
   const picker = usePicker({
     text: draft,
     caret,

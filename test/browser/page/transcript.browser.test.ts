@@ -239,8 +239,20 @@ test('@ and / offer entries that are chosen with the keyboard', async () => {
     insert: '/review ',
   };
   await alone.send({ type: 'completions', trigger: '/', query: 're', items: [prompt] });
-  await page.getByRole('option').click();
-  expect(await composer.inputValue()).toBe('/review ');
+  await page.getByRole('option').waitFor();
+  // What is typed before and after the next frame stays in order.
+  await composer.evaluate(async (field: HTMLTextAreaElement) => {
+    const type = (text: string) => {
+      field.setRangeText(text, field.selectionStart, field.selectionEnd, 'end');
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    };
+    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }));
+    await new Promise((resolve) => setTimeout(resolve));
+    type('a');
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    type('b');
+  });
+  expect(await composer.inputValue()).toBe('/review ab');
   // A path in the middle of a sentence is no command.
   await composer.fill('see a/b');
   await page.getByRole('listbox').waitFor({ state: 'detached' });

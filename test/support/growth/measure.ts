@@ -6,8 +6,10 @@ const CLEARLY_LINEAR = 5;
 const RUNS = 5;
 /** Anything faster is fine: quadratic work at these sizes takes seconds. */
 const QUICK_MILLISECONDS = 4;
-/** A busy machine may disturb one measurement; superlinear work fails all of them. */
+/** A busy machine or a full heap may disturb one measurement; superlinear work fails all of them. */
 const ATTEMPTS = 3;
+/** Each attempt is made at larger sizes, where fixed costs and garbage collection count for less. */
+const LARGER = 2;
 /** At the smaller size: anything slower fails without measuring the larger one. */
 const TOO_LONG_MILLISECONDS = 2000;
 
@@ -16,19 +18,21 @@ export type Prepare = (size: number) => () => unknown;
 
 /** The measured times if the growth is superlinear, otherwise undefined. */
 export async function superlinear(prepare: Prepare, size: number): Promise<string | undefined> {
-  const [small, large] = [prepare(size), prepare(4 * size)];
+  let [small, large] = [prepare(size), prepare(4 * size)];
   const first = await time(small);
   if (first > TOO_LONG_MILLISECONDS) return `${Math.round(first)} ms at ${size}`;
   const once = await time(large);
   if (once < QUICK_MILLISECONDS) return undefined;
   if (isClearlyLinear(Math.min(first, await time(small)), once)) return undefined;
-  let complaint: string | undefined;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+  const complaints: string[] = [];
+  for (let measured = size; complaints.length < ATTEMPTS; measured *= LARGER) {
+    if (measured > size) [small, large] = [prepare(measured), prepare(4 * measured)];
     const { before, after } = await leastOfBoth(small, large);
     if (after < QUICK_MILLISECONDS || after / before <= MOST) return undefined;
-    complaint = `${before.toFixed(2)} ms at ${size}, ${after.toFixed(2)} ms at ${4 * size}`;
+    complaints.push(`${before.toFixed(2)} ms at ${measured}, ${after.toFixed(2)} ms at ${4 * measured}`);
+    if (after > TOO_LONG_MILLISECONDS) break;
   }
-  return complaint;
+  return complaints.join('; ');
 }
 
 function isClearlyLinear(before: number, after: number): boolean {
@@ -46,12 +50,12 @@ async function leastOfBoth(small: () => unknown, large: () => unknown): Promise<
   return { before, after };
 }
 
-/** CPU time, so that other programs on a busy machine do not count. */
+/** CPU time of this thread, so that other programs and the threads of the garbage collector do not count. */
 async function time(run: () => unknown): Promise<number> {
-  const start = process.cpuUsage();
+  const start = process.threadCpuUsage();
   const running = run();
   if (running instanceof Promise) await running;
-  const { user, system } = process.cpuUsage(start);
+  const { user, system } = process.threadCpuUsage(start);
   return (user + system) / 1000;
 }
 

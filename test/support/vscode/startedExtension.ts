@@ -2,6 +2,7 @@
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { type TestApi } from '../../../src/vscode/extension.ts';
+import { isFull } from '../runs.ts';
 
 export async function startedExtension(): Promise<TestApi> {
   const extension = vscode.extensions.getExtension<TestApi | undefined>('earshot.earshot');
@@ -38,10 +39,10 @@ async function showChat(api: TestApi): Promise<void> {
 }
 
 /**
- * Fails a suite that leaves more disposables alive than it found, checked after each test or once after all of them: a throttle
- * lives for two seconds, and only tests that cannot disturb each other may skip that wait.
+ * Fails a suite that leaves more disposables alive than it found. Checked once after all its tests by day, since a throttle lives
+ * for two seconds; `npm run test:full` checks after each.
  */
-export function checkLeaks(when: 'each' | 'once' = 'each'): void {
+export function checkLeaks(when: 'each' | 'once' = isFull ? 'each' : 'once'): void {
   let found = 0;
   const count = async () => {
     const api = await startedExtension();

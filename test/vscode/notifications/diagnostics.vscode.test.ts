@@ -221,16 +221,17 @@ describe('problems', () => {
 
   it('a problem caused by the user before any server has reported is notified, with the note that it may be older', async () => {
     const [path, untouched] = [`${folder}/early.tea`, `${folder}/late.tea`];
-    await put('early.tea', 'green\n');
-    await put('late.tea', 'green\n');
     // The test's clock is faster than the disk: the watcher must have reported the files before they are read.
-    await eventually(() => [path, untouched].every((one) => touched.has(one)), Boolean);
+    let attempts = 0;
+    const areReported = async () => {
+      // A watcher may miss the first bytes of a file in a folder that is new.
+      if (attempts++ % 60 === 0) for (const name of ['early.tea', 'late.tea']) await put(name, 'green\n');
+      return touched.has(path) && touched.has(untouched);
+    };
+    await eventually(areReported, Boolean);
     const log = await create();
     await run(log, [call('read_file', { path }), call('read_file', { path: untouched })]);
-    await eventually(
-      () => isOpen(path) && isOpen(untouched),
-      (open) => open,
-    );
+    await eventually(() => isOpen(path) && isOpen(untouched), Boolean);
     clock.advance(1000);
     const typed = new vscode.WorkspaceEdit();
     typed.insert(uriOf(path), new vscode.Position(0, 0), 'black ');
@@ -241,7 +242,9 @@ describe('problems', () => {
       await said(one, (messages) => messages.length === 1);
     }
     // The producer may learn of a problem only after the test saw it, so time passes until both are reported.
-    const passTime = () => (clock.advance(300), waiting(log).length);
+    // Not for so long that a report would count as the state that was there from the start.
+    let steps = 0;
+    const passTime = () => (steps++ < 10 && clock.advance(300), waiting(log).length);
     await eventually(passTime, (count) => count === 2);
     // The other file was read before the change too, so the change may have caused its problem.
     assert.deepEqual(waiting(log).sort(), [

@@ -10,7 +10,7 @@ let number = 0;
 describe('early problems', function () {
   this.timeout(120_000);
   const listening = useListening();
-  checkLeaks();
+  checkLeaks('each');
   let agent: Listening;
   /** Unique for each test, because the server remembers files for a while. */
   let folder: string;

@@ -19,7 +19,8 @@ describe('file notifications', function () {
   this.timeout(120_000);
   // Before the leak check, so that everything is closed by then.
   const listening = useListening();
-  checkLeaks();
+  // What one test leaves in the throttle would be reported to the next.
+  checkLeaks('each');
   let agent: Listening;
 
   beforeEach(async () => {

@@ -16,7 +16,8 @@ import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { MemoryFiles, SCHEME } from '../../support/workspace/memoryFiles.ts';
 
 describe('notifications in a virtual workspace', () => {
-  checkLeaks();
+  // What one test leaves in the throttle would be reported to the next.
+  checkLeaks('each');
   let files: MemoryFiles;
   let registered: vscode.Disposable;
   let root: vscode.WorkspaceFolder;
