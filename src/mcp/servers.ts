@@ -181,9 +181,11 @@ export class McpServers implements McpSource, Disposable {
     this.#listening.delete(server.name);
     this.#servers.delete(server.name);
     const report = (error: unknown) => this.#deps.logger.error('an MCP server could not be ended', error);
-    const removing = server.remove().catch(report);
+    const removing: Promise<void> = server
+      .remove()
+      .catch(report)
+      .finally(() => this.#removing.delete(removing));
     this.#removing.add(removing);
-    void removing.finally(() => this.#removing.delete(removing));
   }
 
   #startLater(server: McpServer): void {
