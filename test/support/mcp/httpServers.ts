@@ -36,6 +36,18 @@ export async function startEverything(kind: 'streamableHttp' | 'sse'): Promise<H
   return { url: `http://127.0.0.1:${port}/${kind === 'sse' ? 'sse' : 'mcp'}`, kill: () => child.kill('SIGKILL') };
 }
 
+/** The official filesystem server, which has no HTTP of its own: a bridge serves it. */
+export async function startFilesystem(folder: string): Promise<HttpServerProcess> {
+  const program = join(root, 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js');
+  const bridge = join(root, 'test/support/mcp/httpBridge.mjs');
+  const child = spawn(process.execPath, [bridge, process.execPath, program, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  end(child);
+  const bound = await new Promise<number>((done) => child.stdout.once('data', (text) => done(Number(text))));
+  return { url: `http://127.0.0.1:${bound}/mcp`, kill: () => child.kill('SIGKILL') };
+}
+
 function end(child: ChildProcess): void {
   atTestEnd(async () => {
     child.kill('SIGKILL');
