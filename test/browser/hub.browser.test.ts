@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { startHubMcp } from '../support/hubMcpClient.ts';
@@ -64,6 +65,42 @@ async function servedBy(): Promise<number> {
   return (JSON.parse(await readFile(join(hubs, hub, 'hub.json'), 'utf8')) as { pid: number }).pid;
 }
 
+/** The Agents view lists the conversation of this window, and is closed again: other tests expect one page in a window. */
+async function seesAgent(name: string, page: Page): Promise<void> {
+  await workbench.command('Earshot: Show Agents', page);
+  const pages = page.locator('iframe.webview');
+  const row = pages.last().contentFrame().frameLocator('#active-frame').locator('.agent-row', { hasText: name });
+  await row.getByText('A title').waitFor();
+  await workbench.screenshot('agents', page);
+  await workbench.command('View: Hide Panel', page);
+  await expect.poll(() => pages.count()).toBe(1);
+}
+
+/** The web chat opens beside the window and shows the same conversation: a turn from there is in both. */
+async function usesWebChat(message: string, page: Page): Promise<void> {
+  const opened = page.context().waitForEvent('page');
+  await workbench.startCommand('Earshot: Open Web Chat', page);
+  const web = await opened;
+  await web.waitForURL(/\/proxy\/\d+\/#[\w-]+$/);
+  // The forwarded address is served by the front end of code-server, which tests do without.
+  const [, port = '', token = ''] = /\/proxy\/(\d+)\/#([\w-]+)$/.exec(web.url()) ?? [];
+  await web.goto(`http://127.0.0.1:${port}/#${token}`);
+  await web.getByRole('button', { name: 'Conversations' }).click();
+  await web.getByRole('button', { name: /A title/ }).click();
+  await web.getByRole('log').getByText(message).waitFor();
+  server.script({ text: ['Also in the browser.'] });
+  await web.getByRole('textbox', { name: 'Message' }).fill('From the browser.');
+  await web.keyboard.press('Enter');
+  for (const log of [web.getByRole('log'), workbench.transcript(page)]) {
+    await log.getByText('From the browser.').waitFor();
+    await log.getByText('Also in the browser.').waitFor();
+  }
+  await workbench.screenshot('web-chat', web);
+  await web.close();
+  await workbench.command('Notifications: Clear All Notifications', page);
+  await workbench.settled(page);
+}
+
 test('two windows and an outside agent ask and answer each other, also when the window that serves the hub is killed', async () => {
   const one = workbench.page;
   await workbench.openChat(one);
@@ -74,6 +111,8 @@ test('two windows and an outside agent ask and answer each other, also when the 
   const first = await nameOf('I am first.');
   const holder = await servedBy();
   expect(workbench.server.extensionHostPids()).toContain(holder);
+  await seesAgent(first, one);
+  await usesWebChat('I am first.', one);
 
   const two = await workbench.newWindow();
   await workbench.openChat(two);

@@ -93,11 +93,16 @@ function AgentsBody({ state, returned, post }: AgentsPageProperties) {
       <Machines machines={machines} />
       <section class="agents-part" aria-label={strings.agents}>
         <h2>{strings.agents}</h2>
-        <ul class="agent-rows">
-          {state.agents.map((agent) => (
-            <AgentRow key={`${agent.name} ${agent.machine ?? ''}`} agent={agent} write={setWritingTo} post={post} />
-          ))}
-        </ul>
+        {groupAgents(state.agents).map(({ label, agents }) => (
+          <section key={label} aria-label={label}>
+            <h3>{label}</h3>
+            <ul class="agent-rows">
+              {agents.map((agent) => (
+                <AgentRow key={`${agent.name} ${agent.machine ?? ''}`} agent={agent} write={setWritingTo} post={post} />
+              ))}
+            </ul>
+          </section>
+        ))}
       </section>
       <section class="agents-part" aria-label={strings.threads}>
         <h2>{strings.threads}</h2>
@@ -110,6 +115,25 @@ function AgentsBody({ state, returned, post }: AgentsPageProperties) {
       </section>
     </main>
   );
+}
+
+interface AgentGroup {
+  readonly label: string;
+  readonly agents: readonly AgentView[];
+}
+
+/** This window, this machine, then each other machine; a group without agents is left out. */
+function groupAgents(agents: readonly AgentView[]): readonly AgentGroup[] {
+  const isHere = ({ kind }: AgentView) => kind === 'me' || kind === 'here';
+  const machines = [...new Set(agents.flatMap(({ machine }) => machine ?? []))].sort();
+  return [
+    { label: strings.thisWindow, agents: agents.filter(isHere) },
+    { label: strings.thisMachine, agents: agents.filter((one) => one.machine === undefined && !isHere(one)) },
+    ...machines.map((name) => ({
+      label: strings.machine(visibleText(name)),
+      agents: agents.filter(({ machine }) => machine === name),
+    })),
+  ].filter((group) => group.agents.length > 0);
 }
 
 const ACTIVITY_ICONS = { approval: 'warning', question: 'question', running: 'loading' } as const satisfies Record<

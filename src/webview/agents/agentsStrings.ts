@@ -4,6 +4,9 @@ import { t } from '../l10n.ts';
 
 export const agentsStrings = {
   agents: t('Agents'),
+  thisWindow: t('This window'),
+  thisMachine: t('This machine'),
+  machine: (name: string) => t('Machine {0}', name),
   threads: t('Threads'),
   off: t('Agents can exchange messages in a trusted folder while earshot.hub.enabled is on.'),
   connecting: t('Connecting to the hub…'),

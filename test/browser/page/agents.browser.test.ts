@@ -137,6 +137,11 @@ test('the user sees who is there, opens a thread, and writes to an agent with co
   await show(state);
   await page.getByText('Rework the menu').waitFor();
   await page.getByText('3 messages have not reached other machines yet.').waitFor();
+  expect(await page.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual([
+    'This window',
+    'This machine',
+    'Machine beta',
+  ]);
   await picture('list');
   await page.getByRole('button', { name: 'Open Conversation: Rework the menu' }).click();
   await page.getByRole('button', { name: /The menu/ }).click();
