@@ -8,6 +8,8 @@ export interface Transport {
   readonly kind: ConnectionKind;
   /** `accepted` is called once the kernel has taken the frame, with an error if it has not. */
   send(frame: string, accepted: (error?: Error) => void): void;
+  /** The kernel takes nothing more at the moment: what is sent waits in this process. */
+  isBlocked(): boolean;
   /** Stops or continues reading. */
   pause(): void;
   resume(): void;
@@ -81,7 +83,8 @@ export class Connection {
   /** Returns false if it cannot be sent now. `failed` is called if the write fails later. */
   push(frame: string, failed: () => void): boolean {
     if (this.#gone) return false;
-    if (this.#pushes >= MOST_PUSHES) {
+    // Those of one moment are given to the kernel together, however many they are.
+    if (this.#pushes >= MOST_PUSHES && this.#transport.isBlocked()) {
       this.drop();
       return false;
     }

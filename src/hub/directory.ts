@@ -1,5 +1,6 @@
 // The agents and sessions that a hub knows. Every change returns how to undo it, for when the disk refuses its record.
-import { type HubRecord } from '../protocol/hub.ts';
+import * as z from 'zod';
+import { type HubRecord, hubRecord } from '../protocol/hub.ts';
 import { type HubSubscription, Subscriptions } from './subscriptions.ts';
 
 export interface HubAgent {
@@ -18,6 +19,17 @@ export interface HubSession {
   /** Of its last connection or heartbeat. */
   lastSeen: number;
 }
+
+/** The state of a directory up to a length of `hub.jsonl`. */
+export const directorySnapshot = z.object({
+  length: z.int(),
+  /** The next id of a subscription. */
+  next: z.int(),
+  records: z.array(hubRecord),
+  /** When each session was last seen, in milliseconds since 1970. */
+  seen: z.record(z.string(), z.number()),
+});
+export type DirectorySnapshot = z.infer<typeof directorySnapshot>;
 
 type Undo = () => void;
 
@@ -62,6 +74,35 @@ export class Directory {
       case 'read.mark':
         return;
     }
+  }
+
+  /** Everything known, as the shortest records that replay to it. `length`: of the file, of which this is the state. */
+  snapshot(length: number): DirectorySnapshot {
+    const head = { v: 1, n: 1, event_id: '' } as const;
+    const records: HubRecord[] = [];
+    for (const { lastSeen, ...agent } of this.agents.values())
+      records.push({ ...head, type: 'agent.register', timestamp: new Date(lastSeen).toISOString(), ...agent });
+    for (const { id, agent, startedAt } of this.sessions.values())
+      records.push({ ...head, type: 'session.start', timestamp: startedAt, session_id: id, agent_id: agent });
+    for (const { id, session, createdAt, scope, mentionRole } of this.subscriptions.all) {
+      records.push({
+        ...head,
+        type: 'subscription.add',
+        timestamp: createdAt,
+        subscription_id: id,
+        session_id: session,
+        ...(scope && { scope }),
+        ...(mentionRole !== undefined && { mention_role: mentionRole }),
+      });
+    }
+    const seen = Object.fromEntries([...this.sessions.values()].map(({ id, lastSeen }) => [id, lastSeen]));
+    return { length, next: this.subscriptions.nextId, records, seen };
+  }
+
+  restore({ next, records, seen }: DirectorySnapshot): void {
+    for (const record of records) this.replay(record);
+    for (const session of this.sessions.values()) session.lastSeen = seen[session.id] ?? session.lastSeen;
+    this.subscriptions.skipIds(next);
   }
 
   register({ name, role, module, display, lastSeen }: HubAgent): Undo {

@@ -5,10 +5,19 @@ import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
+import { parseObject } from '../base/outsideJson.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
-import { type HubMessage, type HubRecord, type MessageCreate, type MessageRecord } from '../protocol/hub.ts';
+import {
+  type HubMessage,
+  type HubRecord,
+  type LinkHealth,
+  type MessageCreate,
+  type MessageRecord,
+} from '../protocol/hub.ts';
 import { Connection, type Transport } from './connection.ts';
-import { Directory } from './directory.ts';
+import { Directory, type DirectorySnapshot, directorySnapshot } from './directory.ts';
+import { Coalescer } from './coalescer.ts';
+import { HealthWatchers } from './healthWatchers.ts';
 import { type HubContext, type HubIdentity } from './hubContext.ts';
 import { type HubLink, type HubSide } from './hubLink.ts';
 import { HubWriter, type StoredRecord } from './hubWriter.ts';
@@ -28,9 +37,12 @@ import {
   RECEIVED_FOLDER,
   receivedFile,
 } from './readRecords.ts';
-import { ThreadUpdates } from './threadUpdates.ts';
 
 const INDEX_FILE = 'index.db';
+/** Milliseconds between two updates of one thread. */
+const THREAD_INTERVAL = 100;
+/** Bytes of `hub.jsonl` after which a start keeps what it has read. */
+const SNAPSHOT_AFTER = 64 * 1024;
 const LOOK_FOR_EXPIRED = 3600_000;
 /** Counted for other machines: beyond it nobody needs to know how many exactly. */
 const MOST_UNREAD = 1000;
@@ -44,6 +56,8 @@ export interface HubDeps {
   readonly identity?: HubIdentity | undefined;
   /** Joins this hub with those of other machines. */
   readonly join?: ((side: HubSide) => HubLink) | undefined;
+  /** What `health` says of the link has changed. */
+  readonly linkChanged?: ((health: LinkHealth | undefined) => void) | undefined;
   ulid(): string;
   report(message: string, error?: unknown): void;
 }
@@ -65,14 +79,21 @@ export class Hub implements Disposable {
   #next: number;
   #last: number;
 
-  private constructor(deps: HubDeps, index: MessageIndex, { records, lengths }: HubFiles) {
+  private constructor(deps: HubDeps, index: MessageIndex, { records, lengths }: HubFiles, known?: DirectorySnapshot) {
     this.#deps = deps;
     this.#index = index;
     const directory = new Directory();
-    for (const { file, record } of records) if (file === HUB_FILE) directory.replay(record as HubRecord);
+    if (known !== undefined) directory.restore(known);
+    for (const { file, end, record } of records)
+      if (file === HUB_FILE && end > (known?.length ?? 0)) directory.replay(record as HubRecord);
+    const unknown = (lengths.get(HUB_FILE) ?? 0) - (known?.length ?? 0);
+    // The hub was killed: who was connected until then is not known.
+    if (unknown > 0) for (const session of directory.sessions.values()) session.lastSeen = deps.clock.now();
+    if (unknown > SNAPSHOT_AFTER) this.#keepDirectory(directory, lengths);
     this.#last = Math.max(index.lastNumber, records.at(-1)?.record.n ?? 0);
     this.#next = this.#last + 1;
-    const updates = this.#held.add(new ThreadUpdates(deps.clock, (key) => this.#pushThread(key)));
+    const updates = this.#held.add(new Coalescer(deps.clock, THREAD_INTERVAL, (key) => this.#pushThread(key)));
+    const healthWatchers = this.#held.add(new HealthWatchers(deps.clock, () => this.#link?.health(), deps.linkChanged));
     const writer = new HubWriter({
       files: deps.files,
       folder: deps.folder,
@@ -85,6 +106,7 @@ export class Hub implements Disposable {
       pushes: new Pushes(),
       writer,
       updates,
+      healthWatchers,
       version: deps.version,
       startedAt: deps.clock.now(),
       identity: deps.identity,
@@ -96,6 +118,7 @@ export class Hub implements Disposable {
     };
     this.#messaging = new Messaging(this.#context);
     this.#link = deps.join?.(this.#sideOf(lengths));
+    healthWatchers.changed();
     this.#expire();
   }
 
@@ -109,10 +132,12 @@ export class Hub implements Disposable {
     const index = MessageIndex.open(deps.sqlite, path);
     if (index !== undefined) {
       const lengths = index.lengths();
-      const found = await read(lengths);
+      const known = readDirectory(index.directory);
+      const hubLength = Math.min(known?.length ?? 0, lengths.get(HUB_FILE) ?? 0);
+      const found = await read(new Map(lengths).set(HUB_FILE, hubLength));
       // A file that is shorter than the index knows was replaced or cut: the index is of something else.
       const isBehind = [...lengths].every(([name, length]) => (found.lengths.get(name) ?? 0) >= length);
-      if (isBehind && applied(index, found, lengths)) return new Hub(deps, index, found);
+      if (isBehind && applied(index, found, lengths)) return new Hub(deps, index, found, known);
       index.close();
     }
     const found = await read(new Map());
@@ -126,6 +151,7 @@ export class Hub implements Disposable {
       report: (error) => this.#deps.report('a request failed unexpectedly', error),
       onGone: (gone) => {
         this.#context.pushes.unbind(gone);
+        this.#context.healthWatchers.set(gone, false);
         this.#connections.delete(gone);
       },
     });
@@ -140,15 +166,34 @@ export class Hub implements Disposable {
 
   /** Resolves once everything is on disk and closed. */
   async close(): Promise<void> {
+    this.#seeLive();
     this.dispose();
     await this.#link?.close();
     await this.#context.writer.close();
+    // What the disk refused is undone by then.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#keepDirectory(this.#context.directory, this.#context.writer.lengths);
     this.#index.close();
+  }
+
+  #seeLive(): void {
+    const { directory, pushes, clock } = this.#context;
+    for (const session of directory.sessions.values()) if (pushes.isLive(session.id)) session.lastSeen = clock.now();
+  }
+
+  /** Only while nothing is on its way to the disk: the directory must be what the file says. */
+  #keepDirectory(directory: Directory, lengths: ReadonlyMap<string, number>): void {
+    try {
+      this.#index.setDirectory(JSON.stringify(directory.snapshot(lengths.get(HUB_FILE) ?? 0)));
+    } catch (error) {
+      // The next start takes longer.
+      this.#deps.report('the state of the hub could not be kept', error);
+    }
   }
 
   #apply(stored: readonly StoredRecord[]): void {
     if (stored.length === 0) return;
-    this.#last = Math.max(this.#last, ...stored.map(({ record }) => record.n));
+    this.#last = stored.reduce((highest, { record }) => Math.max(highest, record.n), this.#last);
     let changed = stored.map(({ record }) => record);
     try {
       changed = this.#index.apply(stored);
@@ -166,7 +211,7 @@ export class Hub implements Disposable {
   }
 
   #sideOf(lengths: ReadonlyMap<string, number>): HubSide {
-    const { clock, directory, pushes, writer, nextNumber } = this.#context;
+    const { clock, directory, pushes, writer, nextNumber, healthWatchers } = this.#context;
     const own = [...lengths].map(([file, length]) => [authorOf(file), length] as const);
     return {
       folder: this.#deps.folder,
@@ -181,6 +226,7 @@ export class Hub implements Disposable {
       has: (event) => this.#index.has(event),
       lastMachineOf: (author) => this.#index.lastMachineOf(author),
       receive: (machine, record) => writer.append(receivedFile(machine), { ...record, n: nextNumber() }),
+      healthChanged: () => healthWatchers.changed(),
     };
   }
 
@@ -267,6 +313,10 @@ export class Hub implements Disposable {
     endExpired(this.#context).catch((error: unknown) => this.#deps.report('old sessions could not be ended', error));
     this.#held.add(this.#deps.clock.after(LOOK_FOR_EXPIRED, () => this.#expire()));
   }
+}
+
+function readDirectory(printed: string | undefined): DirectorySnapshot | undefined {
+  return printed === undefined ? undefined : directorySnapshot.safeParse(parseObject(printed)).data;
 }
 
 /** Brings an index up to date; false if that is impossible. */

@@ -4,12 +4,13 @@ import { JsonRpcError, SERVER_ERROR } from '../base/jsonRpc.ts';
 import { type HubRecord } from '../protocol/hub.ts';
 import { type Connection } from './connection.ts';
 import { type Directory, type HubAgent, type HubSession } from './directory.ts';
+import { type Coalescer } from './coalescer.ts';
 import { type HubLink } from './hubLink.ts';
+import { type HealthWatchers } from './healthWatchers.ts';
 import { type HubWriter } from './hubWriter.ts';
 import { type MessageIndex } from './messageIndex.ts';
 import { type Pushes } from './pushes.ts';
 import { HUB_FILE } from './readRecords.ts';
-import { type ThreadUpdates } from './threadUpdates.ts';
 
 /** Under which agent a client acts that never registers. */
 export interface HubIdentity {
@@ -23,7 +24,8 @@ export interface HubContext {
   readonly directory: Directory;
   readonly pushes: Pushes;
   readonly writer: HubWriter;
-  readonly updates: ThreadUpdates;
+  readonly updates: Coalescer;
+  readonly healthWatchers: HealthWatchers;
   readonly version: string;
   readonly startedAt: number;
   readonly identity?: HubIdentity | undefined;

@@ -1,7 +1,7 @@
 // What a hub and the link that joins it with other machines know of each other (WIRE C). `hub/nats/` has the one link there is.
 import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../base/clock.ts';
-import { type MessageRecord } from '../protocol/hub.ts';
+import { type LinkHealth, type MessageRecord } from '../protocol/hub.ts';
 import { type HubAgent } from './directory.ts';
 import { type StoredRecord } from './hubWriter.ts';
 
@@ -25,6 +25,8 @@ export interface HubSide {
   lastMachineOf(author: string): string | undefined;
   /** Stores a record of another machine, then pushes it. Records are stored in the order of the calls. */
   receive(machine: string, record: MessageRecord): Promise<void>;
+  /** What `health` says of the link has changed. */
+  healthChanged(): void;
 }
 
 /** An agent of another machine, as `agent.list` shows it. */
@@ -38,18 +40,6 @@ export interface RemoteAgent {
   readonly last_seen_at: string;
   /** Unread messages that mention it. */
   readonly unread?: number;
-}
-
-export interface LinkHealth {
-  readonly server: {
-    readonly state: 'connected' | 'connecting' | 'refused';
-    readonly since: string;
-    /** What is wrong, and what to do about it. */
-    readonly error?: string;
-  };
-  /** Records of this machine that the server has not acknowledged. */
-  readonly not_sent: number;
-  readonly stream_full: boolean;
 }
 
 /** The link, for its hub. Nothing here waits for the network but `close`, and that not for long. */

@@ -5,7 +5,7 @@ import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../base/clock.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { type TryLock } from '../node/kernelLock.ts';
-import { type HubAddress } from '../protocol/hub.ts';
+import { type HubAddress, type LinkHealth } from '../protocol/hub.ts';
 import { Hub } from './hub.ts';
 import { type HubIdentity } from './hubContext.ts';
 import { type HubLink, type HubSide } from './hubLink.ts';
@@ -29,6 +29,8 @@ export interface HubServerDeps {
   readonly identity?: HubIdentity | undefined;
   /** Joins the hub with those of other machines (`hub/nats/natsLink.ts`). */
   readonly join?: ((side: HubSide) => HubLink) | undefined;
+  /** What `health` says of the link has changed; undefined: there is none. */
+  readonly linkChanged?: ((health: LinkHealth | undefined) => void) | undefined;
   ulid(): string;
   report(message: string, error?: unknown): void;
 }

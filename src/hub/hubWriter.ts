@@ -51,6 +51,11 @@ export class HubWriter {
     this.#lengths = new Map(deps.lengths);
   }
 
+  /** How long each file is. */
+  get lengths(): ReadonlyMap<string, number> {
+    return this.#lengths;
+  }
+
   /** Resolves once the record is on disk and applied. Rejects if the disk refuses; then it is as if it never came. */
   append(file: string, record: AnyRecord): Promise<void> {
     if (this.#closed) return Promise.reject(new Error('the hub is closing'));

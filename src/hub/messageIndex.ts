@@ -76,6 +76,16 @@ export class MessageIndex {
     );
   }
 
+  /** The printed state of the directory, so that `hub.jsonl` need not be read whole; undefined: there is none. */
+  get directory(): string | undefined {
+    const row = this.#get("SELECT value FROM meta WHERE name = 'directory'");
+    return row && text(row, 'value');
+  }
+
+  setDirectory(printed: string): void {
+    this.#run('INSERT OR REPLACE INTO meta VALUES (?, ?)', 'directory', printed);
+  }
+
   /** The highest arrival number that is indexed. */
   get lastNumber(): number {
     return this.#number('last') ?? 0;
@@ -88,7 +98,7 @@ export class MessageIndex {
       const changed = records.filter((stored) => this.#apply(stored)).map(({ record }) => record);
       const ends = new Map(records.map(({ file, end }) => [file, end]));
       for (const [file, end] of ends) this.#run('INSERT OR REPLACE INTO files VALUES (?, ?)', file, end);
-      const last = Math.max(this.lastNumber, ...records.map(({ record }) => record.n));
+      const last = records.reduce((highest, { record }) => Math.max(highest, record.n), this.lastNumber);
       this.#run('INSERT OR REPLACE INTO meta VALUES (?, ?)', 'last', last);
       this.#database.exec('COMMIT');
       return changed;

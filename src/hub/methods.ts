@@ -90,7 +90,10 @@ const METHODS: ReadonlyMap<string, Run> = new Map(
     'subscriptions.list': asCaller(wire.noParams, ({ context }, caller) =>
       subscribing.listSubscriptions(context, caller),
     ),
-    health: method(wire.noParams, ({ context }) => health(context)),
+    health: method(wire.healthParams, ({ context }, connection, { watch }) => {
+      if (watch !== undefined) context.healthWatchers.set(connection, watch);
+      return health(context);
+    }),
   }),
 );
 

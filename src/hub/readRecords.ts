@@ -35,7 +35,7 @@ export function authorOf(file: string): string | undefined {
   return folder === MESSAGES_FOLDER ? name?.slice(0, -'.jsonl'.length) : undefined;
 }
 
-/** In the order of arrival. `from`: how far each file of messages is known; `hub.jsonl` is always read whole. */
+/** In the order of arrival. `from`: how far each file is known. */
 export async function readHubFiles(deps: ReadDeps, from: ReadonlyMap<string, number>): Promise<HubFiles> {
   const { files, folder } = deps;
   const names: string[] = [];
@@ -46,10 +46,10 @@ export async function readHubFiles(deps: ReadDeps, from: ReadonlyMap<string, num
   const lengths = new Map<string, number>();
   const records: StoredRecord[] = [];
   for (const name of [HUB_FILE, ...names]) {
-    const start = name === HUB_FILE ? 0 : (from.get(name) ?? 0);
-    const read = await readRecords(deps, name, start);
+    const read = await readRecords(deps, name, from.get(name) ?? 0);
     lengths.set(name, read.length);
-    records.push(...read.records);
+    // Arguments go on the stack, which a long file would overflow.
+    for (const record of read.records) records.push(record);
   }
   records.sort((a, b) => a.record.n - b.record.n);
   return { records, lengths };

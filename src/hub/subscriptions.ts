@@ -39,6 +39,15 @@ export class Subscriptions {
     return this.#nextId;
   }
 
+  /** Ids below this one were used. */
+  skipIds(next: number): void {
+    this.#nextId = Math.max(this.#nextId, next);
+  }
+
+  get all(): Iterable<HubSubscription> {
+    return this.#byId.values();
+  }
+
   /** Sessions with at least one subscription. */
   get sessions(): Iterable<string> {
     return this.#bySession.keys();

@@ -1,19 +1,20 @@
-// Asks the user what a server wants to know during a call: one question for each field of a form, or one for an address.
+// Asks the user what a server wants to know during a call: one form with all fields, or whether to open an address.
 import * as z from 'zod';
 import { wholeCharacters } from '../base/text.ts';
+import { readFormAnswer } from '../core/consent/formAnswers.ts';
+import { type FormField, type FormValue } from '../protocol/page/form.ts';
 import { type CallHooks } from './session/sessionPort.ts';
 
-type FieldValue = string | number | boolean | string[];
 interface ElicitAnswer {
   [key: string]: unknown;
   action: 'accept' | 'decline' | 'cancel';
-  content?: Record<string, FieldValue>;
+  content?: Record<string, FormValue>;
 }
 
 const MOST_FIELDS = 20;
 const MOST_OPTIONS = 100;
-/** So often a field is asked for again after an answer that does not fit. */
-const MOST_ATTEMPTS = 5;
+const MOST_LABEL = 200;
+const MOST_ABOUT = 1000;
 
 const choice = z.object({ const: z.string(), title: z.string().optional() });
 const fieldSchema = z.object({
@@ -21,6 +22,7 @@ const fieldSchema = z.object({
   title: z.string().optional(),
   description: z.string().optional(),
   default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
+  format: z.string().optional(),
   enum: z.array(z.string()).optional(),
   enumNames: z.array(z.string()).optional(),
   oneOf: z.array(choice).optional(),
@@ -29,8 +31,10 @@ const fieldSchema = z.object({
   maximum: z.number().optional(),
   minLength: z.number().optional(),
   maxLength: z.number().optional(),
+  minItems: z.number().optional(),
+  maxItems: z.number().optional(),
 });
-type Field = z.infer<typeof fieldSchema>;
+type Schema = z.infer<typeof fieldSchema>;
 
 const paramsSchema = z.union([
   z.object({ mode: z.literal('url'), message: z.string(), url: z.string() }),
@@ -46,7 +50,6 @@ const paramsSchema = z.union([
 const OPEN = 'Open in browser';
 const DECLINE = 'Decline';
 const YES = 'Yes';
-const NO = 'No';
 
 /** Never rejects for what the server sent: what cannot be asked is declined. */
 export async function elicit(
@@ -60,16 +63,35 @@ export async function elicit(
   const head = `The MCP server “${server}” asks: ${wholeCharacters(parsed.data.message, 4000)}`;
   if ('url' in parsed.data) return askToOpen(head, parsed.data.url, hooks, openExternal);
   const { properties, required = [] } = parsed.data.requestedSchema;
-  const fields = Object.entries(properties).slice(0, MOST_FIELDS);
-  if (fields.length === 0) return confirm(head, hooks);
-  const content: Record<string, FieldValue> = {};
-  for (const [name, field] of fields) {
-    const given = await askField({ head, name, field, isRequired: required.includes(name) }, hooks);
-    if (given === undefined) return { action: 'cancel' };
-    if (given === 'declined') return { action: 'decline' };
-    if (given.value !== undefined) content[name] = given.value;
+  const entries = Object.entries(properties);
+  if (entries.length === 0) return confirm(head, hooks);
+  if (entries.length > MOST_FIELDS) return { action: 'decline' };
+  const fields = entries.map(([name, schema]) => fieldOf(name, schema, required.includes(name)));
+  if (fields.some((field) => field === undefined)) return { action: 'decline' };
+  return askForm(
+    head,
+    fields.filter((field) => field !== undefined),
+    hooks,
+  );
+}
+
+async function askForm(
+  head: string,
+  fields: readonly FormField[],
+  { ask }: Pick<CallHooks, 'ask'>,
+): Promise<ElicitAnswer> {
+  const answer = await ask({ text: head, fields });
+  const read = typeof answer === 'string' ? readFormAnswer(fields, answer) : undefined;
+  switch (read?.type) {
+    case 'values':
+      return { action: 'accept', content: { ...read.values } };
+    case 'declined':
+    case 'unusable':
+      return { action: 'decline' };
+    case 'cancelled':
+    case undefined:
+      return { action: 'cancel' };
   }
-  return { action: 'accept', content };
 }
 
 async function confirm(head: string, { ask }: Pick<CallHooks, 'ask'>): Promise<ElicitAnswer> {
@@ -96,93 +118,66 @@ async function askToOpen(
   return (await openExternal(href)) ? { action: 'accept' } : { action: 'cancel' };
 }
 
-interface AskedField {
-  readonly head: string;
-  readonly name: string;
-  readonly field: Field;
-  readonly isRequired: boolean;
+/** Undefined: it cannot be asked for. A default that does not fit is not used. */
+function fieldOf(name: string, schema: Schema, required: boolean): FormField | undefined {
+  const { title, description, format } = schema;
+  const options = optionsOf(schema);
+  const type = typeOf(schema, options !== undefined);
+  if (type === undefined) return undefined;
+  const field: FormField = {
+    name,
+    label: wholeCharacters(title ?? name, MOST_LABEL),
+    ...(description !== undefined && { about: wholeCharacters(description, MOST_ABOUT) }),
+    type,
+    ...(type === 'text' && isFormat(format) && { format }),
+    ...(options !== undefined && { options }),
+    required,
+    ...boundsOf(schema, type),
+  };
+  const preset = defaultOf(schema, options);
+  const fits = preset !== undefined && readFormAnswer([field], JSON.stringify({ [name]: preset })).type === 'values';
+  return fits ? { ...field, default: preset } : field;
 }
 
-/** Skipping a required field declines the whole form; another one is left out, or has its default. */
-async function askField(
-  asked: AskedField,
-  { ask }: Pick<CallHooks, 'ask'>,
-): Promise<{ value?: FieldValue } | 'declined' | undefined> {
-  const { head, name, field, isRequired } = asked;
-  const options = optionsOf(field);
-  const several = field.type === 'array';
-  let problem = '';
-  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-    const answer = await ask({
-      text: [head, ...describeField(name, field, isRequired), ...(problem === '' ? [] : [`\n${problem}`])].join('\n'),
-      ...(options !== undefined && { options: options.map(({ label }) => label) }),
-      ...(several && options !== undefined && { several }),
-    });
-    if (answer === undefined) return undefined;
-    const given = [answer].flat().filter((one) => one.trim() !== '');
-    if (given.length === 0) {
-      if (field.default !== undefined) return { value: field.default };
-      return isRequired ? 'declined' : {};
-    }
-    const value = readValue(given, field, options);
-    if (typeof value === 'object' && !Array.isArray(value)) problem = value.problem;
-    else return { value };
+function typeOf({ type = 'string' }: Schema, hasOptions: boolean): FormField['type'] | undefined {
+  switch (type) {
+    case 'string':
+      return hasOptions ? 'choice' : 'text';
+    case 'array':
+      return hasOptions ? 'choices' : undefined;
+    default:
+      return type;
   }
-  return 'declined';
 }
 
-function describeField(name: string, { title, description, default: preset }: Field, isRequired: boolean): string[] {
-  const label = wholeCharacters(title ?? name, 200);
-  const about = description === undefined ? '' : `: ${wholeCharacters(description, 1000)}`;
-  const fallback = preset === undefined ? '' : ` Default: ${wholeCharacters(String(preset), 200)}.`;
-  return ['', `${label}${about}${isRequired ? '' : ' (optional)'}.${fallback}`];
+function isFormat(format: string | undefined): format is NonNullable<FormField['format']> {
+  return ['email', 'uri', 'date', 'date-time'].includes(format ?? '');
 }
 
-interface Option {
-  readonly label: string;
-  readonly value: string;
+function boundsOf(schema: Schema, type: FormField['type']): Pick<FormField, 'least' | 'most'> {
+  const [least, most] =
+    type === 'text'
+      ? [schema.minLength, schema.maxLength]
+      : type === 'choices'
+        ? [schema.minItems, schema.maxItems]
+        : [schema.minimum, schema.maximum];
+  return { ...(least !== undefined && { least }), ...(most !== undefined && { most }) };
 }
 
-function optionsOf(field: Field): readonly Option[] | undefined {
-  if (field.type === 'boolean') return [YES, NO].map((label) => ({ label, value: label }));
-  const titled = field.oneOf ?? field.items?.anyOf;
-  const plain = field.enum ?? field.items?.enum;
+function optionsOf({ oneOf, items, enum: plain, enumNames }: Schema): FormField['options'] {
+  const titled = oneOf ?? items?.anyOf;
+  const values = plain ?? items?.enum;
   const options =
-    titled?.map(({ const: value, title = value }) => ({ label: title, value })) ??
-    plain?.map((value, index) => ({ label: field.enumNames?.[index] ?? value, value }));
+    titled?.map(({ const: value, title = value }) => ({ value, label: title })) ??
+    values?.map((value, index) => ({ value, label: enumNames?.[index] ?? value }));
   if (options === undefined || options.length === 0) return undefined;
-  const seen = new Set<string>();
-  return options.slice(0, MOST_OPTIONS).filter(({ label }) => !seen.has(label) && seen.add(label));
+  return options
+    .slice(0, MOST_OPTIONS)
+    .map(({ value, label }) => ({ value, label: wholeCharacters(label, MOST_LABEL) }));
 }
 
-function readValue(
-  given: readonly string[],
-  field: Field,
-  options: readonly Option[] | undefined,
-): FieldValue | { problem: string } {
-  const [text = ''] = given;
-  if (field.type === 'boolean') {
-    return text === YES || text === NO ? text === YES : { problem: `Choose ${YES} or ${NO}.` };
-  }
-  if (options !== undefined) {
-    const values = given.map((one) => options.find(({ label, value }) => label === one || value === one)?.value);
-    if (values.includes(undefined)) return { problem: 'Choose from the list.' };
-    return field.type === 'array' ? values.filter((one) => one !== undefined) : (values[0] ?? '');
-  }
-  if (field.type === 'number' || field.type === 'integer') return readNumber(text, field);
-  if (field.type === 'array') return { problem: 'This cannot be answered here.' };
-  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = field;
-  if (text.length < minLength || text.length > maxLength) {
-    return { problem: `The answer must have ${minLength} to ${maxLength} characters.` };
-  }
-  return text;
-}
-
-function readNumber(text: string, { type, minimum, maximum }: Field): number | { problem: string } {
-  const value = Number(text.trim());
-  if (!Number.isFinite(value) || (type === 'integer' && !Number.isInteger(value))) {
-    return { problem: `Enter a ${type === 'integer' ? 'whole ' : ''}number.` };
-  }
-  const isOutside = value < (minimum ?? Number.NEGATIVE_INFINITY) || value > (maximum ?? Number.POSITIVE_INFINITY);
-  return isOutside ? { problem: `The number must be from ${minimum ?? '−∞'} to ${maximum ?? '∞'}.` } : value;
+/** Some servers write the label of the default, not its value. */
+function defaultOf({ default: preset }: Schema, options: FormField['options']): FormValue | undefined {
+  if (typeof preset !== 'string' || options === undefined) return preset;
+  return (options.find(({ value }) => value === preset) ?? options.find(({ label }) => label === preset))?.value;
 }

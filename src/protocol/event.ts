@@ -1,7 +1,9 @@
 // The events of a conversation's log: every line of events.jsonl, version 1.
 import * as z from 'zod';
+import { formFieldSchema } from './page/form.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../base/outsideJson.ts';
 import { describeIssue } from './describeIssue.ts';
+import { CARD_MEDIA_TYPES } from './page/cardMedia.ts';
 import { isPlainNotification, notificationSchema } from './notification.ts';
 import { shapeCheck } from './shape.ts';
 
@@ -154,6 +156,8 @@ const bodies = {
     tools: z.array(z.string()).optional(),
     /** Resources of MCP servers that the call has read, as `resourceName` names them. */
     resources: z.array(z.string()).optional(),
+    /** Images and sound for the card; their bytes are snapshots. The model is not shown them. */
+    media: z.array(z.strictObject({ media_type: z.enum(CARD_MEDIA_TYPES), hash: z.string() })).optional(),
   },
   /** `pid` and `start_time` are the supervisor's. `ended`: the command has ended and only its output is kept. */
   handle_started: {
@@ -170,6 +174,8 @@ const bodies = {
     question: z.string(),
     options: z.array(z.string()).optional(),
     several: z.boolean().optional(),
+    /** A form; the answer is as `protocol/page/form.ts` says. */
+    fields: z.array(formFieldSchema).optional(),
     tool_call_id: z.string().optional(),
   },
   inquiry_response: { id: z.string(), answer: z.union([z.string(), z.array(z.string())]), by: z.string() },

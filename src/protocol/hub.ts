@@ -32,6 +32,8 @@ export const agentParams = z.strictObject({ agent_id: name });
 export const sessionParams = z.strictObject({ session_id: id });
 export const optionalSessionParams = z.strictObject({ session_id: id.optional() });
 export const noParams = z.strictObject({});
+/** `watch`: changes of what `health` says of the server are pushed as `notification.health`. */
+export const healthParams = z.strictObject({ watch: z.boolean().optional() });
 
 export const sendParams = z.strictObject({
   content: z.string(),
@@ -205,6 +207,22 @@ export const hubRecord = z.discriminatedUnion('type', [
 ]);
 export type HubRecord = z.infer<typeof hubRecord>;
 export type ThreadHead = z.infer<typeof threadHead>;
+
+/** What `health` says of the server that joins several machines. */
+export const linkHealth = z.object({
+  server: z.object({
+    state: z.enum(['connected', 'connecting', 'refused']),
+    since: z.string(),
+    /** What is wrong, and what to do about it. */
+    error: z.string().optional(),
+    /** How far this machine's clock is ahead of the server's; negative: behind. */
+    clock_ahead_ms: z.number().optional(),
+  }),
+  /** Records of this machine that the server has not acknowledged. */
+  not_sent: z.int(),
+  stream_full: z.boolean(),
+});
+export type LinkHealth = Readonly<z.infer<typeof linkHealth>>;
 
 /** `hub.json`, by which clients find a hub. */
 export const hubAddress = z.object({

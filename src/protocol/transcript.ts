@@ -1,4 +1,5 @@
 // The items of a conversation's transcript, as every front end shows them.
+import { type FormField } from './page/form.ts';
 import { type BringBackMessage } from './changesView.ts';
 import { type CallPreview } from './diffView.ts';
 import { type EventOf } from './event.ts';
@@ -59,10 +60,13 @@ export interface QuestionView {
   readonly text: string;
   readonly options?: readonly string[];
   readonly several: boolean;
+  readonly fields?: readonly FormField[];
   readonly answer?: string | readonly string[];
   /** Why the last answer was not accepted. */
   readonly problem?: string;
 }
+
+export type ToolMedia = NonNullable<EventOf<'tool_call_response'>['media']>[number];
 
 export type TranscriptItem =
   | {
@@ -94,6 +98,8 @@ export type TranscriptItem =
       readonly carried?: CarriedView;
       /** Changes of files, by hash; `read_diff` requests the difference. */
       readonly changes?: NonNullable<EventOf<'tool_call_response'>['changes']>;
+      /** Images and sound of the result, by hash; `read_media` requests the bytes. */
+      readonly media?: readonly ToolMedia[];
       /** From the approval, or the call, to the result. */
       readonly milliseconds?: number;
       /** In the state `approval`. */

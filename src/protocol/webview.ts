@@ -213,7 +213,9 @@ export type ToPage =
   | { readonly type: 'context'; readonly context: ContextView | null }
   /** Returns a message that was not accepted, in front of what was typed since. */
   | { readonly type: 'restore_draft'; readonly text: string }
-  | { readonly type: 'diff'; readonly call: string; readonly files: readonly FileDiff[] };
+  | { readonly type: 'diff'; readonly call: string; readonly files: readonly FileDiff[] }
+  /** In base64; absent: it is not stored any more. */
+  | { readonly type: 'media'; readonly hash: string; readonly data?: string };
 
 /** A message without a handler does not compile. */
 export type FromPageHandlers = {

@@ -152,6 +152,7 @@ export function compose(
       ...models.commands,
       ...review.commands,
       ...mcp.commands,
+      ...messaging.commands,
       ...plugins.commands,
       ...agents.commands,
       ...notifications.commands,

@@ -26,6 +26,7 @@ export const COMMANDS = {
   searchNotifications: 'earshot.searchNotifications',
   resetNotificationFilter: 'earshot.resetNotificationFilter',
   showLog: 'earshot.showLog',
+  showHubState: 'earshot.showHubState',
   chooseModel: 'earshot.chooseModel',
   setApiKey: 'earshot.setApiKey',
   openConversation: 'earshot.openConversation',

@@ -2,15 +2,19 @@
 import * as vscode from 'vscode';
 import { type Disposable } from '../base/disposable.ts';
 import { type ConversationActivity, type OtherConversation } from '../protocol/page/conversationsView.ts';
+import { type LinkHealth } from '../protocol/hub.ts';
 import { type Level } from '../protocol/notification.ts';
+import { linkIcon, linkLines } from './hub/linkTexts.ts';
 import { COMMANDS } from './ids.ts';
 
 export interface StatusBarState {
   /** What the shown conversation does. */
-  readonly activity?: ConversationActivity;
+  readonly activity?: ConversationActivity | undefined;
   readonly others: readonly OtherConversation[];
   /** The shown conversation's name on the hub. */
   readonly agent?: string | undefined;
+  /** The server that joins the hubs of several machines. */
+  readonly link?: LinkHealth | undefined;
   readonly pending: { readonly count: number; readonly worst: Level | null; readonly newest: readonly string[] };
 }
 
@@ -81,16 +85,18 @@ const REQUESTS = {
   }),
 };
 
-function statusText({ activity, pending }: StatusBarState): string {
+function statusText({ activity, pending, link }: StatusBarState): string {
+  const trouble = linkIcon(link);
   const icon = activity === 'running' ? '$(loading~spin)' : pending.count > 0 ? '$(bell-dot)' : '$(bell)';
-  return pending.count > 0 ? `${icon} Earshot ${pending.count}` : `${icon} Earshot`;
+  const text = pending.count > 0 ? `${icon} Earshot ${pending.count}` : `${icon} Earshot`;
+  return trouble === undefined ? text : `${text} ${trouble}`;
 }
 
-function tooltipLines({ activity, others, pending, agent }: StatusBarState): string[] {
+function tooltipLines({ activity, others, pending, agent, link }: StatusBarState): string[] {
   const work =
     activity === 'running' ? vscode.l10n.t('The agent is working.') : vscode.l10n.t('Click to open the chat.');
   const name = agent === undefined ? [] : [vscode.l10n.t('Other agents know this conversation as {0}.', agent)];
-  return [work, ...pendingLines(pending), ...others.map(describeOther), ...name];
+  return [work, ...pendingLines(pending), ...others.map(describeOther), ...name, ...linkLines(link, vscode.l10n.t)];
 }
 
 function pendingLines({ count, newest }: StatusBarState['pending']): string[] {

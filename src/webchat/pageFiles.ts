@@ -13,6 +13,7 @@ const STYLES = [
   'chat.css',
   'markdown.css',
   'tools.css',
+  'forms.css',
   'changes.css',
   'review.css',
   'handles.css',

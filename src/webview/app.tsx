@@ -22,13 +22,14 @@ interface Properties {
   readonly post: Actions['post'];
   readonly keepDraft: (text: string) => void;
   readonly readDiff: Actions['readDiff'];
+  readonly readMedia: Actions['readMedia'];
   /** As in `PageHost`. */
   readonly offers: ReadonlySet<FromPage['type']> | undefined;
   readonly standsAlone: boolean;
   readonly status: Obstacle | undefined;
 }
 
-export function App({ state, post, keepDraft, readDiff, offers, standsAlone, status }: Properties) {
+export function App({ state, post, keepDraft, readDiff, readMedia, offers, standsAlone, status }: Properties) {
   const field = useRef<HTMLTextAreaElement>(null);
   const page = useRef<HTMLElement>(null);
   const [draft, setDraftState] = useState('');
@@ -44,6 +45,7 @@ export function App({ state, post, keepDraft, readDiff, offers, standsAlone, sta
       copy: (text) => navigator.clipboard.writeText(text),
       focusComposer: () => field.current?.focus(),
       readDiff,
+      readMedia,
     }),
     [post],
   );

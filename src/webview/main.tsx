@@ -18,6 +18,7 @@ const TO_PAGE = new Set<string>([
   'sound',
   'restore_draft',
   'diff',
+  'media',
 ] satisfies ToPage['type'][]);
 
 /** Messages of the editor itself arrive here too; they are ignored. */

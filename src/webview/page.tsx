@@ -4,6 +4,7 @@ import { describeError } from '../base/errors.ts';
 import type { FromPage, Obstacle, ToPage } from '../protocol/webview.ts';
 import { App } from './app.tsx';
 import { DiffReader } from './diffs.ts';
+import { MediaReader } from './cards/mediaReader.ts';
 import { FailedPage, Restarts, RootBoundary } from './restarts.tsx';
 import { playSound } from './sound.ts';
 import { initialState, reduce } from './state.ts';
@@ -35,6 +36,7 @@ export function startPage(host: PageHost): void {
   window.addEventListener('unhandledrejection', (event) => report(event.reason));
 
   const diffs = new DiffReader(post);
+  const media = new MediaReader(post);
   const restarts = new Restarts(() => performance.now());
   let root = document.getElementById('root');
   let state = initialState;
@@ -55,6 +57,7 @@ export function startPage(host: PageHost): void {
             post={post}
             keepDraft={keepDraft}
             readDiff={(call) => diffs.read(call)}
+            readMedia={(hash) => media.read(hash)}
             offers={host.offers}
             standsAlone={host.standsAlone === true}
             status={host.status?.()}
@@ -135,6 +138,10 @@ export function startPage(host: PageHost): void {
     }
     if (message.type === 'diff') {
       diffs.resolve(message.call, message.files);
+      return;
+    }
+    if (message.type === 'media') {
+      media.resolve(message.hash, message.data);
       return;
     }
     try {

@@ -104,6 +104,7 @@ export function reduce(state: PageState, message: ToPage): PageState {
     // Handled outside the state.
     case 'sound':
     case 'diff':
+    case 'media':
       return state;
     case 'focus_composer':
       return { ...state, focusRequests: state.focusRequests + 1 };

@@ -109,8 +109,8 @@ function sampleArguments({ inputSchema }: McpTool, first: McpTool | undefined): 
 async function run(url: string): Promise<void> {
   const signIn = createSignIn();
   const session = await connect(url, signIn);
-  // Questions are skipped: fields then have their defaults.
-  const hooks = { signal: new AbortController().signal, progress: ignore, ask: async () => '' };
+  // Forms are submitted as they are: fields then have their defaults.
+  const hooks = { signal: new AbortController().signal, progress: ignore, ask: async () => '{}' };
   const tools = await session.listTools();
   const calls =
     context.toolCalls ?? tools.map((tool) => ({ name: tool.name, arguments: sampleArguments(tool, tools[0]) }));

@@ -42,4 +42,12 @@ export const hubMutants: readonly Mutant[] = [
     replace: ' < 0) return false;',
     tests: ['test/unit/hub/messageIndex.test.ts'],
   },
+  {
+    name: 'a start forgets the agents of earlier ones',
+    file: 'src/hub/hub.ts',
+    symbol: 'Hub.constructor',
+    find: 'if (known !== undefined) directory.restore(known);',
+    replace: '',
+    tests: ['test/unit/hub/recovery.test.ts'],
+  },
 ];

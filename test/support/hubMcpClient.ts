@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { compileCache } from './compileCache.ts';
 import { atTestEnd } from './endings.ts';
 
 const program = resolve(import.meta.dirname, '../../src/bin/hubMcp.ts');
@@ -32,7 +33,7 @@ export async function startHubMcp({
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: ['--no-warnings', program, '--dir', folder, ...flags],
-    env: { PATH: process.env['PATH'] ?? '', HOME: home },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...compileCache },
   });
   const client = new Client({ name, version: '1' }, modern ? { versionNegotiation: { mode: 'auto' } } : {});
   await client.connect(transport);

@@ -1,7 +1,9 @@
 // Asks the user a question: it is in the log before it is shown, asked again after a restart, and answered once.
 import { type EventDraft } from '../../protocol/event.ts';
+import { type FormField } from '../../protocol/page/form.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Frontend, type Ids, type InquiryAnswer, type Question } from '../ports/ports.ts';
+import { readFormAnswer } from './formAnswers.ts';
 
 export interface InquiryDeps {
   readonly log: ConversationLog;
@@ -40,13 +42,14 @@ export async function inquire(
 }
 
 async function appendQuestion({ log, ids }: InquiryDeps, call: string, question: Question): Promise<Asked> {
-  const { text, options, several } = question;
+  const { text, options, several, fields } = question;
   const asked: Asked = {
     type: 'inquiry_request',
     id: ids.ulid(),
     question: text,
     ...(options !== undefined && { options: [...options] }),
     ...(several === true && { several }),
+    ...(fields !== undefined && { fields: [...fields] }),
     tool_call_id: call,
   };
   await log.append(asked);
@@ -55,7 +58,7 @@ async function appendQuestion({ log, ids }: InquiryDeps, call: string, question:
 
 async function untilUsable(
   { log, frontend }: InquiryDeps,
-  { id, question, options, several, tool_call_id: call }: Asked,
+  { id, question, options, several, fields, tool_call_id: call }: Asked,
   signal: AbortSignal,
 ): Promise<InquiryAnswer | undefined> {
   let problem: string | undefined;
@@ -68,12 +71,13 @@ async function untilUsable(
           text: question,
           ...(options !== undefined && { options }),
           ...(several !== undefined && { several }),
+          ...(fields !== undefined && { fields }),
           ...(call !== undefined && { call }),
           ...(problem !== undefined && { problem }),
         },
         signal,
       );
-      problem = whyUnusable(given.answer, several === true);
+      problem = fields === undefined ? whyUnusable(given.answer, several === true) : whyUnfit(fields, given.answer);
       if (problem === undefined) return given;
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -86,4 +90,10 @@ async function untilUsable(
 function whyUnusable(answer: InquiryAnswer['answer'], several: boolean): string | undefined {
   if (several) return typeof answer === 'string' ? 'answer: several may be chosen, so a list is wanted.' : undefined;
   return typeof answer === 'string' ? undefined : 'answer: one text is wanted, not a list.';
+}
+
+function whyUnfit(fields: readonly FormField[], answer: InquiryAnswer['answer']): string | undefined {
+  if (typeof answer !== 'string') return 'answer: one text is wanted, not a list.';
+  const read = readFormAnswer(fields, answer);
+  return read.type === 'unusable' ? read.problem : undefined;
 }

@@ -56,7 +56,13 @@ function printEvent(event: LogEvent): string[] {
         ...printCarried(event.notifications),
       ];
     case 'inquiry_request':
-      return ['### Question', event.question, ...(event.options ?? []).map((option) => `- ${oneLine(option)}`)];
+      return [
+        '### Question',
+        event.question,
+        ...[...(event.options ?? []), ...(event.fields ?? []).map(({ label }) => label)].map(
+          (option) => `- ${oneLine(option)}`,
+        ),
+      ];
     case 'inquiry_response':
       return [`*${event.by}:* ${[event.answer].flat().map(oneLine).join(', ')}`];
     case 'user_text_queued':

@@ -39,3 +39,10 @@ export type ModelMessage =
       /** Of the user's text in the block. */
       readonly images?: readonly ImageReference[];
     };
+
+/** In one currency, for a million tokens. */
+export interface Prices {
+  readonly input: number;
+  readonly output: number;
+  readonly cached?: number | undefined;
+}

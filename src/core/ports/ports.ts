@@ -5,6 +5,7 @@ import { type Event } from '../../base/emitter.ts';
 import { type Failure, type Result } from '../../base/errors.ts';
 import { type CallPreview } from '../../protocol/diffView.ts';
 import { type Attachment, type ShownHandle, type Usage } from '../../protocol/event.ts';
+import { type FormField } from '../../protocol/page/form.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
@@ -13,11 +14,12 @@ import { type AgentHub } from './agentHub.ts';
 import { type Hooks } from './hooks.ts';
 import { type ConversationHandles } from './handles.ts';
 import { type TouchedServer } from './mcp.ts';
-import { type ModelMessage } from './modelMessages.ts';
+import { type ModelMessage, type Prices } from './modelMessages.ts';
 import { type NotificationRecord } from './notificationRecord.ts';
 import { type ReportedProblems } from './problems.ts';
 import { type ObservedProcess, type ProcessObserver } from './processes.ts';
 import { type DeliveryPoint, type ProducerHost, type Sample } from './producers.ts';
+import { type ShownMedia } from './shownMedia.ts';
 import { type Checkpoints, type Lock, type Snapshots, type Store } from './storage.ts';
 import { type ToolTraits } from './toolTraits.ts';
 import { type UserFiles } from './userFiles.ts';
@@ -66,13 +68,6 @@ export type ModelPart =
 
 /** The failure of a request that is longer than the model can read. */
 export const CONTEXT_OVERFLOW = 'context_overflow';
-
-/** In one currency, for a million tokens. */
-export interface Prices {
-  readonly input: number;
-  readonly output: number;
-  readonly cached?: number | undefined;
-}
 
 export interface Model {
   readonly id: string;
@@ -132,6 +127,7 @@ export interface ToolOutcome {
   readonly tools?: readonly string[];
   /** Resources of MCP servers whose content the result shows, as `resourceName` names them: their changes are reported. */
   readonly resources?: readonly string[];
+  readonly media?: readonly ShownMedia[];
 }
 
 export interface Touched {
@@ -213,6 +209,8 @@ export interface Question {
   readonly options?: readonly string[];
   /** Any number of the options may be chosen. */
   readonly several?: boolean;
+  /** A form to fill in; the answer is as `protocol/page/form.ts` says. Excludes the options. */
+  readonly fields?: readonly FormField[];
 }
 
 export interface InquiryRequest extends Question {

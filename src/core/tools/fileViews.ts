@@ -129,3 +129,13 @@ async function withdrawShown(log: ConversationLog, seen: Views, changes: Changes
     await log.append({ type: 'notification_withdrawn', ids, reason: 'it was shown with the result of a call' });
   }
 }
+
+/** The bytes are on disk before the event names them. */
+export async function keepMedia(
+  { snapshots }: Pick<FileViewDeps, 'snapshots'>,
+  { media = [] }: ToolOutcome,
+): Promise<NonNullable<Response['media']>> {
+  const kept: NonNullable<Response['media']> = [];
+  for (const { mediaType, bytes } of media) kept.push({ media_type: mediaType, hash: await snapshots.put(bytes) });
+  return kept;
+}

@@ -33,7 +33,7 @@ import { type Hooks } from '../ports/hooks.ts';
 import { type ReportedProblems } from '../ports/problems.ts';
 import { type Snapshots, type Store } from '../ports/storage.ts';
 import { type FilePath, type Workspace } from '../ports/workspace.ts';
-import { inTurn, keepViews, ownWorkspace, seenView } from './fileViews.ts';
+import { inTurn, keepMedia, keepViews, ownWorkspace, seenView } from './fileViews.ts';
 import { type Handles } from './handles.ts';
 import { beforeTool, hooksAfterTool, runHooks } from './hookMoments.ts';
 import { type OwnEdits } from './ownEdits.ts';
@@ -103,6 +103,7 @@ async function runToEnd(
   const outcome = await execute(deps, request, signal);
   const { seen, changes: kept, meanwhile } = await keepViews(deps, outcome);
   const changes = markOverwritten(deps, request, kept);
+  const media = await keepMedia(deps, outcome);
   const content = limitOutput(maskKey(outcome.content, deps.log.state.turn.key));
   await warnOfLookalike(deps, request, content);
   return {
@@ -116,6 +117,7 @@ async function runToEnd(
     ...(outcome.handles !== undefined && outcome.handles.length > 0 && { handles: [...outcome.handles] }),
     ...(outcome.tools !== undefined && outcome.tools.length > 0 && { tools: [...outcome.tools] }),
     ...(outcome.resources !== undefined && { resources: [...outcome.resources] }),
+    ...(media.length > 0 && { media }),
   };
 }
 

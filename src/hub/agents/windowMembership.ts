@@ -9,6 +9,8 @@ import { type TryLock } from '../../node/kernelLock.ts';
 import { type HubAddress } from '../../protocol/hub.ts';
 import { connectToHub, readAddress } from '../client/hubConnection.ts';
 import { HubMember } from '../client/hubMember.ts';
+import { type HubState, readHubState } from '../client/hubState.ts';
+import { HEALTH_PUSH, LinkWatch } from '../client/linkWatch.ts';
 import { type HubIdentity } from '../hubContext.ts';
 import { ADDRESS_FILE, startHubServer } from '../hubServer.ts';
 import { joinByServer } from '../nats/join.ts';
@@ -41,6 +43,8 @@ export interface MembershipDeps {
 export interface Membership {
   readonly folder: string;
   readonly member: HubMember;
+  /** The server that joins this hub with those of other machines. */
+  readonly link: LinkWatch;
 }
 
 export interface WindowMembership {
@@ -48,6 +52,9 @@ export interface WindowMembership {
   /** The user as an agent, from the first call on. */
   user(): UserAgent;
   readonly member: HubMember;
+  readonly link: LinkWatch;
+  /** Asks the hub once. Undefined: nobody serves it at this moment. */
+  readState(): Promise<HubState | undefined>;
   /** Leaves the hub; if this process serves it, everything is on disk and the next one can take over. */
   close(): Promise<void>;
 }
@@ -56,6 +63,7 @@ export interface WindowMembership {
 export async function joinHub(deps: MembershipDeps): Promise<Membership> {
   const { sqlite, files, clock, report, workspaceFolder, home = homedir() } = deps;
   const folder = await hubFolder(workspaceFolder, home);
+  const link = new LinkWatch((error) => report('a listener failed', error));
   const member = new HubMember({
     clock,
     report,
@@ -64,27 +72,31 @@ export async function joinHub(deps: MembershipDeps): Promise<Membership> {
       // The hub is on another machine: serving one here would part the agents while the connection is down.
       if (sqlite === undefined || address?.pid === ELSEWHERE) return undefined;
       const { tryLock, machines = { server: '' } } = deps;
-      return startHubServer({ ...deps, sqlite, folder, join: await joinByServer(machines, settingLabel, { tryLock }) });
+      const join = await joinByServer(machines, settingLabel, { tryLock });
+      return startHubServer({ ...deps, sqlite, folder, join, linkChanged: (health) => link.set(health) });
     },
     follow: async () => {
       const address = await readAddress(files, folder);
-      return address === undefined
-        ? undefined
-        : connectToHub(
-            address,
-            () => undefined,
-            (error) => report('the hub sent something unreadable', error),
-          );
+      if (address === undefined) return undefined;
+      const connection = await connectToHub(
+        address,
+        (method, params) => {
+          if (method === HEALTH_PUSH) link.receive(params);
+        },
+        (error) => report('the hub sent something unreadable', error),
+      );
+      link.follow(connection);
+      return connection;
     },
   });
   await member.start();
-  return { folder, member };
+  return { folder, member, link };
 }
 
 export async function joinAsWindow(
   deps: MembershipDeps & { readonly role: string; toScope(path: string): string },
 ): Promise<WindowMembership> {
-  const { folder, member } = await joinHub(deps);
+  const { folder, member, link } = await joinHub(deps);
   const onAbsent = () =>
     void member.look().catch((error: unknown) => deps.report('the hub could not be taken over', error));
   const agents = new ConversationAgents({ ...deps, folder, onAbsent });
@@ -92,11 +104,14 @@ export async function joinAsWindow(
   return {
     agents,
     member,
+    link,
+    readState: () => readHubState(deps.files, folder),
     user: () => {
       user ??= new UserAgent({ ...deps, folder, userName: userInfo().username, onAbsent });
       return user;
     },
     close: async () => {
+      link.dispose();
       user?.dispose();
       agents.dispose();
       await member.close();

@@ -5,6 +5,8 @@ import { listenPrivately } from '../../node/privateSocket.ts';
 import { type Connection, type Transport } from '../connection.ts';
 
 export const MOST_FRAME_BYTES = 1024 * 1024;
+/** Characters that are gathered for one write. */
+const MOST_GATHERED = 64 * 1024;
 
 export interface Listener {
   close(): Promise<void>;
@@ -52,13 +54,37 @@ function serve(socket: Socket, deps: UnixListenerDeps): void {
   });
 }
 
+/** Frames of one turn of the event loop go to the kernel in one write. */
 function socketTransport(socket: Socket): Transport {
+  let text = '';
+  let sent: ((error?: Error) => void)[] = [];
+  const flush = () => {
+    if (sent.length === 0) return;
+    const [frames, accepted] = [text, sent];
+    text = '';
+    sent = [];
+    socket.write(frames, (error) => {
+      for (const one of accepted) one(error ?? undefined);
+    });
+  };
   return {
     kind: 'unix',
-    send: (frame, accepted) => void socket.write(`${frame}\n`, (error) => accepted(error ?? undefined)),
+    send: (frame, accepted) => {
+      text += `${frame}\n`;
+      // After everything that is ready now: a group of messages is stored, answered and pushed in one turn.
+      if (sent.push(accepted) === 1) process.nextTick(flush);
+      if (text.length >= MOST_GATHERED) flush();
+    },
+    isBlocked: () => {
+      flush();
+      return socket.writableLength > 0;
+    },
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
-    end: () => void socket.end(),
+    end: () => {
+      flush();
+      socket.end();
+    },
     destroy: () => void socket.destroy(),
   };
 }

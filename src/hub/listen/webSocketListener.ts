@@ -102,6 +102,7 @@ function webSocketTransport(client: WebSocket): Transport {
       if (client.readyState === WebSocket.OPEN) client.send(frame, (error) => accepted(error ?? undefined));
       else accepted(new Error('the WebSocket is closed'));
     },
+    isBlocked: () => client.bufferedAmount > 0,
     pause: () => client.pause(),
     resume: () => client.resume(),
     end: () => client.close(),

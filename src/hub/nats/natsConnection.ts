@@ -2,10 +2,13 @@
 import {
   AuthorizationError,
   connect,
+  ConnectionError,
   credsAuthenticator,
   type NatsConnection,
   nkeyAuthenticator,
+  NoRespondersError,
   PermissionViolationError,
+  TimeoutError,
   UserAuthenticationExpiredError,
   usernamePasswordAuthenticator,
 } from '@nats-io/transport-node';
@@ -52,23 +55,72 @@ export interface Trouble {
   readonly text: string;
 }
 
-/** `setUp`: the command that creates what is missing and prints the permissions. */
+const CERTIFICATE_TIMES = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'];
+const UNKNOWN_AUTHORITY = [
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+];
+const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'];
+
+/** What is wrong and the next step. `setUp`: the command that creates what is missing and prints the permissions. */
 export function describeTrouble(error: unknown, setUp: string): Trouble {
   const causes = causesOf(error);
   const text = causes.map((cause) => describeError(cause)).find((one) => one !== '') ?? 'unknown';
-  if (causes.some((cause) => cause instanceof RefusedError)) return { refused: true, text };
-  if (causes.some((cause) => cause instanceof AuthorizationError || cause instanceof UserAuthenticationExpiredError)) {
-    return {
-      refused: true,
-      text: 'the server refuses the credentials of this machine. Correct earshot.hub.credentials.',
-    };
+  const is = (kind: abstract new (...args: never[]) => Error) => causes.some((cause) => cause instanceof kind);
+  const hasCode = (codes: readonly string[]) =>
+    causes.some((cause) => codes.includes(String((cause as { code?: unknown }).code)));
+  const refused = (why: string): Trouble => ({ refused: true, text: why });
+  if (is(RefusedError)) return refused(text);
+  if (is(UserAuthenticationExpiredError) || isExpired(text)) {
+    return refused(
+      'the credentials of this machine are not valid at this time. Get new ones for earshot.hub.credentials, or correct the clock of this machine.',
+    );
+  }
+  if (is(AuthorizationError)) {
+    return refused(
+      'the server refuses the credentials of this machine. Correct earshot.hub.credentials, or ask the administrator of the server.',
+    );
   }
   const denied = causes.find((cause) => cause instanceof PermissionViolationError);
   if (denied !== undefined) {
     const what = `${denied.operation} ${denied.subject}`;
-    return { refused: true, text: `this machine’s user may not ${what}. ${setUp} prints the permissions it needs.` };
+    return refused(`this machine’s user may not ${what}. ${setUp} prints the permissions it needs.`);
   }
-  return { refused: false, text: `the server cannot be used now: ${text}` };
+  if (hasCode(CERTIFICATE_TIMES)) {
+    return refused(
+      `the server’s certificate is not valid at this time (${text}). Correct the clock of this machine, or have the certificate renewed.`,
+    );
+  }
+  if (hasCode(UNKNOWN_AUTHORITY)) {
+    return refused(
+      'this machine does not trust the server’s certificate. Install the certificate of its authority, or name its file in the environment variable NODE_EXTRA_CA_CERTS and start again.',
+    );
+  }
+  if (hasCode(['ERR_TLS_CERT_ALTNAME_INVALID']))
+    return refused(
+      'the server’s certificate is for another host. Use the host name it was made for in earshot.hub.server.',
+    );
+  if (is(ConnectionError) && text.includes("does not support 'tls'"))
+    return refused('the server does not encrypt connections. Use nats:// instead of tls:// in earshot.hub.server.');
+  // The client does not export the class of the first.
+  if (causes.some((cause) => cause instanceof Error && cause.name === 'JetStreamNotEnabled') || is(NoRespondersError))
+    return refused('JetStream is not enabled on the server. Ask its administrator to enable it.');
+  const again = 'It is tried again by itself.';
+  if (hasCode(UNREACHABLE) || is(TimeoutError)) {
+    return {
+      refused: false,
+      text: `the server cannot be reached (${text}). ${again} Check the network and the address in earshot.hub.server.`,
+    };
+  }
+  return { refused: false, text: `the server cannot be used now (${text}). ${again}` };
+}
+
+/** As the server says it for a JWT: the client has no class for that. */
+function isExpired(text: string): boolean {
+  return /(?:authentication|jwt|claim)[a-z ]{0,40}(?:expired|not yet valid)/i.test(text);
 }
 
 function causesOf(error: unknown): unknown[] {

@@ -9,8 +9,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Disposable } from '../../base/disposable.ts';
 import { type KernelLock, type TryLock } from '../../node/kernelLock.ts';
+import { type LinkHealth } from '../../protocol/hub.ts';
+import { type HubLink, type HubSide, type RemoteAgent } from '../hubLink.ts';
 import { type StoredRecord } from '../hubWriter.ts';
-import { type HubLink, type HubSide, type LinkHealth, type RemoteAgent } from '../hubLink.ts';
 import { Claims } from './claims.ts';
 import { type JoinOptions } from './joinOptions.ts';
 import { LinkState } from './linkState.ts';
@@ -71,6 +72,7 @@ class NatsLink implements HubLink {
       state: this.#state,
       lengths: side.lengths,
       now: () => side.clock.now(),
+      changed: () => side.healthChanged(),
       report: (message, error) => side.report(message, error),
     });
     this.#claims = new Claims({
@@ -81,7 +83,7 @@ class NatsLink implements HubLink {
       hasWaiting: (agent) => this.#outbox.hasWaiting(agent),
       report: (message, error) => side.report(message, error),
     });
-    this.#presence = new Presence({ machine, hub, agents: () => this.#liveAgents() });
+    this.#presence = new Presence({ machine, hub, now: () => side.clock.now(), agents: () => this.#liveAgents() });
     this.#running = this.#run();
   }
 
@@ -116,7 +118,9 @@ class NatsLink implements HubLink {
   }
 
   health(): LinkHealth {
-    return { server: this.#server, not_sent: this.#outbox.waiting, stream_full: this.#full };
+    const ahead = this.#presence.clockAhead;
+    const server = { ...this.#server, ...(ahead !== undefined && { clock_ahead_ms: ahead }) };
+    return { server, not_sent: this.#outbox.waiting, stream_full: this.#full };
   }
 
   async close(): Promise<void> {
@@ -178,6 +182,7 @@ class NatsLink implements HubLink {
       onConnected: () => {
         this.#delay = RETRY_FIRST;
         this.#server = { state: 'connected', since: this.#now() };
+        this.#side.healthChanged();
       },
       onFull: (full) => {
         if (full && !this.#full) {
@@ -185,7 +190,9 @@ class NatsLink implements HubLink {
             `the stream is full: messages stay on this machine until there is room. ${this.#setUpCommand} --max-bytes N makes it larger.`,
           );
         }
+        const isNew = full !== this.#full;
         this.#full = full;
+        if (isNew) this.#side.healthChanged();
       },
     });
     this.#session = session;
@@ -212,7 +219,9 @@ class NatsLink implements HubLink {
     const state = refused ? 'refused' : 'connecting';
     const isNew = this.#server.state !== state || this.#server.error !== text;
     this.#server = { state, since: isNew ? this.#now() : this.#server.since, error: text };
-    if (isNew) this.#side.report(text);
+    if (!isNew) return;
+    this.#side.report(text);
+    this.#side.healthChanged();
   }
 
   #liveAgents(): { name: string; unread: number }[] {

@@ -32,6 +32,8 @@ export interface OutboxDeps {
   readonly state: LinkState;
   readonly lengths: ReadonlyMap<string, number>;
   now(): number;
+  /** How many records wait has changed. */
+  changed(): void;
   report(message: string, error?: unknown): void;
 }
 
@@ -73,6 +75,7 @@ export class Outbox {
         this.#kept += bytes.length;
       }
       this.#offer(author);
+      this.#deps.changed();
     }
   }
 
@@ -94,6 +97,7 @@ export class Outbox {
       this.#offer(queue.author);
     });
     await Promise.all(counting);
+    this.#deps.changed();
   }
 
   /** Publishes until the signal ends it. Rejects as soon as one publication fails. */
@@ -140,6 +144,7 @@ export class Outbox {
       queue.sent = item.end;
       this.#kept -= item.bytes.length + 1;
       queue.waiting -= 1;
+      this.#deps.changed();
       const { author } = queue;
       const { start, end, record } = item;
       if (result === 'skipped') this.#deps.state.setSent(author, end);
@@ -159,7 +164,7 @@ export class Outbox {
     const from = queue.read;
     const part = await readOutbox(this.#path(queue.author), from, queue.length);
     for (const item of part.items) this.#kept += item.bytes.length + 1;
-    queue.items.push(...part.items);
+    for (const item of part.items) queue.items.push(item);
     queue.read = part.read;
     if (part.damaged > 0) {
       queue.waiting -= part.damaged;

@@ -23,6 +23,7 @@ interface Beat {
 export interface PresenceDeps {
   readonly machine: string;
   readonly hub: string;
+  now(): number;
   /** The live agents of this machine, by the names that others use. */
   agents(): readonly AgentBeat[];
 }
@@ -36,6 +37,8 @@ export class Presence {
   #revision: number | undefined;
   /** The server's clock at this machine's last beat. */
   #serverNow = 0;
+  #clockAhead: number | undefined;
+  #beating: Promise<void> = Promise.resolve();
 
   constructor(deps: PresenceDeps) {
     this.#deps = deps;
@@ -43,6 +46,11 @@ export class Presence {
 
   get serverNow(): number {
     return this.#serverNow;
+  }
+
+  /** Milliseconds, as exact as a beat takes; undefined before the first one. */
+  get clockAhead(): number | undefined {
+    return this.#clockAhead;
   }
 
   get machines(): ReadonlySet<string> {
@@ -65,7 +73,12 @@ export class Presence {
   }
 
   /** Throws `RefusedError` if another hub is present as this machine. */
-  async beat(): Promise<void> {
+  beat(): Promise<void> {
+    this.#beating = this.#write();
+    return this.#beating;
+  }
+
+  async #write(): Promise<void> {
     const bucket = this.#bucket;
     if (bucket === undefined) return;
     const { machine, hub } = this.#deps;
@@ -76,6 +89,7 @@ export class Presence {
       this.#serverNow = own?.writtenAt ?? this.#serverNow;
       if (written !== undefined) {
         this.#revision = written;
+        if (own !== undefined) this.#clockAhead = Math.round(this.#deps.now() - own.writtenAt);
         return;
       }
       const other = own && parseBeat(own)?.hub;
@@ -104,6 +118,8 @@ export class Presence {
 
   /** This machine leaves; the others need not wait until its beat expires. */
   async leave(): Promise<void> {
+    // A beat that is under way would stay behind.
+    await this.#beating.catch(() => undefined);
     if (this.#revision !== undefined) await this.#bucket?.remove(this.#deps.machine, this.#revision);
   }
 }

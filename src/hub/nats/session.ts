@@ -10,6 +10,7 @@ import {
 } from '@nats-io/jetstream';
 import { type NatsConnection, nanos, PermissionViolationError } from '@nats-io/transport-node';
 import { type Clock } from '../../base/clock.ts';
+import { type Disposable } from '../../base/disposable.ts';
 import { isNoStream, isStreamFull, isTooLarge } from './apiErrors.ts';
 import { Bucket } from './bucket.ts';
 import { Inbox, type InboxDeps, mapMentions } from './inbox.ts';
@@ -17,11 +18,13 @@ import { RefusedError } from './natsConnection.ts';
 import { type Outbox, type PublishResult } from './outbox.ts';
 import { type OutboxItem } from './outboxFile.ts';
 import { type Presence } from './presence.ts';
+import { Publisher } from './publisher.ts';
 import { checkStream, LOOK_BACK } from './streamCheck.ts';
-import { bucketStream, consumerName, subjectOf } from './streamNames.ts';
+import { bucketStream, consumerName, inboxPrefix, subjectOf } from './streamNames.ts';
 
 const PUBLISH_TIMEOUT = 5000;
 const ACK_WAIT = 30_000;
+const LEAVE_TIMEOUT = 2000;
 /** How long a full stream is left alone. */
 const FULL_RETRY = 5000;
 
@@ -46,6 +49,7 @@ export class Session {
   #client!: JetStreamClient;
   #manager!: JetStreamManager;
   #inbox!: Inbox;
+  readonly #publisher: Publisher;
   #claiming: Promise<void> = Promise.resolve();
   #nextClaiming: Promise<void> | undefined;
   #denied: PermissionViolationError | undefined;
@@ -55,6 +59,7 @@ export class Session {
   constructor(connection: NatsConnection, deps: SessionDeps) {
     this.#connection = connection;
     this.#deps = deps;
+    this.#publisher = new Publisher(connection, inboxPrefix(deps.machine), deps.clock, PUBLISH_TIMEOUT);
   }
 
   /** Runs until the connection is lost, something fails, or `end` is called. Rejects with what failed. */
@@ -83,13 +88,24 @@ export class Session {
     } finally {
       const leaves = signal.aborted;
       this.#ended.abort();
-      if (leaves) await Promise.race([presence.leave().catch(() => undefined), this.#pause(1000)]);
+      if (leaves) await this.#leave();
+      this.#publisher.dispose();
       presence.use(undefined);
       claims.use(undefined);
       closed.catch(() => undefined);
       await this.#connection.close().catch(() => undefined);
       await Promise.allSettled([...work, watching]);
     }
+  }
+
+  /** The others need not wait until the beat expires; a hub that returns at once is not taken for another one. */
+  async #leave(): Promise<void> {
+    let timer: Disposable | undefined;
+    const tooLong = new Promise<void>((resolve) => {
+      timer = this.#deps.clock.after(LEAVE_TIMEOUT, resolve);
+    });
+    await Promise.race([this.#deps.presence.leave().catch(() => undefined), tooLong]);
+    timer?.dispose();
   }
 
   end(): void {
@@ -153,7 +169,7 @@ export class Session {
     this.#sent.add(record.event_id);
     for (;;) {
       try {
-        const { seq, duplicate } = await this.#client.publish(subject, data, { msgID: record.event_id });
+        const { seq, duplicate } = await this.#publisher.publish(subject, data, record.event_id);
         this.#deps.onFull(false);
         // A number that was given before: the stream was made anew behind our back.
         if (!duplicate && seq <= newest) throw new Error('the stream was created anew');
@@ -162,7 +178,7 @@ export class Session {
         if (isTooLarge(error)) return this.#skip(author, data.length);
         if (!isStreamFull(error)) throw error;
         this.#deps.onFull(true);
-        await this.#pause(FULL_RETRY);
+        await this.#pause(Math.min(FULL_RETRY, this.#deps.beatEvery));
         if (this.#ended.signal.aborted) throw error;
       }
     }

@@ -1,13 +1,13 @@
 // Prepares the start of a server: replaces variables, finds the program, and hashes what the user approves.
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { access, constants, readFile, realpath, stat } from 'node:fs/promises';
+import { access, constants, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { failed, FailureError } from '../../base/errors.ts';
 import { type HttpServer, isStdio, type StdioServer } from '../../protocol/mcp.ts';
 import { type ConfiguredServer } from './configuration.ts';
+import { hashFile } from './fileHashes.ts';
 import { replaceVariables, type VariableDeps } from './variables.ts';
 
 export interface ProgramLaunch {
@@ -182,19 +182,6 @@ async function isProgram(path: string): Promise<boolean> {
     return (await stat(path)).isFile();
   } catch {
     return false;
-  }
-}
-
-/** Undefined for what is no regular file. */
-async function hashFile(path: string): Promise<string | undefined> {
-  try {
-    const real = await realpath(path);
-    if (!(await stat(real)).isFile()) return undefined;
-    const hash = createHash('sha256');
-    for await (const piece of createReadStream(real)) hash.update(piece as Buffer);
-    return hash.digest('hex');
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,4 +1,4 @@
-// Makes text for the model of what a server returned: text, structured data, links; images and sound are only described.
+// Makes text for the model of what a server returned: text, structured data, links; images and sound are only described, the user sees them on the card.
 import * as z from 'zod';
 import { wholeCharacters } from '../../base/text.ts';
 import { type McpContent } from '../session/sessionPort.ts';

@@ -5,6 +5,7 @@ import { type Tool, type ToolContext, type ToolOutcome } from '../../core/ports/
 import { type McpServer } from '../server.ts';
 import { type CallEnd, type McpTool } from '../session/sessionPort.ts';
 import { resultText } from './contentText.ts';
+import { mediaIn } from './resultMedia.ts';
 import { runAsTask } from './runAsTask.ts';
 import { boundSchema, describeHints, describeTool } from './toolSchema.ts';
 
@@ -96,7 +97,11 @@ function mayRepeat({ annotations }: McpTool): boolean {
 function outcomeOf(end: CallEnd, name: string, { name: server }: McpServer): ToolOutcome {
   switch (end.type) {
     case 'result':
-      return { content: resultText(end.content) || '(The tool returned nothing.)', isError: end.content.isError };
+      return {
+        content: resultText(end.content) || '(The tool returned nothing.)',
+        isError: end.content.isError,
+        media: mediaIn(end.content.blocks),
+      };
     case 'refused':
       return refuse(`${name} failed: the MCP server “${server}” says: ${end.message}`);
     case 'slow':

@@ -97,9 +97,16 @@ export class Questions implements AttachedFrontend, Disposable {
   approvalChanged(): void {}
 
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
-    const { conversation, id, call, text, options, several } = request;
+    const { conversation, id, call, text, options, several, fields } = request;
     const asked = call === undefined ? undefined : this.#deps.earshot.get(conversation)?.log.state.turn.inquiry(call);
-    const shown = { id, question: text, ...(options && { options: [...options] }), ...(several && { several }) };
+    const form = fields && { fields: [...fields] };
+    const shown = {
+      id,
+      question: text,
+      ...(options && { options: [...options] }),
+      ...(several && { several }),
+      ...form,
+    };
     const { v: _, ...logged } = asked?.request ?? { v: 1, seq: 0, type: 'inquiry_request', ...shown };
     return new Promise((resolve, reject) => {
       const question = { respond: 'inquiry', conversation, id, request, seq: logged.seq, data: logged } as const;

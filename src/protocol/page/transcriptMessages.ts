@@ -19,6 +19,8 @@ export const transcriptMessages = [
   z.strictObject({ type: z.literal('send_queued'), id }),
   /** Moves a queued message one place up. */
   z.strictObject({ type: z.literal('raise_queued'), id }),
+  /** Requests an image or a recording of a result; answered with `media`. */
+  z.strictObject({ type: z.literal('read_media'), hash: z.string().max(200) }),
 ] as const;
 
 /** Buttons of an error. */

@@ -44,7 +44,7 @@ export interface ChatDeps {
   readDiffs(changes: CallChanges): Promise<readonly FileDiff[]>;
   model(): Model;
   readonly statusBar: Pick<StatusBar, 'update'>;
-  readonly hub: Pick<WindowHub, 'nameOf' | 'onDidChange'>;
+  readonly hub: Pick<WindowHub, 'nameOf' | 'onDidChange' | 'link'>;
 }
 
 export class Chat implements ShownChat, Disposable {
@@ -231,7 +231,7 @@ export class Chat implements ShownChat, Disposable {
   }
 
   refresh(): void {
-    const { frontend, workspace, earshot, settings } = this.#deps;
+    const { frontend, workspace, earshot, settings, hub } = this.#deps;
     const model = this.#deps.model();
     const live = this.#live();
     const pending = summarizePending(live, model, settings.current);
@@ -244,13 +244,13 @@ export class Chat implements ShownChat, Disposable {
         pending,
         // A failed write may succeed next time; a conversation that could not be opened cannot be written.
         canSend: live === undefined ? this.#storage === undefined : live.owned,
-        obstacles: obstaclesOf({ storage: this.#storage, workspace, live, earshot, settings }),
+        obstacles: obstaclesOf({ storage: this.#storage, workspace, live, earshot, settings, hub }),
         others,
       }),
     );
     const activity = this.#shown === undefined ? undefined : this.activities.activityOf(this.#shown);
-    const agent = live === undefined ? undefined : this.#deps.hub.nameOf(live.log.id);
-    this.#deps.statusBar.update({ ...(activity !== undefined && { activity }), others, pending, agent });
+    const agent = live === undefined ? undefined : hub.nameOf(live.log.id);
+    this.#deps.statusBar.update({ activity, others, pending, agent, link: hub.link });
     const running = others.filter((other) => other.activity !== 'failed' && other.activity !== 'unread');
     if (this.#restored) this.#deps.memory.write({ shown: this.#shown ?? null, running: running.map(({ id }) => id) });
     this.#wakeOffer.update(live?.heldBack, model.label);

@@ -5,6 +5,8 @@ import { type LiveConversation } from '../../core/conversation/liveConversation.
 import { type Earshot } from '../../core/earshot.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type Obstacle } from '../../protocol/webview.ts';
+import { linkObstacles } from '../hub/linkTexts.ts';
+import { type WindowHub } from '../hub/windowHub.ts';
 import { type SettingsReader } from '../settings.ts';
 
 export interface ObstacleInput {
@@ -14,9 +16,10 @@ export interface ObstacleInput {
   readonly live: LiveConversation | undefined;
   readonly earshot: Earshot;
   readonly settings: SettingsReader;
+  readonly hub: Pick<WindowHub, 'link'>;
 }
 
-export function obstaclesOf({ storage, workspace, live, earshot, settings }: ObstacleInput): Obstacle[] {
+export function obstaclesOf({ storage, workspace, live, earshot, settings, hub }: ObstacleInput): Obstacle[] {
   return [
     ...(storage === undefined ? [] : [obstacle('error', storage, showLog())]),
     ...(workspace.folders.length > 0 ? [] : [noFolder()]),
@@ -31,6 +34,7 @@ export function obstaclesOf({ storage, workspace, live, earshot, settings }: Obs
         nextStep: vscode.l10n.t('Its default is used until you correct it.'),
       }),
     ),
+    ...linkObstacles(hub.link, vscode.l10n.t),
   ];
 }
 

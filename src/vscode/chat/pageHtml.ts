@@ -17,6 +17,7 @@ const STYLES = [
   'chat.css',
   'markdown.css',
   'tools.css',
+  'forms.css',
   'changes.css',
   'review.css',
   'handles.css',
@@ -33,6 +34,7 @@ export function pageHtml({ page, source, nonce, language, bundle, uri }: PageHtm
     `style-src ${source}`,
     `font-src ${source}`,
     `img-src ${source} data:`,
+    'media-src data:',
   ].join('; ');
   return `<!DOCTYPE html>
 <html lang="${/^[\w-]+$/.test(language) ? language : 'en'}">

@@ -8,6 +8,7 @@ import { type GivenAttachment } from '../../core/agent/userText.ts';
 import { type Library } from '../../core/library.ts';
 import { type QueuedMessage } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
+import { type ToPage } from '../../protocol/webview.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS, PROPOSAL_SCHEME } from '../ids.ts';
 import { insertCode, Proposals, runInTerminal } from './codeActions.ts';
@@ -23,6 +24,7 @@ export interface TranscriptActionsDeps {
   shown(): string | undefined;
   open(id: string): Promise<void>;
   notice(text: string): void;
+  reply(message: Extract<ToPage, { type: 'media' }>): void;
 }
 
 export class TranscriptActions implements Disposable {
@@ -65,6 +67,16 @@ export class TranscriptActions implements Disposable {
     insert_code: ({ text }) => insertCode(text),
     apply_code: ({ text }) => this.#proposals.show(text),
     run_in_terminal: ({ text }) => runInTerminal(text),
+    read_media: async ({ hash }) => {
+      // Only what a card of the shown conversation names.
+      const items = this.#deps.earshot.get(this.#deps.shown() ?? '')?.log.state.transcript.items ?? [];
+      const isShown = items.some(
+        (item) => item.type === 'tool' && item.media?.some((one) => one.hash === hash) === true,
+      );
+      const bytes = isShown ? await this.#deps.snapshots.get(hash) : undefined;
+      const data = bytes && Buffer.from(bytes).toString('base64');
+      this.#deps.reply({ type: 'media', hash, ...(data !== undefined && { data }) });
+    },
     open_diff: ({ call, path }) => this.#openDiff(call, path),
     send_queued: ({ id }) =>
       this.#onShown(async (shown) => {

@@ -133,6 +133,7 @@ export function composeView(
       shown: () => chat.shown,
       open: (id) => chat.open(id),
       notice: (text) => chat.notice('info', text),
+      reply: (message) => frontend.reply(message),
     }),
   );
   const view = held.add(

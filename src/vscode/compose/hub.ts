@@ -9,7 +9,9 @@ import { tryKernelLock } from '../../node/kernelLock.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
 import { createMessageTools } from '../../tools/messageTools.ts';
+import { showHubState } from '../hub/showHubState.ts';
 import { type HubOptions, WindowHub } from '../hub/windowHub.ts';
+import { COMMANDS } from '../ids.ts';
 import { type Window } from './window.ts';
 
 export function composeHub({ context, settings, held, logger, report }: Window, workspace: Workspace) {
@@ -45,7 +47,11 @@ export function composeHub({ context, settings, held, logger, report }: Window, 
   held.add(vscode.workspace.onDidGrantWorkspaceTrust(refresh));
   held.add(vscode.workspace.onDidChangeWorkspaceFolders(refresh));
   refresh();
-  return { hub, tools: createMessageTools(hub) };
+  return {
+    hub,
+    tools: createMessageTools(hub),
+    commands: { [COMMANDS.showHubState]: () => showHubState(hub, () => logger.show()) },
+  };
 }
 
 /** The tools come and go with the hub. */

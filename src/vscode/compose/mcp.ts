@@ -12,6 +12,7 @@ import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS, type CommandId, HAS_MCP_SERVERS } from '../ids.ts';
 import { onDidChangeConfiguration, readConfiguration } from '../mcp/configurationFiles.ts';
 import { type McpWindow } from '../mcp/mcpWindow.ts';
+import { ReportedProblems } from '../mcp/reportedProblems.ts';
 import { type ServerLog } from '../mcp/serverLog.ts';
 import { type Window } from './window.ts';
 
@@ -58,13 +59,10 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
     await mcp?.close();
     for (const one of [mcp, log]) if (one !== undefined) held.release(one);
   };
-  let reported: ReadonlySet<string> = new Set();
+  const reported = new ReportedProblems();
   const read = async (earshot: Earshot) => {
     const { servers, problems } = await readConfiguration({ workspace, files: realFileSystem, profileFile });
-    const known = reported;
-    reported = new Set(problems);
-    // The configuration is read again after every change of a file or a setting.
-    for (const problem of problems.filter((one) => !known.has(one))) {
+    for (const problem of reported.take(problems)) {
       logger.warn(`MCP: ${problem}`);
       notice(vscode.l10n.t('MCP servers: {0}', problem));
     }

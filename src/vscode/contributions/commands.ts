@@ -46,6 +46,7 @@ const CONTRIBUTIONS: Readonly<Record<CommandId, CommandContribution>> = {
   [COMMANDS.searchNotifications]: { title: 'Search Notifications…', icon: 'search' },
   [COMMANDS.resetNotificationFilter]: { title: 'Reset Notification Filter', icon: 'filter-filled' },
   [COMMANDS.showLog]: { title: 'Show Log', icon: 'output' },
+  [COMMANDS.showHubState]: { title: 'Show Hub State' },
   [COMMANDS.chooseModel]: { title: 'Choose Model' },
   [COMMANDS.setApiKey]: { title: 'Set API Key' },
   [COMMANDS.openConversation]: { title: 'Open Conversation…' },

@@ -13,7 +13,8 @@ import {
 } from '../../core/ports/agentHub.ts';
 import { type UserAgent } from '../../hub/agents/userAgent.ts';
 import { type WindowMembership } from '../../hub/agents/windowMembership.ts';
-import { type HubMessage } from '../../protocol/hub.ts';
+import { type HubState } from '../../hub/client/hubState.ts';
+import { type HubMessage, type LinkHealth } from '../../protocol/hub.ts';
 
 /** Where and how this window takes part. Two that print the same are the same. */
 export interface HubOptions {
@@ -70,13 +71,24 @@ export class WindowHub implements AgentHub, Disposable {
     return this.#wanted !== '';
   }
 
-  /** It was switched on or off, or a conversation has got its name. */
+  /** The server that joins this hub with those of other machines; undefined: there is none. */
+  get link(): LinkHealth | undefined {
+    return this.#joined?.membership.link.health;
+  }
+
+  /** It was switched on or off, a conversation has got its name, or what `link` says has changed for people. */
   get onDidChange(): Event<void> {
     return this.#onDidChange.event;
   }
 
   get onDidReceive(): Event<IncomingMessage> {
     return this.#onDidReceive.event;
+  }
+
+  /** What the hub is doing now. Undefined: there is none, or nobody serves it at this moment. */
+  async readState(): Promise<HubState | undefined> {
+    await this.#changing;
+    return this.#joined?.membership.readState();
   }
 
   /** After settings, folders or trust changed. Resolves once this window has joined or left. */
@@ -161,6 +173,15 @@ export class WindowHub implements AgentHub, Disposable {
     const held = new DisposableStore();
     held.add(membership.agents.onDidReceive((message) => this.#onDidReceive.fire(message)));
     held.add(membership.agents.onDidName(() => this.#onDidChange.fire()));
+    let before = linkKey(membership.link.health);
+    held.add(
+      membership.link.onDidChange(() => {
+        const now = linkKey(membership.link.health);
+        if (now === before) return;
+        before = now;
+        this.#onDidChange.fire();
+      }),
+    );
     this.#joined = { membership, held };
     for (const member of this.#members) this.#enter(member);
     this.#onDidChange.fire();
@@ -187,4 +208,12 @@ export class WindowHub implements AgentHub, Disposable {
     if (this.isOn) return failed('hub_absent', 'The hub is being joined.', 'Try again in a moment.');
     return failed('hub_off', 'There is no hub: it needs a trusted folder and the setting earshot.hub.enabled.');
   }
+}
+
+/** While messages flow, how many are on their way changes all the time and says nothing. */
+function linkKey(link: LinkHealth | undefined): string {
+  if (link === undefined) return '';
+  const { server, not_sent: count, stream_full: full } = link;
+  const flows = server.state === 'connected' && !full;
+  return JSON.stringify([server.state, server.error, full, flows ? 0 : count]);
 }

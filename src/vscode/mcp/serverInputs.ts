@@ -14,7 +14,7 @@ export async function inputValue(
   if (input === undefined) return undefined;
   const key = secretName(server, id);
   const stored = input.type === 'command' ? undefined : await secrets.get(key);
-  const value = stored ?? (await ask(server, input));
+  const value = stored ?? (await inTurn(() => ask(server, input)));
   if (value === undefined) return undefined;
   kept(value);
   if (stored === undefined && input.type !== 'command') await secrets.store(key, value);
@@ -28,6 +28,15 @@ export async function forgetInputs(secrets: vscode.SecretStorage, server: Config
 /** By where it is configured: another workspace that asks for the same id does not get the value. */
 function secretName({ source, name }: ConfiguredServer, id: string): string {
   return `earshot.mcp.input:${source.folder ?? ''}:${source.label}:${name}:${id}`;
+}
+
+let asking: Promise<unknown> = Promise.resolve();
+
+/** The editor shows one box at a time, and a second one would cancel the first. */
+function inTurn<T>(ask: () => Promise<T>): Promise<T> {
+  const asked = asking.then(ask);
+  asking = asked.catch(() => undefined);
+  return asked;
 }
 
 async function ask({ name }: ConfiguredServer, input: ServerInput): Promise<string | undefined> {

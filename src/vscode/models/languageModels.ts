@@ -2,7 +2,8 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
-import { type Model, type ModelPart, type ModelRequest, type Prices } from '../../core/ports/ports.ts';
+import { type Prices } from '../../core/ports/modelMessages.ts';
+import { type Model, type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 
 /** Marks a model of VS Code in the setting `earshot.model`: `vscode:vendor/id`. */
 export const LANGUAGE_MODEL_PREFIX = 'vscode:';

@@ -29,6 +29,7 @@ const READING = {
   copy: (text: string) => navigator.clipboard.writeText(text),
   focusComposer: () => undefined,
   readDiff: async () => [],
+  readMedia: async () => undefined,
 };
 
 export function AgentsPage(properties: AgentsPageProperties) {

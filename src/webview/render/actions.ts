@@ -13,6 +13,8 @@ export interface Actions {
   focusComposer(): void;
   /** The file changes of a call. */
   readDiff(call: string): Promise<readonly FileDiff[]>;
+  /** An image or a recording, in base64; undefined: it is not stored any more. */
+  readMedia(hash: string): Promise<string | undefined>;
 }
 
 const ActionsContext = createContext<Actions>({
@@ -21,6 +23,7 @@ const ActionsContext = createContext<Actions>({
   copy: async () => {},
   focusComposer: () => {},
   readDiff: async () => [],
+  readMedia: async () => undefined,
 });
 export const ActionsProvider = ActionsContext.Provider;
 

@@ -1,8 +1,9 @@
-// The card of a question of the model: answered by text or by options, or skipped.
+// The card of a question: answered by text, by options or by a form, or skipped.
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type { QuestionView } from '../../protocol/transcript.ts';
 import { strings } from '../strings.ts';
 import { useActions } from './actions.ts';
+import { FilledForm, FormFields } from '../cards/form.tsx';
 import { Icon } from './icons.tsx';
 import { Markdown } from './markdown/markdown.tsx';
 import { createMarkdownStream } from './markdown/markdownStream.ts';
@@ -18,7 +19,7 @@ export function Question({ question }: { readonly question: QuestionView }) {
   const [text, setText] = useState('');
   const [sent, setSent] = useState(false);
   const answered = useRef(false);
-  const { options = [], several, problem } = question;
+  const { options = [], several, problem, fields } = question;
   useEffect(() => {
     // Focuses the group, not a field: a key pressed at this moment must not answer.
     const release = group.current === null ? undefined : takeFocusWhenIdle(group.current, actions.focusComposer);
@@ -53,6 +54,8 @@ export function Question({ question }: { readonly question: QuestionView }) {
   const onKeyDown = (event: KeyboardEvent) => {
     const field = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing || !field) return;
+    // The browser submits a form, and checks it first.
+    if (fields !== undefined) return;
     event.preventDefault();
     submit();
   };
@@ -73,31 +76,37 @@ export function Question({ question }: { readonly question: QuestionView }) {
           {strings.questionProblem(problem)}
         </p>
       )}
-      {options.length > 0 && <Options question={question} chosen={chosen} sent={sent} choose={choose} />}
-      <textarea
-        class="modify-text answer-text"
-        rows={options.length > 0 ? 1 : 3}
-        value={text}
-        maxLength={LIMIT}
-        readOnly={sent}
-        placeholder={options.length > 0 ? strings.otherAnswer : strings.yourAnswer}
-        aria-label={options.length > 0 ? strings.otherAnswer : strings.yourAnswer}
-        onInput={(event) => write(event.currentTarget.value)}
-      />
-      <div class="approval-buttons">
-        <button type="button" class="primary" aria-disabled={sent || all.length === 0} onClick={submit}>
-          {strings.answer}
-        </button>
-        <button
-          type="button"
-          class="secondary"
-          aria-disabled={sent}
-          title={strings.skipTitle}
-          onClick={() => post(several ? [] : '')}
-        >
-          {strings.skip}
-        </button>
-      </div>
+      {fields !== undefined ? (
+        <FormFields fields={fields} sent={sent} post={post} />
+      ) : (
+        <>
+          {options.length > 0 && <Options question={question} chosen={chosen} sent={sent} choose={choose} />}
+          <textarea
+            class="modify-text answer-text"
+            rows={options.length > 0 ? 1 : 3}
+            value={text}
+            maxLength={LIMIT}
+            readOnly={sent}
+            placeholder={options.length > 0 ? strings.otherAnswer : strings.yourAnswer}
+            aria-label={options.length > 0 ? strings.otherAnswer : strings.yourAnswer}
+            onInput={(event) => write(event.currentTarget.value)}
+          />
+          <div class="approval-buttons">
+            <button type="button" class="primary" aria-disabled={sent || all.length === 0} onClick={submit}>
+              {strings.answer}
+            </button>
+            <button
+              type="button"
+              class="secondary"
+              aria-disabled={sent}
+              title={strings.skipTitle}
+              onClick={() => post(several ? [] : '')}
+            >
+              {strings.skip}
+            </button>
+          </div>
+        </>
+      )}
     </div>
   );
 }
@@ -147,11 +156,12 @@ function Options({ question, chosen, sent, choose }: OptionsProperties) {
 
 /** A question that cannot be answered here: it has ended, or another window asks it. */
 export function AskedQuestion({ question, ended }: { readonly question: QuestionView; readonly ended: boolean }) {
-  const { options, answer } = question;
-  const given = answer === undefined ? [] : [answer].flat().filter((one) => one.trim() !== '');
+  const { options, answer, fields } = question;
+  const given = answer === undefined || fields !== undefined ? [] : [answer].flat().filter((one) => one.trim() !== '');
   return (
     <div class="question">
       <QuestionText text={question.text} />
+      {fields !== undefined && typeof answer === 'string' && <FilledForm fields={fields} answer={answer} />}
       {options !== undefined && (
         <ul class="options">
           {options.map((option) => (
@@ -172,7 +182,9 @@ export function AskedQuestion({ question, ended }: { readonly question: Question
             {visibleText(one)}
           </p>
         ))}
-      {given.length === 0 && <p class="quiet">{describeUnanswered(answer !== undefined, ended)}</p>}
+      {given.length === 0 && (fields === undefined || answer === undefined) && (
+        <p class="quiet">{describeUnanswered(answer !== undefined, ended)}</p>
+      )}
     </div>
   );
 }

@@ -15,6 +15,7 @@ import { Counts, Diffs } from './diff/diff.tsx';
 import { Icon, type IconName } from './icons.tsx';
 import { GrowingText } from './markdown/growingText.tsx';
 import { linkPaths } from './pathLinks.tsx';
+import { MediaList } from '../cards/media.tsx';
 import { AskedQuestion, Question } from './question.tsx';
 import { ToolArguments } from './toolArguments.tsx';
 import { visibleText } from './visibleText.ts';
@@ -79,6 +80,7 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
         {open && diffs.length > 0 && <Diffs files={diffs} call={item.id} />}
         {open && !waits && diffs.length === 0 && <Details item={item} />}
         {open && showsOutput(item) && <Output text={item.output} ended={item.state !== 'running'} />}
+        {open && item.media !== undefined && <MediaList media={item.media} />}
         {open && runsInForeground(item) && <RunningActions call={item.id} />}
       </div>
       {item.carried !== undefined && <Carried carried={item.carried} />}

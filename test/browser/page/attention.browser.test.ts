@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { type PendingEntry } from '../../../src/protocol/page/pendingView.ts';
 import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
 import { usePages } from '../../support/page/pageAlone.ts';
+import { runs } from '../../support/runs.ts';
 
 const open = usePages();
 
@@ -140,3 +141,98 @@ const approval: TranscriptItem = {
   output: '',
   approval: {},
 };
+
+test('a form of an MCP server is one card: defaults, bounds of the browser, submit, decline, cancel, and what was answered', async () => {
+  const alone = await open();
+  const { page } = alone;
+  const fields = [
+    { name: 'name', label: 'Your name', about: 'As on the bill', type: 'text' as const, required: true },
+    { name: 'mail', label: 'Mail', type: 'text' as const, format: 'email' as const, required: false },
+    { name: 'cups', label: 'Cups', type: 'integer' as const, required: true, least: 1, most: 9, default: 2 },
+    { name: 'milk', label: 'With milk', type: 'boolean' as const, required: false, default: true },
+    {
+      name: 'tea',
+      label: 'Tea',
+      type: 'choice' as const,
+      required: false,
+      options: [
+        { value: 'o', label: 'Oolong' },
+        { value: 'a', label: 'Assam' },
+      ],
+    },
+    {
+      name: 'from',
+      label: 'From',
+      type: 'choice' as const,
+      required: true,
+      options: Array.from({ length: 12 }, (_, index) => ({ value: String(index), label: `Garden ${index}` })),
+    },
+    {
+      name: 'extras',
+      label: 'Extras',
+      type: 'choices' as const,
+      required: false,
+      options: [
+        { value: 'h', label: 'Honey' },
+        { value: 'l', label: 'Lemon' },
+      ],
+    },
+  ];
+  const question = { id: 'q1', text: 'The MCP server “kitchen” asks: What shall I order?', several: false, fields };
+  const card = (more: object): TranscriptItem => ({
+    type: 'tool',
+    id: 't',
+    name: 'kitchen__order',
+    arguments: {},
+    state: 'question',
+    output: '',
+    question,
+    ...more,
+  });
+  const media = [{ media_type: 'image/png' as const, hash: 'h1' }];
+  await alone.show({ title: 'x' }, [card({})]);
+  await alone.pictures('mcp-form', runs(0, 1) === 1 ? [250, 300, 600] : [300]);
+  const submit = page.getByRole('button', { name: 'Submit' });
+  await submit.click();
+  expect(await page.getByLabel('Your name').evaluate((field: HTMLInputElement) => field.validity.valueMissing)).toBe(
+    true,
+  );
+  await page.getByLabel('Your name').fill('Ada');
+  await page.getByLabel('From').selectOption({ label: 'Garden 7' });
+  await page.getByRole('radio', { name: 'Assam' }).check();
+  await page.getByRole('checkbox', { name: 'Lemon' }).check();
+  await page.getByRole('spinbutton', { name: 'Cups' }).fill('3');
+  expect(await alone.violations()).toEqual([]);
+  expect(alone.posted.filter(({ type }) => type === 'answer_question')).toEqual([]);
+  await submit.click();
+  const { answer } = await alone.waitFor('answer_question');
+  expect(JSON.parse(String(answer))).toEqual({
+    name: 'Ada',
+    mail: null,
+    cups: 3,
+    milk: true,
+    tea: 'a',
+    from: '7',
+    extras: ['l'],
+  });
+  const second = { ...question, id: 'q2' };
+  await alone.change({ type: 'item', item: card({ question: { ...second, problem: 'Your name is required.' } }) });
+  await page.getByRole('alert').getByText('Your name is required.').waitFor();
+  await page.getByRole('button', { name: 'Decline' }).click();
+  expect((await alone.waitFor('answer_question')).answer).toBe('');
+  await alone.change({ type: 'item', item: card({ question: { ...question, id: 'q3' } }) });
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  expect((await alone.waitFor('answer_question')).answer).toBe('cancel');
+  const answered = { ...question, answer: '{"name":"Ada","extras":["h","l"]}' };
+  await alone.change({ type: 'item', item: card({ state: 'done', output: 'Ordered.', question: answered, media }) });
+  await alone.drawn();
+  if (!(await page.getByText('Honey, Lemon').isVisible())) await page.locator('.tool-head').click();
+  await page.getByText('Honey, Lemon').waitFor();
+  // The image of the result is read when the card is open.
+  expect((await alone.waitFor('read_media')).hash).toBe('h1');
+  const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  await alone.send({ type: 'media', hash: 'h1', data: pixel });
+  const image = page.getByRole('img', { name: 'Image 1 of the result' });
+  await expect.poll(() => image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(1);
+  await alone.pictures('mcp-form-answered', [300]);
+});

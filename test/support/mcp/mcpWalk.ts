@@ -199,7 +199,7 @@ function untilStarted(mcp: McpServers, name: string): Promise<void> {
   return until(mcp, () => !['starting', 'off'].includes(mcp.get(name)?.state ?? ''));
 }
 
-export function until(mcp: McpServers, holds: () => boolean): Promise<void> {
+function until(mcp: McpServers, holds: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     if (holds()) return resolve();
     const listening = mcp.onDidChangeRows(() => {

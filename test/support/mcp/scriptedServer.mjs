@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 const options = JSON.parse(process.argv[2] ?? '{}');
 let number = 0;
 const subscribed = new Set();
+let asked;
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
@@ -34,6 +35,8 @@ if (options.updatesWith !== undefined) {
 }
 if (options.garbage === true) process.stdout.write('Starting…\n{"not": "a message"}\n\xff\xfe[1,2]\n');
 
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 /** What a tool does, by its name. */
 const acts = {
   echo: ({ id, params }) => send({ id, result: text(String(params.arguments?.message ?? '')) }),
@@ -44,6 +47,23 @@ const acts = {
     send({ method: 'notifications/claude/channel', params: { content: String(params.arguments?.message) } });
     send({ id, result: text('sent') });
   },
+  ask: ({ id }) => {
+    asked = id;
+    const properties = {
+      tea: { type: 'string', title: 'Tea', enum: ['Oolong', 'Assam'], default: 'Assam' },
+      cups: { type: 'integer', title: 'Cups', minimum: 1, maximum: 9, default: 2 },
+      note: { type: 'string', title: 'Note', description: 'For the kitchen', maxLength: 100 },
+    };
+    const requestedSchema = { type: 'object', properties, required: ['tea', 'cups'] };
+    send({ id: 'question', method: 'elicitation/create', params: { message: 'What shall I order?', requestedSchema } });
+  },
+  environment: ({ id, params }) => {
+    const value = process.env[params.arguments?.name];
+    process.stderr.write(`The key is ${value}.\n`);
+    send({ id, result: text(value === undefined ? 'not set' : 'set') });
+  },
+  picture: ({ id }) =>
+    send({ id, result: { content: [{ type: 'image', data: options.picture ?? PIXEL, mimeType: 'image/png' }] } }),
   touch: ({ id, params }) => {
     const { uri, times = 1 } = params.arguments;
     options.resources[uri] = 'changed';
@@ -58,6 +78,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line);
   const { id, method } = message;
   if (options.silent === true && method !== 'initialize') return;
+  if (id === 'question') return send({ id: asked, result: text(`Answer: ${JSON.stringify(message.result)}`) });
   switch (method) {
     case 'server/discover':
       if (options.endsAtDiscover === true) process.exit(3);

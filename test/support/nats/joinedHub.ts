@@ -2,7 +2,7 @@
 import { createNatsLink } from '../../../src/hub/nats/natsLink.ts';
 import { type JoinOptions } from '../../../src/hub/nats/joinOptions.ts';
 import { tryKernelLock } from '../../../src/node/kernelLock.ts';
-import { type LinkHealth } from '../../../src/hub/hubLink.ts';
+import { type LinkHealth } from '../../../src/protocol/hub.ts';
 import { type TestClient, type TestHub, withHub } from '../testHub.ts';
 
 type Use = (...hubs: TestHub[]) => Promise<void>;

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { hubAddress } from '../../../src/protocol/hub.ts';
+import { compileCache } from '../compileCache.ts';
 import { type TestClient, unixClient } from '../testHub.ts';
 import { killedAtExit } from './killedAtExit.ts';
 import { NAME, type NatsServer } from './natsServer.ts';
@@ -58,7 +59,13 @@ export class Machine {
     const child = spawn(fake.length === 0 ? process.execPath : 'faketime', [...fake, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
-      env: { ...process.env, HOME: this.#home, USERPROFILE: this.#home, FAKETIME_DONT_FAKE_MONOTONIC: '1' },
+      env: {
+        ...process.env,
+        ...compileCache,
+        HOME: this.#home,
+        USERPROFILE: this.#home,
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      },
     });
     this.#process = child;
     killedAtExit(child);

@@ -47,17 +47,28 @@ export class NatsServer {
     return server;
   }
 
+  /** With a configuration of the test's own beside port and store. */
+  static async startWith(configure: (folder: string) => string | Promise<string>): Promise<NatsServer> {
+    const server = new NatsServer(await mkdtemp(join(tmpdir(), 'earshot-nats-')), await freePort());
+    await server.#write(await configure(server.folder));
+    await server.start();
+    return server;
+  }
+
+  async #write(more: string): Promise<void> {
+    const configuration = `listen: 127.0.0.1:${this.port}
+jetstream { store_dir: "${join(this.folder, 'store')}", max_file_store: 1GB, max_memory_store: 64MB }
+${more}`;
+    await writeFile(join(this.folder, 'server.conf'), configuration);
+  }
+
   async #configure(machines: readonly string[]): Promise<void> {
     const users = machines.map((machine) => {
       const pair = nkeys.createUser();
       this.#seeds.set(machine, pair.getSeed());
       return `{ nkey: ${pair.getPublicKey()}, ${printPermissions(machinePermissions(NAME, machine)).replace('permissions', 'permissions:')} }`;
     });
-    const configuration = `listen: 127.0.0.1:${this.port}
-jetstream { store_dir: "${join(this.folder, 'store')}", max_file_store: 1GB, max_memory_store: 64MB }
-authorization { users: [ { user: admin, password: secret }
-${users.join('\n')} ] }`;
-    await writeFile(join(this.folder, 'server.conf'), configuration);
+    await this.#write(`authorization { users: [ { user: admin, password: secret }\n${users.join('\n')} ] }`);
     for (const [machine, seed] of this.#seeds) await writeFile(this.seedFile(machine), seed, { mode: 0o600 });
   }
 

@@ -133,6 +133,27 @@ test('a client that knows only the seed’s methods works on a hub with an ident
     { identity: { name: 'furiosa', role: 'implementer', module: 'auth' } },
   ));
 
+test('a session that was connected until the hub ended is kept for a day from then on, however old it is', async () => {
+  const clock: ManualClock = createManualClock();
+  await withHub(
+    async (hub) => {
+      const [gone, here] = [await hub.agent('gone'), await hub.agent('here')];
+      const { session_id: session } = await here.call('agent.whoami');
+      gone.close();
+      await gone.closed;
+      await expect.poll(async () => JSON.stringify(await here.call('agent.list'))).toContain('"live":false');
+      clock.advance(12 * 3600_000);
+      await hub.stop();
+      clock.advance(20 * 3600_000);
+      await hub.restart();
+      const again = await hub.unix();
+      await again.call('session.attach', { session_id: session });
+      await expect.poll(async () => (await again.call('health'))['sessions']).toBe(1);
+    },
+    { clock },
+  );
+});
+
 test('a session without a connection and a heartbeat for a day has ended', async () => {
   const clock: ManualClock = createManualClock();
   await withHub(

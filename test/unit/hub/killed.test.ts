@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { type HubAddress } from '../../../src/protocol/hub.ts';
+import { compileCache } from '../../support/compileCache.ts';
 import { runs } from '../../support/runs.ts';
 import { type TestClient, unixClient } from '../../support/testHub.ts';
 
@@ -61,7 +62,7 @@ test(
 
 async function startHub(home: string, folder: string): Promise<{ child: ChildProcess; address: HubAddress }> {
   const child = spawn(process.execPath, ['--no-warnings', program, '--dir', folder, '--port', '0'], {
-    env: { ...process.env, HOME: home },
+    env: { ...process.env, ...compileCache, HOME: home },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const line = await new Promise<string>((found, failed) => {

@@ -60,6 +60,7 @@ function connect(hub: Hub, kind: ConnectionKind): Client {
       peer.receive(frame);
       accepted();
     },
+    isBlocked: () => false,
     pause: () => undefined,
     resume: () => undefined,
     end: () => undefined,

@@ -10,6 +10,7 @@ import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { FaultyFileSystem } from '../../support/log/faultyFileSystem.ts';
 import { createManualClock } from '../../support/manualClock.ts';
+import { runs } from '../../support/runs.ts';
 import { type Answer, type TestHub, withHub } from '../../support/testHub.ts';
 
 async function fill(hub: TestHub): Promise<void> {
@@ -73,6 +74,51 @@ test('an index that is behind the files catches up', () =>
     await hub.restart();
     expect(await everything(hub)).toEqual(before);
   }));
+
+test('a start reads only what came after the last one, and knows the same agents, sessions and subscriptions', () =>
+  withHub(async (hub) => {
+    const [reader, gone] = [await hub.agent('reader', { role: 'tester' }), await hub.agent('gone')];
+    for (const params of [{ scope: { type: 'file', value: 'a.ts' } }, { mention_role: 'tester' }, { all: true }])
+      await reader.call('subscribe', params);
+    // The newest subscription is gone: its id is not used again.
+    await reader.call('unsubscribe', { subscription_id: 3 });
+    await gone.call('agent.unregister', { agent_id: 'gone' });
+    const { session_id: session } = await reader.call('agent.whoami');
+    const subscribed = await reader.call('subscriptions.list');
+    await hub.stop();
+    const file = join(hub.folder, 'hub.jsonl');
+    const lines = await readFile(file);
+    // What was read before is not read again: damage there is not noticed.
+    await writeFile(
+      file,
+      lines.map((byte) => (byte === 0x0a ? byte : 0x20)),
+    );
+    await hub.restart();
+    const again = await hub.unix();
+    await again.call('session.attach', { session_id: session });
+    expect(await again.call('subscriptions.list')).toEqual(subscribed);
+    expect((await again.call('agent.list'))['agents']).toMatchObject([{ agent_id: 'reader', role: 'tester' }]);
+    expect(await again.call('subscribe', { all: true })).toMatchObject({ subscription_id: 4 });
+    expect(hub.reports).toEqual([]);
+    // Without the index, all of it is read and reported.
+    await hub.stop();
+    for (const suffix of ['', '-wal', '-shm']) await rm(join(hub.folder, `index.db${suffix}`), { force: true });
+    await hub.restart();
+    expect(hub.reports.join()).toContain('hub.jsonl');
+  }));
+
+test.runIf(runs(0, 1) === 1)('a hub of 150,000 lines opens', () =>
+  withHub(async (hub) => {
+    await hub.agent('author');
+    await hub.stop();
+    const file = join(hub.folder, 'hub.jsonl');
+    const mark = { v: 1, n: 9, event_id: 'e', timestamp: '2026-01-01T00:00:00Z', type: 'read.mark' };
+    const line = JSON.stringify({ ...mark, agent_id: 'author', message_ids: [] });
+    await appendFile(file, `${line}\n`.repeat(150_000));
+    await hub.restart();
+    expect((await (await hub.agent('author')).call('health'))['agents']).toBe(1);
+  }),
+);
 
 test('a torn line is cut off and kept aside; damaged lines are skipped and reported', () =>
   withHub(async (hub) => {
@@ -158,6 +204,7 @@ async function openInMemory(
       peer.receive(frame);
       accepted();
     },
+    isBlocked: () => false,
     pause: () => undefined,
     resume: () => undefined,
     end: () => undefined,

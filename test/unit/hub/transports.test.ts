@@ -99,6 +99,18 @@ test('a client that reads nothing is dropped at the 257th waiting push and keeps
     expect(missed).toHaveLength(sent);
   }));
 
+test.each(['unix', 'webSocket'] as const)('a client that reads is not dropped by 360 messages at once (%s)', (kind) =>
+  withHub(async (hub) => {
+    const senders = await Promise.all(['one', 'two', 'three'].map((name) => hub.agent(name)));
+    const reader = await hub.agent('reader', { kind });
+    await reader.call('subscribe', { all: true });
+    const each = Array.from({ length: 120 }, (_, index) => ({ content: String(index) }));
+    await Promise.all(senders.flatMap((sender) => each.map((message) => sender.call('message.send', message))));
+    await reader.pushed('notification.message', 360);
+    expect((await reader.call('agent.whoami'))['agent_id']).toBe('reader');
+  }),
+);
+
 test('a second connection of the same kind takes over the binding; the older one stays open, unbound', () =>
   withHub(async (hub) => {
     const author = await hub.agent('author');

@@ -4,6 +4,7 @@ import { type McpTool } from '../../../src/mcp/session/sessionPort.ts';
 import { contentText, resultText } from '../../../src/mcp/tools/contentText.ts';
 import { nameTool, prefixServers } from '../../../src/mcp/tools/toolNames.ts';
 import { boundSchema, describeTool } from '../../../src/mcp/tools/toolSchema.ts';
+import { mediaIn } from '../../../src/mcp/tools/resultMedia.ts';
 
 const tool = (inputSchema: object, more: Partial<McpTool> = {}): McpTool => ({
   name: 't',
@@ -64,4 +65,25 @@ test('a structured result is shown unless a text says the same', () => {
   expect(resultText({ blocks: text('one'), structured, isError: false })).toBe('one\nStructured result:\n{"a":1}');
   expect(resultText({ blocks: [], structured, isError: false })).toBe('Structured result:\n{"a":1}');
   expect(resultText({ blocks: text('one'), structured: { content: 'one' }, isError: false })).toBe('one');
+});
+
+test('images and sound of known kinds are for the card, bounded in number and size; everything else is only described', () => {
+  const data = Buffer.from('picture').toString('base64');
+  const image = { type: 'image', data, mimeType: 'image/png' };
+  const bytes = Buffer.from('picture');
+  const sound = { type: 'resource', resource: { uri: 'tea://song', blob: data, mimeType: 'audio/ogg' } };
+  expect(mediaIn([image, sound])).toEqual([
+    { mediaType: 'image/png', bytes },
+    { mediaType: 'audio/ogg', bytes },
+  ]);
+  expect(mediaIn(Array.from({ length: 100 }, () => image))).toHaveLength(8);
+  const refused = [
+    { ...image, mimeType: 'image/svg+xml' },
+    { ...image, mimeType: 'text/html' },
+    { ...image, data: '' },
+    { ...image, data: 'x'.repeat(8_000_001) },
+    { type: 'text', text: 'x' },
+    null,
+  ];
+  expect(mediaIn(refused)).toEqual([]);
 });

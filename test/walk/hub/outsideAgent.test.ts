@@ -3,7 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../../src/protocol/event.ts';
-import { startHubMcp } from '../../support/hubMcpClient.ts';
+import { type HubMcpClient, startHubMcp } from '../../support/hubMcpClient.ts';
+import { runs } from '../../support/runs.ts';
 import { type HubWindow, makeHome, openHubWindow } from '../../support/walk/hubWalks.ts';
 
 const done = { text: ['Done.'] };
@@ -16,7 +17,8 @@ async function go({ headless, id }: HubWindow, text: string): Promise<void> {
   await headless.earshot.settled(id);
 }
 
-test.each([false, true])(
+// By day the newer revision; the older one differs only in how the client greets.
+test.each(runs(1, 2) === 1 ? [true] : [true, false])(
   'an outside agent and a conversation ask and answer each other (MCP of 2026: %s)',
   async (modern) => {
     const home = await makeHome();
@@ -48,7 +50,7 @@ test.each([false, true])(
   },
 );
 
-test('two outside agents talk without any window, and one goes on when the other that serves the hub is killed', async () => {
+test('two outside agents talk without any window, one goes on when the other that serves the hub is killed, and wrong arguments are refused', async () => {
   const home = await makeHome();
   const folder = join(home, 'work');
   await mkdir(folder);
@@ -65,6 +67,7 @@ test('two outside agents talk without any window, and one goes on when the other
   const texts = first.includes('after') ? first : `${first}\n${await two.call('wait_for_message')}`;
   expect(texts.match(/\| \w+/g)).toEqual(['| before', '| after']);
   expect(await two.call('check_messages')).toBe('No unread messages.');
+  await expectRefusals(two);
 });
 
 test('a second agent of the same name gets a number, and what a killed agent had not asked beyond is handed out again', async () => {
@@ -72,7 +75,7 @@ test('a second agent of the same name gets a number, and what a killed agent had
   const folder = join(home, 'work');
   await mkdir(folder);
   const keeper = await startHubMcp({ home, folder, flags: ['--name', 'keeper'] });
-  await keeper.call('list_agents');
+  expect(await keeper.call('list_agents')).toBe('You are keeper.\nThere are no other agents.');
   const first = await startHubMcp({ home, folder, client: 'Codex' });
   expect(await first.call('list_agents')).toContain('You are codex.');
   const second = await startHubMcp({ home, folder, client: 'Codex' });
@@ -86,18 +89,14 @@ test('a second agent of the same name gets a number, and what a killed agent had
   expect(await again.call('check_messages')).toBe('No unread messages.');
 });
 
-test('arguments that fit nothing are refused with the reason', async () => {
-  const home = await makeHome();
-  const folder = join(home, 'work');
-  await mkdir(folder);
-  const agent = await startHubMcp({ home, folder });
+/** Arguments that fit nothing are refused with the reason. */
+async function expectRefusals(agent: HubMcpClient): Promise<void> {
   await expect(agent.call('send_message', { content: 'x' })).rejects.toThrow('to, files or reply_to');
   await expect(agent.call('send_message', { content: 'x', to: ['nobody'] })).rejects.toThrow(
-    'No agent and no role is called nobody. No other agent is connected.',
+    'No agent and no role is called nobody.',
   );
   await expect(agent.call('send_message', { content: 'x', reply_to: 'msg_0' })).rejects.toThrow(
     'There is no message msg_0',
   );
   await expect(agent.call('check_messages', { id: 'msg_0' })).rejects.toThrow('There is no message msg_0');
-  expect(await agent.call('list_agents')).toBe('You are claude-code.\nThere are no other agents.');
-});
+}

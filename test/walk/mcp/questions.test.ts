@@ -2,24 +2,29 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type Question } from '../../../src/core/ports/ports.ts';
 import { type LaunchProof } from '../../../src/mcp/config/launch.ts';
 import { elicit } from '../../../src/mcp/elicitation.ts';
 import { beginMcpWalk, call, createTestMemory, servers } from '../../support/mcp/mcpWalk.ts';
+import { eventsOf } from '../../support/walk/handleWalks.ts';
 
 const done = { text: ['Done.'] };
 
-test('an elicitation of the official everything server is asked field by field; a skipped required field declines it', async () => {
+test('an elicitation of the official everything server is one form; an answer that does not fit is asked for again', async () => {
   const walk = await beginMcpWalk({ e: servers.everything() }, [call('e__trigger-elicitation-request'), done]);
-  walk.headless.frontend.answerQuestion = async ({ text, options, several }) => {
-    const field = text.split('\n').at(-1) ?? '';
-    const answer = /legal name/.test(field) ? 'Ada' : (options?.[0] ?? '');
-    return { answer: several === true ? [answer] : answer, by: 'user' };
-  };
+  const answers = [JSON.stringify({}), JSON.stringify({ name: 'Ada', check: true, integer: 42 })];
+  walk.headless.frontend.answerQuestion = async () => ({ answer: answers.shift() ?? '', by: 'user' });
   await walk.go();
   const { questions } = walk.headless.frontend;
-  expect(questions.length).toBeGreaterThan(1);
+  expect(questions).toHaveLength(2);
   expect(questions[0]?.text).toContain('The MCP server “e” asks: ');
-  expect(walk.results()[0]).toContain('Ada');
+  expect(questions[0]?.fields?.length).toBeGreaterThan(5);
+  expect(questions[1]?.problem).toContain('is required.');
+  const [result] = walk.results();
+  expect(result).toContain('Ada');
+  expect(result).toContain('42');
+  const asked = await eventsOf(walk, 'inquiry_request');
+  expect(asked.map(({ fields }) => fields?.length)).toEqual([questions[0]?.fields?.length]);
 });
 
 test('a server of the workspace starts only after approval of its command and hashes; a changed file is asked for again', async () => {
@@ -52,17 +57,93 @@ test('a server of the workspace starts only after approval of its command and ha
   expect(asked[2]?.changed).toBe(true);
 });
 
-test('a form is declined after five answers that do not fit, and what a server asks outside a call is cancelled', async () => {
-  const asked: string[] = [];
-  const ask = async ({ text }: { readonly text: string }) => {
-    asked.push(text);
-    return 'many';
+test('every primitive type and enum of the protocol is a field of the form; accept, decline and cancel are passed on', async () => {
+  const requestedSchema = {
+    type: 'object',
+    properties: {
+      name: { type: 'string', title: 'Your name', description: 'As on the bill', minLength: 1, maxLength: 9 },
+      mail: { type: 'string', format: 'email' },
+      cups: { type: 'integer', minimum: 1, maximum: 9, default: 2 },
+      share: { type: 'number', default: 'half' },
+      milk: { type: 'boolean', default: true },
+      tea: { type: 'string', enum: ['o', 'a'], enumNames: ['Oolong', 'Assam'], default: 'o' },
+      size: { type: 'string', oneOf: [{ const: 's', title: 'Small' }, { const: 'l' }] },
+      extras: { type: 'array', minItems: 1, items: { anyOf: [{ const: 'h', title: 'Honey' }] }, default: ['h'] },
+      tags: { type: 'array', maxItems: 2, items: { type: 'string', enum: ['x', 'y'] } },
+    },
+    required: ['name', 'cups'],
   };
-  const requestedSchema = { type: 'object', properties: { cups: { type: 'integer', minimum: 1 } }, required: ['cups'] };
-  const answer = await elicit('s', { message: 'How many?', requestedSchema }, { ask }, async () => true);
-  expect(answer).toEqual({ action: 'decline' });
-  expect(asked).toHaveLength(5);
-  expect(asked[1]).toContain('Enter a whole number.');
+  const asked: Question[] = [];
+  const answering = (answer: string | undefined) => ({
+    ask: async (question: Question) => {
+      asked.push(question);
+      return answer;
+    },
+  });
+  const elicited = (answer: string | undefined, schema: object = requestedSchema) =>
+    elicit('s', { message: 'Tea?', requestedSchema: schema }, answering(answer), async () => true);
+  expect(await elicited('{"name":"Ada","tags":["y"]}')).toEqual({
+    action: 'accept',
+    content: { name: 'Ada', cups: 2, milk: true, tea: 'o', extras: ['h'], tags: ['y'] },
+  });
+  expect(asked[0]?.fields).toEqual([
+    { name: 'name', label: 'Your name', about: 'As on the bill', type: 'text', required: true, least: 1, most: 9 },
+    { name: 'mail', label: 'mail', type: 'text', format: 'email', required: false },
+    { name: 'cups', label: 'cups', type: 'integer', required: true, least: 1, most: 9, default: 2 },
+    { name: 'share', label: 'share', type: 'number', required: false },
+    { name: 'milk', label: 'milk', type: 'boolean', required: false, default: true },
+    {
+      name: 'tea',
+      label: 'tea',
+      type: 'choice',
+      options: [
+        { value: 'o', label: 'Oolong' },
+        { value: 'a', label: 'Assam' },
+      ],
+      required: false,
+      default: 'o',
+    },
+    {
+      name: 'size',
+      label: 'size',
+      type: 'choice',
+      options: [
+        { value: 's', label: 'Small' },
+        { value: 'l', label: 'l' },
+      ],
+      required: false,
+    },
+    {
+      name: 'extras',
+      label: 'extras',
+      type: 'choices',
+      options: [{ value: 'h', label: 'Honey' }],
+      required: false,
+      least: 1,
+      default: ['h'],
+    },
+    {
+      name: 'tags',
+      label: 'tags',
+      type: 'choices',
+      options: [
+        { value: 'x', label: 'x' },
+        { value: 'y', label: 'y' },
+      ],
+      required: false,
+      most: 2,
+    },
+  ]);
+  expect(await elicited('')).toEqual({ action: 'decline' });
+  expect(await elicited('cancel')).toEqual({ action: 'cancel' });
+  expect(await elicited(undefined)).toEqual({ action: 'cancel' });
+  asked.length = 0;
+  const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`f${index}`, { type: 'string' }]));
+  expect(await elicited('{}', { type: 'object', properties: many })).toEqual({ action: 'decline' });
+  expect(await elicited('{}', { type: 'object', properties: { x: { type: 'object' } } })).toEqual({
+    action: 'decline',
+  });
+  expect(asked).toEqual([]);
 });
 
 test('a page is opened only if it is on the web and the user chose to', async () => {

@@ -28,6 +28,9 @@ test('the official everything server over stdio: its tools are offered with thei
   expect(texts).toContain('hello');
   expect(texts).toContain('42');
   expect(texts).toMatch(/\(an image, image\/png, \d+ bytes; you cannot be shown it\)/);
+  // It is stored for the card.
+  const media = walk.log.state.transcript.items.flatMap((item) => (item.type === 'tool' ? (item.media ?? []) : []));
+  expect(media.map(({ media_type: type, hash }) => [type, hash.length])).toEqual([['image/png', 64]]);
   expect(texts).toContain('temperature');
   expect(texts).toMatch(/\[.+\]\(demo:\/\/resource/);
   expect(walk.server.requests[1]?.body).toContain('hello');

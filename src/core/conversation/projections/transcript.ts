@@ -94,8 +94,9 @@ export class Transcript {
   #question(event: EventOf<'inquiry_request'>): readonly TranscriptItem[] {
     const tool = event.tool_call_id === undefined ? undefined : this.#tool(event.tool_call_id);
     if (tool === undefined) return [];
-    const { id, question: text, options, several = false } = event;
-    return [this.#set({ ...tool, question: { id, text, several, ...(options !== undefined && { options }) } })];
+    const { id, question: text, options, several = false, fields } = event;
+    const offered = { ...(options !== undefined && { options }), ...(fields !== undefined && { fields }) };
+    return [this.#set({ ...tool, question: { id, text, several, ...offered } })];
   }
 
   #questionAnswered(event: EventOf<'inquiry_response'>): readonly TranscriptItem[] {
@@ -111,13 +112,14 @@ export class Transcript {
     const started = this.#running.get(event.id);
     this.#running.delete(event.id);
     if (tool === undefined) return [];
-    const { changes } = event;
+    const { changes, media } = event;
     const done = {
       ...tool,
       state: endState(tool.state, event, this.#approved.delete(event.id)),
       output: event.content,
       ...(started !== undefined && { milliseconds: Math.max(0, Date.parse(event.timestamp) - started) }),
       ...(changes !== undefined && { changes }),
+      ...(media !== undefined && { media }),
     };
     return [this.#set(this.#withCarried(done, event.notifications, pending)), ...this.#meanwhile(event, pending)];
   }

@@ -1,7 +1,7 @@
 // Projects token usage: as counted by the endpoint, and since its last count as estimated, scaled by the error of earlier estimates.
 import { type Carried, type EventOf, type LogEvent, type Usage } from '../../../protocol/event.ts';
 import { type ModelMessage } from '../../ports/modelMessages.ts';
-import { type Prices } from '../../ports/ports.ts';
+import { type Prices } from '../../ports/modelMessages.ts';
 import { withAttachments } from '../attachments.ts';
 import { estimateTokens } from '../tokens.ts';
 

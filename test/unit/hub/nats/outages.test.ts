@@ -154,8 +154,10 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
     ));
 
   test('a server that lost the end of the stream gets it again before anything new, and others miss nothing', () =>
-    withServer((server) =>
-      withJoinedHubs([server.options('alpha'), server.options('beta')], async (alpha, beta) => {
+    withServer(async (server) => {
+      const proxy = await TcpProxy.start(server.port);
+      const options = [server.options('alpha', proxy.port), server.options('beta', proxy.port)];
+      await withJoinedHubs(options, async (alpha, beta) => {
         const [one, two] = [await alpha.agent('amber'), await beta.agent('birch')];
         await send(one, 'a1');
         await send(two, 'b1');
@@ -169,6 +171,8 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
         await send(two, 'b2');
         await Promise.all([untilHas(one, 'b2'), untilHas(two, 'a3')]);
         await until(async () => (await healthOf(one)).not_sent === 0);
+        // Both hubs return only when others have published.
+        proxy.cut();
         await server.kill();
         await server.deleteStore();
         await cp(old, join(server.folder, 'store'), { recursive: true });
@@ -183,6 +187,7 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
           await client.publish('ear.team.msg.gamma.grass._', JSON.stringify(record), { msgID: record.event_id });
         }
         await other.close();
+        proxy.open();
         for (const each of [one, two]) await untilHas(each, 'a4', 'g3', 'b2');
         await withJoinedHubs([server.options('gamma')], async (gamma) => {
           const late = await gamma.agent('cedar');
@@ -196,8 +201,9 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
           expect([...found].sort()).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'g1', 'g2', 'g3']);
           expect(found.filter((text) => text.startsWith('g'))).toEqual(['g1', 'g2', 'g3']);
         }
-      }),
-    ));
+      });
+      await proxy.close();
+    }));
 
   test('a stalled connection: what the server sent into it arrives in order over the next one', () =>
     withServer(async (server) => {

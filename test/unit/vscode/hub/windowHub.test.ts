@@ -138,3 +138,43 @@ test('a window that closes frees the hub at once for the next', async () => {
   await expect.poll(async () => (await two.hub.agents('two')).ok).toBe(true);
   member.dispose();
 });
+
+test('every window says what has not reached other machines: the one that serves, one that follows, and the one that takes over', async () => {
+  const home = await makeHome();
+  // Nobody listens there.
+  const machines = { server: 'nats://127.0.0.1:1', name: 'team', machine: 'alpha', credentials: '' };
+  const [one, two] = [await openWindow(home), await openWindow(home)];
+  await one.set({ machines });
+  await two.set({ machines });
+  const member = two.hub.join(conversation('one'));
+  await expect.poll(() => two.hub.nameOf('one')).toBeDefined();
+  await expect
+    .poll(() => two.hub.send('one', { ...hello, to: [], files: ['a.ts'] }, signal))
+    .toMatchObject({ ok: true });
+  const waits = {
+    server: { state: 'connecting', error: expect.stringContaining('cannot be reached') as string },
+    not_sent: 1,
+    stream_full: false,
+  };
+  for (const { hub } of [one, two]) await expect.poll(() => hub.link).toMatchObject(waits);
+  expect(await two.hub.readState()).toMatchObject({
+    messages: 1,
+    pid: process.pid,
+    link: waits,
+    agents: [{ live: true }],
+  });
+  await one.hub.close();
+  expect(one.hub.link).toBeUndefined();
+  await expect.poll(() => two.hub.link).toMatchObject(waits);
+  member.dispose();
+});
+
+test('a server without a name is not used, and the window says why', async () => {
+  const { hub, set } = await openWindow(await makeHome());
+  await set({ machines: { server: 'nats://127.0.0.1:1', name: '', machine: '', credentials: '' } });
+  await expect
+    .poll(() => hub.link?.server)
+    .toMatchObject({ state: 'refused', error: expect.stringContaining('earshot.hub.name is missing') as string });
+  await set({});
+  expect(hub.link).toBeUndefined();
+});

@@ -1,17 +1,17 @@
-// Coalesces updates of one thread: the first goes at once, then at most one in 100 ms, with the newest counts.
+// Coalesces updates of one key, such as a thread: the first goes at once, then at most one in each interval.
 import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 
-const INTERVAL = 100;
-
-export class ThreadUpdates implements Disposable {
+export class Coalescer implements Disposable {
   readonly #clock: Clock;
+  readonly #interval: number;
   readonly #push: (key: string) => void;
   /** Keys that were pushed less than an interval ago; true: again when it ends. */
   readonly #recent = new Map<string, { again: boolean; timer: Disposable }>();
 
-  constructor(clock: Clock, push: (key: string) => void) {
+  constructor(clock: Clock, interval: number, push: (key: string) => void) {
     this.#clock = clock;
+    this.#interval = interval;
     this.#push = push;
   }
 
@@ -31,7 +31,7 @@ export class ThreadUpdates implements Disposable {
   }
 
   #wait(key: string): void {
-    const timer = this.#clock.after(INTERVAL, () => {
+    const timer = this.#clock.after(this.#interval, () => {
       const again = this.#recent.get(key)?.again === true;
       this.#recent.delete(key);
       if (again) this.changed(key);

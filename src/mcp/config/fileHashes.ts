@@ -1,0 +1,45 @@
+// Hashes of programs. A file is hashed again only if it may have changed since: an interpreter of 100 MB takes a second.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+
+const MOST_KEPT = 200;
+/** Clocks of file systems are coarse: a file that was changed just now may change again without a visible difference. */
+const SETTLED_MILLISECONDS = 2000;
+const PIECE_BYTES = 1024 * 1024;
+
+const kept = new Map<string, { readonly state: string; readonly sha256: string }>();
+
+/** Undefined: it is no file, or cannot be read. `now` in milliseconds since 1970. */
+export async function hashFile(path: string, now = Date.now()): Promise<string | undefined> {
+  try {
+    const real = await realpath(path);
+    const before = await stateOf(real);
+    if (before === undefined) return undefined;
+    const known = kept.get(real);
+    if (known?.state === before.text) return known.sha256;
+    const hash = createHash('sha256');
+    for await (const piece of createReadStream(real, { highWaterMark: PIECE_BYTES })) hash.update(piece as Buffer);
+    const sha256 = hash.digest('hex');
+    const isSettled = now - before.changed > SETTLED_MILLISECONDS && (await stateOf(real))?.text === before.text;
+    if (isSettled) keep(real, { state: before.text, sha256 });
+    return sha256;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The time of the last change of the inode cannot be set by programs, unlike that of the content. */
+async function stateOf(path: string): Promise<{ readonly text: string; readonly changed: number } | undefined> {
+  const entry = await stat(path, { bigint: true });
+  if (!entry.isFile()) return undefined;
+  const { dev, ino, size, mtimeNs, ctimeNs, ctimeMs } = entry;
+  return { text: [dev, ino, size, mtimeNs, ctimeNs].join(' '), changed: Number(ctimeMs) };
+}
+
+function keep(path: string, hashed: { readonly state: string; readonly sha256: string }): void {
+  kept.delete(path);
+  kept.set(path, hashed);
+  const [oldest] = kept.keys();
+  if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+}

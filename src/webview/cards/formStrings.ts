@@ -1,0 +1,16 @@
+// Texts of forms that MCP servers ask the user to fill in.
+import { t } from '../l10n.ts';
+
+export const formStrings = {
+  submit: t('Submit'),
+  decline: t('Decline'),
+  declineTitle: t('Answer that you do not want to give this'),
+  cancel: t('Cancel'),
+  cancelTitle: t('Close the form without an answer'),
+  optional: t('optional'),
+  choose: t('Choose…'),
+  declined: t('Declined.'),
+  cancelled: t('Cancelled: the form was not filled in.'),
+  yes: t('Yes'),
+  no: t('No'),
+};
