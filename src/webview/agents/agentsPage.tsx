@@ -149,20 +149,18 @@ interface AgentProperties {
 }
 
 function AgentRow({ agent, write, post }: AgentProperties) {
-  const { name, role, display, kind, machine, live, lastSeen, unread = 0, activity, conversation } = agent;
+  const { name, role, display, kind, live, lastSeen, unread = 0, activity, conversation } = agent;
   const state = live ? strings.live : strings.away(formatAge(Date.now() - Date.parse(lastSeen)));
-  const isPlain = display === '' && machine !== undefined;
   const about = [
-    ...(isPlain ? [] : [kind === 'me' || display === '' ? strings.kinds[kind] : visibleText(display)]),
-    ...(machine === undefined ? [] : [strings.on(machine)]),
-    ...(role === '' ? [] : [role]),
+    kind === 'me' || display === '' ? strings.kinds[kind] : visibleText(display),
+    ...(role === '' || kind === 'me' ? [] : [visibleText(role)]),
   ].join(' · ');
   return (
     <li class={`agent-row${live ? '' : ' is-away'}`}>
       <span class={`agent-dot${live ? ' is-live' : ''}`} role="img" aria-label={state} title={state} />
       <span class="agent-text">
         <span class="agent-name">{visibleText(name)}</span>
-        <span class="agent-about" title={`${strings.kinds[kind]} · ${about}`}>
+        <span class="agent-about" title={about}>
           {about}
         </span>
         {activity !== undefined && (
@@ -228,11 +226,16 @@ function Machines({ machines }: { readonly machines: MachinesView | null }) {
       <span>
         {[
           strings.machines[state] ?? state,
-          ...(error === undefined ? [] : [visibleText(error)]),
+          ...(error === undefined ? [] : [capitalized(visibleText(error))]),
           ...(notSent === 0 ? [] : [strings.waiting(notSent)]),
           ...(full ? [strings.full] : []),
         ].join(' ')}
       </span>
     </div>
   );
+}
+
+/** Errors begin in lower case, since they are parts of sentences elsewhere. */
+function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -143,7 +143,12 @@ test('queued messages are moved, withdrawn and sent at once; a request is edited
   expect(queued().map(({ content }) => content)).toEqual(['b', 'c']);
   await does({ type: 'take_back', id: 'gone' });
   await stream.next(has('"level":"warning"'));
+  const other = await world.attach('builder', {});
+  const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
+  await other.ask({ type: 'notify', ...notification, conversation: first });
   await does({ type: 'send_queued', id: idOf('c') });
+  // It is a chip of the request that took it to the model.
+  await stream.next((message) => has('"carried"')(message) && has('The task “build” failed.')(message));
   await stream.next(has('"two "'));
   // The interrupted answer is released, too.
   for (let answer = 0; answer < 2; answer += 1) world.model.release();
