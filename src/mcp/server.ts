@@ -2,12 +2,12 @@
 import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, describeFailure, FailureError } from '../base/errors.ts';
-import { wholeCharacters } from '../base/text.ts';
 import { type Era, type ServerState } from '../protocol/mcp.ts';
 import { type ConfiguredServer } from './config/configuration.ts';
 import { type CallEnd, type CallHooks, type McpSession, type McpTool, SessionError } from './session/sessionPort.ts';
 import { type McpHost } from './serverPort.ts';
 import { prepareStart } from './serverStart.ts';
+import { boundInstructions, describeAbsence } from './serverTexts.ts';
 
 const FIRST_DELAY = 1000;
 const LAST_DELAY = 60_000;
@@ -15,8 +15,6 @@ const LAST_DELAY = 60_000;
 const MOST_ATTEMPTS = 10;
 /** Its lists are read at most this often, however often it says that they have changed. */
 const LISTED_EVERY = 1000;
-/** Of what a server says about its tools; it is in every request. */
-const MOST_INSTRUCTIONS = 2000;
 /** A server that stayed connected for this long has recovered. */
 const STEADY_AFTER = 30_000;
 
@@ -48,6 +46,7 @@ export class McpServer implements Disposable {
   #instructions: string | undefined;
   #lastListed = Number.NEGATIVE_INFINITY;
   #listing: Disposable | undefined;
+  readonly #removed = new AbortController();
 
   constructor(configured: ConfiguredServer, host: McpHost) {
     this.configured = configured;
@@ -70,6 +69,11 @@ export class McpServer implements Disposable {
   /** Why it is not connected, for people. */
   get problem(): string | undefined {
     return this.#problem;
+  }
+
+  /** Why it cannot be used, for the model; only while it is not connected. */
+  get absence(): string {
+    return describeAbsence(this.#state, this.#problem);
   }
 
   /** Stays while it is being reconnected. */
@@ -140,18 +144,18 @@ export class McpServer implements Disposable {
   async call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd> {
     const session = await this.#whenConnected(hooks.signal);
     if (hooks.signal.aborted) return { type: 'cancelled' };
-    if (session === undefined) return { type: 'refused', message: this.#describeAbsence() };
+    if (session === undefined) return { type: 'refused', message: this.absence };
     const end = await session.call(tool, args, hooks);
     if (end.type === 'sign_in') this.#wantSignIn(session, end.message);
     return end;
   }
 
-  /** Waits until it is connected. Undefined: it cannot be, or the signal was aborted. */
+  /** Waits until it is connected, also for the user. Undefined: it was removed, or the signal was aborted. */
   async whenReady(signal: AbortSignal): Promise<McpSession | undefined> {
-    while (!signal.aborted) {
+    const over = AbortSignal.any([signal, this.#removed.signal]);
+    while (!over.aborted) {
       if (this.#session !== undefined) return this.#session;
-      if (this.#state !== 'starting' && this.#state !== 'lost' && this.#state !== 'approval') return undefined;
-      await this.#nextChange(signal);
+      await this.#nextChange(over);
     }
     return undefined;
   }
@@ -165,6 +169,16 @@ export class McpServer implements Disposable {
   /** For a call whose answer was lost and may be repeated: resolves to whether it is connected again. */
   async reconnected(signal: AbortSignal): Promise<boolean> {
     return (await this.#whenConnected(signal, true)) !== undefined;
+  }
+
+  /** It is not configured any more. Resolves once nothing of it is left. */
+  async remove(): Promise<void> {
+    this.#removed.abort();
+    try {
+      await this.stop();
+    } finally {
+      this.dispose();
+    }
   }
 
   /** At once: the window closes. */
@@ -325,21 +339,6 @@ export class McpServer implements Disposable {
     listening.dispose();
   }
 
-  #describeAbsence(): string {
-    const why = this.#problem === undefined ? '' : `: ${this.#problem}`;
-    switch (this.#state) {
-      case 'sign_in':
-        return 'the user has to sign in to it first';
-      case 'approval':
-        return 'the user has not approved its start';
-      case 'lost':
-      case 'starting':
-        return `it is not connected${why}. Earshot tries to connect again`;
-      default:
-        return `it is not connected${why}`;
-    }
-  }
-
   #become(state: ServerState, problem?: string): void {
     if (this.#state === state && this.#problem === problem) return;
     this.#state = state;
@@ -351,10 +350,4 @@ export class McpServer implements Disposable {
   noteFailure(error: unknown): void {
     this.#host.log(this.name, `Failed: ${describeError(error)}`);
   }
-}
-
-function boundInstructions(text: string | undefined): string | undefined {
-  const trimmed = text?.trim() ?? '';
-  if (trimmed === '') return undefined;
-  return trimmed.length <= MOST_INSTRUCTIONS ? trimmed : `${wholeCharacters(trimmed, MOST_INSTRUCTIONS)}… (cut here)`;
 }

@@ -29,6 +29,7 @@ export class McpServers implements McpSource, Disposable {
   readonly #tools: ServerTools;
   readonly resources: ServerResources;
   readonly #starting = new Set<Promise<void>>();
+  readonly #removing = new Set<Promise<void>>();
   #ended = false;
 
   constructor(deps: McpServersDeps) {
@@ -150,7 +151,7 @@ export class McpServers implements McpSource, Disposable {
   /** Resolves once every process has ended. */
   async close(): Promise<void> {
     this.#ended = true;
-    await Promise.allSettled(this.all.map((server) => server.stop()));
+    await Promise.allSettled([...this.#removing, ...this.all.map((server) => server.stop())]);
   }
 
   dispose(): void {
@@ -180,10 +181,11 @@ export class McpServers implements McpSource, Disposable {
     this.#listening.delete(server.name);
     this.#servers.delete(server.name);
     const report = (error: unknown) => this.#deps.logger.error('an MCP server could not be ended', error);
-    void server
-      .stop()
+    const removing: Promise<void> = server
+      .remove()
       .catch(report)
-      .finally(() => server.dispose());
+      .finally(() => this.#removing.delete(removing));
+    this.#removing.add(removing);
   }
 
   #startLater(server: McpServer): void {

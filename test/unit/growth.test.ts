@@ -2,6 +2,7 @@
 // input, and for every regular expression of the product.
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { formCases } from '../support/growth/formCases.ts';
 import { hostCases } from '../support/growth/hostCases.ts';
 import { superlinear } from '../support/growth/measure.ts';
 import { modelCases } from '../support/growth/modelCases.ts';
@@ -9,7 +10,7 @@ import { pageCases } from '../support/growth/pageCases.ts';
 import { attacksOn, regExpsIn } from '../support/growth/regExpAttacks.ts';
 import { runs } from '../support/runs.ts';
 
-describe.each(Object.entries({ ...hostCases, ...modelCases, ...pageCases }))('%s', (_area, cases) => {
+describe.each(Object.entries({ ...hostCases, ...formCases, ...modelCases, ...pageCases }))('%s', (_area, cases) => {
   test.each(Object.entries(cases))('%s takes linear time', async (_name, { prepare, size }) => {
     // Half the size by day: quadratic work is as visible, and the suite is limited by the processor.
     expect(await superlinear(prepare, runs(Math.ceil(size / 2), size))).toBeUndefined();

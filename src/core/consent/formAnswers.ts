@@ -53,7 +53,8 @@ function whyNoNumber({ type, least, most }: FormField, value: unknown): string |
 }
 
 function whyNoChoices(field: FormField, value: unknown): string | undefined {
-  if (!Array.isArray(value) || !value.every((one) => isOption(field, one))) return 'choose from the list.';
+  const known = new Set<unknown>(field.options?.map((option) => option.value));
+  if (!Array.isArray(value) || !value.every((one) => known.has(one))) return 'choose from the list.';
   return whyOutside(new Set(value).size, field.least, field.most, ' choices');
 }
 

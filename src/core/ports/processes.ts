@@ -26,6 +26,8 @@ interface CommandStatus {
   readonly end?: CommandEnd;
   /** Its supervisor is gone without a record of how it ended. */
   readonly lost?: true;
+  /** Why its state is not known at present; it is neither ended nor lost. */
+  readonly unknown?: string;
 }
 
 /** A command under its supervisor. Disposing of it releases it: it keeps running for a while. */

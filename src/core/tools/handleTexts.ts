@@ -22,10 +22,11 @@ export function handleSubject(name: string): string {
 
 /** `ended with exit code 1 after 12 s`, `running for 3 min`, … */
 export function describeHandleState(handle: Handle): string {
-  const { end, lost } = handle.process.status;
+  const { end, lost, unknown } = handle.process.status;
   const time = describeDuration(Math.floor(handle.milliseconds / 1000) * 1000);
   if (lost === true) return 'cannot be followed any more: the process that supervised it is gone';
   if (end !== undefined) return describeCommandEnd(end);
+  if (unknown !== undefined) return `was started ${time} ago; its present state is unknown: ${unknown}`;
   if (handle.prompt === undefined) return `running for ${time}`;
   return `running for ${time}; it seems to wait for input at: ${handle.prompt.line}`;
 }

@@ -87,6 +87,8 @@ export function createTaskProcess(
     reference: task.reference,
     startedAt: task.startedAt ?? new Date(realClock.now()).toISOString(),
     clock: realClock,
+    whyUnknown: () =>
+      server.isConnected ? undefined : `the MCP server “${server.name}” cannot be asked: ${server.absence}`,
     resume: async (ask, signal) => (await server.whenReady(signal))?.resumeTask(task.reference, ask),
     askUser: task.askUser ?? (async () => undefined),
     report: (error) => server.noteFailure(error),

@@ -19,6 +19,8 @@ export interface TaskProcessDeps {
   readonly reference: string;
   readonly startedAt: string;
   readonly clock: Clock;
+  /** Why its server cannot be asked now; undefined: it is connected. */
+  whyUnknown(): string | undefined;
   /** Undefined: its server is not configured any more. Waits for the server to be connected. */
   resume(ask: (params: unknown) => Promise<TaskAnswer>, signal: AbortSignal): Promise<McpTask | undefined>;
   /** Asks the user while the call waits; undefined: there is no call any more. */
@@ -38,6 +40,8 @@ export class TaskProcess implements SupervisedCommand {
   #output = Buffer.alloc(0);
   #end: CommandEnd | undefined;
   #lost = false;
+  /** It was not found at its server yet. */
+  #sought = false;
   #stopping: string | undefined;
   #current: McpTask | undefined;
   #answer: ((answer: TaskAnswer) => void) | undefined;
@@ -55,6 +59,8 @@ export class TaskProcess implements SupervisedCommand {
   }
 
   get status(): SupervisedCommand['status'] {
+    const isOpen = this.#end === undefined && !this.#lost;
+    const unknown = this.#sought && isOpen ? this.#deps.whyUnknown() : undefined;
     return {
       startedAt: this.#deps.startedAt,
       inputOpen: this.#answer !== undefined,
@@ -62,6 +68,7 @@ export class TaskProcess implements SupervisedCommand {
       kept: 0,
       ...(this.#end !== undefined && { end: this.#end }),
       ...(this.#lost && { lost: true as const }),
+      ...(unknown !== undefined && { unknown }),
     };
   }
 
@@ -126,23 +133,34 @@ export class TaskProcess implements SupervisedCommand {
 
   async #follow(started: McpTask | undefined): Promise<void> {
     let task = started;
-    for (let failures = 1; ; failures++) {
-      task ??= await this.#deps.resume((params) => this.ask(params), this.#over.signal);
-      if (this.#hasEnded()) return;
-      if (task === undefined) throw new Error('its server is not configured any more');
-      this.#current = task;
+    let failures = 0;
+    const show = (state: string, message: string | undefined) => {
+      // Its server knows it: a connection that is lost again and again does not end it.
+      if (state === 'working') failures = 0;
+      this.#show(state, message);
+    };
+    for (;;) {
       try {
-        this.#settle(await task.settle((state, message) => this.#show(state, message), this.#over.signal));
+        this.#sought = task === undefined;
+        task ??= await this.#deps.resume((params) => this.ask(params), this.#over.signal);
+        if (this.#hasEnded()) return;
+        if (task === undefined) break;
+        this.#sought = false;
+        this.#current = task;
+        this.#settle(await task.settle(show, this.#over.signal));
         return;
       } catch (error) {
         if (this.#hasEnded()) return;
         // The connection was lost: it is followed again once the server is back. A server may also have forgotten the task.
+        failures += 1;
         if (failures >= MOST_FAILURES) throw error;
         this.#deps.report(error);
         task = undefined;
+        this.#sought = true;
         await this.#pause(failures * 1000);
       }
     }
+    throw new Error('its server is not configured any more');
   }
 
   async #pause(milliseconds: number): Promise<void> {

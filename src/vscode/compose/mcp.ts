@@ -56,6 +56,7 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
     const { mcp, log } = part;
     delete part.mcp;
     delete part.log;
+    await mcp?.servers.configure([]);
     await mcp?.close();
     for (const one of [mcp, log]) if (one !== undefined) held.release(one);
   };

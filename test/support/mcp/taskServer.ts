@@ -7,6 +7,8 @@ export interface TaskServer {
   readonly url: string;
   /** Methods that were called, oldest first. */
   readonly requests: string[];
+  /** While it is locked, it wants a sign-in. */
+  lock(locked: boolean): void;
   /** Ends the task. */
   complete(text: string): void;
 }
@@ -20,6 +22,7 @@ export async function startTaskServer(): Promise<TaskServer> {
   const requests: string[] = [];
   let result: string | undefined;
   let cancelled = false;
+  let isLocked = false;
   const waiting = new Set<() => void>();
   const now = new Date().toISOString();
   const task = () => ({
@@ -67,6 +70,10 @@ export async function startTaskServer(): Promise<TaskServer> {
       response.writeHead(405).end();
       return;
     }
+    if (isLocked) {
+      response.writeHead(401).end();
+      return;
+    }
     const body: Buffer[] = [];
     for await (const piece of request) body.push(piece as Buffer);
     const { id, method } = JSON.parse(Buffer.concat(body).toString()) as Request;
@@ -91,6 +98,9 @@ export async function startTaskServer(): Promise<TaskServer> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     requests,
+    lock: (locked) => {
+      isLocked = locked;
+    },
     complete: (text) => {
       result = text;
       for (const done of waiting) done();

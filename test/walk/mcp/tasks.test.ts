@@ -47,6 +47,67 @@ test('a task started before a reload, and ended meanwhile, is reported once, and
   expect(server.requests.filter((method) => method === 'tools/call')).toHaveLength(1);
 });
 
+test.each(['failed', 'sign_in'] as const)(
+  'a task whose server is not connected after a reload (%s) is neither ended nor lost, and is resumed when it is',
+  async (state) => {
+    const server = await startTaskServer();
+    const kept = new Map([['key', 'tea']]);
+    const walk = await beginMcpWalk(
+      { kitchen: { url: server.url, headers: { 'x-key': '${input:key}' } } },
+      [call('kitchen__brew'), done],
+      {
+        settings: { 'notifications.activation': 'passive' },
+        inputs: [{ type: 'promptString', id: 'key', password: true }],
+        host: {
+          variables: () => ({
+            folder: undefined,
+            folders: [],
+            environment: {},
+            input: async (id) => kept.get(id),
+            setting: () => undefined,
+          }),
+        },
+      },
+    );
+    await begin(walk);
+    await handleStarted(walk);
+    const again = await reloadMcp(walk, () => {
+      if (state === 'failed') kept.clear();
+      else server.lock(true);
+      server.complete('Tea is ready.');
+    });
+    await again.until('kitchen', state);
+    walk.server.restart({ calls: [{ id: 'l', name: 'handle', arguments: { action: 'list' } }] }, done, done);
+    await again.go('What runs?');
+    const texts = () => again.log.state.messages.all.map((message) => JSON.stringify(message)).join('\n');
+    expect(texts()).toMatch(/kitchen-brew: was started .* ago; its present state is unknown: the MCP server “kitchen”/);
+    expect(texts()).not.toContain('cannot be followed');
+    kept.set('key', 'tea');
+    server.lock(false);
+    await again.mcp.get('kitchen')?.restart();
+    await expect
+      .poll(() => again.log.state.pending.notifications.map(({ kind }) => `${kind.source}.${kind.name}`))
+      .toContain('tool.stopped');
+    await again.go('And now?');
+    expect(texts().split('The background command “kitchen-brew” (kitchen__brew) ended').length).toBe(2);
+    expect(server.requests.filter((method) => method === 'tools/call')).toHaveLength(1);
+  },
+);
+
+test('a task whose server is removed from the configuration cannot be followed any more', async () => {
+  const server = await startTaskServer();
+  const walk = await beginMcpWalk({ kitchen: { url: server.url } }, [call('kitchen__brew'), done], {
+    settings: { 'notifications.activation': 'passive' },
+  });
+  await begin(walk);
+  await handleStarted(walk);
+  const again = await reloadMcp(walk, () => server.lock(true));
+  await again.mcp.configure([]);
+  await expect
+    .poll(() => again.log.state.pending.notifications.map(({ kind }) => `${kind.source}.${kind.name}`))
+    .toContain('tool.lost');
+});
+
 test('stopping the turn cancels the task at its server', async () => {
   const server = await startTaskServer();
   const walk = await beginMcpWalk({ kitchen: { url: server.url } }, [call('kitchen__brew'), done]);
