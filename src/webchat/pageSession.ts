@@ -10,6 +10,7 @@ import { type FromPage, type ToPage } from '../protocol/webview.ts';
 import { type PluginClient } from '../plugins/client/pluginClient.ts';
 import { type Conversations } from './conversations.ts';
 import { type ConversationFollower, type FollowedConversation, type OpenQuestion } from './followedConversation.ts';
+import { raiseQueued, withdrawQueued } from './queuedMessages.ts';
 import { SentLines } from './sentLines.ts';
 import { type LineSink } from './webServer.ts';
 
@@ -43,6 +44,12 @@ export const HANDLED = [
   'list_conversations',
   'open_conversation',
   'read_diff',
+  'take_back',
+  'send_queued',
+  'raise_queued',
+  'resend',
+  'retry_turn',
+  'move_to_background',
   'failed',
 ] as const satisfies readonly FromPage['type'][];
 type HandledType = (typeof HANDLED)[number];
@@ -64,6 +71,7 @@ export class PageSession implements Disposable {
   #refreshing: Disposable | undefined;
   /** Serializes what changes the shown conversation, so that two quick messages start only one. */
   #changing: Promise<void> = Promise.resolve();
+  #started: Promise<void> = Promise.resolve();
 
   constructor(deps: PageSessionDeps) {
     this.#deps = deps;
@@ -81,6 +89,15 @@ export class PageSession implements Disposable {
 
   get isConnected(): boolean {
     return this.#sink !== undefined;
+  }
+
+  /** Resolves once the first conversation is shown, if there is one. */
+  get started(): Promise<void> {
+    return this.#started;
+  }
+
+  start(conversation: string): void {
+    this.#started = this.show(conversation).catch(() => undefined);
   }
 
   /** Sends what the page does not have. A second connection of the same page takes the place of the first. */
@@ -137,23 +154,14 @@ export class PageSession implements Disposable {
     },
     send: ({ text }) => this.#send(text, 'queue'),
     interrupt: ({ text }) => this.#send(text, 'reply'),
-    stop: async () => {
-      const conversation = this.#shown?.id;
-      if (conversation !== undefined) await this.#deps.client.request('interrupt', { conversation, action: 'stop' });
-    },
+    stop: () => this.#onShown((conversation, client) => client.request('interrupt', { conversation, action: 'stop' })),
     new_chat: async () => {
       await this.show(undefined);
       this.#frontend.focusComposer();
     },
-    deliver_now: async () => {
-      const conversation = this.#shown?.id;
-      if (conversation !== undefined) await this.#deps.client.request('deliver_now', { conversation });
-    },
-    dismiss_notifications: async ({ ids }) => {
-      const conversation = this.#shown?.id;
-      if (conversation === undefined) return;
-      await this.#deps.client.request('dismiss', { conversation, notification_ids: [...ids] });
-    },
+    deliver_now: () => this.#onShown((conversation, client) => client.request('deliver_now', { conversation })),
+    dismiss_notifications: ({ ids }) =>
+      this.#onShown((conversation, client) => client.request('dismiss', { conversation, notification_ids: [...ids] })),
     answer_approval: async ({ call, action, reason, arguments: args }) => {
       const conversation = this.#shown?.id;
       if (conversation === undefined) return;
@@ -178,6 +186,28 @@ export class PageSession implements Disposable {
       this.#frontend.focusComposer();
     },
     read_diff: ({ call }) => this.#frontend.reply({ type: 'diff', call, files: [] }),
+    take_back: ({ id }) => this.#withQueued(id, (text) => this.#frontend.restoreDraft(text)),
+    send_queued: ({ id }) => this.#withQueued(id, (text) => this.#send(text, 'reply')),
+    raise_queued: async ({ id }) => {
+      if (this.#shown === undefined) return;
+      await raiseQueued(this.#deps.client, this.#shown, id, (text) => this.#send(text, 'queue'));
+    },
+    resend: ({ request, text }) =>
+      this.#change(async () => {
+        const earlier = this.#shown?.state.transcript.items.find(({ id }) => id === request);
+        if (this.#shown === undefined || earlier?.type !== 'request') return;
+        const { conversation } = await this.#deps.client.request('query', {
+          conversation: this.#shown.id,
+          instead_of: request,
+          content: text ?? earlier.text,
+        });
+        await this.#show(conversation);
+      }),
+    retry_turn: () => this.#onShown((conversation, client) => client.request('retry', { conversation })),
+    move_to_background: ({ call }) =>
+      this.#onShown((conversation, client) =>
+        client.request('move_to_background', { conversation, tool_call_id: call }),
+      ),
     failed: ({ message }) => this.#deps.client.log('error', `the page failed: ${message}`),
   };
 
@@ -207,7 +237,8 @@ export class PageSession implements Disposable {
     const followed = await conversations.follow(id, this.#follower);
     if (!followed.ok) {
       this.#wanted = undefined;
-      this.#frontend.show(undefined, [], this.#drafts.get('') ?? '');
+      // Without a text of its own the new chat keeps what is in the composer.
+      this.#frontend.show(undefined, [], this.#drafts.get(''));
       this.#refreshNow();
       this.#notice(followed.failure.message);
       return;
@@ -227,6 +258,14 @@ export class PageSession implements Disposable {
     this.#open.clear();
     this.#shown = undefined;
     this.#wanted = undefined;
+  }
+
+  async #onShown(act: (conversation: string, client: PageSessionDeps['client']) => Promise<unknown>): Promise<void> {
+    if (this.#shown !== undefined) await act(this.#shown.id, this.#deps.client);
+  }
+
+  async #withQueued(id: string, use: (text: string) => Promise<void> | void): Promise<void> {
+    if (this.#shown !== undefined) await use(await withdrawQueued(this.#deps.client, this.#shown, id));
   }
 
   /** Whether the message starts a turn or is queued depends on what runs now. */

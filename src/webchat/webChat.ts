@@ -83,14 +83,9 @@ export class WebChat {
     const connect = () => {
       if (isOpen) connected = session.connect(sink, known === undefined ? 0 : since);
     };
-    if (known === undefined && /^\w{1,100}$/.test(conversation)) {
-      // Nothing before it is shown: an empty chat in between would take away what the user is typing.
-      session
-        .show(conversation)
-        .catch((error: unknown) => this.#client.log('error', describeError(error)))
-        .finally(connect)
-        .catch((error: unknown) => this.#client.log('error', describeError(error)));
-    } else connect();
+    if (known === undefined && /^\w{1,100}$/.test(conversation)) session.start(conversation);
+    // Nothing before it is shown: an empty chat in between would take away what the user is typing.
+    session.started.then(connect).catch((error: unknown) => this.#client.log('error', describeError(error)));
     return toDisposable(() => {
       isOpen = false;
       connected?.dispose();

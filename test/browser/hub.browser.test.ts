@@ -1,8 +1,9 @@
-// A window and an outside agent on one hub: a question and its answer, and the window that serves the hub is killed. `npm run test:full`
-// does the same with a second window.
+// A window and an outside agent on one hub: the Agents view and the web chat, a question and its answer, and the window that serves
+// the hub is killed. `npm run test:full` does the same with a second window.
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { type HubMcpClient, startHubMcp } from '../support/hubMcpClient.ts';
@@ -71,6 +72,42 @@ async function untilListed(outside: HubMcpClient, name: string): Promise<void> {
   await expect.poll(() => outside.call('list_agents')).toContain(`${name}, “A title”: connected`);
 }
 
+/** The Agents view lists the conversation of this window, and is closed again: other tests expect one page in a window. */
+async function seesAgent(name: string, page: Page): Promise<void> {
+  await workbench.command('Earshot: Show Agents', page);
+  const pages = page.locator('iframe.webview');
+  const row = pages.last().contentFrame().frameLocator('#active-frame').locator('.agent-row', { hasText: name });
+  await row.getByText('A title').waitFor();
+  await workbench.screenshot('agents', page);
+  await workbench.command('View: Hide Panel', page);
+  await expect.poll(() => pages.count()).toBe(1);
+}
+
+/** The web chat opens beside the window and shows the same conversation: a turn from there is in both. */
+async function usesWebChat(message: string, page: Page): Promise<void> {
+  const opened = page.context().waitForEvent('page');
+  await workbench.startCommand('Earshot: Open Web Chat', page);
+  const web = await opened;
+  await web.waitForURL(/\/proxy\/\d+\/#[\w-]+$/);
+  // The forwarded address is served by the front end of code-server, which tests do without.
+  const [, port = '', token = ''] = /\/proxy\/(\d+)\/#([\w-]+)$/.exec(web.url()) ?? [];
+  await web.goto(`http://127.0.0.1:${port}/#${token}`);
+  await web.getByRole('button', { name: 'Conversations' }).click();
+  await web.getByRole('button', { name: /A title/ }).click();
+  await web.getByRole('log').getByText(message).waitFor();
+  server.script({ text: ['Also in the browser.'] });
+  await web.getByRole('textbox', { name: 'Message' }).fill('From the browser.');
+  await web.keyboard.press('Enter');
+  for (const log of [web.getByRole('log'), workbench.transcript(page)]) {
+    await log.getByText('From the browser.').waitFor();
+    await log.getByText('Also in the browser.').waitFor();
+  }
+  await workbench.screenshot('web-chat', web);
+  await web.close();
+  await workbench.command('Notifications: Clear All Notifications', page);
+  await workbench.settled(page);
+}
+
 /** The conversation of the first window, which serves the hub: its name there, and the process. */
 async function startFirst(): Promise<{ first: string; holder: number }> {
   const one = workbench.page;
@@ -137,6 +174,8 @@ test.skipIf(isFull)(
   'a window and an outside agent ask and answer each other, also when the window is killed',
   async () => {
     const { first, holder } = await startFirst();
+    await seesAgent(first, workbench.page);
+    await usesWebChat('I am first.', workbench.page);
     const outside = await startHubMcp({ home: join(workbench.dataFolder, 'home'), folder: workbench.folder });
     await untilListed(outside, first);
     const pipe = await startWork();
@@ -159,6 +198,8 @@ test.runIf(isFull)(
   async () => {
     const one = workbench.page;
     const { first, holder } = await startFirst();
+    await seesAgent(first, workbench.page);
+    await usesWebChat('I am first.', workbench.page);
     const two = await workbench.newWindow();
     await workbench.openChat(two);
     await workbench.command('Earshot: New Chat', two);

@@ -130,12 +130,13 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
     await this.#refresh();
   }
 
-  #refreshSoon(): void {
-    this.#soon ??= this.#refreshAfter(REFRESH_AFTER);
+  /** `evenHidden`: the badge shows it. */
+  #refreshSoon(evenHidden = false): void {
+    this.#soon ??= this.#refreshAfter(REFRESH_AFTER, evenHidden);
   }
 
-  #refreshAfter(milliseconds: number): Disposable | undefined {
-    if (this.#view?.visible !== true) return undefined;
+  #refreshAfter(milliseconds: number, evenHidden = false): Disposable | undefined {
+    if (this.#view === undefined || !(this.#view.visible || evenHidden)) return undefined;
     return this.#deps.clock.after(milliseconds, () => {
       void this.#refresh().catch((error: unknown) => this.#deps.logger.error('agents could not be listed', error));
     });
@@ -146,11 +147,19 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
     for (const timer of [this.#soon, this.#look]) timer?.dispose();
     this.#soon = undefined;
     this.#refreshing = this.#refreshing.then(async () => {
-      this.#post({ type: 'agents', state: await this.#read() });
+      const state = await this.#read();
+      this.#post({ type: 'agents', state });
+      this.#showUnread(state);
       this.#look?.dispose();
       this.#look = this.#refreshAfter(LOOK_EVERY);
     });
     return this.#refreshing;
+  }
+
+  #showUnread({ threads }: AgentsState): void {
+    const unread = threads.reduce((sum, thread) => sum + thread.unread, 0);
+    const tooltip = unread === 1 ? vscode.l10n.t('1 unread message') : vscode.l10n.t('{0} unread messages', unread);
+    if (this.#view !== undefined) this.#view.badge = unread === 0 ? undefined : { value: unread, tooltip };
   }
 
   async #read(): Promise<AgentsState> {
@@ -158,7 +167,8 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
     const none = { me: agent?.name ?? '', agents: [], threads: [], thread: null, machines: null };
     if (agent === undefined) return { hub: this.#deps.hub.isOn ? 'connecting' : 'off', ...none };
     try {
-      return await readAgents(agent, this.#thread, this.#deps.live);
+      // What is read counts as read by the user, who must see it for that.
+      return await readAgents(agent, this.#view?.visible === true ? this.#thread : null, this.#deps.live);
     } catch (error) {
       this.#deps.logger.info(`the Agents view waits for the hub: ${describeError(error)}`);
       return { hub: 'connecting', ...none };
@@ -173,7 +183,7 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
     this.#user = undefined;
     if (agent === undefined) return undefined;
     const held = new DisposableStore();
-    held.add(agent.onMessage(() => this.#refreshSoon()));
+    held.add(agent.onMessage(() => this.#refreshSoon(true)));
     held.add(agent.onState(() => this.#refreshSoon()));
     this.#user = { agent, held };
     return agent;

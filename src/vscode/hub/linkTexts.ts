@@ -12,7 +12,7 @@ const CLOCK_TOLERANCE = 60_000;
 /** For the status bar item; undefined: nothing is wrong. */
 export function linkIcon(link: LinkHealth | undefined): string | undefined {
   if (link === undefined || isFine(link)) return undefined;
-  return link.server.state === 'connecting' ? '$(cloud-offline)' : '$(warning)';
+  return link.server.state === 'connecting' ? '$(debug-disconnect)' : '$(warning)';
 }
 
 /** Lines of the status bar item's tooltip. */

@@ -94,11 +94,16 @@ function AgentsBody({ state, returned, post }: AgentsPageProperties) {
       <Machines machines={machines} />
       <section class="agents-part" aria-label={strings.agents}>
         <h2>{strings.agents}</h2>
-        <ul class="agent-rows">
-          {state.agents.map((agent) => (
-            <AgentRow key={`${agent.name} ${agent.machine ?? ''}`} agent={agent} write={setWritingTo} post={post} />
-          ))}
-        </ul>
+        {groupAgents(state.agents).map(({ label, agents }) => (
+          <section key={label} aria-label={label}>
+            <h3>{label}</h3>
+            <ul class="agent-rows">
+              {agents.map((agent) => (
+                <AgentRow key={`${agent.name} ${agent.machine ?? ''}`} agent={agent} write={setWritingTo} post={post} />
+              ))}
+            </ul>
+          </section>
+        ))}
       </section>
       <section class="agents-part" aria-label={strings.threads}>
         <h2>{strings.threads}</h2>
@@ -113,6 +118,25 @@ function AgentsBody({ state, returned, post }: AgentsPageProperties) {
   );
 }
 
+interface AgentGroup {
+  readonly label: string;
+  readonly agents: readonly AgentView[];
+}
+
+/** This window, this machine, then each other machine; a group without agents is left out. */
+function groupAgents(agents: readonly AgentView[]): readonly AgentGroup[] {
+  const isHere = ({ kind }: AgentView) => kind === 'me' || kind === 'here';
+  const machines = [...new Set(agents.flatMap(({ machine }) => machine ?? []))].sort();
+  return [
+    { label: strings.thisWindow, agents: agents.filter(isHere) },
+    { label: strings.thisMachine, agents: agents.filter((one) => one.machine === undefined && !isHere(one)) },
+    ...machines.map((name) => ({
+      label: strings.machine(visibleText(name)),
+      agents: agents.filter(({ machine }) => machine === name),
+    })),
+  ].filter((group) => group.agents.length > 0);
+}
+
 const ACTIVITY_ICONS = { approval: 'warning', question: 'question', running: 'loading' } as const satisfies Record<
   NonNullable<AgentView['activity']>,
   IconName
@@ -125,20 +149,18 @@ interface AgentProperties {
 }
 
 function AgentRow({ agent, write, post }: AgentProperties) {
-  const { name, role, display, kind, machine, live, lastSeen, unread = 0, activity, conversation } = agent;
+  const { name, role, display, kind, live, lastSeen, unread = 0, activity, conversation } = agent;
   const state = live ? strings.live : strings.away(formatAge(Date.now() - Date.parse(lastSeen)));
-  const isPlain = display === '' && machine !== undefined;
   const about = [
-    ...(isPlain ? [] : [kind === 'me' || display === '' ? strings.kinds[kind] : visibleText(display)]),
-    ...(machine === undefined ? [] : [strings.on(machine)]),
-    ...(role === '' ? [] : [role]),
+    kind === 'me' || display === '' ? strings.kinds[kind] : visibleText(display),
+    ...(role === '' || kind === 'me' ? [] : [visibleText(role)]),
   ].join(' · ');
   return (
     <li class={`agent-row${live ? '' : ' is-away'}`}>
       <span class={`agent-dot${live ? ' is-live' : ''}`} role="img" aria-label={state} title={state} />
       <span class="agent-text">
         <span class="agent-name">{visibleText(name)}</span>
-        <span class="agent-about" title={`${strings.kinds[kind]} · ${about}`}>
+        <span class="agent-about" title={about}>
           {about}
         </span>
         {activity !== undefined && (
@@ -204,11 +226,16 @@ function Machines({ machines }: { readonly machines: MachinesView | null }) {
       <span>
         {[
           strings.machines[state] ?? state,
-          ...(error === undefined ? [] : [visibleText(error)]),
+          ...(error === undefined ? [] : [capitalized(visibleText(error))]),
           ...(notSent === 0 ? [] : [strings.waiting(notSent)]),
           ...(full ? [strings.full] : []),
         ].join(' ')}
       </span>
     </div>
   );
+}
+
+/** Errors begin in lower case, since they are parts of sentences elsewhere. */
+function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -4,6 +4,9 @@ import { t } from '../l10n.ts';
 
 export const agentsStrings = {
   agents: t('Agents'),
+  thisWindow: t('This window'),
+  thisMachine: t('This machine'),
+  machine: (name: string) => t('Machine {0}', name),
   threads: t('Threads'),
   off: t('Agents can exchange messages in a trusted folder while earshot.hub.enabled is on.'),
   connecting: t('Connecting to the hub…'),
@@ -12,8 +15,8 @@ export const agentsStrings = {
     me: t('You'),
     user: t('User of another window'),
     here: t('Conversation of this window'),
-    other: t('Agent on this machine'),
-    remote: t('Agent on another machine'),
+    other: t('Agent'),
+    remote: t('Agent'),
   } satisfies Record<AgentView['kind'], string>,
   on: (machine: string) => t('on {0}', machine),
   activities: { approval: t('Needs approval'), question: t('Needs an answer'), running: t('Running') },

@@ -106,14 +106,16 @@ function RunningActions({ call }: { readonly call: string }) {
       >
         {strings.moveToBackground}
       </button>
-      <button
-        type="button"
-        class="secondary"
-        title={strings.terminalTitle}
-        onClick={() => post({ type: 'show_terminal', call })}
-      >
-        {strings.terminal}
-      </button>
+      {offers('show_terminal') && (
+        <button
+          type="button"
+          class="secondary"
+          title={strings.terminalTitle}
+          onClick={() => post({ type: 'show_terminal', call })}
+        >
+          {strings.terminal}
+        </button>
+      )}
     </div>
   );
 }

@@ -15,5 +15,11 @@ export const WEB_OFFERS: ReadonlySet<FromPage['type']> = new Set([
   'list_conversations',
   'open_conversation',
   'read_diff',
+  'take_back',
+  'send_queued',
+  'raise_queued',
+  'resend',
+  'retry_turn',
+  'move_to_background',
   'failed',
 ]);

@@ -9,7 +9,14 @@ import { pageHtml } from '../../../src/vscode/chat/pageHtml.ts';
 import { launchChromium } from '../../host/browser.ts';
 import { findViolations } from '../../support/accessibility.ts';
 import themes from '../../support/page/themes.json' with { type: 'json' };
-import { runs } from '../../support/runs.ts';
+import { UserAgent } from '../../../src/hub/agents/userAgent.ts';
+import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { realIds } from '../../../src/node/realIds.ts';
+import { readAgents } from '../../../src/vscode/hub/agentRows.ts';
+import { until, untilConnected, withJoinedHubs } from '../../support/nats/joinedHub.ts';
+import { hasNatsServer, NatsServer } from '../../support/nats/natsServer.ts';
+import { isFull } from '../../support/runs.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const pictures = join(root, '.build', 'screenshots', 'agents');
@@ -84,7 +91,7 @@ const thread: AgentsState['thread'] = {
   ],
 };
 
-test('the user sees who is there, opens a thread, and writes to an agent with completed mentions', async () => {
+async function openAgentsPage() {
   const page = await browser.newPage({ viewport: { width: 360, height: 740 }, locale: 'en-US' });
   const posted: FromAgentsPage[] = [];
   const problems: string[] = [];
@@ -118,7 +125,7 @@ test('the user sees who is there, opens a thread, and writes to an agent with co
       style.background = 'var(--vscode-sideBar-background)';
     }, themes[name]);
   const picture = async (name: string) => {
-    if (runs(0, 1) === 0) return;
+    if (!isFull) return;
     await mkdir(pictures, { recursive: true });
     for (const one of ['light', 'dark', 'high-contrast'] as const) {
       await theme(one);
@@ -134,9 +141,19 @@ test('the user sees who is there, opens a thread, and writes to an agent with co
   await page.goto(`${origin}/`);
   await theme('dark');
   await expect.poll(() => posted).toEqual([{ type: 'ready' }]);
+  return { page, posted, problems, picture, show };
+}
+
+test('the user sees who is there, opens a thread, and writes to an agent with completed mentions', async () => {
+  const { page, posted, problems, picture, show } = await openAgentsPage();
   await show(state);
   await page.getByText('Rework the menu').waitFor();
   await page.getByText('3 messages have not reached other machines yet.').waitFor();
+  expect(await page.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual([
+    'This window',
+    'This machine',
+    'Machine beta',
+  ]);
   await picture('list');
   await page.getByRole('button', { name: 'Open Conversation: Rework the menu' }).click();
   await page.getByRole('button', { name: /The menu/ }).click();
@@ -171,3 +188,62 @@ test('the user sees who is there, opens a thread, and writes to an agent with co
   await page.close();
   expect(problems).toEqual([]);
 });
+
+test.runIf(isFull && hasNatsServer)(
+  'three agents in a thread on two machines that are joined, as the hub lists them',
+  async () => {
+    const server = await NatsServer.start(['alpha', 'beta']);
+    const { page, problems, picture, show } = await openAgentsPage();
+    await withJoinedHubs([server.options('alpha'), server.options('beta')], async (alpha, beta) => {
+      const finch = await alpha.agent('amber-finch', { role: 'reviewer' });
+      const heron = await alpha.agent('teal-heron');
+      const owl = await beta.agent('far-owl');
+      await Promise.all([finch, heron, owl].map((one) => untilConnected(one)));
+      await owl.call('subscribe', { mention_role: 'far-owl' });
+      const user = new UserAgent({
+        files: realFileSystem,
+        folder: alpha.folder,
+        clock: realClock,
+        userName: 'Anna Lind',
+        ulid: () => realIds.ulid(),
+        report: (problem) => problems.push(problem),
+        onAbsent: () => undefined,
+      });
+      await until(async () => user.isConnected);
+      const nobody = () => new Map();
+      const id = await user.send({
+        content: 'Who changes **the menu**? @amber-finch @far-owl',
+        mentions: ['amber-finch', 'far-owl'],
+        scopes: [{ type: 'file', value: 'src/menu.ts' }],
+        title: 'The menu',
+      });
+      await owl.pushed('notification.message');
+      await finch.call('message.send', { content: 'I do, in `src/menu.ts`.', thread_id: id, mentions: ['user'] });
+      await heron.call('message.send', { content: 'Not me.', thread_id: id });
+      await owl.call('message.send', { content: 'Nor I, over here.', thread_id: id });
+      const listed = await until(async () => {
+        const now = await readAgents(user, null, nobody);
+        return now.threads[0]?.messages === 4 && now.agents.some(({ machine }) => machine === 'beta') ? now : undefined;
+      });
+      await show(listed);
+      await page.getByRole('heading', { name: 'Machine beta' }).waitFor();
+      await picture('live-list');
+      await show(await readAgents(user, id, nobody));
+      await page.getByText('Nor I, over here.').waitFor();
+      await picture('live-thread');
+      await server.kill();
+      await user.send({ content: 'Still there?', mentions: ['far-owl'], scopes: [], thread: id });
+      const waiting = await until(async () => {
+        const now = await readAgents(user, null, nobody);
+        return (now.machines?.notSent ?? 0) > 0 && now.machines?.state !== 'connected' ? now : undefined;
+      });
+      await show(waiting);
+      await page.getByText('1 message has not reached other machines yet.').waitFor();
+      await picture('live-cut');
+      user.dispose();
+    });
+    await server.stop();
+    await page.close();
+    expect(problems).toEqual([]);
+  },
+);

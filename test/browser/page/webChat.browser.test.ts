@@ -1,4 +1,5 @@
-// The web chat in a real browser, served by the real plugin: a whole turn, reloads, tabs, a killed plugin, and a forwarded port.
+// The web chat in a real browser, served by the real plugin: a whole turn, reloads, tabs, a killed plugin, and a forwarded port. By day
+// only the turn; the rest is shown without a browser in test/unit/webchat.
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Browser, type Page } from 'playwright-core';
@@ -7,7 +8,7 @@ import { launchChromium } from '../../host/browser.ts';
 import { findViolations } from '../../support/accessibility.ts';
 import { atTestEnd, endAll } from '../../support/endings.ts';
 import { TcpProxy } from '../../support/nats/tcpProxy.ts';
-import { runs } from '../../support/runs.ts';
+import { isFull } from '../../support/runs.ts';
 import { createWebChatWorld, TOKEN } from '../../support/webchat/webChatWorld.ts';
 
 const pictures = resolve(import.meta.dirname, '../../../.build/screenshots/web');
@@ -41,7 +42,7 @@ const say = async (page: Page, text: string) => {
 
 /** At both widths, in both colour schemes. */
 async function picture(page: Page, name: string): Promise<void> {
-  if (runs(0, 1) === 0) return;
+  if (!isFull) return;
   const before = page.viewportSize();
   for (const scheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: scheme });
@@ -54,7 +55,7 @@ async function picture(page: Page, name: string): Promise<void> {
   if (before !== null) await page.setViewportSize(before);
 }
 
-test('a whole turn: streaming, an approval, a question, and the answer, in two tabs', async () => {
+test('a whole turn: streaming, an approval, a question, a notification as a chip, and the answer, in two tabs', async () => {
   const world = await createWebChatWorld({
     built: true,
     answers: [
@@ -84,6 +85,10 @@ test('a whole turn: streaming, an approval, a question, and the answer, in two t
   await page.getByText('Which tea?').first().waitFor();
   expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
   await picture(page, 'question');
+  const conversation = (await page.evaluate(() => sessionStorage.getItem('earshot.conversation'))) ?? '';
+  const builder = await world.attach('builder', {});
+  const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
+  await builder.ask({ type: 'notify', ...notification, conversation });
   // In the middle: what is open is there again.
   await page.reload();
   await page.getByText('Which tea?').first().waitFor();
@@ -99,60 +104,66 @@ test('a whole turn: streaming, an approval, a question, and the answer, in two t
     expect(await tab.locator('.item').allInnerTexts()).toHaveLength(6);
   }
   expect(await page.locator('.item').allInnerTexts()).toEqual(await second.locator('.item').allInnerTexts());
+  // The answer took the notification to the model.
+  await page.locator('.carried-chip').click();
+  await page.locator('.carried-body').getByText('The task “build” failed.').waitFor();
   await picture(page, 'answer');
   expect(world.errors).toEqual([]);
 });
 
-test('a forwarded port, queue and interrupt, pending notifications, and a plugin that is killed and started again', async () => {
-  const world = await createWebChatWorld({
-    built: true,
-    answers: [
-      { text: ['Working on it.'], hang: true },
-      { text: ['As you say.'], hang: true },
-    ],
-  });
-  // Another port, as SSH and VS Code forward it: the browser sends that in Host and Origin.
-  const proxy = await TcpProxy.start(world.port);
-  atTestEnd(() => proxy.close());
-  const page = await openPage(`http://localhost:${proxy.port}/#${TOKEN}`);
-  await say(page, 'Begin.');
-  await page.getByText('Working on it.').waitFor();
-  await say(page, 'Sugar, too.');
-  await page.locator('.queued-chip').getByText('Sugar, too.').waitFor();
-  const conversation = (await page.evaluate(() => sessionStorage.getItem('earshot.conversation'))) ?? '';
-  const other = await world.attach('builder', {});
-  const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
-  await other.ask({ type: 'notify', ...notification, conversation });
-  await page.getByRole('button', { name: /1 pending notification/ }).click();
-  await page.locator('.drawer-open').click();
-  await page.getByText('The task “build” failed.').first().waitFor();
-  await picture(page, 'pending');
-  // The network is gone for a moment: the page says so and continues where it was.
-  proxy.cut();
-  await page.getByText('The connection to Earshot is lost.').waitFor();
-  await picture(page, 'lost');
-  proxy.open();
-  await page.getByText('The connection to Earshot is lost.').waitFor({ state: 'detached' });
-  await page.getByRole('textbox', { name: 'Message' }).fill('Stop that, and this instead.');
-  await page.keyboard.press('Control+Enter');
-  await page.getByText('As you say.').waitFor();
-  await page.getByRole('textbox', { name: 'Message' }).fill('not sent yet');
-  // Killed in the middle of the turn, which goes on.
-  const pid = world.host.pidOf('web-chat');
-  expect(pid).toBeGreaterThan(0);
-  process.kill(pid ?? 0, 'SIGKILL');
-  await page.getByText('The connection to Earshot is lost.').waitFor();
-  await expect.poll(() => world.host.pidOf('web-chat')).toBeUndefined();
-  await world.startWebChat();
-  await page.getByText('The connection to Earshot is lost.').waitFor({ state: 'detached' });
-  await page.getByText('As you say.').waitFor();
-  expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('not sent yet');
-  await page.getByRole('button', { name: 'Stop' }).click();
-  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
-  expect(world.earshot.get(conversation)?.running).not.toBe(true);
-});
+test.runIf(isFull)(
+  'a forwarded port, queue and interrupt, pending notifications, and a plugin that is killed and started again',
+  async () => {
+    const world = await createWebChatWorld({
+      built: true,
+      answers: [
+        { text: ['Working on it.'], hang: true },
+        { text: ['As you say.'], hang: true },
+      ],
+    });
+    // Another port, as SSH and VS Code forward it: the browser sends that in Host and Origin.
+    const proxy = await TcpProxy.start(world.port);
+    atTestEnd(() => proxy.close());
+    const page = await openPage(`http://localhost:${proxy.port}/#${TOKEN}`);
+    await say(page, 'Begin.');
+    await page.getByText('Working on it.').waitFor();
+    await say(page, 'Sugar, too.');
+    await page.locator('.queued-chip').getByText('Sugar, too.').waitFor();
+    const conversation = (await page.evaluate(() => sessionStorage.getItem('earshot.conversation'))) ?? '';
+    const other = await world.attach('builder', {});
+    const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
+    await other.ask({ type: 'notify', ...notification, conversation });
+    await page.getByRole('button', { name: /1 pending notification/ }).click();
+    await page.locator('.drawer-open').click();
+    await page.getByText('The task “build” failed.').first().waitFor();
+    await picture(page, 'pending');
+    // The network is gone for a moment: the page says so and continues where it was.
+    proxy.cut();
+    await page.getByText('The connection to Earshot is lost.').waitFor();
+    await picture(page, 'lost');
+    proxy.open();
+    await page.getByText('The connection to Earshot is lost.').waitFor({ state: 'detached' });
+    await page.getByRole('textbox', { name: 'Message' }).fill('Stop that, and this instead.');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('As you say.').waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).fill('not sent yet');
+    // Killed in the middle of the turn, which goes on.
+    const pid = world.host.pidOf('web-chat');
+    expect(pid).toBeGreaterThan(0);
+    process.kill(pid ?? 0, 'SIGKILL');
+    await page.getByText('The connection to Earshot is lost.').waitFor();
+    await expect.poll(() => world.host.pidOf('web-chat')).toBeUndefined();
+    await world.startWebChat();
+    await page.getByText('The connection to Earshot is lost.').waitFor({ state: 'detached' });
+    await page.getByText('As you say.').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('not sent yet');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+    expect(world.earshot.get(conversation)?.running).not.toBe(true);
+  },
+);
 
-test('a page without the token, or with a wrong one, says what to do and shows nothing', async () => {
+test.runIf(isFull)('a page without the token, or with a wrong one, says what to do and shows nothing', async () => {
   const world = await createWebChatWorld({ built: true });
   for (const hash of ['', '#wrong-token']) {
     const page = await openPage(`${world.origin}/${hash}`);

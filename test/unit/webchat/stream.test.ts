@@ -107,6 +107,71 @@ test('a reload continues with the conversation and the unsent text; a copy of th
   await lost.next(has('No approval “gone” is open.'));
 });
 
+test('a page that connects twice in a row is never shown an empty chat in between', async () => {
+  const world = await createWebChatWorld({ answers: [{ text: ['Hello.'] }] });
+  const conversation = await world.conversation();
+  await world.turn(conversation, 'Hi.');
+  const query = { page: 'page-0001', since: '7', conversation };
+  const streams = await Promise.all([openStream(world, query), openStream(world, query)]);
+  await expect.poll(() => streams.some(({ received }) => received.some(has('Hello.')))).toBe(true);
+  for (const { received } of streams)
+    for (const message of received)
+      if (message.type === 'snapshot') expect(message.state.conversation).toBe(conversation);
+});
+
+test('queued messages are moved, withdrawn and sent at once; a request is edited and sent again in a fork', async () => {
+  const world = await createWebChatWorld({
+    answers: [
+      { text: ['one '], hang: true },
+      { text: ['two '], hang: true },
+    ],
+  });
+  const stream = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
+  const does = (message: FromPage) => post(world, 'page-0001', message);
+  await stream.next(() => true);
+  await does({ type: 'send', text: 'Count.' });
+  await stream.next(has('"one "'));
+  const first = conversationOf(stream);
+  const queued = () => world.earshot.get(first)?.log.state.pending.queuedMessages ?? [];
+  const idOf = (text: string) => queued().find(({ content }) => content === text)?.id ?? '';
+  for (const text of ['a', 'b', 'c']) await does({ type: 'send', text });
+  await stream.next(has('"text":"c"'));
+  await does({ type: 'raise_queued', id: idOf('b') });
+  await expect.poll(() => queued().map(({ content }) => content)).toEqual(['b', 'a', 'c']);
+  await does({ type: 'take_back', id: idOf('a') });
+  expect(await stream.next(({ type }) => type === 'restore_draft')).toMatchObject({ text: 'a' });
+  expect(queued().map(({ content }) => content)).toEqual(['b', 'c']);
+  await does({ type: 'take_back', id: 'gone' });
+  await stream.next(has('"level":"warning"'));
+  const other = await world.attach('builder', {});
+  const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
+  await other.ask({ type: 'notify', ...notification, conversation: first });
+  await does({ type: 'send_queued', id: idOf('c') });
+  // It is a chip of the request that took it to the model.
+  await stream.next((message) => has('"carried"')(message) && has('The task “build” failed.')(message));
+  await stream.next(has('"two "'));
+  // The interrupted answer is released, too.
+  for (let answer = 0; answer < 2; answer += 1) world.model.release();
+  await world.earshot.settled(first);
+  const [request] = (world.earshot.get(first)?.log.state.transcript.items ?? []).filter(
+    ({ type }) => type === 'request',
+  );
+  await does({ type: 'resend', request: request?.id ?? '', text: 'Count again.' });
+  await stream.next(has('Count again.'));
+  await expect.poll(() => conversationOf(stream)).not.toBe(first);
+  expect(JSON.stringify(world.earshot.get(first)?.log.state.transcript.items)).not.toContain('Count again.');
+});
+
+test('a turn that failed is retried from the page', async () => {
+  const world = await createWebChatWorld({ answers: [{ fails: true }, { text: ['Better.'] }] });
+  const stream = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
+  await stream.next(() => true);
+  await post(world, 'page-0001', { type: 'send', text: 'Try.' });
+  await stream.next(has('"type":"retry_turn"'));
+  await post(world, 'page-0001', { type: 'retry_turn' });
+  await stream.next(has('Better.'));
+});
+
 function conversationOf({ received }: Stream): string {
   const shown = received.findLast((message) => message.type === 'snapshot');
   return (shown?.type === 'snapshot' ? shown.state.conversation : null) ?? '';

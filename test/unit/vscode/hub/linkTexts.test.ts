@@ -27,7 +27,7 @@ test('a hub that is joined with no others, and one whose messages flow, raise no
 });
 
 test('without the server the status bar and the chat say how many messages have not reached others, why, and what happens next', () => {
-  expect(linkIcon(unreachable)).toBe('$(cloud-offline)');
+  expect(linkIcon(unreachable)).toBe('$(debug-disconnect)');
   expect(linkLines(unreachable, t)).toEqual([
     'Not connected with other machines.',
     '3 messages have not reached other machines yet.',
@@ -86,7 +86,10 @@ test('the rows of the hub’s state: who serves it, the server, what waits, a wr
   expect(rows[5]?.description).toContain('beta · last seen');
   const others = stateRows({ ...state, link: unreachable }, 8, t);
   expect(others[0]?.label).toBe('$(server) The hub runs in process 7');
-  expect(others[1]).toMatchObject({ label: '$(cloud-offline) Not connected with other machines.', opens: 'settings' });
+  expect(others[1]).toMatchObject({
+    label: '$(debug-disconnect) Not connected with other machines.',
+    opens: 'settings',
+  });
   expect(others[1]?.detail).toContain('connection refused');
   expect(others[2]?.label).toBe('$(arrow-up) 3 messages have not reached other machines yet.');
   expect(stateRows({ ...state, link: undefined }, 7, t)[1]).toMatchObject({

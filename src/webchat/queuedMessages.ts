@@ -1,0 +1,39 @@
+// Queued messages of a conversation that a page withdraws or moves. A plugin cannot queue attachments again: those stay.
+import { type PluginClient } from '../plugins/client/pluginClient.ts';
+import { type FollowedConversation } from './followedConversation.ts';
+
+type Client = Pick<PluginClient, 'request'>;
+type Followed = Pick<FollowedConversation, 'id' | 'state'>;
+
+/** Resolves to its text. Rejects with the reason if it was delivered or has attachments. */
+export async function withdrawQueued(client: Client, followed: Followed, id: string): Promise<string> {
+  const { content, attachments = [] } = followed.state.pending.queuedMessages.find((one) => one.id === id) ?? {
+    content: '',
+  };
+  if (attachments.length > 0) throw new Error('A queued message with attachments can be changed in VS Code only.');
+  await client.request('withdraw_queued', { conversation: followed.id, queued_id: id });
+  return content;
+}
+
+/** Withdraws the message and the one before it, and all after them, and queues them again in the new order. */
+export async function raiseQueued(
+  client: Client,
+  followed: Followed,
+  id: string,
+  queue: (text: string) => Promise<void>,
+): Promise<void> {
+  const all = followed.state.pending.queuedMessages;
+  const place = all.findIndex((one) => one.id === id);
+  const [before, raised, ...after] = all.slice(Math.max(0, place - 1));
+  if (place < 1 || before === undefined || raised === undefined) return;
+  const moved = [raised, before, ...after];
+  if (moved.some(({ attachments = [] }) => attachments.length > 0))
+    throw new Error('Queued messages with attachments can be moved in VS Code only.');
+  const texts: string[] = [];
+  for (const one of moved) {
+    // Delivered meanwhile: it stays where it is.
+    const text = await withdrawQueued(client, followed, one.id).catch(() => undefined);
+    if (text !== undefined) texts.push(text);
+  }
+  for (const text of texts) await queue(text);
+}
