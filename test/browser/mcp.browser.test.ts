@@ -225,26 +225,23 @@ inFull('a task that ends while the window is reloaded is reported once, and its 
   expect(tasks.requests.filter((method) => method === 'tools/call')).toHaveLength(1);
 });
 
-inFull(
-  'no secret is in a log, a conversation or any other file, nor in a request to the model',
-  async () => {
-    model.restart(call('vault__open'), done);
-    await workbench.say('Open the vault.');
-    await workbench
-      .card(/vault__open/)
-      .getByRole('button', { name: 'Approve' })
-      .click();
-    await workbench.settled();
-    expect(model.requests.at(-1)?.body).toContain('It is open.');
-    expect(vault.authorizations).toContain(`Bearer ${CANARIES.access}`);
-    const requests = model.requests.map(({ body }) => body).join('\n');
-    for (const canary of Object.values(CANARIES)) {
-      expect(requests).not.toContain(canary);
-      expect(await filesWith(canary)).toEqual([]);
-    }
-    expect((await workbench.logLines()).some((line) => line.includes('The key is •••.'))).toBe(true);
-  },
-);
+inFull('no secret is in a log, a conversation or any other file, nor in a request to the model', async () => {
+  model.restart(call('vault__open'), done);
+  await workbench.say('Open the vault.');
+  await workbench
+    .card(/vault__open/)
+    .getByRole('button', { name: 'Approve' })
+    .click();
+  await workbench.settled();
+  expect(model.requests.at(-1)?.body).toContain('It is open.');
+  expect(vault.authorizations).toContain(`Bearer ${CANARIES.access}`);
+  const requests = model.requests.map(({ body }) => body).join('\n');
+  for (const canary of Object.values(CANARIES)) {
+    expect(requests).not.toContain(canary);
+    expect(await filesWith(canary)).toEqual([]);
+  }
+  expect((await workbench.logLines()).some((line) => line.includes('The key is •••.'))).toBe(true);
+});
 
 inFull('an exported conversation has no secret', async () => {
   const file = join(workbench.folder, 'exported.json');
