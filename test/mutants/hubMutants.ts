@@ -24,7 +24,7 @@ export const hubMutants: readonly Mutant[] = [
     symbol: 'checkReceivedPart',
     find: 'state.setPosition({ seq: 0, time: 0 });',
     replace: '',
-    tests: ['test/unit/hub/nats/outages.test.ts'],
+    tests: ['test/unit/hub/nats/streamCheck.test.ts'],
   },
   {
     name: 'anybody may use a claimed name',
