@@ -19,6 +19,9 @@ import { connectToHub, readAddress } from '../client/hubConnection.ts';
 import { claimNewName } from './agentNames.ts';
 import { HubMessages } from './hubMessages.ts';
 
+/** By this others tell conversations of Earshot from other agents. */
+export const CONVERSATION_MODULE = 'earshot';
+
 export interface ConversationAgentsDeps {
   readonly files: FileSystem;
   /** The hub's folder. */
@@ -72,7 +75,7 @@ export class ConversationAgents implements Disposable {
       files,
       folder,
       clock,
-      agent: { role, module: '', display: conversation.title() },
+      agent: { role, module: CONVERSATION_MODULE, display: conversation.title() },
       name: place?.name ?? ((call) => claimNewName(call, conversation.name())),
       cursor: place?.cursor,
       report: (message, error) => report(`the agent of conversation ${conversation.id}: ${message}`, error),

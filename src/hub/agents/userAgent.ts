@@ -17,6 +17,7 @@ const agentsSchema = z.object({
     z.object({
       agent_id: z.string(),
       role: z.string(),
+      module: z.string(),
       display: z.string(),
       machine: z.string().optional(),
       live: z.boolean(),

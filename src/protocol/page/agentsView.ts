@@ -24,7 +24,7 @@ export const fromAgentsPageSchema = z.discriminatedUnion('type', [
 export type FromAgentsPage = z.infer<typeof fromAgentsPageSchema>;
 
 /** `here`: a conversation of this window. `other`: one of another window, or an outside agent; the hub does not tell them apart. */
-type AgentKind = 'me' | 'user' | 'here' | 'other' | 'remote';
+type AgentKind = 'me' | 'user' | 'here' | 'window' | 'other' | 'remote';
 
 export interface AgentView {
   readonly name: string;

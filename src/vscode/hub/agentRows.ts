@@ -7,6 +7,7 @@ import {
   type AgentView,
   type ThreadView,
 } from '../../protocol/page/agentsView.ts';
+import { CONVERSATION_MODULE } from '../../hub/agents/conversationAgents.ts';
 import { type UserAgent, type UserAgentRow, USER_ROLE } from '../../hub/agents/userAgent.ts';
 
 /** The page gets this much of a message; agents read the rest. */
@@ -74,11 +75,13 @@ function viewAgents(agents: readonly UserAgentRow[], me: string, live: LiveAgent
     .slice(0, MOST_AGENTS);
 }
 
-function kindOf({ agent_id: name, role, machine }: UserAgentRow, me: string, isHere: boolean): AgentView['kind'] {
+function kindOf(row: UserAgentRow, me: string, isHere: boolean): AgentView['kind'] {
+  const { agent_id: name, role, module, machine } = row;
   if (machine !== undefined) return 'remote';
   if (name === me) return 'me';
   if (role === USER_ROLE) return 'user';
-  return isHere ? 'here' : 'other';
+  if (isHere) return 'here';
+  return module === CONVERSATION_MODULE ? 'window' : 'other';
 }
 
 /** `shown`: its messages are being read now. */

@@ -153,6 +153,7 @@ function AgentRow({ agent, write, post }: AgentProperties) {
   const state = live ? strings.live : strings.away(formatAge(Date.now() - Date.parse(lastSeen)));
   const about = [
     kind === 'me' || display === '' ? strings.kinds[kind] : visibleText(display),
+    ...(kind === 'window' && display !== '' ? [strings.kinds.window] : []),
     ...(role === '' || kind === 'me' ? [] : [visibleText(role)]),
   ].join(' · ');
   return (

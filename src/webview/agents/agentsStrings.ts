@@ -15,6 +15,7 @@ export const agentsStrings = {
     me: t('You'),
     user: t('User of another window'),
     here: t('Conversation of this window'),
+    window: t('Conversation of another window'),
     other: t('Agent'),
     remote: t('Agent'),
   } satisfies Record<AgentView['kind'], string>,

@@ -1,5 +1,6 @@
 // The user as an agent on the hub, and what the Agents view shows of it: who is there, threads, unread, pending, other machines.
 import { describe, expect, test } from 'vitest';
+import { CONVERSATION_MODULE } from '../../../src/hub/agents/conversationAgents.ts';
 import { UserAgent } from '../../../src/hub/agents/userAgent.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
@@ -32,7 +33,7 @@ test('three agents in a thread: mentions, scopes, unread until it is opened, and
   await withHub(async (hub) => {
     const user = await userOn(hub);
     const finch = await hub.agent('amber-finch', { role: 'reviewer' });
-    const heron = await hub.agent('teal-heron');
+    const heron = await hub.agent('teal-heron', { module: CONVERSATION_MODULE });
     await finch.call('subscribe', { mention_role: 'amber-finch' });
     await heron.call('subscribe', { scope: { type: 'file', value: 'src/menu.ts' } });
     const thread = await user.send({
@@ -55,7 +56,7 @@ test('three agents in a thread: mentions, scopes, unread until it is opened, and
     expect(before.agents.map(({ name, role, kind, live, unread }) => ({ name, role, kind, live, unread }))).toEqual([
       { name: 'anna-lind', role: 'user', kind: 'me', live: true, unread: 0 },
       { name: 'amber-finch', role: 'reviewer', kind: 'other', live: true, unread: 1 },
-      { name: 'teal-heron', role: '', kind: 'other', live: true, unread: 0 },
+      { name: 'teal-heron', role: '', kind: 'window', live: true, unread: 0 },
     ]);
     expect(before.threads).toMatchObject([{ title: 'The menu', messages: 3, unread: 2, lastSender: 'teal-heron' }]);
     const opened = await readAgents(user, thread, nobody);
