@@ -47,8 +47,13 @@ test('a question, an approval and a review by keyboard alone', async () => {
 
   const card = workbench.card('Edit src/menu.ts');
   await card.getByText('Needs approval').waitFor();
-  await tabTo('Approve');
-  await press('Enter');
+  // A key that is pressed right after the card appeared approves nothing.
+  const approve = async () => {
+    await tabTo('Approve');
+    await press('Enter');
+    return card.getByText('Needs approval').count();
+  };
+  await expect.poll(approve, { interval: 1000 }).toBe(0);
   await workbench.settled();
   await workbench.transcript().getByText('The menu is done.').waitFor();
   expect(await file()).toBe(`// Black tea.\n${before}`);

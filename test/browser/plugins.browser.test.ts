@@ -63,11 +63,17 @@ test('a plugin is approved with its command and hash, run, shown as running, res
     .getByRole('button', { name: 'Restart Program Plugin' })
     .click();
   await row(/kettle, Running/).waitFor();
-  await row(/^kettle, /).hover();
-  await row(/^kettle, /)
-    .getByRole('button', { name: 'Show Log of Program Plugin' })
-    .click();
-  await page.getByText('The kettle is on.').first().waitFor();
+  // While it restarts, the buttons of the row change.
+  const showsLog = async () => {
+    await page.keyboard.press('Escape');
+    await row(/^kettle, /).hover();
+    await row(/^kettle, /)
+      .getByRole('button', { name: 'Show Log of Program Plugin' })
+      .click({ timeout: 5000 });
+    await page.getByText('The kettle is on.').first().waitFor({ timeout: 5000 });
+    return true;
+  };
+  await expect.poll(showsLog, { interval: 500 }).toBe(true);
   await workbench.screenshot('plugins-log');
   await row(/^kettle, /).hover();
   await row(/^kettle, /)

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
+import { setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import { onEnd } from './lifetime.mjs';
 import { endTree } from './processTree.mjs';
@@ -14,10 +15,11 @@ const keptTailCharacters = 64_000;
  *
  * @param {string} command
  * @param {readonly string[]} args
- * @param {import('node:child_process').SpawnOptions & { graceMilliseconds?: number }} options
+ * @param {import('node:child_process').SpawnOptions & { graceMilliseconds?: number, priority?: number }} options
  */
-function spawnGroup(command, args, { graceMilliseconds, ...options }) {
+function spawnGroup(command, args, { graceMilliseconds, priority, ...options }) {
   const child = spawn(command, args, { windowsHide: true, ...options, detached: process.platform !== 'win32' });
+  if (priority !== undefined && child.pid !== undefined) setPriority(child.pid, priority);
   const end = async () => {
     if (child.pid !== undefined) await endTree(child.pid, graceMilliseconds === undefined ? {} : { graceMilliseconds });
   };
@@ -47,7 +49,7 @@ export function bondOptions(bond) {
  *
  * @param {string} node
  * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, output: 'pipe' | 'inherit', graceMilliseconds?: number }} options
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, output: 'pipe' | 'inherit', graceMilliseconds?: number, priority?: number }} options
  */
 export function spawnNode(node, args, { output, env = process.env, ...options }) {
   const bond = bondOptions('group');
@@ -73,6 +75,7 @@ export function spawnNode(node, args, { output, env = process.env, ...options })
  * @property {string} logFile
  * @property {number} [graceMilliseconds] between asking it to end and killing it, if it comes to that
  * @property {boolean} [shell]
+ * @property {number} [priority] as of `os.setPriority`
  */
 
 /**

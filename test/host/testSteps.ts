@@ -1,6 +1,7 @@
 // The steps of `npm test`: what each runs and where its result is read from.
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.ts';
@@ -22,6 +23,7 @@ import { restoreTypes, saveTypes } from './typeCache.ts';
 
 const resultsFolder = join(repository, '.build', 'test');
 const shownLines = 38;
+const inEditor: readonly Step[] = ['vscode', 'browser', 'alone', 'installed', 'electron'];
 
 interface TestStep {
   readonly label: string;
@@ -74,6 +76,8 @@ async function runTool(
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
     // The program that opened browsers and servers must close them.
     graceMilliseconds: 8000,
+    // An editor that waits for a core is late for a person; what only computes can wait.
+    ...(!inEditor.includes(step) && { priority: constants.priority.PRIORITY_LOW }),
   };
   const display = step === 'electron' ? virtualDisplay() : undefined;
   return display === undefined
