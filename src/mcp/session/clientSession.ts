@@ -7,16 +7,19 @@ import {
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
+import { type ClientSessionPortOptions } from '@modelcontextprotocol/ext-tasks/client';
 import * as z from 'zod';
 import { describeError } from '../../base/errors.ts';
 import { type Era } from '../../protocol/mcp.ts';
 import { Announcements } from './announcements.ts';
 import { canSignIn } from './sseFallback.ts';
 import { HttpTransport } from './httpTransport.ts';
+import { RawRequests } from './rawRequests.ts';
 import {
   type AskForTask,
   type CallEnd,
   type CallHooks,
+  CLIENT_CAPABILITIES,
   type McpContent,
   type McpPrompt,
   type McpResource,
@@ -36,6 +39,9 @@ const MOST_LISTED = 2000;
 const MOST_SIGN_INS = 2;
 /** Not part of the specification: how some servers send messages by themselves. */
 const CHANNEL = 'notifications/claude/channel';
+/** How a server of the newer era says that it has tasks. */
+const TASKS = 'io.modelcontextprotocol/tasks';
+const tasksSchema = z.strictObject({});
 const channelSchema = z.object({ content: z.string() });
 
 type CreateClient = (listChanged: NonNullable<ClientOptions['listChanged']>) => Client;
@@ -134,7 +140,9 @@ export class ClientSession implements McpSession {
     const { tools } = await this.#signedIn(() => this.client.listTools(undefined, options));
     const listed = tools.slice(0, MOST_LISTED);
     this.#listed = new Map(listed.map((tool) => [tool.name, tool]));
-    return listed.map(toolOf);
+    // In the newer era the server decides at each call whether it is a task.
+    const task = this.era === 'modern' && this.hasTasks ? 'optional' : 'forbidden';
+    return listed.map((tool) => toolOf(tool, task));
   }
 
   call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd> {
@@ -142,7 +150,9 @@ export class ClientSession implements McpSession {
   }
 
   get hasTasks(): boolean {
-    return this.era === 'legacy' && this.client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined;
+    const { tasks, extensions } = this.client.getServerCapabilities() ?? {};
+    if (this.era === 'modern') return tasksSchema.safeParse(extensions?.[TASKS]).success;
+    return tasks?.requests?.tools?.call !== undefined;
   }
 
   startTask(
@@ -256,8 +266,20 @@ export class ClientSession implements McpSession {
 
   #taskSession(): TaskSession {
     const { identity, log } = this.#deps;
-    this.#tasks ??= new TaskSession(this.client, identity, log);
+    this.#tasks ??= new TaskSession(this.client, identity, this.era === 'modern' ? this.#rawWire() : {}, log);
     return this.#tasks;
+  }
+
+  #rawWire(): ClientSessionPortOptions {
+    const { client, limits } = this.#deps;
+    return {
+      rawDispatch: new RawRequests(this.#transport, limits.request).dispatch,
+      v2RequestFraming: {
+        protocolVersion: this.version,
+        clientInfo: { ...client },
+        clientCapabilities: CLIENT_CAPABILITIES,
+      },
+    };
   }
 
   #noticeError(error: Error): void {

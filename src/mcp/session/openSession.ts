@@ -13,7 +13,7 @@ import { createOAuthProvider } from '../oauth/oauthProvider.ts';
 import { boundFetch, fetchThrough } from './boundedFetch.ts';
 import { ClientSession } from './clientSession.ts';
 import { HttpTransport } from './httpTransport.ts';
-import { type McpSession, type SessionDeps, SessionError } from './sessionPort.ts';
+import { CLIENT_CAPABILITIES, type McpSession, type SessionDeps, SessionError } from './sessionPort.ts';
 import { createEventStream, type EventStream } from './sseFallback.ts';
 import { MOST_MESSAGE_BYTES, StdioTransport } from './stdioTransport.ts';
 
@@ -114,7 +114,7 @@ async function connect(
   const { limits, client: info } = deps;
   const session = new ClientSession(deps, transport, (listChanged) => {
     const client = new Client(info, {
-      capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
+      capabilities: CLIENT_CAPABILITIES,
       versionNegotiation: {
         mode: 'auto',
         probe: { timeoutMs: transport instanceof StdioTransport ? limits.era : limits.connect },

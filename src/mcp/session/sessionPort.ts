@@ -150,6 +150,9 @@ export interface SessionLimits {
 
 export const LIMITS: SessionLimits = { request: 60_000, probe: 10_000, connect: 60_000, era: 10_000 };
 
+/** What servers are told that this client can do. */
+export const CLIENT_CAPABILITIES = { elicitation: { form: { applyDefaults: true }, url: {} } };
+
 export interface SessionDeps {
   readonly server: string;
   /** The same as long as its configuration is. */

@@ -1,7 +1,9 @@
-// Tasks of a server: calls that go on without a connection, found again by their id (revision 2025-11-25).
+// Tasks of a server: calls that go on without a connection, found again by their id (revisions 2025-11-25 and 2026-07-28).
 import { type Client, type Tool } from '@modelcontextprotocol/client';
 import {
+  type ClientSessionPortOptions,
   createTaskSessionFromClient,
+  DispatchError,
   type SerializedTaskReference,
   type TaskEnabledSession,
   type ToolExecution,
@@ -25,7 +27,7 @@ const resultSchema = z.object({
 });
 const referenceSchema = z.object({
   endpointId: z.string(),
-  generation: z.literal('v1'),
+  generation: z.enum(['v1', 'v2']),
   taskId: z.string(),
   originalOperation: z.literal('tools/call'),
 });
@@ -34,8 +36,9 @@ export class TaskSession {
   readonly #session: TaskEnabledSession<AskingTask | undefined>;
 
   /** `endpoint` identifies the server over restarts of the editor. */
-  constructor(client: Client, endpoint: string, report: (text: string) => void) {
+  constructor(client: Client, endpoint: string, wire: ClientSessionPortOptions, report: (text: string) => void) {
     this.#session = createTaskSessionFromClient<AskingTask | undefined>(client, {
+      ...wire,
       endpointId: endpoint,
       onInputRequest: async (request, { applicationContext: asking }) => {
         const cancelled = { action: 'cancel' as const };
@@ -55,12 +58,14 @@ export class TaskSession {
     signal: AbortSignal,
   ): Promise<McpTask | McpContent> {
     const asking = { ask };
-    const execution = await this.#session.callTool<unknown>(tool.name, args as never, {
-      declaration: toolDeclarationFromMcpTool(tool),
-      applicationContext: asking,
-      signal,
-      task: { preference: 'prefer' },
-    });
+    const execution = await this.#session
+      .callTool<unknown>(tool.name, args as never, {
+        declaration: toolDeclarationFromMcpTool(tool),
+        applicationContext: asking,
+        signal,
+        task: { preference: 'prefer' },
+      })
+      .catch(throwCause);
     if (execution.kind === 'task') return taskOf(execution as unknown as TaskExecution);
     const end = endOf(await execution.result());
     if (end.type === 'completed') return end.content;
@@ -69,10 +74,17 @@ export class TaskSession {
 
   async resume(reference: string, ask: AskingTask['ask']): Promise<McpTask> {
     const parsed = referenceSchema.parse(JSON.parse(reference)) as unknown as SerializedTaskReference;
-    const execution = await this.#session.resumeTask<unknown>(parsed, { applicationContext: { ask } });
+    const execution = await this.#session
+      .resumeTask<unknown>(parsed, { applicationContext: { ask } })
+      .catch(throwCause);
     if (execution.kind !== 'task') throw new Error('it is no task');
     return taskOf(execution as unknown as TaskExecution);
   }
+}
+
+/** The library hides what went wrong, such as that the user has to sign in. */
+function throwCause(error: unknown): never {
+  throw error instanceof DispatchError ? (error.cause ?? error) : error;
 }
 
 function taskOf(execution: TaskExecution): McpTask {

@@ -3,14 +3,18 @@ import { type GetPromptResult, type ResourceTemplateType, type Tool, UriTemplate
 import { contentText } from '../tools/contentText.ts';
 import { type McpResource, type McpTool } from './sessionPort.ts';
 
-export function toolOf({ name, title, description, inputSchema, annotations, execution }: Tool): McpTool {
+/** `task`: whether it runs as a task if it does not say so itself. */
+export function toolOf(
+  { name, title, description, inputSchema, annotations, execution }: Tool,
+  task: McpTool['task'],
+): McpTool {
   return {
     name,
     title: title ?? annotations?.title,
     description,
     inputSchema,
     annotations,
-    task: execution?.taskSupport ?? 'forbidden',
+    task: execution?.taskSupport ?? task,
   };
 }
 

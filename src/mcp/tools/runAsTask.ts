@@ -8,6 +8,7 @@ import { elicit } from '../elicitation.ts';
 import { type McpServer } from '../server.ts';
 import { type McpContent, type McpTask, type McpTool, type TaskAnswer } from '../session/sessionPort.ts';
 import { resultText } from './contentText.ts';
+import { mediaIn } from './resultMedia.ts';
 import { TaskProcess } from './taskProcess.ts';
 
 /** How long the call itself waits for the end of its task. */
@@ -42,7 +43,10 @@ export async function runAsTask(
     return refuse(`${name} failed: ${describeError(error)}. It may have run.`);
   }
   if (started === undefined) return refuse(`${name} was not run: the MCP server “${server.name}” is not connected.`);
-  if (!('reference' in started)) return { content: resultText(started), isError: started.isError };
+  if (!('reference' in started)) {
+    const content = resultText(started) || '(The tool returned nothing.)';
+    return { content, isError: started.isError, media: mediaIn(started.blocks) };
+  }
   const process = createTaskProcess(server, { tool: name, reference: started.reference, askUser });
   pending.process = process;
   const handle = await handles.adopt(call, process);

@@ -29,6 +29,11 @@ export const servers = {
     command: process.execPath,
     args: [join(root, 'test/support/mcp/modernServer.mjs'), ...args],
   }),
+  /** Its tasks are kept in the folder. */
+  modernTasks: (folder: string): object => ({
+    command: process.execPath,
+    args: [join(root, 'test/support/mcp/modernTaskServer.mjs'), folder],
+  }),
   scripted: (options: object): object => ({
     command: process.execPath,
     args: [join(root, 'test/support/mcp/scriptedServer.mjs'), JSON.stringify(options)],

@@ -1,6 +1,10 @@
 // Tasks of MCP servers as handles: waited for, stopped, and found again after a reload.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { beginMcpWalk, call, type McpWalked, reloadMcp } from '../../support/mcp/mcpWalk.ts';
+import { atTestEnd } from '../../support/endings.ts';
+import { beginMcpWalk, call, type McpWalked, reloadMcp, servers } from '../../support/mcp/mcpWalk.ts';
 import { startTaskServer } from '../../support/mcp/taskServer.ts';
 import { begin } from '../../support/walk/deliveryWalks.ts';
 import { deliveredBlocks } from '../../support/walk/handleWalks.ts';
@@ -116,4 +120,74 @@ test('stopping the turn cancels the task at its server', async () => {
   await walk.headless.earshot.stop(walk.id);
   expect(walk.results()).toEqual(['Cancelled by the user.']);
   expect(server.requests).toContain('tasks/cancel');
+});
+
+/** A server of revision 2026-07-28 decides itself that a call is a task. */
+async function beginModern(tool: string): Promise<{ readonly walk: McpWalked; readonly folder: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-tasks-'));
+  atTestEnd(() => rm(folder, { recursive: true, force: true }));
+  const walk = await beginMcpWalk({ kitchen: servers.modernTasks(folder) }, [call(`kitchen__${tool}`), done], {
+    settings: { 'notifications.activation': 'passive' },
+  });
+  expect(walk.mcp.get('kitchen')?.session?.era).toBe('modern');
+  return { walk, folder };
+}
+
+async function requestsOf(folder: string): Promise<readonly string[]> {
+  return (await readFile(join(folder, 'requests'), 'utf8')).trim().split('\n');
+}
+
+test('2026-07-28: a task that ends while its call waits is the result of the call', async () => {
+  const { walk, folder } = await beginModern('brew');
+  await begin(walk);
+  await handleStarted(walk);
+  await writeFile(join(folder, 'done'), 'Tea is ready.');
+  await walk.headless.earshot.settled(walk.id);
+  expect(walk.results()[0]).toContain('Tea is ready.');
+  expect(await requestsOf(folder)).toContain('tasks/get');
+});
+
+test('2026-07-28: a call that the server answers at once is no task', async () => {
+  const { walk } = await beginModern('now');
+  await walk.go();
+  expect(walk.results()).toEqual(['At once.']);
+  expect(walk.log.state.handles.all).toEqual([]);
+});
+
+test('2026-07-28: a task is found again by its id after a reload, by a new process of the server', async () => {
+  const { walk, folder } = await beginModern('brew');
+  await begin(walk);
+  await handleStarted(walk);
+  const again = await reloadMcp(walk, () => undefined);
+  await writeFile(join(folder, 'done'), 'Tea is ready.');
+  walk.server.restart(
+    { calls: [{ id: 'f', name: 'handle', arguments: { action: 'fetch', name: 'kitchen-brew' } }] },
+    done,
+    done,
+  );
+  await expect
+    .poll(() => again.log.state.pending.notifications.map(({ kind }) => `${kind.source}.${kind.name}`))
+    .toContain('tool.stopped');
+  await again.go('What came of it?');
+  const texts = again.log.state.messages.all.map((message) => JSON.stringify(message)).join('\n');
+  expect(texts).toContain('Tea is ready.');
+  expect((await requestsOf(folder)).filter((method) => method === 'tools/call')).toHaveLength(1);
+});
+
+test('2026-07-28: stopping the turn cancels the task at its server', async () => {
+  const { walk, folder } = await beginModern('brew');
+  await begin(walk);
+  await handleStarted(walk);
+  await walk.headless.earshot.stop(walk.id);
+  expect(walk.results()).toEqual(['Cancelled by the user.']);
+  expect(await requestsOf(folder)).toContain('tasks/cancel');
+});
+
+test('2026-07-28: what a task asks for is asked of the user, and the answer goes to the task', async () => {
+  const { walk, folder } = await beginModern('ask');
+  walk.headless.frontend.answerQuestion = async () => ({ answer: JSON.stringify({ tea: 'Oolong' }), by: 'user' });
+  await walk.go();
+  expect(walk.headless.frontend.questions[0]?.text).toContain('Which tea?');
+  expect(walk.results()[0]).toContain('Answers: {"tea":{"action":"accept","content":{"tea":"Oolong"}}}');
+  expect((await requestsOf(folder)).filter((method) => method === 'tasks/update')).toHaveLength(1);
 });
