@@ -50,11 +50,17 @@ test('a plugin is approved with its command and hash, run, shown as running, res
   await workbench.screenshot('plugins-approval');
   await dialog.getByRole('button', { name: 'Approve' }).click();
   await row(/kettle, Not running/).waitFor();
-  await row(/^kettle, /).hover();
-  await row(/^kettle, /)
-    .getByRole('button', { name: 'Run Plugin…' })
-    .click();
-  await page.getByText('Arguments for kettle').waitFor();
+  // A row that is being drawn anew has no buttons of its own for a moment.
+  const asksForArguments = async () => {
+    await page.keyboard.press('Escape');
+    await row(/^kettle, /).hover();
+    await row(/^kettle, /)
+      .getByRole('button', { name: 'Run Plugin…' })
+      .click({ timeout: 5000 });
+    await page.getByText('Arguments for kettle').waitFor({ timeout: 5000 });
+    return true;
+  };
+  await expect.poll(asksForArguments, { interval: 500 }).toBe(true);
   await page.keyboard.press('Enter');
   await row(/kettle, Running/).waitFor();
   await workbench.screenshot('plugins-running');

@@ -17,10 +17,7 @@ const mostRepeated = 6;
  * An editor and a browser wait more than they compute: each has a lane, and what only computes runs beside them. More than
  * two editors at once make each other late. Steps are divided so that both lanes take about as long.
  */
-const editors: readonly (readonly Step[])[] = [
-  ['vscode', 'installed', 'electron'],
-  ['browser', 'alone'],
-];
+const editors: readonly (readonly Step[])[] = [['vscode', 'alone', 'installed', 'electron'], ['browser']];
 /** Unit tests wait for processes and sockets half of the time, so they run beside the editors; checks fill both cores. */
 const computed: readonly Step[] = ['unit', 'types', 'lint', 'format', 'unused'];
 /** Packaging builds for itself. */
