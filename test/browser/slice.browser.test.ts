@@ -71,35 +71,38 @@ test.runIf(isFull)(
   },
 );
 
-test('notifications queued before the extension host is killed are delivered once after the restart', async () => {
-  makePipe('second');
-  const before = await readFile(join(workbench.folder, FILE), 'utf8');
-  await workbench.say(`read ${FILE} then run cat second`);
-  await approve('Run cat second');
-  await writeFile(join(workbench.folder, FILE), `${before}// Before the crash.\n`);
-  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
+test.runIf(isFull)(
+  'notifications queued before the extension host is killed are delivered once after the restart',
+  async () => {
+    makePipe('second');
+    const before = await readFile(join(workbench.folder, FILE), 'utf8');
+    await workbench.say(`read ${FILE} then run cat second`);
+    await approve('Run cat second');
+    await writeFile(join(workbench.folder, FILE), `${before}// Before the crash.\n`);
+    await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
 
-  await workbench.killExtensionHost();
-  await workbench.reload();
-  await workbench.openChat();
-  // Nothing is run again; the interrupted call carries what was pending.
-  const card = workbench.card('Run cat second');
-  await card.getByText('Interrupted', { exact: true }).waitFor();
-  const chip = card.getByRole('button', { name: /File changed · src\/menu\.ts/ });
-  await chip.click();
-  await card.getByText('In the log').waitFor();
-  await workbench.screenshot('slice-after-kill');
+    await workbench.killExtensionHost();
+    await workbench.reload();
+    await workbench.openChat();
+    // Nothing is run again; the interrupted call carries what was pending.
+    const card = workbench.card('Run cat second');
+    await card.getByText('Interrupted', { exact: true }).waitFor();
+    const chip = card.getByRole('button', { name: /File changed · src\/menu\.ts/ });
+    await chip.click();
+    await card.getByText('In the log').waitFor();
+    await workbench.screenshot('slice-after-kill');
 
-  await workbench.say('list the files');
-  await workbench.settled();
-  await card.getByText('Received by the model').waitFor();
-  expect(
-    await workbench
-      .chat()
-      .getByRole('button', { name: /File changed/ })
-      .count(),
-  ).toBe(1);
-});
+    await workbench.say('list the files');
+    await workbench.settled();
+    await card.getByText('Received by the model').waitFor();
+    expect(
+      await workbench
+        .chat()
+        .getByRole('button', { name: /File changed/ })
+        .count(),
+    ).toBe(1);
+  },
+);
 
 test.runIf(isFull)('an open approval is open again after a reload and can be rejected with a reason', async () => {
   await workbench.say('run echo never');

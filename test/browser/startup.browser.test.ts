@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { isFull } from '../support/runs.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 const workbench = useSharedWorkbench({ first: true });
@@ -35,7 +36,7 @@ test('a click on the status bar opens the chat with the conversation', async () 
   await workbench.transcript().locator('.request').filter({ hasText: 'src/menu.ts' }).waitFor();
 });
 
-test('a window whose chat is visible at startup renders it', async () => {
+test.runIf(isFull)('a window whose chat is visible at startup renders it', async () => {
   const sideBar = workbench.page.locator('.part.auxiliarybar');
   // VS Code stores its layout a while after a change; a window that was reloaded before has the earlier one.
   const reloaded = async () => {
