@@ -50,7 +50,7 @@ interface Finished {
 }
 
 /**
- * Repeats a few failed tests of an editor once all lanes have ended: beside others an editor may be too slow for a person's
+ * Repeats a few failed tests once all lanes have ended: beside others an editor or a watcher may be too slow for a person's
  * patience. What fails again has failed; what passes is named, so that it can be looked into.
  */
 async function repeatFailed(step: Step, result: StepResult): Promise<StepResult> {

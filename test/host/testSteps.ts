@@ -38,7 +38,11 @@ export const testSteps: Record<Step, TestStep> = {
   format: { label: 'Format', run: () => check('format', '@biomejs/biome/bin/biome', ['format', '.']) },
   unused: { label: 'Unused code', run: () => check('unused', 'knip/bin/knip.js', []) },
   build: { label: 'Build', run: buildAll },
-  unit: { label: 'Unit tests', run: () => vitest('unit', 'test/vitest.config.ts') },
+  unit: {
+    label: 'Unit tests',
+    run: () => vitest('unit', 'test/vitest.config.ts'),
+    repeat: (titles) => vitest('unit', 'test/vitest.config.ts', titles),
+  },
   vscode: {
     label: 'Tests in VS Code',
     run: () => vscodeSuites('vscode'),
@@ -77,7 +81,7 @@ async function runTool(
     // The program that opened browsers and servers must close them.
     graceMilliseconds: 8000,
     // An editor that waits for a core is late for a person; what only computes can wait.
-    ...(!inEditor.includes(step) && { priority: constants.priority.PRIORITY_LOW }),
+    ...(!inEditor.includes(step) && { priority: constants.priority.PRIORITY_BELOW_NORMAL }),
   };
   const display = step === 'electron' ? virtualDisplay() : undefined;
   return display === undefined
