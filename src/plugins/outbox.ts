@@ -93,7 +93,7 @@ export class Outbox {
     return new Promise((resolve) => this.#waitingForRoom.push({ most, resolve }));
   }
 
-  /** Whoever waits for no more than this goes on. */
+  /** Lets the callers continue that wait for this limit. */
   makeRoom(most: number): void {
     this.#release((one) => one === most);
   }

@@ -6,7 +6,7 @@ export interface HookMoment {
   readonly conversation: string;
   /** For the events of tools: its name. */
   readonly tool?: string;
-  /** What the hook is told besides, by Claude Code's names. */
+  /** More input for the hook, under Claude Code's names. */
   readonly input: Readonly<Record<string, unknown>>;
 }
 

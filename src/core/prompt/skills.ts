@@ -36,7 +36,7 @@ interface SkillFolder {
   read(path: string): Promise<Result<string>>;
 }
 
-/** By name. Reads the files anew each time: whoever changes a skill wants it to be used. */
+/** By name. Reads the files each time, so that a changed skill is used at once. */
 export async function listSkills(
   workspace: Workspace,
   userFiles: UserFiles | undefined,

@@ -98,7 +98,7 @@ export class ConversationHooks implements Disposable {
     return failed('refused', `A hook refused this message: ${refused}`, 'Change it and send it again.');
   }
 
-  /** Hooks are told of notifications and change nothing about them. */
+  /** Hooks see notifications and cannot change them. */
   appended(log: ConversationLog, event: LogEvent): void {
     const { hooks } = this.#ports;
     if (event.type !== 'notification_queued' || !log.owned || hooks?.has('notification') !== true) return;

@@ -150,7 +150,7 @@ export interface SessionLimits {
 
 export const LIMITS: SessionLimits = { request: 60_000, probe: 10_000, connect: 60_000, era: 10_000 };
 
-/** What servers are told that this client can do. */
+/** The capabilities that this client declares to servers. */
 export const CLIENT_CAPABILITIES = { elicitation: { form: { applyDefaults: true }, url: {} } };
 
 export interface SessionDeps {

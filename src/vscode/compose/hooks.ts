@@ -50,7 +50,7 @@ async function approveHook({ event, command, files }: HookApproval): Promise<boo
   const detail = [
     vscode.l10n.t('Command: {0}', command.join(' ')),
     ...files.map(({ path, sha256 }) => `${path}\nSHA-256 ${sha256}`),
-    vscode.l10n.t('It runs with your rights and is told what the conversation does.'),
+    vscode.l10n.t('It runs with your rights and can see what the conversation does.'),
     vscode.l10n.t('You are asked again when the command or one of these files changes.'),
   ].join('\n\n');
   const allow = vscode.l10n.t('Approve');
