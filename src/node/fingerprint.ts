@@ -57,11 +57,7 @@ export function placesOf(command: readonly string[], folder: string): readonly s
 }
 
 /** Where a program is started from; undefined if there is none. `env` has the search path. */
-export async function findProgram(
-  name: string,
-  folder: string,
-  env: NodeJS.ProcessEnv,
-): Promise<string | undefined> {
+export async function findProgram(name: string, folder: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   for (const path of programPlaces(name, folder, env)) if (await isProgram(path)) return path;
   return undefined;
 }
