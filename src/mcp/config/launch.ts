@@ -1,13 +1,14 @@
 // Prepares the start of a server: replaces variables, finds the program, and hashes what the user approves.
 import { createHash } from 'node:crypto';
-import { access, constants, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { failed, FailureError } from '../../base/errors.ts';
+import { hashFile } from '../../node/fileHashes.ts';
+import { filesOf, findProgram } from '../../node/fingerprint.ts';
 import { type HttpServer, isStdio, type StdioServer } from '../../protocol/mcp.ts';
 import { type ConfiguredServer } from './configuration.ts';
-import { hashFile } from './fileHashes.ts';
 import { replaceVariables, type VariableDeps } from './variables.ts';
 
 export interface ProgramLaunch {
@@ -16,6 +17,8 @@ export interface ProgramLaunch {
   readonly args: readonly string[];
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
+  /** The file that some of `env` is from. */
+  readonly envFile?: string;
 }
 
 export interface HttpLaunch {
@@ -35,7 +38,7 @@ export interface LaunchProof {
   /** As configured, with its variables. */
   readonly command: string;
   readonly details: readonly string[];
-  /** The program and every argument that names a file. */
+  /** The program, every file that an argument names, and the file with its environment. */
   readonly files: readonly { readonly path: string; readonly sha256: string }[];
   /** Of all of the above: what was approved. */
   readonly hash: string;
@@ -75,6 +78,8 @@ const INHERITED =
       ];
 
 const MOST_ENV_FILE = 1024 * 1024;
+/** Instead of the hash of a file that can be run, but not read. */
+const UNREADABLE = 'unreadable';
 
 /** Rejects with a FailureError that says what is wrong. */
 export async function prepareLaunch({ config }: ConfiguredServer, deps: VariableDeps): Promise<Launch> {
@@ -89,8 +94,9 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
     // A value that is a function definition of a shell is a known attack.
     if (value !== undefined && !value.startsWith('()')) values.set(name, value);
   }
-  if (config.envFile !== undefined) {
-    const found = await readEnvFile(await inFolder(config.envFile, folder, deps));
+  const envFile = config.envFile && resolve(folder, await replaceVariables(config.envFile, deps));
+  if (envFile !== undefined) {
+    const found = await readEnvFile(envFile);
     for (const [name, value] of Object.entries(found)) values.set(name, value);
   }
   for (const [name, value] of Object.entries(config.env ?? {})) {
@@ -105,7 +111,7 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
   if (program === undefined) {
     refuse(`The program “${command}” was not found.`, 'Install it, or correct the command.');
   }
-  return { type: 'stdio', program, args, folder, env };
+  return { type: 'stdio', program, args, folder, env, ...(envFile !== undefined && { envFile }) };
 }
 
 async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<HttpLaunch> {
@@ -138,14 +144,14 @@ export async function proveLaunch({ name, config, source }: ConfiguredServer, la
     const command = 'url' in config ? config.url : '';
     return { command, details, files: [], hash: hashOf([name, source, config]) };
   }
-  const files: { path: string; sha256: string }[] = [];
-  for (const path of [launch.program, ...launch.args.map((arg) => resolve(launch.folder, arg))]) {
-    const sha256 = await hashFile(path);
-    if (sha256 !== undefined) files.push({ path, sha256 });
-  }
+  // Variables of the environment can make a program run other code.
+  const { program, args, folder, envFile = [] } = launch;
+  const paths = [...new Set([program, ...(await filesOf(args, folder))].concat(envFile))];
+  const hash = (path: string) => hashFile(path).catch(() => UNREADABLE);
+  const files = await Promise.all(paths.map(async (path) => ({ path, sha256: await hash(path) })));
   const environment = Object.entries(config.env ?? {}).map(([key, value]) => `${key}=${value ?? '(unset)'}`);
   const details = [
-    `in ${launch.folder}`,
+    `in ${folder}`,
     ...environment,
     ...(config.envFile === undefined ? [] : [`environment from ${config.envFile}`]),
   ];
@@ -154,39 +160,8 @@ export async function proveLaunch({ name, config, source }: ConfiguredServer, la
     command,
     details,
     files,
-    hash: hashOf([name, source, config, launch.program, launch.args, launch.folder, files]),
+    hash: hashOf([name, source, config, program, args, folder, files]),
   };
-}
-
-async function findProgram(
-  command: string,
-  folder: string,
-  env: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
-  const extensions = process.platform === 'win32' ? ['', ...(env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
-  const isPath = isAbsolute(command) || /[\\/]/.test(command);
-  const places = isPath
-    ? [resolve(folder, command)]
-    : (env['PATH'] ?? '').split(delimiter).map((place) => join(place, command));
-  for (const place of places) {
-    for (const extension of extensions) {
-      if (await isProgram(place + extension)) return place + extension;
-    }
-  }
-  return undefined;
-}
-
-async function isProgram(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
-}
-
-async function inFolder(path: string, folder: string, deps: VariableDeps): Promise<string> {
-  return resolve(folder, await replaceVariables(path, deps));
 }
 
 async function readEnvFile(path: string): Promise<Record<string, string>> {

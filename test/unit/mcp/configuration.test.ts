@@ -1,5 +1,5 @@
 // The configuration of MCP servers: what is read, merged, replaced, refused, and what the user approves.
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -124,6 +124,28 @@ test('the proof names the program and the files among the arguments by hash, and
   expect((await prove()).hash).toBe(first.hash);
   await writeFile(script, 'two');
   expect((await prove()).hash).not.toBe(first.hash);
+});
+
+test('a file after an option, or the envFile, that changed needs another approval: it can make the program run other code', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
+  const names = ['hook.js', '.env'];
+  for (const name of names) await writeFile(join(folder, name), 'A=1');
+  const server = only({ command: 'node', args: ['--require=./hook.js'], cwd: folder, envFile: '.env' });
+  const prove = async () => proveLaunch(server, await prepareLaunch(server, variables));
+  for (const name of names) {
+    const before = await prove();
+    expect(before.files.map(({ path }) => path)).toContain(join(await realpath(folder), name));
+    await writeFile(join(folder, name), 'NODE_OPTIONS=--require=./other.js');
+    expect((await prove()).hash).not.toBe(before.hash);
+  }
+});
+
+test('a program is not looked for in relative entries of the search path', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
+  await writeFile(join(folder, 'tool'), '#!/bin/sh\n', { mode: 0o755 });
+  const launched = (PATH: string) => prepareLaunch(only({ command: 'tool', cwd: folder, env: { PATH } }), variables);
+  expect(await launched(folder)).toMatchObject({ program: join(folder, 'tool') });
+  await expect(launched('.')).rejects.toThrow('was not found');
 });
 
 test('addresses: http, https and unix; everything else is refused', async () => {
