@@ -1,4 +1,5 @@
 // A set of keys in a small file, shared by windows: each change is applied to what is on disk.
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
@@ -6,7 +7,8 @@ import { type Logger } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { storageError } from './storageError.ts';
 
-const fileSchema = z.strictObject({ v: z.literal(1), keys: z.array(z.string().max(1000)) });
+const MOST_KEY = 1000;
+const fileSchema = z.strictObject({ v: z.literal(1), keys: z.array(z.string().max(MOST_KEY)) });
 /** The oldest are forgotten. */
 const MOST_KEYS = 5000;
 
@@ -14,6 +16,8 @@ export interface KeySet {
   /** Resolves once it was read. Until then it is empty. */
   readonly ready: Promise<void>;
   has(key: string): boolean;
+  /** Those that begin with it, as they were set. */
+  keys(prefix: string): readonly string[];
   /** Resolves once it is on disk. */
   set(key: string, on: boolean): Promise<void>;
 }
@@ -49,11 +53,17 @@ export function createKeySet(deps: { files: FileSystem; folder: string; name: st
   };
   return {
     ready,
-    has: (key) => keys.has(key),
+    has: (key) => keys.has(stored(key)),
+    keys: (prefix) => [...keys].filter((key) => key.startsWith(prefix)),
     set: (key, on) => {
-      const written = writing.then(() => write(key, on));
+      const written = writing.then(() => write(stored(key), on));
       writing = written.catch(() => undefined);
       return written;
     },
   };
+}
+
+/** A key that is too long for the file is stored as its hash. */
+function stored(key: string): string {
+  return key.length <= MOST_KEY ? key : createHash('sha256').update(key).digest('hex');
 }

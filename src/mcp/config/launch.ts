@@ -1,11 +1,11 @@
 // Prepares the start of a server: replaces variables, finds the program, and hashes what the user approves.
 import { createHash } from 'node:crypto';
-import { access, constants, readFile, stat } from 'node:fs/promises';
+import { access, constants, readFile, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { failed, FailureError } from '../../base/errors.ts';
-import { type HttpServer, isStdio, type StdioServer } from '../../protocol/mcp.ts';
+import { type HttpServer, isStdio, type ServerInput, type StdioServer } from '../../protocol/mcp.ts';
 import { type ConfiguredServer } from './configuration.ts';
 import { hashFile } from './fileHashes.ts';
 import { replaceVariables, type VariableDeps } from './variables.ts';
@@ -16,6 +16,8 @@ export interface ProgramLaunch {
   readonly args: readonly string[];
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Where part of the environment was read from. */
+  readonly envFile?: string;
 }
 
 export interface HttpLaunch {
@@ -89,9 +91,9 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
     // A value that is a function definition of a shell is a known attack.
     if (value !== undefined && !value.startsWith('()')) values.set(name, value);
   }
-  if (config.envFile !== undefined) {
-    const found = await readEnvFile(await inFolder(config.envFile, folder, deps));
-    for (const [name, value] of Object.entries(found)) values.set(name, value);
+  const envFile = config.envFile === undefined ? undefined : await inFolder(config.envFile, folder, deps);
+  if (envFile !== undefined) {
+    for (const [name, value] of Object.entries(await readEnvFile(envFile))) values.set(name, value);
   }
   for (const [name, value] of Object.entries(config.env ?? {})) {
     if (value === null) values.delete(name);
@@ -105,7 +107,7 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
   if (program === undefined) {
     refuse(`The program “${command}” was not found.`, 'Install it, or correct the command.');
   }
-  return { type: 'stdio', program, args, folder, env };
+  return { type: 'stdio', program, args, folder, env, ...(envFile !== undefined && { envFile }) };
 }
 
 async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<HttpLaunch> {
@@ -131,31 +133,51 @@ async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<Http
 }
 
 /** What is shown and hashed for approval, and to remember what was learnt of a program. */
-export async function proveLaunch({ name, config, source }: ConfiguredServer, launch: Launch): Promise<LaunchProof> {
+export async function proveLaunch(configured: ConfiguredServer, launch: Launch): Promise<LaunchProof> {
+  const { name, config, source, inputs } = configured;
+  const asked = inputs.flatMap(describeInput);
   if (!isStdio(config) || launch.type !== 'stdio') {
     const details =
       'headers' in config ? Object.entries(config.headers ?? {}).map(([key, value]) => `${key}: ${value}`) : [];
     const command = 'url' in config ? config.url : '';
-    return { command, details, files: [], hash: hashOf([name, source, config]) };
+    return { command, details: [...details, ...asked], files: [], hash: hashOf([name, source, config, inputs]) };
   }
   const files: { path: string; sha256: string }[] = [];
-  for (const path of [launch.program, ...launch.args.map((arg) => resolve(launch.folder, arg))]) {
+  const { program, args, folder, envFile } = launch;
+  for (const path of [
+    program,
+    ...args.map((arg) => resolve(folder, arg)),
+    ...(envFile === undefined ? [] : [envFile]),
+  ]) {
     const sha256 = await hashFile(path);
-    if (sha256 !== undefined) files.push({ path, sha256 });
+    if (sha256 !== undefined) files.push({ path: await describeLink(path), sha256 });
   }
   const environment = Object.entries(config.env ?? {}).map(([key, value]) => `${key}=${value ?? '(unset)'}`);
   const details = [
-    `in ${launch.folder}`,
+    `in ${folder}`,
     ...environment,
     ...(config.envFile === undefined ? [] : [`environment from ${config.envFile}`]),
+    ...asked,
   ];
   const command = [config.command, ...(config.args ?? [])].map(quote).join(' ');
   return {
     command,
     details,
     files,
-    hash: hashOf([name, source, config, launch.program, launch.args, launch.folder, files]),
+    hash: hashOf([name, source, config, inputs, program, args, folder, files]),
   };
+}
+
+/** An input may run any command of the editor: the user approves which. */
+function describeInput(input: ServerInput): readonly string[] {
+  if (input.type !== 'command') return [];
+  const args = input.args === undefined ? '' : ` with ${JSON.stringify(input.args)}`;
+  return [`input ${input.id}: runs the editor command ${input.command}${args}`];
+}
+
+async function describeLink(path: string): Promise<string> {
+  const real = await realpath(path).catch(() => path);
+  return real === path ? path : `${path} → ${real}`;
 }
 
 async function findProgram(
@@ -191,8 +213,11 @@ async function inFolder(path: string, folder: string, deps: VariableDeps): Promi
 
 async function readEnvFile(path: string): Promise<Record<string, string>> {
   try {
-    const { size } = await stat(path);
-    if (size > MOST_ENV_FILE) refuse(`The file ${path} is too large for an envFile.`, 'Correct the configuration.');
+    const entry = await stat(path);
+    // Others, such as pipes, may have no end.
+    if (!entry.isFile()) refuse(`The envFile ${path} is no file.`, 'Correct the configuration.');
+    if (entry.size > MOST_ENV_FILE)
+      refuse(`The file ${path} is too large for an envFile.`, 'Correct the configuration.');
     return parseEnv(await readFile(path, 'utf8')) as Record<string, string>;
   } catch (error) {
     if (error instanceof FailureError) throw error;

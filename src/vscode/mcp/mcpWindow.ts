@@ -136,7 +136,7 @@ export class McpWindow implements Disposable {
     const { notice, memory, logger } = this.#deps;
     for (const server of this.servers.all) {
       const { name, instructions, state, configured } = server;
-      const key = `instructions:${configured.identity}:${instructions ?? ''}`.slice(0, 900);
+      const key = `instructions:${configured.identity}:${instructions ?? ''}`;
       if (instructions !== undefined && !memory.has(key) && !this.#offered.has(key)) {
         this.#offered.add(key);
         notice(`${vscode.l10n.t('The MCP server “{0}” gives the model these instructions:', name)}\n\n${instructions}`);

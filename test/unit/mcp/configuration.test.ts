@@ -1,5 +1,5 @@
 // The configuration of MCP servers: what is read, merged, replaced, refused, and what the user approves.
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -124,6 +124,38 @@ test('the proof names the program and the files among the arguments by hash, and
   expect((await prove()).hash).toBe(first.hash);
   await writeFile(script, 'two');
   expect((await prove()).hash).not.toBe(first.hash);
+});
+
+test('the proof covers the environment file, where links lead, and the commands of inputs', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
+  await writeFile(join(folder, 'real.env'), 'A=1\n');
+  await symlink(join(folder, 'real.env'), join(folder, '.env'));
+  const server = (inputs: readonly object[], args: readonly string[] = ['${input:key}']) => {
+    const value = { inputs, servers: { s: { command: 'node', args, cwd: folder, envFile: '.env' } } };
+    const [read] = readConfigValue(value, workspace).servers;
+    if (read === undefined) throw new Error('no server');
+    return read;
+  };
+  const prove = async (inputs: readonly object[]) => {
+    const plan = await prepareLaunch(server(inputs), { ...variables, input: async (id) => `\${input:${id}}` });
+    return proveLaunch(server(inputs), plan);
+  };
+  const prompt = [{ type: 'promptString', id: 'key' }];
+  const first = await prove(prompt);
+  expect(first.files.at(-1)?.path).toBe(`${join(folder, '.env')} → ${join(folder, 'real.env')}`);
+  await writeFile(join(folder, 'real.env'), 'NODE_OPTIONS=--require=/tmp/x.js\n');
+  const second = await prove(prompt);
+  expect(second.hash).not.toBe(first.hash);
+  const command = await prove([{ type: 'command', id: 'key', command: 'terminal.send', args: { text: 'rm' } }]);
+  expect(command.hash).not.toBe(second.hash);
+  expect(command.details).toContain('input key: runs the editor command terminal.send with {"text":"rm"}');
+});
+
+test('an environment file that is no file is refused and not read', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
+  for (const envFile of [folder, '/dev/zero', join(folder, 'none')]) {
+    await expect(prepareLaunch(only({ command: 'node', envFile }), variables)).rejects.toThrow('envFile');
+  }
 });
 
 test('addresses: http, https and unix; everything else is refused', async () => {
