@@ -106,7 +106,8 @@ async function fileIn(argument: string, folder: string): Promise<string | undefi
   return undefined;
 }
 
-function namesIn(argument: string): readonly string[] {
+/** What may be the name of a file in an argument: all of it, and the value of `--option=file`. */
+export function namesIn(argument: string): readonly string[] {
   const isOption = argument.startsWith('-') && argument.includes('=');
   const names = [argument, ...(isOption ? [argument.slice(argument.indexOf('=') + 1)] : [])];
   return names.filter((name) => name !== '' && !name.includes('\0'));
