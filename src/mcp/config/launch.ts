@@ -1,15 +1,15 @@
 // Prepares the start of a server: replaces variables, finds the program, and hashes what the user approves.
 import { createHash } from 'node:crypto';
-import { access, constants, open, stat } from 'node:fs/promises';
+import { constants, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { failed, FailureError } from '../../base/errors.ts';
-import { printWholePath } from '../../base/printPath.ts';
-import { namesIn } from '../../node/fingerprint.ts';
+import { printWholePath, printWords } from '../../base/printPath.ts';
+import { hashFile } from '../../node/fileHashes.ts';
+import { filesOf, findProgram } from '../../node/fingerprint.ts';
 import { type HttpServer, isStdio, type ServerInput, type StdioServer } from '../../protocol/mcp.ts';
 import { type ConfiguredServer } from './configuration.ts';
-import { hashFile } from './fileHashes.ts';
 import { replaceVariables, type VariableDeps } from './variables.ts';
 
 export interface ProgramLaunch {
@@ -18,7 +18,7 @@ export interface ProgramLaunch {
   readonly args: readonly string[];
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Where a part of the environment was read from. */
+  /** The file that some of `env` is from. */
   readonly envFile?: string;
 }
 
@@ -39,7 +39,7 @@ export interface LaunchProof {
   /** As configured, with its variables. */
   readonly command: string;
   readonly details: readonly string[];
-  /** The program, every argument that names a file, and the file with the environment, which can load code too. */
+  /** The program, every file that an argument names, and the file with its environment. */
   readonly files: readonly { readonly path: string; readonly sha256: string }[];
   /** Of all of the above: what was approved. */
   readonly hash: string;
@@ -79,6 +79,8 @@ const INHERITED =
       ];
 
 const MOST_ENV_FILE = 1024 * 1024;
+/** Instead of the hash of a file that can be run, but not read. */
+const UNREADABLE = 'unreadable';
 
 /** Rejects with a FailureError that says what is wrong. */
 export async function prepareLaunch({ config }: ConfiguredServer, deps: VariableDeps): Promise<Launch> {
@@ -93,7 +95,7 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
     // A value that is a function definition of a shell is a known attack.
     if (value !== undefined && !value.startsWith('()')) values.set(name, value);
   }
-  const envFile = config.envFile === undefined ? undefined : await inFolder(config.envFile, folder, deps);
+  const envFile = config.envFile && resolve(folder, await replaceVariables(config.envFile, deps));
   if (envFile !== undefined) {
     const found = await readEnvFile(envFile);
     for (const [name, value] of Object.entries(found)) values.set(name, value);
@@ -148,66 +150,29 @@ export async function proveLaunch(
     const command = 'url' in config ? printWholePath(config.url) : '';
     return { command, details, files: [], hash: hashOf([name, source, config, inputs]) };
   }
-  const files: { path: string; sha256: string }[] = [];
-  const named = launch.args.flatMap((arg) => namesIn(arg).map((file) => resolve(launch.folder, file)));
-  const { envFile } = launch;
-  for (const path of new Set([launch.program, ...named, ...(envFile === undefined ? [] : [envFile])])) {
-    const sha256 = await hashFile(path);
-    if (sha256 !== undefined) files.push({ path, sha256 });
-  }
+  // Variables of the environment can make a program run other code.
+  const { program, args, folder, envFile = [] } = launch;
+  const paths = [...new Set([program, ...(await filesOf(args, folder))].concat(envFile))];
+  const hash = (path: string) => hashFile(path).catch(() => UNREADABLE);
+  const files = await Promise.all(paths.map(async (path) => ({ path, sha256: await hash(path) })));
   const environment = Object.entries(config.env ?? {}).map(([key, value]) => `${key}=${value ?? '(unset)'}`);
   const details = [
-    `in ${launch.folder}`,
+    `in ${folder}`,
     ...environment,
     ...(config.envFile === undefined ? [] : [`environment from ${config.envFile}`]),
     ...asked,
   ].map(printWholePath);
-  const command = [config.command, ...(config.args ?? [])].map(quote).join(' ');
+  const command = printWords([config.command, ...(config.args ?? [])]);
   return {
     command,
     details,
     files,
-    hash: hashOf([name, source, config, inputs, launch.program, launch.args, launch.folder, files]),
+    hash: hashOf([name, source, config, inputs, program, args, folder, files]),
   };
 }
 
 function describeCommandInput({ id, command, args }: Extract<ServerInput, { type: 'command' }>): string {
   return `runs the editor’s command ${command}${args === undefined ? '' : ` ${JSON.stringify(args)}`} for the input ${id}`;
-}
-
-async function findProgram(
-  command: string,
-  folder: string,
-  env: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
-  const extensions = process.platform === 'win32' ? ['', ...(env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
-  const isPath = isAbsolute(command) || /[\\/]/.test(command);
-  const places = isPath
-    ? [resolve(folder, command)]
-    : // A relative entry names another program in each folder: not the one that is started.
-      (env['PATH'] ?? '')
-        .split(delimiter)
-        .filter((place) => isAbsolute(place))
-        .map((place) => join(place, command));
-  for (const place of places) {
-    for (const extension of extensions) {
-      if (await isProgram(place + extension)) return place + extension;
-    }
-  }
-  return undefined;
-}
-
-async function isProgram(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
-}
-
-async function inFolder(path: string, folder: string, deps: VariableDeps): Promise<string> {
-  return resolve(folder, await replaceVariables(path, deps));
 }
 
 async function readEnvFile(path: string): Promise<Record<string, string>> {
@@ -226,15 +191,12 @@ async function readRegularFile(path: string): Promise<string> {
   try {
     if (!(await file.stat()).isFile()) refuse(`The envFile ${path} is not a file.`, 'Correct the configuration.');
     const { bytesRead, buffer } = await file.read(Buffer.alloc(MOST_ENV_FILE + 1), 0, MOST_ENV_FILE + 1, 0);
-    if (bytesRead > MOST_ENV_FILE) refuse(`The file ${path} is too large for an envFile.`, 'Correct the configuration.');
+    if (bytesRead > MOST_ENV_FILE)
+      refuse(`The file ${path} is too large for an envFile.`, 'Correct the configuration.');
     return buffer.toString('utf8', 0, bytesRead);
   } finally {
     await file.close();
   }
-}
-
-function quote(word: string): string {
-  return /^[\w@%+=:,./${}-]+$/.test(word) ? word : JSON.stringify(word);
 }
 
 function hashOf(value: unknown): string {

@@ -21,7 +21,7 @@ import { type Subscription } from './subscription.ts';
 
 /** Checks whether a view shows the question this often, at least. */
 const LOOK_EVERY = 5000;
-/** Answered questions that are remembered, so that a late answer is told who was first. */
+/** Answered questions that are remembered, so that a late answer can be refused with the name of the first. */
 const REMEMBERED = 1000;
 
 export interface QuestionsDeps {

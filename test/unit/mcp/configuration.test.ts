@@ -1,6 +1,6 @@
 // The configuration of MCP servers: what is read, merged, replaced, refused, and what the user approves.
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -158,6 +158,28 @@ test.each(['/dev/zero', '.', 'pipe'])('%s is no file with an environment, and is
   execFileSync('mkfifo', [join(folder, 'pipe')]);
   const server = only({ command: 'node', cwd: folder, envFile });
   await expect(prepareLaunch(server, variables)).rejects.toThrow('is not a file');
+});
+
+test('a file after an option, or the envFile, that changed needs another approval: it can make the program run other code', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
+  const names = ['hook.js', '.env'];
+  for (const name of names) await writeFile(join(folder, name), 'A=1');
+  const server = only({ command: 'node', args: ['--require=./hook.js'], cwd: folder, envFile: '.env' });
+  const prove = async () => proveLaunch(server, await prepareLaunch(server, variables));
+  for (const name of names) {
+    const before = await prove();
+    expect(before.files.map(({ path }) => path)).toContain(join(await realpath(folder), name));
+    await writeFile(join(folder, name), 'NODE_OPTIONS=--require=./other.js');
+    expect((await prove()).hash).not.toBe(before.hash);
+  }
+});
+
+test('a program is not looked for in relative entries of the search path', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
+  await writeFile(join(folder, 'tool'), '#!/bin/sh\n', { mode: 0o755 });
+  const launched = (PATH: string) => prepareLaunch(only({ command: 'tool', cwd: folder, env: { PATH } }), variables);
+  expect(await launched(folder)).toMatchObject({ program: join(folder, 'tool') });
+  await expect(launched('.')).rejects.toThrow('was not found');
 });
 
 test('addresses: http, https and unix; everything else is refused', async () => {
