@@ -1,13 +1,15 @@
 // Prepares the start of a server: replaces variables, finds the program, and hashes what the user approves.
 import { createHash } from 'node:crypto';
-import { access, constants, readFile, realpath, stat } from 'node:fs/promises';
+import { constants, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { failed, FailureError } from '../../base/errors.ts';
+import { printWholePath, printWords } from '../../base/printPath.ts';
+import { hashFile } from '../../node/fileHashes.ts';
+import { filesOf, findProgram } from '../../node/fingerprint.ts';
 import { type HttpServer, isStdio, type ServerInput, type StdioServer } from '../../protocol/mcp.ts';
 import { type ConfiguredServer } from './configuration.ts';
-import { hashFile } from './fileHashes.ts';
 import { replaceVariables, type VariableDeps } from './variables.ts';
 
 export interface ProgramLaunch {
@@ -16,7 +18,7 @@ export interface ProgramLaunch {
   readonly args: readonly string[];
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Where part of the environment was read from. */
+  /** The file that some of `env` is from. */
   readonly envFile?: string;
 }
 
@@ -37,7 +39,7 @@ export interface LaunchProof {
   /** As configured, with its variables. */
   readonly command: string;
   readonly details: readonly string[];
-  /** The program and every argument that names a file. */
+  /** The program, every file that an argument names, and the file with its environment. */
   readonly files: readonly { readonly path: string; readonly sha256: string }[];
   /** Of all of the above: what was approved. */
   readonly hash: string;
@@ -77,6 +79,8 @@ const INHERITED =
       ];
 
 const MOST_ENV_FILE = 1024 * 1024;
+/** Instead of the hash of a file that can be run, but not read. */
+const UNREADABLE = 'unreadable';
 
 /** Rejects with a FailureError that says what is wrong. */
 export async function prepareLaunch({ config }: ConfiguredServer, deps: VariableDeps): Promise<Launch> {
@@ -91,9 +95,10 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
     // A value that is a function definition of a shell is a known attack.
     if (value !== undefined && !value.startsWith('()')) values.set(name, value);
   }
-  const envFile = config.envFile === undefined ? undefined : await inFolder(config.envFile, folder, deps);
+  const envFile = config.envFile && resolve(folder, await replaceVariables(config.envFile, deps));
   if (envFile !== undefined) {
-    for (const [name, value] of Object.entries(await readEnvFile(envFile))) values.set(name, value);
+    const found = await readEnvFile(envFile);
+    for (const [name, value] of Object.entries(found)) values.set(name, value);
   }
   for (const [name, value] of Object.entries(config.env ?? {})) {
     if (value === null) values.delete(name);
@@ -133,33 +138,31 @@ async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<Http
 }
 
 /** What is shown and hashed for approval, and to remember what was learnt of a program. */
-export async function proveLaunch(configured: ConfiguredServer, launch: Launch): Promise<LaunchProof> {
-  const { name, config, source, inputs } = configured;
-  const asked = inputs.flatMap(describeInput);
+export async function proveLaunch(
+  { name, config, source, inputs }: ConfiguredServer,
+  launch: Launch,
+): Promise<LaunchProof> {
+  // An input can run a command of the editor.
+  const asked = inputs.flatMap((input) => (input.type === 'command' ? [describeCommandInput(input)] : []));
   if (!isStdio(config) || launch.type !== 'stdio') {
-    const details =
-      'headers' in config ? Object.entries(config.headers ?? {}).map(([key, value]) => `${key}: ${value}`) : [];
-    const command = 'url' in config ? config.url : '';
-    return { command, details: [...details, ...asked], files: [], hash: hashOf([name, source, config, inputs]) };
+    const headers = 'headers' in config ? Object.entries(config.headers ?? {}) : [];
+    const details = [...headers.map(([key, value]) => `${key}: ${value}`), ...asked].map(printWholePath);
+    const command = 'url' in config ? printWholePath(config.url) : '';
+    return { command, details, files: [], hash: hashOf([name, source, config, inputs]) };
   }
-  const files: { path: string; sha256: string }[] = [];
-  const { program, args, folder, envFile } = launch;
-  for (const path of [
-    program,
-    ...args.map((arg) => resolve(folder, arg)),
-    ...(envFile === undefined ? [] : [envFile]),
-  ]) {
-    const sha256 = await hashFile(path);
-    if (sha256 !== undefined) files.push({ path: await describeLink(path), sha256 });
-  }
+  // Variables of the environment can make a program run other code.
+  const { program, args, folder, envFile = [] } = launch;
+  const paths = [...new Set([program, ...(await filesOf(args, folder))].concat(envFile))];
+  const hash = (path: string) => hashFile(path).catch(() => UNREADABLE);
+  const files = await Promise.all(paths.map(async (path) => ({ path, sha256: await hash(path) })));
   const environment = Object.entries(config.env ?? {}).map(([key, value]) => `${key}=${value ?? '(unset)'}`);
   const details = [
     `in ${folder}`,
     ...environment,
     ...(config.envFile === undefined ? [] : [`environment from ${config.envFile}`]),
     ...asked,
-  ];
-  const command = [config.command, ...(config.args ?? [])].map(quote).join(' ');
+  ].map(printWholePath);
+  const command = printWords([config.command, ...(config.args ?? [])]);
   return {
     command,
     details,
@@ -168,65 +171,32 @@ export async function proveLaunch(configured: ConfiguredServer, launch: Launch):
   };
 }
 
-/** An input may run any command of the editor: the user approves which. */
-function describeInput(input: ServerInput): readonly string[] {
-  if (input.type !== 'command') return [];
-  const args = input.args === undefined ? '' : ` with ${JSON.stringify(input.args)}`;
-  return [`input ${input.id}: runs the editor command ${input.command}${args}`];
-}
-
-async function describeLink(path: string): Promise<string> {
-  const real = await realpath(path).catch(() => path);
-  return real === path ? path : `${path} → ${real}`;
-}
-
-async function findProgram(
-  command: string,
-  folder: string,
-  env: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
-  const extensions = process.platform === 'win32' ? ['', ...(env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
-  const isPath = isAbsolute(command) || /[\\/]/.test(command);
-  const places = isPath
-    ? [resolve(folder, command)]
-    : (env['PATH'] ?? '').split(delimiter).map((place) => join(place, command));
-  for (const place of places) {
-    for (const extension of extensions) {
-      if (await isProgram(place + extension)) return place + extension;
-    }
-  }
-  return undefined;
-}
-
-async function isProgram(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
-}
-
-async function inFolder(path: string, folder: string, deps: VariableDeps): Promise<string> {
-  return resolve(folder, await replaceVariables(path, deps));
+function describeCommandInput({ id, command, args }: Extract<ServerInput, { type: 'command' }>): string {
+  return `runs the editor’s command ${command}${args === undefined ? '' : ` ${JSON.stringify(args)}`} for the input ${id}`;
 }
 
 async function readEnvFile(path: string): Promise<Record<string, string>> {
   try {
-    const entry = await stat(path);
-    // Others, such as pipes, may have no end.
-    if (!entry.isFile()) refuse(`The envFile ${path} is no file.`, 'Correct the configuration.');
-    if (entry.size > MOST_ENV_FILE)
-      refuse(`The file ${path} is too large for an envFile.`, 'Correct the configuration.');
-    return parseEnv(await readFile(path, 'utf8')) as Record<string, string>;
+    return parseEnv(await readRegularFile(path)) as Record<string, string>;
   } catch (error) {
     if (error instanceof FailureError) throw error;
     return refuse(`The envFile ${path} cannot be read.`, 'Correct the configuration.');
   }
 }
 
-function quote(word: string): string {
-  return /^[\w@%+=:,./${}-]+$/.test(word) ? word : JSON.stringify(word);
+/** A device or a pipe may never end, and a file may grow while it is read. */
+async function readRegularFile(path: string): Promise<string> {
+  // Without waiting for the other end of a pipe.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!(await file.stat()).isFile()) refuse(`The envFile ${path} is not a file.`, 'Correct the configuration.');
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(MOST_ENV_FILE + 1), 0, MOST_ENV_FILE + 1, 0);
+    if (bytesRead > MOST_ENV_FILE)
+      refuse(`The file ${path} is too large for an envFile.`, 'Correct the configuration.');
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 function hashOf(value: unknown): string {

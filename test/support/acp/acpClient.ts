@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { AcpAgent, type FolderAgent } from '../../../src/acp/agent.ts';
 import { openFolderAgent } from '../../../src/bin/acp/folderAgent.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
@@ -9,6 +10,7 @@ import { readSettings, type SettingName } from '../../../src/protocol/settings.t
 import { atTestEnd } from '../endings.ts';
 import { type ScriptedAnswer, startScriptedServer } from '../models/scriptedServer.ts';
 import { recordingLogger } from '../recordingLogger.ts';
+import { judgeWire, type WireLine } from './wireJudge.ts';
 
 export interface Update {
   readonly sessionUpdate: string;
@@ -26,8 +28,10 @@ interface Frame {
 export class AcpClient {
   readonly updates: (Update & { readonly session: string })[] = [];
   readonly asked: { readonly method: string; readonly params: unknown }[] = [];
-  /** Every line of the agent. */
-  readonly lines: string[] = [];
+  /** Every line; the official schema judges them when the test ends. */
+  readonly lines: WireLine[] = [];
+  /** False: the test sends what the schema does not allow, so only the agent's lines are judged. */
+  isLawful = true;
   readonly errors: string[] = [];
   readonly folders: FolderAgent[] = [];
   readonly agent: AcpAgent;
@@ -59,18 +63,21 @@ export class AcpClient {
         return opened;
       },
     });
-    atTestEnd(() => this.agent.close());
+    atTestEnd(async () => {
+      await this.agent.close();
+      expect(judgeWire(this.lines, this.isLawful ? ['agent', 'client'] : ['agent'])).toEqual([]);
+    });
   }
 
   async request(method: string, params: object): Promise<Frame> {
     const id = this.#next++;
     const answered = new Promise<Frame>((resolve) => this.#waiting.set(id, resolve));
-    this.agent.receive(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    this.#send({ jsonrpc: '2.0', id, method, params });
     return answered;
   }
 
   notify(method: string, params: object): void {
-    this.agent.receive(JSON.stringify({ jsonrpc: '2.0', method, params }));
+    this.#send({ jsonrpc: '2.0', method, params });
   }
 
   async newSession(cwd: string): Promise<string> {
@@ -91,8 +98,14 @@ export class AcpClient {
     }
   }
 
+  #send(frame: object): void {
+    const line = JSON.stringify(frame);
+    this.lines.push({ from: 'client', line });
+    this.agent.receive(line);
+  }
+
   #receive(line: string): void {
-    this.lines.push(line);
+    this.lines.push({ from: 'agent', line });
     const frame = JSON.parse(line) as Frame;
     if (frame.method === 'session/update' && frame.params !== undefined) {
       this.updates.push({ ...frame.params.update, session: frame.params.sessionId });
@@ -109,7 +122,7 @@ export class AcpClient {
   async #answer(id: number, method: string, params: unknown): Promise<void> {
     this.asked.push({ method, params });
     const result = await this.answer(method, params);
-    this.agent.receive(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    this.#send({ jsonrpc: '2.0', id, result });
   }
 }
 

@@ -1,5 +1,6 @@
 // The configuration of MCP servers: what is read, merged, replaced, refused, and what the user approves.
-import { mkdtemp, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -126,36 +127,59 @@ test('the proof names the program and the files among the arguments by hash, and
   expect((await prove()).hash).not.toBe(first.hash);
 });
 
-test('the proof covers the environment file, where links lead, and the commands of inputs', async () => {
+test('a change of the file with the environment, of a file in an option, or of an input is asked for again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
-  await writeFile(join(folder, 'real.env'), 'A=1\n');
-  await symlink(join(folder, 'real.env'), join(folder, '.env'));
-  const server = (inputs: readonly object[], args: readonly string[] = ['${input:key}']) => {
-    const value = { inputs, servers: { s: { command: 'node', args, cwd: folder, envFile: '.env' } } };
-    const [read] = readConfigValue(value, workspace).servers;
-    if (read === undefined) throw new Error('no server');
-    return read;
+  const [env, hook] = [join(folder, '.env'), join(folder, 'hook.mjs')];
+  await writeFile(env, 'A=1');
+  await writeFile(hook, 'one');
+  const prove = async (input: object) => {
+    const config = { command: 'node', args: [`--import=${hook}`, '${input:k}'], cwd: folder, envFile: '.env' };
+    const { servers } = readConfigValue({ servers: { s: config }, inputs: [input] }, workspace);
+    const [server] = servers;
+    if (server === undefined) throw new Error('no server');
+    const plan = await prepareLaunch(server, { ...variables, input: async (id) => `\${input:${id}}` });
+    return proveLaunch(server, plan);
   };
-  const prove = async (inputs: readonly object[]) => {
-    const plan = await prepareLaunch(server(inputs), { ...variables, input: async (id) => `\${input:${id}}` });
-    return proveLaunch(server(inputs), plan);
-  };
-  const prompt = [{ type: 'promptString', id: 'key' }];
-  const first = await prove(prompt);
-  expect(first.files.at(-1)?.path).toBe(`${join(folder, '.env')} → ${join(folder, 'real.env')}`);
-  await writeFile(join(folder, 'real.env'), 'NODE_OPTIONS=--require=/tmp/x.js\n');
-  const second = await prove(prompt);
-  expect(second.hash).not.toBe(first.hash);
-  const command = await prove([{ type: 'command', id: 'key', command: 'terminal.send', args: { text: 'rm' } }]);
-  expect(command.hash).not.toBe(second.hash);
-  expect(command.details).toContain('input key: runs the editor command terminal.send with {"text":"rm"}');
+  const harmless = { type: 'promptString', id: 'k' };
+  const command = { type: 'command', id: 'k', command: 'workbench.action.tasks.runTask', args: 'x\n\nSafe.' };
+  const proofs = [await prove(harmless), await prove(command)];
+  expect(proofs[0]?.files.map(({ path }) => path).slice(1)).toEqual([hook, env]);
+  expect(proofs[1]?.details.at(-1)).toContain('runs the editor’s command workbench.action.tasks.runTask');
+  expect(proofs[1]?.details.join('')).not.toContain('\n');
+  await writeFile(env, 'NODE_OPTIONS=--require ./evil.js');
+  proofs.push(await prove(harmless));
+  await writeFile(hook, 'two');
+  proofs.push(await prove(harmless));
+  expect(new Set(proofs.map(({ hash }) => hash)).size).toBe(4);
 });
 
-test('an environment file that is no file is refused and not read', async () => {
+test.each(['/dev/zero', '.', 'pipe'])('%s is no file with an environment, and is not read', async (envFile) => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
-  for (const envFile of [folder, '/dev/zero', join(folder, 'none')]) {
-    await expect(prepareLaunch(only({ command: 'node', envFile }), variables)).rejects.toThrow('envFile');
+  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  const server = only({ command: 'node', cwd: folder, envFile });
+  await expect(prepareLaunch(server, variables)).rejects.toThrow('is not a file');
+});
+
+test('a file after an option, or the envFile, that changed needs another approval: it can make the program run other code', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
+  const names = ['hook.js', '.env'];
+  for (const name of names) await writeFile(join(folder, name), 'A=1');
+  const server = only({ command: 'node', args: ['--require=./hook.js'], cwd: folder, envFile: '.env' });
+  const prove = async () => proveLaunch(server, await prepareLaunch(server, variables));
+  for (const name of names) {
+    const before = await prove();
+    expect(before.files.map(({ path }) => path)).toContain(join(await realpath(folder), name));
+    await writeFile(join(folder, name), 'NODE_OPTIONS=--require=./other.js');
+    expect((await prove()).hash).not.toBe(before.hash);
   }
+});
+
+test('a program is not looked for in relative entries of the search path', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
+  await writeFile(join(folder, 'tool'), '#!/bin/sh\n', { mode: 0o755 });
+  const launched = (PATH: string) => prepareLaunch(only({ command: 'tool', cwd: folder, env: { PATH } }), variables);
+  expect(await launched(folder)).toMatchObject({ program: join(folder, 'tool') });
+  await expect(launched('.')).rejects.toThrow('was not found');
 });
 
 test('addresses: http, https and unix; everything else is refused', async () => {
