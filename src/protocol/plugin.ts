@@ -67,6 +67,8 @@ export const requestSchemas = {
       type: z.literal('respond'),
       sub_id: z.string(),
       respond: z.literal('tool_approval'),
+      /** Needed where calls of several conversations have the same id. */
+      conversation: conversation.optional(),
       tool_call_id: z.string(),
       action: z.enum(['approve', 'reject', 'modify']),
       arguments: z.record(z.string(), z.unknown()).optional(),

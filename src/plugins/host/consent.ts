@@ -48,6 +48,8 @@ export interface LookedProgram {
 
 export class ProgramConsent {
   readonly #deps: ConsentDeps;
+  /** Open questions by name: a program that connects again and again is asked for once. */
+  readonly #attaching = new Map<string, Promise<boolean>>();
 
   constructor(deps: ConsentDeps) {
     this.#deps = deps;
@@ -109,9 +111,19 @@ export class ProgramConsent {
     const key = `attach:${name}`;
     if (program?.run === 'allow' || (await this.#deps.approved.has(key))) return succeeded(undefined);
     const approve = program?.approve === true;
-    if (!(await this.#deps.confirmAttach({ name, version, approve }))) return notApproved(name);
-    await this.#deps.approved.add(key);
-    return succeeded(undefined);
+    const asked = this.#attaching.get(name) ?? this.#askToAttach(key, { name, version, approve });
+    this.#attaching.set(name, asked);
+    try {
+      return (await asked) ? succeeded(undefined) : notApproved(name);
+    } finally {
+      this.#attaching.delete(name);
+    }
+  }
+
+  async #askToAttach(key: string, consent: AttachConsent): Promise<boolean> {
+    const isAllowed = await this.#deps.confirmAttach(consent);
+    if (isAllowed) await this.#deps.approved.add(key);
+    return isAllowed;
   }
 }
 
