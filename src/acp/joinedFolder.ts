@@ -24,7 +24,7 @@ import { type UpdateDeps } from './updates.ts';
 type WindowEvent = HostMessageOf<'event'>;
 
 /** A connection to a window. A request rejects if the window refuses it or is gone. */
-export interface WindowConnection {
+interface WindowConnection {
   request<T extends keyof HostReplies>(type: T, fields: RequestFields<T>): Promise<HostReplies[T]>;
   /** Ends the connection. */
   end(): void;
