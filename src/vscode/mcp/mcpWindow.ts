@@ -148,7 +148,9 @@ export class McpWindow implements Disposable {
     const { notice, memory, logger } = this.#deps;
     for (const server of this.servers.all) {
       const { name, instructions, state, configured } = server;
-      const text = createHash('sha256').update(instructions ?? '').digest('hex');
+      const text = createHash('sha256')
+        .update(instructions ?? '')
+        .digest('hex');
       const key = `instructions:${configured.identity}:${text}`;
       if (instructions !== undefined && !memory.has(key) && !this.#offered.has(key)) {
         this.#offered.add(key);
