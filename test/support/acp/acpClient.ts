@@ -97,9 +97,7 @@ export class AcpClient {
     if (frame.method === 'session/update' && frame.params !== undefined) {
       this.updates.push({ ...frame.params.update, session: frame.params.sessionId });
     } else if (frame.method !== undefined && frame.id !== undefined)
-      this.#answer(frame.id, frame.method, frame.params).catch((error: unknown) =>
-        this.errors.push(String(error)),
-      );
+      this.#answer(frame.id, frame.method, frame.params).catch((error: unknown) => this.errors.push(String(error)));
     else this.#waiting.get(frame.id ?? 0)?.(frame);
     const watching = this.#watching;
     this.#watching = [];
