@@ -41,7 +41,7 @@ export const panelStrings = {
   tokensIn: t('Input'),
   tokensOut: t('Output'),
   tokensCached: t('of it cached'),
-  tokensWoken: t('of it for automatic runs'),
+  tokensWoken: t('For automatic runs'),
   cost: t('Cost'),
   costUnknown: t('unknown'),
   costUnknownTitle: t('Add prices for the model to the setting earshot.models.'),
