@@ -9,7 +9,7 @@ import { appendTo, type Chunked, chunked, removeAt, replaceAt, valueAt } from '.
 import { type Growing, grow, growing, wholeText } from './growing.ts';
 import { notificationStrings as ofNotifications } from './notificationStrings.ts';
 import { strings } from './strings.ts';
-import { spokenText } from './spokenText.ts';
+import { spokenText } from './render/markdown/spokenText.ts';
 import { toolTitle } from './toolTitle.ts';
 
 type ItemOf<T extends TranscriptItem['type']> = Extract<TranscriptItem, { type: T }>;

@@ -1,7 +1,6 @@
 // All UI strings of the page, in one place for translation.
 import type { FileDiff } from '../protocol/diffView.ts';
 import type { HandleView } from '../protocol/handlesView.ts';
-import type { Level } from '../protocol/notification.ts';
 import type { TodoItem } from '../protocol/todo.ts';
 import type { ToolState } from '../protocol/transcript.ts';
 import { t } from './l10n.ts';
@@ -56,13 +55,6 @@ export const strings = {
     not_run: t('Not run'),
     interrupted: t('Interrupted'),
   } satisfies Record<ToolState, string>,
-
-  levels: {
-    info: t('Information'),
-    warning: t('Warning'),
-    error: t('Error'),
-    critical: t('Critical'),
-  } satisfies Record<Level, string>,
 
   verbs: {
     read: t('Read'),

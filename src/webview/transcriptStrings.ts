@@ -23,7 +23,6 @@ export const transcriptStrings = {
     return seconds < 60 ? t('{0} s', seconds) : t('{0} min {1} s', Math.floor(seconds / 60), seconds % 60);
   },
   question: t('Question'),
-  notRun: t('Not run'),
   openDiff: t('Open diff'),
 
   edit: t('Edit and resend'),

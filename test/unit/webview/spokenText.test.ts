@@ -1,6 +1,6 @@
 // What a screen reader hears of a Markdown text.
 import { expect, test } from 'vitest';
-import { spokenText } from '../../../src/webview/spokenText.ts';
+import { spokenText } from '../../../src/webview/render/markdown/spokenText.ts';
 
 test.each([
   ['**1 of 3.** I read `README.md`.', '1 of 3. I read README.md.'],
