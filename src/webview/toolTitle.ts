@@ -46,8 +46,8 @@ export function toolIcon(name: string): IconName {
 
 /** The name of a tool in words: the `order` of the MCP server `kitchen` is called `kitchen__order` by models. */
 export function toolName(name: string): string {
-  const parts = /^(.+?)__(.+)$/.exec(name);
-  return parts === null ? name : `${parts[1]}: ${parts[2]}`;
+  const end = name.indexOf('__', 1);
+  return end === -1 || end + 2 >= name.length ? name : `${name.slice(0, end)}: ${name.slice(end + 2)}`;
 }
 
 export function toolTitle(name: string, values: Arguments): string {
