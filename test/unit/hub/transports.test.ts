@@ -313,7 +313,11 @@ test.each([{ id: 1 }, {}])('nothing is read while 256 requests (%j) are under wa
       isBlocked: () => false,
       ...{ pause: call('pause'), resume: call('resume'), end: call('end'), destroy: call('destroy') },
     },
-    { handle: () => new Promise<void>((resolve) => stored.push(resolve)), report: call('report'), onGone: call('gone') },
+    {
+      handle: () => new Promise<void>((resolve) => stored.push(resolve)),
+      report: call('report'),
+      onGone: call('gone'),
+    },
   );
   const frame = JSON.stringify({ jsonrpc: '2.0', method: 'message.send', ...id });
   for (let sent = 0; sent < 255; sent++) connection.receive(frame);
