@@ -9,6 +9,7 @@ import { type HostMessageOf } from '../protocol/plugin.ts';
 import { readSettings, type Settings } from '../protocol/settings.ts';
 import { type WebChatOptions, webChatOptionsSchema } from '../protocol/webChat.ts';
 import { fromPageSchema } from '../protocol/webview.ts';
+import { type AccessRules } from './access.ts';
 import { Conversations } from './conversations.ts';
 import { type PluginEvent } from './followedConversation.ts';
 import { createPageFiles } from './pageFiles.ts';
@@ -29,6 +30,7 @@ export class WebChat {
   /** The least recently connected first. */
   readonly #pages = new Map<string, { readonly session: PageSession; leaving?: Disposable }>();
   #settings: Settings;
+  #reading: Promise<void> | undefined;
 
   constructor(client: Client, init: HostMessageOf<'init'>) {
     this.#client = client;
@@ -36,7 +38,8 @@ export class WebChat {
     this.#settings = readConfig(init.config);
     this.#conversations = new Conversations({ client, changed: () => this.#changed() });
     this.#server = new WebServer({
-      rules: this.#options,
+      rules: new Rules(this.#options, () => this.#settings),
+      refreshRules: () => this.#readSettings(),
       file: createPageFiles(this.#options),
       openStream: (request, sink) => this.#openStream(request, sink),
       receive: (page, message) => this.#receive(page, message),
@@ -53,7 +56,7 @@ export class WebChat {
 
   event(event: PluginEvent): void {
     this.#conversations.receive(event);
-    if (event.data.type === 'turn_started' || event.data.type === 'notification_queued') this.#readSettings();
+    if (event.data.type === 'turn_started' || event.data.type === 'notification_queued') void this.#readSettings();
   }
 
   error(error: HostMessageOf<'error'>): void {
@@ -77,7 +80,7 @@ export class WebChat {
     this.#pages.delete(page);
     this.#pages.set(page, { session });
     this.#dropOldest();
-    this.#readSettings();
+    void this.#readSettings();
     let isOpen = true;
     let connected: Disposable | undefined;
     const connect = () => {
@@ -139,15 +142,36 @@ export class WebChat {
     for (const { session } of this.#pages.values()) session.refresh();
   }
 
-  /** Settings have no event. */
-  #readSettings(): void {
-    this.#client.request('read_config', {}).then(
-      ({ data }) => {
-        this.#settings = readConfig(data as Readonly<Record<string, unknown>>);
-        this.#changed();
-      },
-      (error: unknown) => this.#client.log('warn', describeError(error)),
-    );
+  /** Settings have no event. Never rejects. */
+  #readSettings(): Promise<void> {
+    this.#reading ??= this.#client
+      .request('read_config', {})
+      .then(
+        ({ data }) => {
+          this.#settings = readConfig(data as Readonly<Record<string, unknown>>);
+          this.#changed();
+        },
+        (error: unknown) => this.#client.log('warn', describeError(error)),
+      )
+      .finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+}
+
+/** Hosts that the extension has named, and those of the settings as they are now. */
+class Rules implements AccessRules {
+  readonly token: string;
+  readonly #named: readonly string[];
+  readonly #settings: () => Settings;
+
+  constructor({ token, hosts }: WebChatOptions, settings: () => Settings) {
+    this.token = token;
+    this.#named = hosts;
+    this.#settings = settings;
+  }
+
+  get hosts(): readonly string[] {
+    return [...this.#named, ...this.#settings()['webChat.allowedHosts']];
   }
 }
 

@@ -1,8 +1,16 @@
 // The HTTP server of the web chat on 127.0.0.1: the page and its files, one stream of lines to each page, and its messages.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { type Disposable } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
-import { type AccessRules, refusePlace, refuseToken } from './access.ts';
+import { keyedHash } from '../node/keyedHash.ts';
+import { WEB_CHAT_PROBE } from '../protocol/webChat.ts';
+import { type AccessRules, type Refusal, refusePlace, refuseToken, type Wanted } from './access.ts';
 import { type PageFile } from './pageFiles.ts';
 
 /** A message may contain a text of 1,000,000 characters. */
@@ -30,6 +38,8 @@ export interface StreamRequest {
 
 export interface WebServerDeps {
   readonly rules: AccessRules;
+  /** The user may have allowed the host meanwhile. Resolves once `rules` has it. */
+  refreshRules(): Promise<void>;
   file(path: string): Promise<PageFile | undefined>;
   /** The disposable is disposed when the page is gone. */
   openStream(request: StreamRequest, sink: LineSink): Disposable;
@@ -104,11 +114,14 @@ export class WebServer {
     // With two slashes it would name another host.
     if (url?.host !== '127.0.0.1') return refuse(response, 404, 'There is no such file.');
     const path = url.pathname === '/' ? 'index.html' : url.pathname.slice(1);
-    const refusal = refusePlace(request.headers, path === 'index.html' ? 'page' : 'part', rules);
+    // Also of a refused host: the window that asks must know that its address leads here.
+    if (path === WEB_CHAT_PROBE) response.setHeader('x-earshot', proof(url, rules));
+    const refusal = await this.#refusePlace(request.headers, path === 'index.html' ? 'page' : 'part');
     if (refusal !== undefined) return refuse(response, refusal.status, refusal.reason);
     const isApi = path === 'stream' || path === 'messages';
     const method = path === 'messages' ? 'POST' : 'GET';
     if (request.method !== method) return refuse(response, 405, `Only ${method} is allowed here.`, { allow: method });
+    if (path === WEB_CHAT_PROBE) return void response.writeHead(204, HEADERS).end();
     if (!isApi) return this.#sendFile(path, response);
     const wrongToken = refuseToken(request.headers.authorization, rules);
     if (wrongToken !== undefined) return refuse(response, wrongToken.status, wrongToken.reason);
@@ -120,6 +133,13 @@ export class WebServer {
       (name) => url.searchParams.get(name) ?? '',
     );
     this.#openStream({ page, previous, since: Number.isSafeInteger(since) ? since : 0, conversation }, response);
+  }
+
+  async #refusePlace(...place: [headers: IncomingHttpHeaders, wanted: Wanted]): Promise<Refusal | undefined> {
+    const { rules } = this.#deps;
+    if (refusePlace(...place, rules) === undefined) return undefined;
+    await this.#deps.refreshRules();
+    return refusePlace(...place, rules);
   }
 
   async #sendFile(path: string, response: ServerResponse): Promise<void> {
@@ -164,6 +184,10 @@ export class WebServer {
     if (reason !== undefined) return refuse(response, 400, reason);
     response.writeHead(204, HEADERS).end();
   }
+}
+
+function proof(url: URL, { token }: AccessRules): string {
+  return keyedHash(token, (url.searchParams.get('text') ?? '').slice(0, 100));
 }
 
 async function readBody(request: IncomingMessage): Promise<string | undefined> {

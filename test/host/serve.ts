@@ -17,6 +17,8 @@ import { setUp } from './setup.mjs';
 const host = '127.0.0.1';
 const startWithinMilliseconds = 60_000;
 const keptOutputLines = 400;
+/** Without it VS Code names addresses that only the front end of code-server serves. The browser is on this machine. */
+const forwarding = { VSCODE_PROXY_URI: 'http://localhost:{{port}}/' };
 
 export interface VscodeServerOptions {
   /** Holds the server's state, its log (server.log) and its own home folder. */
@@ -70,7 +72,7 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
     .concat(options.workspaceTrust === true ? [] : '--disable-workspace-trust');
   const { child, end } = spawnNode(node, [join(vscode, 'out', 'server-main.js'), ...flags], {
     cwd: home,
-    env: serverEnvironment(process.env, { home, runtimeFolder, node }, options.env),
+    env: serverEnvironment(process.env, { home, runtimeFolder, node }, { ...forwarding, ...options.env }),
     output: 'pipe',
   });
 

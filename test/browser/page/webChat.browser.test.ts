@@ -9,6 +9,7 @@ import { findViolations } from '../../support/accessibility.ts';
 import { atTestEnd, endAll } from '../../support/endings.ts';
 import { TcpProxy } from '../../support/nats/tcpProxy.ts';
 import { isFull } from '../../support/runs.ts';
+import { startPathProxy } from '../../support/webchat/pathProxy.ts';
 import { createWebChatWorld, TOKEN } from '../../support/webchat/webChatWorld.ts';
 
 const pictures = resolve(import.meta.dirname, '../../../.build/screenshots/web');
@@ -78,7 +79,9 @@ test('a whole turn: streaming, an approval, a question, a notification as a chip
   await say(page, 'Make tea.');
   await page.getByRole('button', { name: 'Approve' }).waitFor();
   await picture(page, 'approval');
-  const second = await openPage(`${world.origin}/#${TOKEN}`, 1200);
+  // As code-server forwards ports: under a path of another host.
+  const proxy = await startPathProxy();
+  const second = await openPage(`${proxy.address(world.port, 'localhost')}#${TOKEN}`, 1200);
   await second.getByRole('button', { name: 'Conversations' }).click();
   await second.getByRole('button', { name: /Make tea/ }).click();
   await second.getByRole('button', { name: 'Approve' }).click();
