@@ -68,7 +68,8 @@ export class WebChatController {
     const { reach } = await this.#probe(external);
     // Only in a browser does the extension host run where the address is served.
     const isMissing = reach === 'missing' && vscode.env.uiKind === vscode.UIKind.Web;
-    if (!isMissing) await vscode.env.openExternal(this.#link(external));
+    // VS Code itself makes an external address of it.
+    if (!isMissing) await vscode.env.openExternal(this.#link(local));
     const [text, ...links] = isMissing
       ? [missingText(external, local), copying(vscode.l10n.t('Copy Link'), local)]
       : [

@@ -6,10 +6,10 @@ import { type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../host/browser.ts';
 import { findViolations } from '../../support/accessibility.ts';
+import { startPathProxy } from '../../host/pathProxy.ts';
 import { atTestEnd, endAll } from '../../support/endings.ts';
 import { TcpProxy } from '../../support/nats/tcpProxy.ts';
 import { isFull } from '../../support/runs.ts';
-import { startPathProxy } from '../../support/webchat/pathProxy.ts';
 import { createWebChatWorld, TOKEN } from '../../support/webchat/webChatWorld.ts';
 
 const pictures = resolve(import.meta.dirname, '../../../.build/screenshots/web');
@@ -81,6 +81,7 @@ test('a whole turn: streaming, an approval, a question, a notification as a chip
   await picture(page, 'approval');
   // As code-server forwards ports: under a path of another host.
   const proxy = await startPathProxy();
+  atTestEnd(() => proxy.close());
   const second = await openPage(`${proxy.address(world.port, 'localhost')}#${TOKEN}`, 1200);
   await second.getByRole('button', { name: 'Conversations' }).click();
   await second.getByRole('button', { name: /Make tea/ }).click();

@@ -6,9 +6,9 @@ import { expect, test } from 'vitest';
 import { probeWebChat } from '../../../src/vscode/plugins/webChatAddress.ts';
 import { createPageFiles } from '../../../src/webchat/pageFiles.ts';
 import { WebServer } from '../../../src/webchat/webServer.ts';
+import { startPathProxy } from '../../host/pathProxy.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { sendRaw } from '../../support/webchat/rawRequest.ts';
-import { startPathProxy } from '../../support/webchat/pathProxy.ts';
 import { freePort, TOKEN } from '../../support/webchat/webChatWorld.ts';
 
 interface Served {
@@ -41,6 +41,7 @@ async function serve(): Promise<Served> {
 test('an address that leads to this web chat is told from one that leads elsewhere', async () => {
   const { port } = await serve();
   const proxy = await startPathProxy();
+  atTestEnd(() => proxy.close());
   const reach = async (address: string, token = TOKEN) => (await probeWebChat(address, token)).reach;
   expect(await reach(`http://127.0.0.1:${port}/`)).toBe('reached');
   expect(await reach(proxy.address(port))).toBe('reached');
@@ -62,6 +63,7 @@ test('a proxy that wants a sign-in first may still lead there for a browser', as
 test('under a path of a proxy with its own host and origin everything works once the user allows that host, without a restart', async () => {
   const { port, settings } = await serve();
   const proxy = await startPathProxy();
+  atTestEnd(() => proxy.close());
   const host = `code.example.test:${proxy.port}`;
   const at = (path: string, headers: Readonly<Record<string, string>> = {}, post?: string) =>
     sendRaw(
