@@ -1,18 +1,35 @@
 // What plugins need of the window they are connected to.
 import { type Clock } from '../base/clock.ts';
+import { type Result } from '../base/errors.ts';
 import { type Earshot } from '../core/earshot.ts';
 import { type Frontends } from '../core/frontend/frontends.ts';
 import { type KeepAlive } from '../core/keepAlive.ts';
 import { type Library } from '../core/library.ts';
-import { type Ids, type Logger } from '../core/ports/ports.ts';
-import { type Lock, type Store, type Views } from '../core/ports/storage.ts';
+import { type Ids, type Logger, type Model } from '../core/ports/ports.ts';
+import { type Lock, type Snapshots, type Store, type Views } from '../core/ports/storage.ts';
 import { type Handles } from '../core/tools/handles.ts';
+import { type Trigger } from '../protocol/page/completionsView.ts';
+import { type OfferedCompletion, type OfferedModel } from '../protocol/plugin.ts';
 import { type Settings } from '../protocol/settings.ts';
+
+/** What the user can choose in this window. */
+export interface WindowControls {
+  model(): Pick<Model, 'label' | 'detail' | 'contextWindow'>;
+  /** Asks the endpoints that the user has configured, and those of this machine. */
+  models(): Promise<readonly OfferedModel[]>;
+  /** Fails if the model was not in the last list. */
+  chooseModel(id: string): Promise<Result<void>>;
+  set<N extends 'mode' | 'approvals.mode'>(name: N, value: Settings[N]): Promise<void>;
+  /** The best first. */
+  complete(trigger: Trigger, query: string): Promise<readonly OfferedCompletion[]>;
+}
 
 export interface PluginPorts {
   readonly earshot: Earshot;
-  readonly library: Pick<Library, 'rename' | 'remove' | 'forkBefore'>;
-  readonly handles: Pick<Handles, 'moveToBackground' | 'byRun'>;
+  readonly library: Pick<Library, 'rename' | 'remove' | 'fork' | 'forkBefore'>;
+  readonly handles: Pick<Handles, 'moveToBackground' | 'byRun' | 'list'>;
+  readonly snapshots: Pick<Snapshots, 'put' | 'get'>;
+  readonly controls: WindowControls;
   readonly keepAlive: Pick<KeepAlive, 'hold'>;
   readonly frontends: Frontends;
   readonly store: Store;

@@ -141,6 +141,8 @@ export function compose(
     storage,
     tree: pluginsTree,
     model,
+    completions: completing.completions,
+    offeredModels: models.offered,
     listener: windowListener,
   });
   return {

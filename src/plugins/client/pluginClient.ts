@@ -22,6 +22,15 @@ interface Replies {
   readonly withdraw_queued: HostMessageOf<'done'>;
   readonly move_to_background: HostMessageOf<'done'>;
   readonly stop_command: HostMessageOf<'done'>;
+  readonly list_commands: HostMessageOf<'commands'>;
+  readonly rename_conversation: HostMessageOf<'done'>;
+  readonly fork_conversation: HostMessageOf<'forked'>;
+  readonly delete_conversation: HostMessageOf<'done'>;
+  readonly store_image: HostMessageOf<'image'>;
+  readonly read_media: HostMessageOf<'media'>;
+  readonly complete: HostMessageOf<'completions'>;
+  readonly list_models: HostMessageOf<'models'>;
+  readonly choose: HostMessageOf<'done'>;
   readonly deliver_now: HostMessageOf<'done'>;
   readonly dismiss: HostMessageOf<'done'>;
   readonly notify: HostMessageOf<'done'>;

@@ -9,10 +9,14 @@ import { isAlive } from '../../node/kernelLock.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
 import { type WindowListener } from '../../plugins/host/windowListener.ts';
+import { type WindowControls } from '../../plugins/pluginPorts.ts';
 import { type CommandHandlers } from '../commands.ts';
+import { type Completions } from '../completions/completions.ts';
 import { COMMANDS } from '../ids.ts';
+import { type OfferedModels } from '../models/offeredModels.ts';
 import { type PluginsController } from '../plugins/pluginsController.ts';
 import { type PluginRows, type PluginsTree } from '../plugins/pluginsTree.ts';
+import { updateSetting } from '../settings.ts';
 import { type composeStorage } from './storage.ts';
 import { type Window } from './window.ts';
 
@@ -24,12 +28,14 @@ interface PluginParts {
   readonly storage: ReturnType<typeof composeStorage>;
   readonly tree: Pick<PluginsTree, 'follow'>;
   model(): Model;
+  readonly completions: Pick<Completions, 'listPortable'>;
+  offeredModels(): Promise<OfferedModels>;
   readonly listener: Promise<WindowListener | undefined>;
 }
 
 export function composePlugins({ context, logger, settings, held, report }: Window, parts: PluginParts) {
   const { earshot, frontends, keepAlive, handles, tree, model, listener } = parts;
-  const { store, lock, views } = parts.storage;
+  const { store, lock, views, snapshots } = parts.storage;
   const base = { clock: realClock, ids: realIds, logger };
   let loading: Promise<PluginsController> | undefined;
   let closed = false;
@@ -37,7 +43,7 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
     loading ??= import('../plugins/pluginsController.ts').then(({ PluginsController: Controller }) => {
       const library = new Library({ ...base, store, lock }, earshot);
       const ports = { ...base, earshot, library, keepAlive, handles, frontends, store, lock, views, isAlive };
-      const given = { ...ports, settings: () => settings.current };
+      const given = { ...ports, snapshots, controls: windowControls(parts), settings: () => settings.current };
       const controller = held.add(new Controller({ context, listener, ports: given, model }));
       tree.follow(controller);
       return controller;
@@ -66,5 +72,15 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
       closed = true;
       await (await loading)?.close();
     },
+  };
+}
+
+function windowControls({ model, completions, offeredModels }: PluginParts): WindowControls {
+  return {
+    model,
+    models: async () => (await offeredModels()).list(),
+    chooseModel: async (id) => (await offeredModels()).choose(id),
+    set: updateSetting,
+    complete: (trigger, query) => completions.listPortable(trigger, query),
   };
 }
