@@ -1,4 +1,4 @@
-// All MCP servers of a window: follows the configuration, offers their tools, and tells the producer what happens to them.
+// All MCP servers of a window: follows the configuration, offers their tools, and notifies the producer of what happens to them.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { type McpChange, type McpServerView, type McpSource } from '../core/ports/mcp.ts';

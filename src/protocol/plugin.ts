@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { levelSchema } from './notification.ts';
 import { TRIGGERS } from './page/completionsView.ts';
 import { APPROVAL_MODES, MODES } from './page/controlsView.ts';
+import { commandSchema, completionSchema, modelSchema, offeredModelSchema } from './pluginWindow.ts';
 
 /** The version of the protocol that this host speaks. */
 export const PLUGIN_PROTOCOL = 1;
@@ -43,6 +44,8 @@ export const requestSchemas = {
   }),
   exit: z.object({ type: z.literal('exit'), code: z.int().default(0), reason: z.string().optional() }),
   list_conversations: z.object({ type: z.literal('list_conversations'), id }),
+  /** A new conversation with nothing in it. */
+  create: z.object({ type: z.literal('create'), title: z.string().optional(), id }),
   read_events: z.object({ type: z.literal('read_events'), conversation, id }),
   read_config: z.object({ type: z.literal('read_config'), path: z.string().optional(), id }),
   print: z.object({
@@ -74,6 +77,8 @@ export const requestSchemas = {
       type: z.literal('respond'),
       sub_id: z.string(),
       respond: z.literal('tool_approval'),
+      /** Needed where calls of several conversations have the same id. */
+      conversation: conversation.optional(),
       tool_call_id: z.string(),
       action: z.enum(['approve', 'reject', 'modify']),
       arguments: z.record(z.string(), z.unknown()).optional(),
@@ -196,37 +201,6 @@ const conversationSummary = z.strictObject({
   events_count: z.int().min(0),
 });
 
-/** A background command, named by the call that started it. */
-const commandSchema = z.strictObject({
-  tool_call_id: z.string(),
-  name: z.string(),
-  command: z.string(),
-  state: z.enum(['running', 'waiting', 'stopped', 'failed']),
-  /** For people: `ended with exit code 1 after 12 s`. */
-  detail: z.string(),
-  /** Its last lines. */
-  output: z.string(),
-});
-
-const completionSchema = z.strictObject({
-  /** A file's path; of the trigger `/` a name. */
-  name: z.string(),
-  label: z.string(),
-  detail: z.string(),
-  /** Replaces what was typed; absent: a file that can be attached. */
-  insert: z.string().optional(),
-});
-
-const modelSchema = z.strictObject({ label: z.string(), detail: z.string(), context_window: z.number() });
-const offeredModelSchema = z.strictObject({
-  id: z.string(),
-  label: z.string(),
-  detail: z.string(),
-  current: z.boolean(),
-});
-export type OfferedModel = z.infer<typeof offeredModelSchema>;
-export type OfferedCompletion = z.infer<typeof completionSchema>;
-
 /** Pieces of an answer: `index` numbers its parts (reasoning, message), `offset` is the UTF-16 length of the part before it. */
 const partialSchema = z.strictObject({ response: z.string(), index: z.int().min(0), offset: z.int().min(0) });
 
@@ -291,6 +265,40 @@ export const hostMessageSchema = z.discriminatedUnion('type', [
 ]);
 export type HostMessage = z.infer<typeof hostMessageSchema>;
 export type HostMessageOf<T extends HostMessage['type']> = Extract<HostMessage, { type: T }>;
+
+/** The replies to requests that have one. */
+export interface HostReplies {
+  readonly list_conversations: HostMessageOf<'conversations'>;
+  readonly create: HostMessageOf<'created'>;
+  readonly read_events: HostMessageOf<'events'>;
+  readonly read_config: HostMessageOf<'config'>;
+  readonly subscribe: HostMessageOf<'subscribed'>;
+  readonly unsubscribe: HostMessageOf<'unsubscribed'>;
+  readonly respond: HostMessageOf<'done'>;
+  readonly query: HostMessageOf<'query_started'>;
+  readonly retry: HostMessageOf<'query_started'>;
+  readonly interrupt: HostMessageOf<'done'>;
+  readonly cancel_query: HostMessageOf<'done'>;
+  readonly withdraw_queued: HostMessageOf<'done'>;
+  readonly move_to_background: HostMessageOf<'done'>;
+  readonly stop_command: HostMessageOf<'done'>;
+  readonly list_commands: HostMessageOf<'commands'>;
+  readonly rename_conversation: HostMessageOf<'done'>;
+  readonly fork_conversation: HostMessageOf<'forked'>;
+  readonly delete_conversation: HostMessageOf<'done'>;
+  readonly store_image: HostMessageOf<'image'>;
+  readonly read_media: HostMessageOf<'media'>;
+  readonly complete: HostMessageOf<'completions'>;
+  readonly list_models: HostMessageOf<'models'>;
+  readonly choose: HostMessageOf<'done'>;
+  readonly deliver_now: HostMessageOf<'done'>;
+  readonly dismiss: HostMessageOf<'done'>;
+  readonly notify: HostMessageOf<'done'>;
+}
+
+/** What a request has besides its type and its id. */
+export type RequestFields<T extends RequestType> =
+  RequestOf<T> extends infer R ? (R extends unknown ? Omit<R, 'type' | 'id'> : never) : never;
 
 /** An open question was answered, by anybody; without `action` and `answer` it was cancelled. */
 export interface ResolvedData {

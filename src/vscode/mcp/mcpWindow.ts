@@ -33,8 +33,8 @@ export class McpWindow implements Disposable {
   readonly #deps: McpWindowDeps;
   readonly #held = new DisposableStore();
   readonly #approvals: ServerApprovals;
-  /** Servers that the user wants to sign in to now. */
-  readonly #signingIn = new Set<string>();
+  /** Servers that the user wants to sign in to now, with what receives the browser. */
+  readonly #signingIn = new Map<string, DisposableStore>();
   readonly #offered = new Set<string>();
 
   constructor(deps: McpWindowDeps) {
@@ -66,7 +66,9 @@ export class McpWindow implements Disposable {
   }
 
   async signIn(server: McpServer): Promise<void> {
-    this.#signingIn.add(server.name);
+    if (this.#signingIn.has(server.name)) return;
+    const receiving = this.#held.add(new DisposableStore());
+    this.#signingIn.set(server.name, receiving);
     try {
       await vscode.window.withProgress(
         {
@@ -77,6 +79,7 @@ export class McpWindow implements Disposable {
       );
     } finally {
       this.#signingIn.delete(server.name);
+      this.#held.release(receiving);
     }
   }
 
@@ -124,8 +127,16 @@ export class McpWindow implements Disposable {
         setting: (name) => settingText(name),
       }),
       approve: (server, proof, changed, signal) => this.#approvals.ask(server, proof, changed, signal),
-      signIn: (server) =>
-        createSignIn(log.hiding(serverSecrets(secrets, server)), () => this.#signingIn.has(server.name), report),
+      signIn: async (server) => {
+        const receiving = this.#signingIn.get(server.name);
+        const made = await createSignIn(
+          log.hiding(serverSecrets(secrets, server)),
+          () => receiving !== undefined,
+          report,
+        );
+        receiving?.add(made);
+        return made;
+      },
       openExternal: async (url) => vscode.env.openExternal(vscode.Uri.parse(url, true)),
       log: (server, line) => log.write(server, line),
     };

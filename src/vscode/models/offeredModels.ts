@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { findLocalEndpoints, listModels } from '../../models/endpoints.ts';
 import { endpointLabel } from '../../models/profile.ts';
-import { type OfferedModel } from '../../protocol/plugin.ts';
+import { type OfferedModel } from '../../protocol/pluginWindow.ts';
 import { listLanguageModels, type ModelCommandDeps, saveModel } from './modelCommands.ts';
 import { languageModelName } from './languageModels.ts';
 
