@@ -178,6 +178,14 @@ test('every primitive type and enum of the protocol is a field of the form; acce
   expect(asked).toEqual([]);
 });
 
+test('a server that asks 200 questions in a call gets 20 answers', async () => {
+  const walk = await beginMcpWalk({ s: servers.scripted({ tools: [{ name: 'flood' }] }) }, [call('s__flood'), done]);
+  walk.headless.frontend.answerQuestion = async () => ({ answer: '{"tea":"Oolong"}', by: 'user' });
+  await walk.go();
+  expect(walk.headless.frontend.questions).toHaveLength(20);
+  expect(walk.results()).toEqual(['{"decline":180,"accept":20}']);
+});
+
 test('a page is opened only if it is on the web and the user chose to', async () => {
   const opened: string[] = [];
   const open = async (url: string) => {
