@@ -56,7 +56,7 @@ export class WebChat {
 
   event(event: PluginEvent): void {
     this.#conversations.receive(event);
-    if (event.data.type === 'turn_started' || event.data.type === 'notification_queued') void this.#readSettings();
+    if (event.data.type === 'turn_started' || event.data.type === 'notification_queued') this.#refreshSettings();
   }
 
   error(error: HostMessageOf<'error'>): void {
@@ -80,7 +80,7 @@ export class WebChat {
     this.#pages.delete(page);
     this.#pages.set(page, { session });
     this.#dropOldest();
-    void this.#readSettings();
+    this.#refreshSettings();
     let isOpen = true;
     let connected: Disposable | undefined;
     const connect = () => {
@@ -140,6 +140,10 @@ export class WebChat {
 
   #changed(): void {
     for (const { session } of this.#pages.values()) session.refresh();
+  }
+
+  #refreshSettings(): void {
+    this.#readSettings().catch((error: unknown) => this.#client.log('error', describeError(error)));
   }
 
   /** Settings have no event. Never rejects. */

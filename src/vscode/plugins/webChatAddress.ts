@@ -11,7 +11,7 @@ const ANSWERS_WITHIN = 3000;
  * `refused`: the web chat does not accept the host of the address. `missing`: something else answers there that has no such
  * page. `unknown`: a browser may come further than this process, which is not signed in and may be on another machine.
  */
-export type Reach = 'reached' | 'refused' | 'missing' | 'unknown';
+type Reach = 'reached' | 'refused' | 'missing' | 'unknown';
 
 export interface Probed {
   readonly reach: Reach;
