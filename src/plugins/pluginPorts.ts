@@ -1,6 +1,5 @@
 // What plugins need of the window they are connected to.
 import { type Clock } from '../base/clock.ts';
-import { type Result } from '../base/errors.ts';
 import { type Earshot } from '../core/earshot.ts';
 import { type Frontends } from '../core/frontend/frontends.ts';
 import { type KeepAlive } from '../core/keepAlive.ts';
@@ -17,8 +16,8 @@ export interface WindowControls {
   model(): Pick<Model, 'label' | 'detail' | 'contextWindow'>;
   /** Asks the endpoints that the user has configured, and those of this machine. */
   models(): Promise<readonly OfferedModel[]>;
-  /** Fails if the model was not in the last list. */
-  chooseModel(id: string): Promise<Result<void>>;
+  /** False: the model was not in the last list. */
+  chooseModel(id: string): Promise<boolean>;
   set<N extends 'mode' | 'approvals.mode'>(name: N, value: Settings[N]): Promise<void>;
   /** The best first. */
   complete(trigger: Trigger, query: string): Promise<readonly OfferedCompletion[]>;

@@ -19,8 +19,8 @@ export async function choose(
   { model, mode, approvals }: RequestOf<'choose'>,
 ): Promise<Answer> {
   if (model !== undefined) {
-    const chosen = await controls.chooseModel(model);
-    if (!chosen.ok) return chosen;
+    const isChosen = await controls.chooseModel(model);
+    if (!isChosen) return refuse('model: there is no such model. List the models again.');
   }
   if (mode !== undefined) await controls.set('mode', mode);
   if (approvals !== undefined) await controls.set('approvals.mode', approvals);

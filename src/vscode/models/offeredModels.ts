@@ -1,6 +1,5 @@
 // The models that front ends outside the editor offer: the Guide, those of VS Code, of this machine and of the configured endpoint.
 import * as vscode from 'vscode';
-import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { findLocalEndpoints, listModels } from '../../models/endpoints.ts';
 import { endpointLabel } from '../../models/profile.ts';
 import { type OfferedModel } from '../../protocol/pluginWindow.ts';
@@ -57,11 +56,12 @@ export class OfferedModels {
     }));
   }
 
-  async choose(id: string): Promise<Result<void>> {
+  /** False: it was not in the last list. */
+  async choose(id: string): Promise<boolean> {
     const offer = this.#offers.get(id);
-    if (offer === undefined) return failed('not_found', 'There is no such model. List the models again.');
+    if (offer === undefined) return false;
     await saveModel(offer.baseUrl, offer.model);
-    return succeeded(undefined);
+    return true;
   }
 
   /** If it does not answer, the model of the settings alone. */

@@ -1,5 +1,4 @@
 // What a window lets plugins choose, without an editor: two models, modes, and the files of a small folder.
-import { failed, succeeded } from '../../../src/base/errors.ts';
 import { type WindowControls } from '../../../src/plugins/pluginPorts.ts';
 import { type Settings } from '../../../src/protocol/settings.ts';
 
@@ -17,9 +16,9 @@ export function testControls(chosen: ChosenControls): WindowControls {
     models: async () =>
       MODELS.map((name) => ({ id: name, label: name, detail: 'test', current: name === chosen.model })),
     chooseModel: async (id) => {
-      if (!MODELS.includes(id)) return failed('not_found', 'There is no such model. List the models again.');
+      if (!MODELS.includes(id)) return false;
       chosen.model = id;
-      return succeeded(undefined);
+      return true;
     },
     set: async (name, value) => {
       chosen.settings = { ...chosen.settings, [name]: value };
