@@ -30,12 +30,14 @@ export class WebChat {
   /** The least recently connected first. */
   readonly #pages = new Map<string, { readonly session: PageSession; leaving?: Disposable }>();
   #settings: Settings;
+  #model: WebChatOptions['model'];
   #reading: Promise<void> | undefined;
 
   constructor(client: Client, init: HostMessageOf<'init'>) {
     this.#client = client;
     this.#options = webChatOptionsSchema.parse(init.options);
     this.#settings = readConfig(init.config);
+    this.#model = this.#options.model;
     this.#conversations = new Conversations({ client, changed: () => this.#changed() });
     this.#server = new WebServer({
       rules: new Rules(this.#options, () => this.#settings),
@@ -75,11 +77,15 @@ export class WebChat {
 
   #openStream({ page, previous, since, conversation }: StreamRequest, sink: LineSink): Disposable {
     const known = this.#pages.get(page) ?? this.#adopt(previous);
+    if (known === undefined && !this.#hasRoom()) {
+      // It tries again, ever more slowly.
+      sink.end();
+      return { dispose: () => undefined };
+    }
     known?.leaving?.dispose();
     const session = known?.session ?? this.#newSession(this.#pages.get(previous)?.session.drafts);
     this.#pages.delete(page);
     this.#pages.set(page, { session });
-    this.#dropOldest();
     this.#refreshSettings();
     let isOpen = true;
     let connected: Disposable | undefined;
@@ -114,13 +120,19 @@ export class WebChat {
       conversations: this.#conversations,
       options: this.#options,
       settings: () => this.#settings,
+      model: () => this.#model,
+      chosen: () => this.#readSettings(),
       ulid: () => realIds.ulid(),
     });
   }
 
-  #dropOldest(): void {
-    const [oldest] = this.#pages.keys();
-    if (this.#pages.size > MOST_PAGES && oldest !== undefined) this.#drop(oldest);
+  /** Pages that nobody sees make room. Those that are open are never closed for others, which would come back at once. */
+  #hasRoom(): boolean {
+    if (this.#pages.size < MOST_PAGES) return true;
+    const [oldest] = [...this.#pages].find(([, { session }]) => !session.isConnected) ?? [];
+    if (oldest === undefined) return false;
+    this.#drop(oldest);
+    return true;
   }
 
   #drop(page: string): void {
@@ -146,13 +158,14 @@ export class WebChat {
     this.#readSettings().catch((error: unknown) => this.#client.log('error', describeError(error)));
   }
 
-  /** Settings have no event. Never rejects. */
+  /** Settings and the model have no event. Never rejects. */
   #readSettings(): Promise<void> {
-    this.#reading ??= this.#client
-      .request('read_config', {})
+    this.#reading ??= Promise.all([this.#client.request('read_config', {}), this.#client.request('list_models', {})])
       .then(
-        ({ data }) => {
+        ([{ data }, { current }]) => {
+          const { context_window: contextWindow, ...rest } = current;
           this.#settings = readConfig(data as Readonly<Record<string, unknown>>);
+          this.#model = { ...rest, contextWindow };
           this.#changed();
         },
         (error: unknown) => this.#client.log('warn', describeError(error)),

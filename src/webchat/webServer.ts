@@ -19,6 +19,9 @@ const LONGEST_BODY = 8 * 1024 * 1024;
 const MOST_WAITING = 16 * 1024 * 1024;
 /** Proxies close what is silent for long. */
 const BEAT_MILLISECONDS = 15_000;
+/** Whoever sends a request slowly holds a connection no longer than this. A stream is an answer and has no limit. */
+const SENT_WITHIN = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 5000 };
+const MOST_CONNECTIONS = 500;
 
 /** The lines to one page. */
 export interface LineSink {
@@ -54,6 +57,7 @@ const POLICY = [
   `style-src 'self'`,
   `img-src 'self' data:`,
   `connect-src 'self'`,
+  `worker-src 'none'`,
   `base-uri 'none'`,
   `form-action 'none'`,
   `frame-ancestors 'none'`,
@@ -77,13 +81,14 @@ export class WebServer {
 
   constructor(deps: WebServerDeps) {
     this.#deps = deps;
-    this.#server = createServer((request, response) => {
+    this.#server = createServer(SENT_WITHIN, (request, response) => {
       this.#answer(request, response).catch((error: unknown) => {
         deps.report(error);
         if (response.headersSent) response.destroy();
         else sendRefusal(response, 500, 'An error occurred.');
       });
     });
+    this.#server.maxConnections = MOST_CONNECTIONS;
     this.#beat = setInterval(() => {
       for (const response of this.#streams) response.write('\n');
     }, BEAT_MILLISECONDS);

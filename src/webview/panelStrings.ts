@@ -7,6 +7,8 @@ export const panelStrings = {
   moreActions: t('More Actions'),
 
   modelTitle: (label: string, detail: string) => t('Model: {0} · {1}. Choose another one.', label, detail),
+  models: t('Models'),
+  lookingForModels: t('Looking for models…'),
   mode: t('Mode'),
   modes: {
     agent: { label: t('Agent'), detail: t('All tools') },
