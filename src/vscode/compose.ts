@@ -141,6 +141,7 @@ export function compose(
     storage,
     tree: pluginsTree,
     model,
+    ...{ hub, chat },
     completions: completing.completions,
     offeredModels: models.offered,
     listener: windowListener,
