@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { LineSplitter } from '../../base/jsonLines.ts';
 import type { ListenerRequest } from '../../protocol/listener.ts';
 import type { HostMessage, HostMessageOf } from '../../protocol/plugin.ts';
-import { findWindows, type FoundWindow } from './windowSockets.ts';
+import { findSockets, type FoundWindow } from './windowSockets.ts';
 
 type WithoutType<T> = T extends unknown ? Omit<T, 'type' | 'id'> : never;
 type Fields<T extends ListenerRequest['type']> = WithoutType<Extract<ListenerRequest, { type: T }>>;
@@ -150,7 +150,7 @@ export async function attachListener(
   home?: string,
 ): Promise<ListenerClient | undefined> {
   let refused: ListenerRefused | undefined;
-  for (const window of await findWindows(folder, home)) {
+  for (const window of await findSockets(folder, home)) {
     const client = new ListenerClient(window, names);
     try {
       await client.attached;

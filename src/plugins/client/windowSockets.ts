@@ -1,4 +1,4 @@
-// Finds the windows that have a folder open, by their sockets (WIRE D): the folder itself, or the nearest one around it.
+// Finds the sockets of windows (WIRE D) that have a folder open, or else the nearest one around it. A socket may be left from a window that died.
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ export interface FoundWindow {
 }
 
 /** The one that was opened last first. Empty: no window has the folder or one around it. */
-export async function findWindows(folder: string, home = homedir()): Promise<readonly FoundWindow[]> {
+export async function findSockets(folder: string, home = homedir()): Promise<readonly FoundWindow[]> {
   let root = folder;
   for (let depth = 0; depth < MOST_FOLDERS; depth += 1) {
     const found = await windowsOf(root, home);
@@ -29,7 +29,8 @@ export async function findWindows(folder: string, home = homedir()): Promise<rea
   return [];
 }
 
-async function windowsOf(root: string, home: string): Promise<readonly FoundWindow[]> {
+/** Those of this folder, the one that was opened last first. */
+export async function windowsOf(root: string, home = homedir()): Promise<readonly FoundWindow[]> {
   try {
     const folder = await hubFolder(root, home);
     if (!(await isOwn(folder))) return [];

@@ -4,7 +4,7 @@ import { chmod, mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { hubFolder } from '../../../src/node/hubFolder.ts';
-import { findWindows } from '../../../src/plugins/client/windowSockets.ts';
+import { findSockets } from '../../../src/plugins/client/windowSockets.ts';
 import { listenPrivately } from '../../../src/node/privateSocket.ts';
 import { readHookInput } from '../../../src/plugins/hook/hookInput.ts';
 import { compileCache } from '../../support/compileCache.ts';
@@ -79,7 +79,7 @@ test('private files, files outside and links out of the workspace are not follow
 });
 
 async function findWindowsIn({ folder, home }: AgentPlace): Promise<readonly string[]> {
-  return (await findWindows(folder, home)).map(({ path }) => path);
+  return (await findSockets(folder, home)).map(({ path }) => path);
 }
 
 test('the user is asked once, nobody waits for the answer, and an untrusted workspace tells nothing', async () => {
