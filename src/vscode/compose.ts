@@ -139,6 +139,7 @@ export function compose(
     keepAlive: chatting.keepAlive,
     handles,
     storage,
+    workspace,
     tree: pluginsTree,
     model,
     ...{ hub, chat },

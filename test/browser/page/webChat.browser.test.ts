@@ -218,7 +218,9 @@ test.runIf(isFull)(
       .getByRole('button', { name: /Small picture/ })
       .first()
       .waitFor();
-    page.on('dialog', (dialog) => void dialog.accept());
+    page.on('dialog', (dialog) => {
+      dialog.accept().catch((error: unknown) => problems.push(String(error)));
+    });
     await page.getByRole('button', { name: /^Actions/ }).click();
     await page.getByRole('menuitem', { name: 'Delete…' }).click();
     await page.getByText('There are no conversations yet.').waitFor();
