@@ -40,7 +40,7 @@ export const HANDLED = [
   'failed',
 ] as const satisfies readonly FromPage['type'][];
 
-export type HandledType = (typeof HANDLED)[number];
+type HandledType = (typeof HANDLED)[number];
 
 /** A message without a handler does not compile. */
 export type PageHandlers = {
