@@ -8,7 +8,7 @@ import { type Ids, type Logger, type Model } from '../core/ports/ports.ts';
 import { type Lock, type Snapshots, type Store, type Views } from '../core/ports/storage.ts';
 import { type Handles } from '../core/tools/handles.ts';
 import { type Trigger } from '../protocol/page/completionsView.ts';
-import { type OfferedCompletion, type OfferedModel } from '../protocol/pluginWindow.ts';
+import { type OfferedCompletion, type OfferedModel } from '../protocol/page/windowView.ts';
 import { type Settings } from '../protocol/settings.ts';
 
 /** What the user can choose in this window. */

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { levelSchema } from './notification.ts';
 import { TRIGGERS } from './page/completionsView.ts';
 import { APPROVAL_MODES, MODES } from './page/controlsView.ts';
-import { commandSchema, completionSchema, modelSchema, offeredModelSchema } from './pluginWindow.ts';
+import { commandSchema, completionSchema, modelSchema, offeredModelSchema } from './page/windowView.ts';
 
 /** The version of the protocol that this host speaks. */
 export const PLUGIN_PROTOCOL = 1;

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import { type Disposable } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
-import { keyedHash } from '../node/keyedHash.ts';
+import { keyedHash } from '../plugins/keyedHash.ts';
 import { WEB_CHAT_PROBE } from '../protocol/webChat.ts';
 import { type AccessRules, type Refusal, refusePlace, refuseToken, type Wanted } from './access.ts';
 import { type PageFile } from './pageFiles.ts';

@@ -1,7 +1,7 @@
 // The open list of sources behind the `@` and `/` pickers: each offers entries and acts on the one that was chosen.
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type CompletionsMessage, type CompletionView, type Trigger } from '../../protocol/page/completionsView.ts';
-import { type OfferedCompletion } from '../../protocol/pluginWindow.ts';
+import { type OfferedCompletion } from '../../protocol/page/windowView.ts';
 
 const MOST_SHOWN = 40;
 

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { findLocalEndpoints, listModels } from '../../models/endpoints.ts';
 import { endpointLabel } from '../../models/profile.ts';
-import { type OfferedModel } from '../../protocol/pluginWindow.ts';
+import { type OfferedModel } from '../../protocol/page/windowView.ts';
 import { listLanguageModels, type ModelCommandDeps, saveModel } from './modelCommands.ts';
 import { languageModelName } from './languageModels.ts';
 

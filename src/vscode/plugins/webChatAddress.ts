@@ -1,7 +1,7 @@
 // Finds out whether an address leads to the web chat of this window.
 import { randomBytes } from 'node:crypto';
 import { describeError } from '../../base/errors.ts';
-import { keyedHash } from '../../node/keyedHash.ts';
+import { keyedHash } from '../../plugins/keyedHash.ts';
 import { WEB_CHAT_PROBE } from '../../protocol/webChat.ts';
 
 /** Proxies answer fast, or a browser would not wait either. */
