@@ -211,7 +211,7 @@ test('earlier items page in, Alt+Up and Alt+Down jump between messages, an answe
     page.evaluate(() => {
       const top = document.querySelector('.scroller')?.getBoundingClientRect().top ?? 0;
       const all = [...document.querySelectorAll('.item-request')];
-      return all.find((one) => Math.abs(one.getBoundingClientRect().top - top) < 4)?.textContent?.match(/\d+/)?.[0];
+      return all.find((one) => Math.abs(one.getBoundingClientRect().top - top) < 4)?.textContent.match(/\d+/)?.[0];
     });
   await page.getByRole('textbox', { name: 'Message to Earshot' }).press('Alt+ArrowUp');
   await expect.poll(atTop).toBeDefined();
