@@ -105,10 +105,7 @@ async function usesWebChat(message: string, page: Page): Promise<void> {
   const web = await opened;
   await web.getByRole('button', { name: 'Conversations' }).click();
   // The newest: conversations of other tests have the same title.
-  await web
-    .getByRole('button', { name: /A title/ })
-    .first()
-    .click();
+  await web.locator('.conversation-open', { hasText: 'A title' }).first().click();
   await web.getByRole('log').getByText(message).waitFor();
   server.script({ text: ['Also in the browser.'] });
   await web.getByRole('textbox', { name: 'Message' }).fill('From the browser.');
