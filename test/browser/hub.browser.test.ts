@@ -188,7 +188,6 @@ test.skipIf(isFull)(
     await usesWebChat('I am first.', workbench.page);
     const outside = await startHubMcp({ home: join(workbench.dataFolder, 'home'), folder: workbench.folder });
     await untilListed(outside, first);
-    await seesUnread(outside, workbench.page);
     const pipe = await startWork();
     await outside.call('send_message', { content: 'Which port?', to: [first] });
     await answerQuestion(pipe, 'claude-code');
@@ -222,6 +221,7 @@ test.runIf(isFull)(
     const second = await nameOf('I am second.');
     const outside = await startHubMcp({ home: join(workbench.dataFolder, 'home'), folder: workbench.folder });
     await untilListed(outside, first);
+    await seesUnread(outside, one);
 
     // The question of one model is in the other's next tool result.
     const pipe = await startWork();
