@@ -1,13 +1,14 @@
 // Prepares the start of a server: replaces variables, finds the program, and hashes what the user approves.
 import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { constants, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { failed, FailureError } from '../../base/errors.ts';
+import { printWholePath, printWords } from '../../base/printPath.ts';
 import { hashFile } from '../../node/fileHashes.ts';
 import { filesOf, findProgram } from '../../node/fingerprint.ts';
-import { type HttpServer, isStdio, type StdioServer } from '../../protocol/mcp.ts';
+import { type HttpServer, isStdio, type ServerInput, type StdioServer } from '../../protocol/mcp.ts';
 import { type ConfiguredServer } from './configuration.ts';
 import { replaceVariables, type VariableDeps } from './variables.ts';
 
@@ -137,12 +138,17 @@ async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<Http
 }
 
 /** What is shown and hashed for approval, and to remember what was learnt of a program. */
-export async function proveLaunch({ name, config, source }: ConfiguredServer, launch: Launch): Promise<LaunchProof> {
+export async function proveLaunch(
+  { name, config, source, inputs }: ConfiguredServer,
+  launch: Launch,
+): Promise<LaunchProof> {
+  // An input can run a command of the editor.
+  const asked = inputs.flatMap((input) => (input.type === 'command' ? [describeCommandInput(input)] : []));
   if (!isStdio(config) || launch.type !== 'stdio') {
-    const details =
-      'headers' in config ? Object.entries(config.headers ?? {}).map(([key, value]) => `${key}: ${value}`) : [];
-    const command = 'url' in config ? config.url : '';
-    return { command, details, files: [], hash: hashOf([name, source, config]) };
+    const headers = 'headers' in config ? Object.entries(config.headers ?? {}) : [];
+    const details = [...headers.map(([key, value]) => `${key}: ${value}`), ...asked].map(printWholePath);
+    const command = 'url' in config ? printWholePath(config.url) : '';
+    return { command, details, files: [], hash: hashOf([name, source, config, inputs]) };
   }
   // Variables of the environment can make a program run other code.
   const { program, args, folder, envFile = [] } = launch;
@@ -154,29 +160,43 @@ export async function proveLaunch({ name, config, source }: ConfiguredServer, la
     `in ${folder}`,
     ...environment,
     ...(config.envFile === undefined ? [] : [`environment from ${config.envFile}`]),
-  ];
-  const command = [config.command, ...(config.args ?? [])].map(quote).join(' ');
+    ...asked,
+  ].map(printWholePath);
+  const command = printWords([config.command, ...(config.args ?? [])]);
   return {
     command,
     details,
     files,
-    hash: hashOf([name, source, config, program, args, folder, files]),
+    hash: hashOf([name, source, config, inputs, program, args, folder, files]),
   };
+}
+
+function describeCommandInput({ id, command, args }: Extract<ServerInput, { type: 'command' }>): string {
+  return `runs the editor’s command ${command}${args === undefined ? '' : ` ${JSON.stringify(args)}`} for the input ${id}`;
 }
 
 async function readEnvFile(path: string): Promise<Record<string, string>> {
   try {
-    const { size } = await stat(path);
-    if (size > MOST_ENV_FILE) refuse(`The file ${path} is too large for an envFile.`, 'Correct the configuration.');
-    return parseEnv(await readFile(path, 'utf8')) as Record<string, string>;
+    return parseEnv(await readRegularFile(path)) as Record<string, string>;
   } catch (error) {
     if (error instanceof FailureError) throw error;
     return refuse(`The envFile ${path} cannot be read.`, 'Correct the configuration.');
   }
 }
 
-function quote(word: string): string {
-  return /^[\w@%+=:,./${}-]+$/.test(word) ? word : JSON.stringify(word);
+/** A device or a pipe may never end, and a file may grow while it is read. */
+async function readRegularFile(path: string): Promise<string> {
+  // Without waiting for the other end of a pipe.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!(await file.stat()).isFile()) refuse(`The envFile ${path} is not a file.`, 'Correct the configuration.');
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(MOST_ENV_FILE + 1), 0, MOST_ENV_FILE + 1, 0);
+    if (bytesRead > MOST_ENV_FILE)
+      refuse(`The file ${path} is too large for an envFile.`, 'Correct the configuration.');
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 function hashOf(value: unknown): string {

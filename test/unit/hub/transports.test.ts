@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { Connection } from '../../../src/hub/connection.ts';
 import { type TestClient, type TestHub, unixClient, withHub } from '../../support/testHub.ts';
 
 /** The same session on both transports. */
@@ -168,6 +169,22 @@ test('a WebSocket needs the token and an allowed origin', () =>
     { allowedOrigins: ['https://ours.example'] },
   ));
 
+test.each(['//', '//[', 'http://['])('a request for %s, which is no address, is refused and ends nothing', (path) =>
+  withHub(async (hub) => {
+    const { port } = new URL(hub.address.web_socket);
+    const status = await new Promise((resolve, reject) => {
+      const headers = { connection: 'Upgrade', upgrade: 'websocket' };
+      const asked = request({ host: '127.0.0.1', port, path, headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      asked.on('error', reject).end();
+    });
+    expect(status).toBe(404);
+    expect(await (await hub.unix()).call('health')).toMatchObject({ status: 'ok' });
+  }),
+);
+
 test('the socket, the address and every other file are private', () =>
   withHub(async (hub) => {
     const author = await hub.agent('author');
@@ -284,6 +301,33 @@ test('batches of 10,000, deep JSON, large frames and floods are refused or bound
     expect(await bystander.call('health')).toMatchObject({ status: 'ok' });
     flood.close();
   }));
+
+test.each([{ id: 1 }, {}])('nothing is read while 256 requests (%j) are under way', async (id) => {
+  const calls: string[] = [];
+  const call = (name: string) => () => void calls.push(name);
+  const stored: (() => void)[] = [];
+  const connection = new Connection(
+    {
+      kind: 'unix',
+      send: (_, accepted) => accepted(),
+      isBlocked: () => false,
+      ...{ pause: call('pause'), resume: call('resume'), end: call('end'), destroy: call('destroy') },
+    },
+    {
+      handle: () => new Promise<void>((resolve) => stored.push(resolve)),
+      report: call('report'),
+      onGone: call('gone'),
+    },
+  );
+  const frame = JSON.stringify({ jsonrpc: '2.0', method: 'message.send', ...id });
+  for (let sent = 0; sent < 255; sent++) connection.receive(frame);
+  expect(calls).toEqual([]);
+  connection.receive(frame);
+  expect(calls).toEqual(['pause']);
+  for (const store of stored.splice(0, 200)) store();
+  await expect.poll(() => calls).toEqual(['pause', 'resume']);
+  connection.gone();
+});
 
 test('content and structured of more than 900 KiB are refused', () =>
   withHub(async (hub) => {

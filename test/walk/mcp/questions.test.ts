@@ -1,10 +1,16 @@
 // Questions of MCP servers to the user, approval of a workspace's servers, inputs, and instructions.
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { exportJson, exportMarkdown } from '../../../src/core/conversation/export.ts';
 import { type Question } from '../../../src/core/ports/ports.ts';
+import { readConfigValue } from '../../../src/mcp/config/configuration.ts';
 import { type LaunchProof } from '../../../src/mcp/config/launch.ts';
 import { elicit } from '../../../src/mcp/elicitation.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { atTestEnd } from '../../support/endings.ts';
 import { beginMcpWalk, call, createTestMemory, servers } from '../../support/mcp/mcpWalk.ts';
 import { eventsOf } from '../../support/walk/handleWalks.ts';
 
@@ -55,6 +61,103 @@ test('a server of the workspace starts only after approval of its command and ha
   await begin();
   expect(asked).toHaveLength(3);
   expect(asked[2]?.changed).toBe(true);
+});
+
+test.each([{ inputs: [] }, { inputs: [{ type: 'promptString', id: 'k' }] }])(
+  'a file that is changed while the user is asked ($inputs.length inputs) is asked for again before anything starts',
+  async ({ inputs }) => {
+    const walk = await beginMcpWalk({}, []);
+    const [script, ran] = [join(walk.headless.folder, 'server.mjs'), join(walk.headless.folder, 'ran')];
+    const write = (text: string) =>
+      writeFile(script, `import { appendFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(ran)}, '${text}');`);
+    await write('approved');
+    let asked = 0;
+    const askedAgain = Promise.withResolvers<void>();
+    const changeOnce = async () => {
+      if (asked === 1) await write('changed');
+      return '';
+    };
+    const host = {
+      approve: async () => {
+        asked += 1;
+        if (asked === 2) askedAgain.resolve();
+        if (inputs.length === 0) await changeOnce();
+        return asked === 1;
+      },
+      variables: () => ({ ...noVariables, input: changeOnce }),
+    };
+    const config = { command: process.execPath, args: [script, ...inputs.map(({ id }) => `\${input:${id}}`)] };
+    await beginMcpWalk({ s: config }, [], { host, ofWorkspace: true, inputs });
+    await askedAgain.promise;
+    await expect(readFile(ran, 'utf8')).rejects.toThrow('ENOENT');
+  },
+);
+
+const noVariables = { folder: undefined, folders: [], environment: process.env, setting: () => undefined };
+
+test('in an untrusted workspace no server starts, and no input is asked for', async () => {
+  const asked: string[] = [];
+  const host = {
+    trusted: false,
+    variables: () => ({
+      folder: undefined,
+      folders: [],
+      environment: process.env,
+      input: async (id: string) => {
+        asked.push(id);
+        return 'value';
+      },
+      setting: () => undefined,
+    }),
+  };
+  const config = { ...servers.scripted({ tools: [{ name: 'echo' }] }), env: { KEY: '${input:key}' } };
+  const inputs = [{ type: 'command', id: 'key', command: 'workbench.action.terminal.sendSequence' }];
+  const walk = await beginMcpWalk({}, [done], { host });
+  const { servers: configured } = readConfigValue({ servers: { s: config }, inputs }, { label: 'x', workspace: false });
+  await walk.mcp.configure(configured);
+  await walk.go();
+  expect(walk.mcp.get('s')).toMatchObject({ state: 'off', problem: 'the workspace is not trusted' });
+  expect([asked, walk.serverLog, walk.offered(0).filter((name) => name.startsWith('s__'))]).toEqual([[], [], []]);
+});
+
+test('values of inputs are in no request, no file of the conversation and no export', async () => {
+  const secret = 'canary-input-77ab02c1';
+  const variables = () => ({
+    folder: undefined,
+    folders: [],
+    environment: process.env,
+    input: async () => secret,
+    setting: () => undefined,
+  });
+  const headers: unknown[] = [];
+  const http = createServer((request, response) => {
+    headers.push(request.headers['x-key']);
+    response.writeHead(500).end();
+  });
+  await new Promise<void>((ready) => http.listen(0, '127.0.0.1', ready));
+  atTestEnd(async () => void http.close());
+  const walk = await beginMcpWalk(
+    {
+      s: { ...servers.scripted({ tools: [{ name: 'environment' }] }), env: { KEY: '${input:key}' } },
+      h: { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, headers: { 'x-key': '${input:key}' } },
+    },
+    [call('s__environment', { name: 'KEY' }), done],
+    { host: { variables }, inputs: [{ type: 'promptString', id: 'key', password: true }] },
+  );
+  await walk.go();
+  expect(walk.results()).toEqual(['set']);
+  expect(headers).toContain(secret);
+  const { headless, id, server } = walk;
+  const lines = (await headless.events(id)).trim().split('\n');
+  const exported = { id, events: lines.map((line) => JSON.parse(line) as LogEvent) };
+  const files = await readdir(headless.storage, { recursive: true, withFileTypes: true });
+  const stored = files
+    .filter((file) => file.isFile())
+    .map((file) => readFile(join(file.parentPath, file.name), 'utf8'));
+  const written = [...(await Promise.all(stored)), ...server.requests.map(({ body }) => body)];
+  expect(written.length).toBeGreaterThan(2);
+  for (const text of [...written, exportMarkdown(exported), exportJson(exported)]) expect(text).not.toContain(secret);
+  expect(exportMarkdown(exported)).toContain('s__environment');
 });
 
 test('every primitive type and enum of the protocol is a field of the form; accept, decline and cancel are passed on', async () => {
@@ -144,6 +247,14 @@ test('every primitive type and enum of the protocol is a field of the form; acce
     action: 'decline',
   });
   expect(asked).toEqual([]);
+});
+
+test('a server that asks 200 questions in a call gets 20 answers', async () => {
+  const walk = await beginMcpWalk({ s: servers.scripted({ tools: [{ name: 'flood' }] }) }, [call('s__flood'), done]);
+  walk.headless.frontend.answerQuestion = async () => ({ answer: '{"tea":"Oolong"}', by: 'user' });
+  await walk.go();
+  expect(walk.headless.frontend.questions).toHaveLength(20);
+  expect(JSON.parse(walk.results()[0] ?? '')).toEqual({ decline: 180, accept: 20 });
 });
 
 test('a page is opened only if it is on the web and the user chose to', async () => {

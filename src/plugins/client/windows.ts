@@ -1,0 +1,10 @@
+// Finds the windows of VS Code that have a folder open and answer.
+import { isAnswered } from '../../node/privateSocket.ts';
+import { type FoundWindow, windowsOf } from './windowSockets.ts';
+
+/** The one that was opened last first. */
+export async function findWindows(folder: string, home?: string): Promise<readonly FoundWindow[]> {
+  const found = await windowsOf(folder, home);
+  const answered = await Promise.all(found.map(({ path }) => isAnswered(path)));
+  return found.filter((_, index) => answered[index]);
+}
