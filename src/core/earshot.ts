@@ -288,6 +288,7 @@ export class Earshot implements Disposable, Publisher {
       isRunning: () => live.turn !== undefined,
       isBetweenCycles: () => isBetweenCycles(live),
       giveUp: () => this.#ownership.release(live),
+      asked: () => this.#onDidChange.fire({ conversation: id }),
     });
     const edits = new OwnEdits();
     const { checkpoints } = this.#ports;

@@ -4,6 +4,7 @@ import { Activator } from './agent/activator.ts';
 import { closeTurn, recoverTurn } from './agent/calls.ts';
 import { cycleDeps, runTurn } from './agent/loop.ts';
 import { beginQueuedTurn, beginSystemTurn, beginUserTurn } from './agent/requests.ts';
+import { ofConversation } from './agent/subagentLimits.ts';
 import { nameConversation } from './agent/titles.ts';
 import { TurnControl } from './agent/turnControl.ts';
 import { type CallRequest, type Sampling, type TurnDeps } from './agent/turnDeps.ts';
@@ -140,7 +141,7 @@ export class Turns {
   startActivator(live: Live): void {
     live.activator = new Activator({
       log: live.log,
-      ports: this.#deps.ports,
+      ports: { ...this.#deps.ports, model: () => ofConversation(this.#deps, live.log).model() },
       doing: () => activityOf(live),
       wake: () => this.#run(live, beginSystemTurn(this.#turnDeps(live), 'system')),
       interrupt: () => live.turn?.control.interrupt('event'),
@@ -199,13 +200,14 @@ export class Turns {
   }
 
   #turnDeps(live: Live): TurnDeps {
-    const { ports, registry } = this.#deps;
+    const { ports } = this.#deps;
     const { log, edits, captures, handOver: frontend } = live;
+    const { registry, model } = ofConversation(this.#deps, log);
     const sampling = { used: this.#used, sample: this.#deps.sample };
     const instructions = this.#instructions.get(live) ?? new InstructionsInForce();
     this.#instructions.set(live, instructions);
     const shared = { sampling, instructions, refusals: this.#refusals, ...(captures && { captures }) };
-    return { log, registry, edits, ports: { ...ports, frontend }, ...shared };
+    return { log, registry, edits, ports: { ...ports, frontend, model }, ...shared };
   }
 
   /** `started` resolves once the request is on disk; `resumed` are calls that waited for an answer. */

@@ -23,6 +23,7 @@ export const readNotificationsTool = defineTool({
   description:
     'Returns the notifications of this conversation in full, newest first, in pages of at most 50; also those that were only counted, merged or shortened when they were delivered. Reading does not mark them as delivered.',
   effect: 'read',
+  traits: { forEveryAgent: true },
   arguments: {
     kind: z.string().min(1).optional().describe('Only this kind, such as file.changed, or this source, such as file'),
     subject: z

@@ -21,7 +21,7 @@ export function composeModels({ context, logger, settings, held, report }: Windo
     [COMMANDS.setApiKey]: async () => (await import('../models/modelCommands.ts')).setApiKey(deps),
   } satisfies Partial<CommandHandlers>;
   return {
-    model: createModelChooser({ settings: current, keys, memory, languageModels }),
+    ...createModelChooser({ settings: current, keys, memory, languageModels }),
     onDidChangeModels: languageModels.onDidChange,
     commands,
   };
