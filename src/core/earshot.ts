@@ -82,7 +82,7 @@ export class Earshot implements Disposable, Publisher {
       this.producers.refresh();
       this.reconsider();
     });
-    if (listening !== undefined) this.#held.add(listening);
+    for (const one of [listening, ports.subagents]) if (one !== undefined) this.#held.add(one);
   }
 
   get onDidChange(): Emitter<ConversationChange>['event'] {

@@ -141,7 +141,7 @@ export class SubagentProcess implements SupervisedCommand {
   }
 
   async write(): Promise<Result<void>> {
-    return failed('no_input', 'A subagent has no input.', 'send_message reaches it; list_agents shows its name.');
+    return failed('no_input', 'A subagent has no input.', 'Write it a message.');
   }
 
   stop(reason: string): void {
@@ -209,7 +209,7 @@ function printEvent(event: LogEvent): string {
       return `> ${printPath(event.name)} ${printPath(wholeCharacters(args, MOST_ARGUMENTS))}\n`;
     }
     case 'hub_agent':
-      return `(Its name for send_message is ${event.name}.)\n`;
+      return `(Its name for messages is ${event.name}.)\n`;
     case 'turn_ended':
       return event.failure === undefined ? '' : `(${event.failure.message})\n`;
     default:

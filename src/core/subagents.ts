@@ -2,17 +2,21 @@
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, type EventOf, type LogEvent } from '../protocol/event.ts';
-import { mayStart } from './agent/subagentLimits.ts';
 import { type ConversationChange, type LiveConversation } from './conversation/liveConversation.ts';
 import { shortTitle } from './conversation/projections/summary.ts';
 import { type CountedUsage } from './conversation/projections/usage.ts';
 import { type Earshot } from './earshot.ts';
 import { type Ports } from './ports/ports.ts';
-import { type AgentRuns } from './ports/processes.ts';
-import { type PreparedSubagent, type SubagentRequest, type SubagentStarter } from './ports/subagents.ts';
+import {
+  type AgentRuns,
+  type PreparedSubagent,
+  type SubagentRequest,
+  type SubagentStarter,
+} from './ports/processes.ts';
 import { SubagentProcess } from './subagentProcess.ts';
 import { type Handles } from './tools/handles.ts';
 import { PARENT_STOPPED, TURN_ENDED } from './tools/handleTexts.ts';
+import { mayStart } from './tools/subagentLimits.ts';
 
 /** For all subagents of one conversation of the user, those of its subagents included. */
 export const MOST_SUBAGENTS = 4;

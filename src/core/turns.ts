@@ -4,7 +4,6 @@ import { Activator } from './agent/activator.ts';
 import { closeTurn, recoverTurn } from './agent/calls.ts';
 import { cycleDeps, runTurn } from './agent/loop.ts';
 import { beginQueuedTurn, beginSystemTurn, beginUserTurn } from './agent/requests.ts';
-import { ofConversation } from './agent/subagentLimits.ts';
 import { nameConversation } from './agent/titles.ts';
 import { TurnControl } from './agent/turnControl.ts';
 import { type CallRequest, type Sampling, type TurnDeps } from './agent/turnDeps.ts';
@@ -17,6 +16,7 @@ import { Refusals } from './prompt/refusals.ts';
 import { UsedConfigs } from './prompt/usedConfigs.ts';
 import { type ToolRegistry } from './tools/registry.ts';
 import { type Services } from './tools/services.ts';
+import { ofConversation } from './tools/subagentLimits.ts';
 
 export interface TurnsDeps {
   readonly ports: Services;

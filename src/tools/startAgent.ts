@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
 import { type Tool, type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
-import { type SubagentStarter } from '../core/ports/subagents.ts';
+import { type SubagentStarter } from '../core/ports/processes.ts';
 import { describeHandleState } from '../core/tools/handleTexts.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 

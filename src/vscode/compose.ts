@@ -81,7 +81,7 @@ export function compose(
   const models = composeModels(window);
   const { model } = models;
   const current = () => settings.current;
-  const subagents = held.add(new Subagents({ ...base, store, settings: current, model, models: models.models }));
+  const subagents = new Subagents({ ...base, store, settings: current, model, models: models.models });
   const frontends = composeFrontends(window, model);
   const mcp = composeMcp(window, workspace, (text) => frontends.notice('info', text));
   const commands = composeHandles(window, storage.folderOf, mcp.tasks, subagents);

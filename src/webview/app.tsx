@@ -6,10 +6,12 @@ import { Composer } from './composer/composer.tsx';
 import { Conversations, ConversationTabs } from './panel/conversations.tsx';
 import { Footer } from './panel/footer.tsx';
 import { PendingDrawer } from './panel/pendingDrawer.tsx';
+import { ParentBar } from './panel/parentBar.tsx';
 import { PinnedBar } from './panel/pinnedBar.tsx';
 import { TitleBar } from './panel/titleBar.tsx';
 import { type Actions, ActionsProvider } from './render/actions.ts';
 import { ChangedFiles } from './render/changedFiles.tsx';
+import { HandlesProvider } from './cards/agentLine.tsx';
 import { HandleList } from './render/handles.tsx';
 import { Icon } from './render/icons.tsx';
 import { TodoList } from './render/todo.tsx';
@@ -101,57 +103,60 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
   };
   return (
     <ActionsProvider value={actions}>
-      <main class="chat" ref={page} onKeyDown={onKeyDown}>
-        <h1 class="hidden">{head.title === '' ? strings.earshot : head.title}</h1>
-        {standsAlone && (
-          <TitleBar head={head} listing={listing} list={() => (listing ? closeList() : setListing(true))} />
-        )}
-        {[...(status === undefined ? [] : [status]), ...head.obstacles].map((obstacle) => (
-          <ObstacleBar key={obstacle.text} obstacle={obstacle} post={post} />
-        ))}
-        <ConversationTabs head={head} />
-        {listing ? (
-          <Conversations head={head} listed={state.conversations} close={closeList} />
-        ) : state.items.length === 0 ? (
-          <Welcome head={head} suggest={suggest} chooseModel={() => post({ type: 'choose_model' })} />
-        ) : (
-          <Transcript
-            key={head.conversation ?? valueAt(state.items, 0)?.id}
-            items={state.items}
+      <HandlesProvider value={head.handles}>
+        <main class="chat" ref={page} onKeyDown={onKeyDown}>
+          <h1 class="hidden">{head.title === '' ? strings.earshot : head.title}</h1>
+          {standsAlone && (
+            <TitleBar head={head} listing={listing} list={() => (listing ? closeList() : setListing(true))} />
+          )}
+          {[...(status === undefined ? [] : [status]), ...head.obstacles].map((obstacle) => (
+            <ObstacleBar key={obstacle.text} obstacle={obstacle} post={post} />
+          ))}
+          {head.parent != null && <ParentBar parent={head.parent} />}
+          <ConversationTabs head={head} />
+          {listing ? (
+            <Conversations head={head} listed={state.conversations} close={closeList} />
+          ) : state.items.length === 0 ? (
+            <Welcome head={head} suggest={suggest} chooseModel={() => post({ type: 'choose_model' })} />
+          ) : (
+            <Transcript
+              key={head.conversation ?? valueAt(state.items, 0)?.id}
+              items={state.items}
+              running={head.running}
+              sent={sent}
+              finding={finding}
+              endFinding={() => {
+                setFinding(false);
+                field.current?.focus();
+              }}
+            />
+          )}
+          <HandleList handles={head.handles} />
+          <TodoList items={head.todo} />
+          {head.changes != null && <ChangedFiles changes={head.changes} running={head.running} />}
+          <PendingDrawer heldBack={head.heldBack} pending={head.pending} />
+          <PinnedBar key={shown} items={state.items} head={head} area={page} />
+          <Composer
+            draft={draft}
+            setDraft={setDraft}
             running={head.running}
-            sent={sent}
-            finding={finding}
-            endFinding={() => {
-              setFinding(false);
-              field.current?.focus();
-            }}
+            canSend={head.canSend}
+            queued={head.queued}
+            attachments={head.attachments}
+            returned={head.returned === true}
+            approvals={openApprovals(state)}
+            onSent={() => setSent(sent + 1)}
+            recall={() => earlierRequests(state)}
+            sendKey={head.controls.sendKey}
+            completions={state.completions}
+            field={field}
           />
-        )}
-        <HandleList handles={head.handles} />
-        <TodoList items={head.todo} />
-        {head.changes != null && <ChangedFiles changes={head.changes} running={head.running} />}
-        <PendingDrawer heldBack={head.heldBack} pending={head.pending} />
-        <PinnedBar key={shown} items={state.items} head={head} area={page} />
-        <Composer
-          draft={draft}
-          setDraft={setDraft}
-          running={head.running}
-          canSend={head.canSend}
-          queued={head.queued}
-          attachments={head.attachments}
-          returned={head.returned === true}
-          approvals={openApprovals(state)}
-          onSent={() => setSent(sent + 1)}
-          recall={() => earlierRequests(state)}
-          sendKey={head.controls.sendKey}
-          completions={state.completions}
-          field={field}
-        />
-        <Footer head={head} context={state.context} />
-        <div class="hidden" role="status" aria-live="polite" key="announcer">
-          <span key={state.announcement.serial}>{state.announcement.text}</span>
-        </div>
-      </main>
+          <Footer head={head} context={state.context} />
+          <div class="hidden" role="status" aria-live="polite" key="announcer">
+            <span key={state.announcement.serial}>{state.announcement.text}</span>
+          </div>
+        </main>
+      </HandlesProvider>
     </ActionsProvider>
   );
 }

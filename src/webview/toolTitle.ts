@@ -24,6 +24,7 @@ const KNOWN = new Map<string, Known>(
     run_command: { icon: 'terminal', subject: 'command', verb: strings.verbs.run },
     handle: { icon: 'terminal', subject: 'name', verb: strings.verbs.handle['fetch'] ?? '' },
     await: { icon: 'terminal', subject: '', verb: strings.verbs.await },
+    start_agent: { icon: 'fork', subject: 'name', verb: strings.verbs.startAgent },
     run_task: { icon: 'terminal', subject: 'name', verb: strings.verbs.runTask },
     diagnostics: { icon: 'warning', subject: 'path', verb: strings.verbs.diagnostics },
     fetch_url: { icon: 'file', subject: 'url', verb: strings.verbs.fetch },
@@ -49,6 +50,9 @@ export function toolTitle(name: string, values: Arguments): string {
     name === 'apply_patch' ? patchedFiles(argument) : name === 'ask_user' ? argument?.replaceAll('`', '') : argument;
   const verb =
     (name === 'handle' ? strings.verbs.handle[textOf(values['action']) ?? ''] : undefined) ?? known?.verb ?? name;
+  // Without a name of its own it is known by its task.
+  if (name === 'start_agent' && subject === undefined)
+    return `${verb} ${firstLine(textOf(values['task']) ?? '')}`.trim();
   return subject === undefined ? verb : `${verb} ${firstLine(subject)}`;
 }
 

@@ -91,6 +91,31 @@ export interface AgentRuns {
   }): Promise<SupervisedCommand | undefined>;
 }
 
+export interface SubagentRequest {
+  /** The conversation that starts it. */
+  readonly parent: string;
+  readonly task: string;
+  readonly name: string;
+  /** The only tools that it gets; absent: those of its parent. */
+  readonly tools?: readonly string[] | undefined;
+  /** Absent: the model of the window. */
+  readonly model?: string | undefined;
+}
+
+/** Disposing of it without `begin` gives its place to another. */
+export interface PreparedSubagent extends Disposable {
+  readonly process: SupervisedCommand;
+  /** Gives it its task. Afterwards it runs until its turn has ended. */
+  begin(): Promise<void>;
+}
+
+export interface SubagentStarter {
+  /** Why no subagent can be started like this; undefined: it can. */
+  whyNot(request: SubagentRequest): string | undefined;
+  /** Creates its conversation, which does nothing yet: its handle must be on disk first. */
+  prepare(request: SubagentRequest): Promise<Result<PreparedSubagent>>;
+}
+
 /** A command of our own that is observed with everything it starts. */
 export interface ObservedProcess {
   /** Undefined: it could not be started. */

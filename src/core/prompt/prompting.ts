@@ -135,12 +135,19 @@ export class Prompting {
     const skills = describeSkills(this.#inForce.skills, skillTool(registry) ?? '');
     const { subagent } = log.state.summary;
     return systemPrompt(ports.workspace, key, [
-      ...(subagent === undefined ? [] : [subagentPrompt(subagent.name, ports.hub?.nameOf(subagent.parent))]),
+      ...(subagent === undefined ? [] : [subagentPrompt(subagent.name, this.#parent(subagent.parent))]),
       ...(this.#planning ? [PLAN_MODE] : []),
       ...(schema === undefined ? [] : [schemaInstruction(schema)]),
       ...this.#inForce.current.map(({ text }) => text),
       ...(skills === undefined ? [] : [skills]),
     ]);
+  }
+
+  #parent(conversation: string): { readonly name: string; readonly tool: string } | undefined {
+    const { ports, registry } = this.#deps;
+    const name = ports.hub?.nameOf(conversation);
+    const tool = registry.names.find((one) => registry.traits(one)?.sendsMessages === true);
+    return name === undefined || tool === undefined ? undefined : { name, tool };
   }
 
   #tools(): readonly ToolDescription[] {

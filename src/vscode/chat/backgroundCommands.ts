@@ -20,6 +20,8 @@ export interface HandlesControllerDeps {
   /** Sends a message as the user. */
   send(text: string): Promise<void> | void;
   notice(text: string): void;
+  /** What a conversation of this window has used; null: not known. */
+  tokensOf(conversation: string): number | null;
 }
 
 /** Commands print in bursts. */
@@ -108,7 +110,7 @@ export class HandlesController implements Disposable {
     const shown = this.#deps.chat.shown;
     const all = shown === undefined ? [] : handles.list(shown);
     const listed = all.filter((handle) => isListed(handle) && !this.#hidden.has(handle)).slice(-MOST_LISTED);
-    const views = await Promise.all(listed.map(viewHandle));
+    const views = await Promise.all(listed.map((handle) => viewHandle(handle, (id) => this.#deps.tokensOf(id))));
     // Another conversation may be shown by now: it is drawn soon.
     if (this.#deps.chat.shown !== shown) return;
     this.#shown = shown;
@@ -124,15 +126,21 @@ function isListed(handle: Handle): boolean {
   return !handle.isOutputOnly;
 }
 
-async function viewHandle(handle: Handle & { readonly name: string }): Promise<HandleView> {
-  const { state, run: call, name } = handle;
+async function viewHandle(
+  handle: Handle & { readonly name: string },
+  tokensOf: (conversation: string) => number | null,
+): Promise<HandleView> {
+  const { run: call, name } = handle;
+  const { agent, status } = handle.process;
+  const state = status.waitsFor === undefined || handle.hasEnded ? handle.state : 'waiting';
   return {
     call,
     name,
     command: handle.process.command,
-    state: state !== 'stopped' ? state : isSuccess(handle.process.status) ? 'stopped' : 'failed',
+    state: state !== 'stopped' ? state : isSuccess(status) ? 'stopped' : 'failed',
     detail: describeHandleState(handle),
     output: await handle.lastLines(SHOWN_OUTPUT),
+    ...(agent && { agent: { conversation: agent.conversation, tokens: tokensOf(agent.conversation) } }),
   };
 }
 

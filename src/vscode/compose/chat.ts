@@ -83,6 +83,10 @@ export function composeChat({ logger, settings, held, report }: Window, parts: C
       mirrors: held.add(new TerminalMirrors(report('a terminal could not be filled'))),
       send: (text) => chat.handlers.send({ type: 'send', text }),
       notice: (text) => notice('info', text),
+      tokensOf: (id) => {
+        const { input, output } = earshot.get(id)?.log.state.usage.total ?? { input: 0, output: 0 };
+        return input + output || null;
+      },
     }),
   );
   const controls = createControlsHandlers({

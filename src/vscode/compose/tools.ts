@@ -1,6 +1,6 @@
 // Composes the tools that ship.
 import { type Tool } from '../../core/ports/ports.ts';
-import { type SubagentStarter } from '../../core/ports/subagents.ts';
+import { type SubagentStarter } from '../../core/ports/processes.ts';
 import { type UserFiles } from '../../core/ports/userFiles.ts';
 import { realClock } from '../../node/realClock.ts';
 import { askUserTool } from '../../tools/askUser.ts';

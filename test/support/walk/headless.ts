@@ -150,7 +150,6 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     await earshot.shutDown();
     await checkpoints.close();
     handles.dispose();
-    subagents.dispose();
   };
   return {
     earshot,
@@ -170,7 +169,6 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
       await earshot.shutDown();
       await checkpoints.close();
       handles.dispose();
-      subagents.dispose();
       return start(root, { ...options, ...more });
     },
     close,

@@ -1,7 +1,7 @@
 // The tools and the model of a conversation's turns: those of the window, or what a subagent was given.
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Model, type Ports } from '../ports/ports.ts';
-import { LimitedTools, type OfferedTools } from '../tools/offeredTools.ts';
+import { LimitedTools, type OfferedTools } from './offeredTools.ts';
 
 interface Given {
   readonly ports: Pick<Ports, 'settings' | 'model' | 'models'>;
