@@ -64,7 +64,7 @@ export const page = {
  *
  * @type {esbuild.BuildOptions}
  */
-const programs = {
+export const programs = {
   ...common,
   entryPoints: { supervisor: 'src/bin/supervisor.ts', firstCapture: 'src/bin/firstCapture.ts' },
   outdir: output,
@@ -79,7 +79,7 @@ const programs = {
  *
  * @type {esbuild.BuildOptions}
  */
-const hub = {
+export const nodePrograms = {
   ...common,
   entryPoints: {
     hub: 'src/bin/hub.ts',
@@ -137,7 +137,7 @@ const suites = {
 if (process.argv[1] === import.meta.filename) await run();
 
 async function run() {
-  const wanted = flags.has('--tests') ? [suites] : [host, page, programs, hub];
+  const wanted = flags.has('--tests') ? [suites] : [host, page, programs, nodePrograms];
   if (flags.has('--watch')) {
     for (const options of wanted) await (await esbuild.context(options)).watch();
     return;

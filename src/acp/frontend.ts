@@ -15,7 +15,8 @@ export interface ClientDeps {
   update(session: string, update: SessionUpdate): void;
   /** A call runs. The client may not know of it yet. */
   started(session: string, call: string): void;
-  request(method: string, params: object): Promise<unknown>;
+  /** Aborted: nobody needs the answer any more. */
+  request(method: string, params: object, signal: AbortSignal): Promise<unknown>;
 }
 
 const BY = 'user';
@@ -88,11 +89,11 @@ export class ClientFrontend implements AttachedFrontend {
   /** Rejects only when the signal is aborted; what the client refuses is undefined. */
   async #ask(method: string, params: object, signal: AbortSignal): Promise<unknown> {
     const { promise: aborted, reject } = Promise.withResolvers<never>();
-    const abort = () => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+    const abort = () => reject(new Error('aborted'));
     signal.addEventListener('abort', abort, { once: true });
-    if (signal.aborted) abort();
     try {
-      const answer = this.#client.request(method, params).catch(() => undefined);
+      signal.throwIfAborted();
+      const answer = this.#client.request(method, params, signal).catch(() => undefined);
       return await Promise.race([answer, aborted]);
     } finally {
       signal.removeEventListener('abort', abort);

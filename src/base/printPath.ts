@@ -15,6 +15,17 @@ export function printWholePath(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&').replace(UNSAFE, escape)}"`;
 }
 
+/** The words of a command, so that it is clear where each ends, and none can pass for another text. */
+export function printWords(words: readonly string[]): string {
+  return words.map(printWord).join(' ');
+}
+
+function printWord(word: string): string {
+  if (/^[\w@%+=:,./${}-]+$/.test(word)) return word;
+  const printed = printWholePath(word);
+  return printed === word ? JSON.stringify(word) : printed;
+}
+
 /** Joins the lines of a command into one. */
 export function printCommandLine(command: string): string {
   const lines = command.split('\n').map((line) => line.trim());

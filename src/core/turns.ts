@@ -91,7 +91,7 @@ export class Turns {
     return this.#attempt(live, async () => {
       const text = live.log.state.pending.queuedMessage(id);
       if (text === undefined) return failed('carried', 'This message was already delivered to the model.');
-      await live.log.append({ type: 'user_text_withdrawn', ids: [id], reason: 'taken back' });
+      await live.log.append({ type: 'user_text_withdrawn', ids: [id], reason: 'withdrawn by the user' });
       return succeeded(text);
     });
   }
@@ -165,7 +165,7 @@ export class Turns {
     for (let texts = log.state.pending.queuedMessages; texts.length > 0; texts = log.state.pending.queuedMessages) {
       if (!(await live.handOver.giveBack(log.id, texts))) return;
       const ids = texts.map((text) => text.id);
-      await log.append({ type: 'user_text_withdrawn', ids, reason: 'the turn ended before it was told' });
+      await log.append({ type: 'user_text_withdrawn', ids, reason: 'the turn ended before it was delivered' });
     }
   }
 

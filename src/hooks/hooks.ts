@@ -1,6 +1,5 @@
 // The user's hooks: finds those of a moment, asks for the approval of those of a workspace, runs them and joins what they say.
 import { randomUUID } from 'node:crypto';
-import { isAbsolute, relative } from 'node:path';
 import { type Clock } from '../base/clock.ts';
 import { describeError, describeFailure, type Failure } from '../base/errors.ts';
 import { compileName } from '../base/patterns/namePattern.ts';
@@ -8,14 +7,7 @@ import { printPath } from '../base/printPath.ts';
 import { Slots } from '../base/slots.ts';
 import { type Hooks, type HookMoment, type HookVerdict } from '../core/ports/hooks.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import {
-  approvalKey,
-  type CommandFile,
-  type Fingerprint,
-  fingerprintCommand,
-  hashFile,
-  KnownHashes,
-} from '../node/fingerprint.ts';
+import { approvalKey, type CommandFile, type Fingerprint, fingerprintCommand } from '../node/fingerprint.ts';
 import { type Hook, type HookEvent } from '../protocol/outside/hooks.ts';
 import { type HookAnswer, readHookAnswer } from './hookAnswer.ts';
 import { runHookProcess } from './hookProcess.ts';
@@ -65,7 +57,6 @@ export function createHooks(deps: HooksDeps): Hooks {
 
 class HookRunner implements Hooks {
   readonly #deps: HooksDeps;
-  readonly #hashes = new KnownHashes();
   readonly #notifying = new Slots(1);
   #waiting = 0;
   /** Approvals that the user was asked for in this window: nobody is asked twice for the same. */
@@ -146,9 +137,7 @@ class HookRunner implements Hooks {
   /** Hashed before every run: what has changed since the approval is asked for again, and does not run meanwhile. */
   async #approved({ event, hook, workspace }: ConfiguredHook): Promise<Fingerprint | undefined> {
     const folder = this.#deps.folder() ?? '';
-    // Times can be forged; only what the workspace cannot write is trusted by them.
-    const hash = (path: string) => (isInside(folder, path) ? hashFile(path) : this.#hashes.hash(path));
-    const found = await fingerprintCommand(hook.command, folder, workspace ? hash : () => Promise.resolve(''));
+    const found = await fingerprintCommand(hook.command, folder, workspace ? undefined : () => Promise.resolve(''));
     if (!found.ok) {
       this.#fail(hook.command.join(' '), describeFailure(found.failure));
       return undefined;
@@ -184,9 +173,4 @@ class HookRunner implements Hooks {
 function fits(matcher: string | undefined, tool: string | undefined): boolean {
   if (matcher === undefined || matcher === '' || tool === undefined) return true;
   return matcher.split('|').some((name) => compileName(name.trim().replaceAll('.*', '*')).matches(tool));
-}
-
-function isInside(folder: string, path: string): boolean {
-  const inner = relative(folder, path);
-  return !inner.startsWith('..') && !isAbsolute(inner);
 }

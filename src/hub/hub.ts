@@ -122,7 +122,7 @@ export class Hub implements Disposable {
     this.#expire();
   }
 
-  /** Only for whoever holds the folder's lock. */
+  /** Only for the process that holds the folder's lock. */
   static async open(deps: HubDeps): Promise<Hub> {
     const { files, folder } = deps;
     for (const inner of [MESSAGES_FOLDER, RECEIVED_FOLDER]) await files.makeFolder(join(folder, inner));

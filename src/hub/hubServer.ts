@@ -66,7 +66,7 @@ export async function startHubServer(deps: HubServerDeps): Promise<HubServer | u
     });
     opened.push(unix);
     const { port = DEFAULT_PORT, allowedOrigins = [] } = deps;
-    const web = await listenOnWebSocket({ port, token, allowedOrigins, clock, connect });
+    const web = await listenOnWebSocket({ port, token, allowedOrigins, clock, connect, report: deps.report });
     opened.push(web);
     const address: HubAddress = { version: 1, pid: process.pid, socket, web_socket: web.url, token };
     await files.writeWhole(join(folder, ADDRESS_FILE), Buffer.from(`${JSON.stringify(address)}\n`));

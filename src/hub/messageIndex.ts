@@ -7,6 +7,7 @@ import {
   LAYOUT,
   type MessageFilter,
   number,
+  readPage,
   type Row,
   TABLES,
   text,
@@ -251,17 +252,13 @@ export class MessageIndex {
   list(filter: MessageFilter, reader: string, limit: number, after: number | undefined): MessagePage {
     const { where, values } = conditions(filter, reader);
     if (after === undefined) {
-      const rows = this.#all(`${selectMessages} WHERE ${where} ORDER BY n DESC LIMIT ?`, reader, ...values, limit);
+      const newest = `${selectMessages} WHERE ${where} ORDER BY n DESC LIMIT ?`;
+      const { rows } = readPage(this.#prepared(newest).iterate(reader, ...values, limit), limit);
       return { messages: rows.reverse().map((row) => toMessage(row, reader)), more: false };
     }
-    const rows = this.#all(
-      `${selectMessages} WHERE ${where} AND changed > ? ORDER BY changed LIMIT ?`,
-      reader,
-      ...values,
-      after,
-      limit + 1,
-    );
-    return { messages: rows.slice(0, limit).map((row) => toMessage(row, reader)), more: rows.length > limit };
+    const later = `${selectMessages} WHERE ${where} AND changed > ? ORDER BY changed LIMIT ?`;
+    const { rows, more } = readPage(this.#prepared(later).iterate(reader, ...values, after, limit + 1), limit);
+    return { messages: rows.map((row) => toMessage(row, reader)), more };
   }
 
   unread(filter: MessageFilter, reader: string): number {

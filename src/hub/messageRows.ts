@@ -106,6 +106,21 @@ export function number(row: Row, column: string): number {
   return Number(row[column]);
 }
 
+/** Characters of the messages in a page: a client that gets more at once than it may leave unread is dropped. */
+const LONGEST_PAGE = 2 * 1024 * 1024;
+
+/** As many as fit into a page, at least one. */
+export function readPage(found: Iterable<Row>, limit: number): { readonly rows: Row[]; readonly more: boolean } {
+  const rows: Row[] = [];
+  let length = 0;
+  for (const row of found) {
+    for (const column of ['content', 'structured', 'scopes', 'refs']) length += text(row, column).length;
+    if (rows.length === limit || (rows.length > 0 && length > LONGEST_PAGE)) return { rows, more: true };
+    rows.push(row);
+  }
+  return { rows, more: false };
+}
+
 /** Of a query for the messages that match. */
 export function conditions(filter: MessageFilter, reader: string): { where: string; values: Value[] } {
   const parts: [string, ...Value[]][] = [['1 = 1']];

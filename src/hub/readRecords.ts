@@ -77,7 +77,7 @@ async function readRecords(
   return { records, length: start + whole };
 }
 
-/** Half a line was never acknowledged. It is kept beside the file for whoever wants to look. */
+/** Half a line was never acknowledged. It is kept beside the file, so that one can look at it. */
 async function cutOff(
   { files, folder, report }: ReadDeps,
   name: string,

@@ -12,7 +12,10 @@ export interface PreparedStart {
 
 type Become = (state: ServerState, problem?: string) => void;
 
-/** Undefined: the user did not approve it, or it was stopped meanwhile. Rejects with what is wrong with the configuration. */
+/**
+ * Undefined: the user did not approve it, or it was stopped meanwhile. Rejects with what is wrong with the configuration.
+ * A server of a workspace starts only as it was approved: after everything that takes time its files are hashed again.
+ */
 export async function prepareStart(
   host: McpHost,
   configured: ConfiguredServer,
@@ -22,29 +25,44 @@ export async function prepareStart(
   await host.memory.ready;
   const variables = host.variables(configured);
   // Nothing is asked for a server that was not approved: inputs stay as they are written.
-  const plan = await prepareLaunch(configured, { ...variables, input: async (id) => `\${input:${id}}` });
-  const proof = await proveLaunch(configured, plan);
-  if (signal.aborted || !(await isApproved(host, configured, proof, { become, signal }))) return undefined;
-  const launch = configured.inputs.length === 0 ? plan : await prepareLaunch(configured, variables);
-  return { launch, legacyKey: `legacy:${proof.hash}` };
+  const plan = () => prepareLaunch(configured, { ...variables, input: async (id) => `\${input:${id}}` });
+  for (;;) {
+    const planned = await plan();
+    const proof = await proveLaunch(configured, planned);
+    if (signal.aborted) return undefined;
+    if (!isApproved(host, configured, proof)) {
+      if (!(await ask(host, configured, proof, { become, signal }))) return undefined;
+      continue;
+    }
+    const start = { legacyKey: `legacy:${proof.hash}` };
+    if (configured.inputs.length === 0) return { ...start, launch: planned };
+    const launch = await prepareLaunch(configured, variables);
+    const isSame = (await proveLaunch(configured, await plan())).hash === proof.hash;
+    if (isSame || !configured.source.workspace) return { ...start, launch };
+  }
 }
 
-/** By command and hashes, at every start: what was changed since is asked for again. */
-async function isApproved(
+/** By command and hashes: what was changed since is asked for again. */
+function isApproved({ memory }: McpHost, { source }: ConfiguredServer, proof: LaunchProof): boolean {
+  return !source.workspace || memory.has(approvedKey(proof));
+}
+
+async function ask(
   { memory, approve }: McpHost,
   configured: ConfiguredServer,
   proof: LaunchProof,
   { become, signal }: { readonly become: Become; readonly signal: AbortSignal },
 ): Promise<boolean> {
-  if (!configured.source.workspace) return true;
-  const key = `approved:${proof.hash}`;
-  if (memory.has(key)) return true;
   const known = `known:${configured.source.folder ?? ''}:${configured.name}`;
   become('approval', 'it starts after your approval');
   const approved = await approve(configured, proof, memory.has(known), signal);
   if (signal.aborted || !approved) return false;
-  await memory.set(key, true);
+  await memory.set(approvedKey(proof), true);
   await memory.set(known, true);
   become('starting');
   return true;
+}
+
+function approvedKey({ hash }: LaunchProof): string {
+  return `approved:${hash}`;
 }

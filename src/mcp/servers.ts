@@ -1,4 +1,4 @@
-// All MCP servers of a window: follows the configuration, offers their tools, and tells the producer what happens to them.
+// All MCP servers of a window: follows the configuration, offers their tools, and notifies the producer of what happens to them.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { type McpChange, type McpServerView, type McpSource } from '../core/ports/mcp.ts';
@@ -7,7 +7,7 @@ import { ServerResources } from './resources/serverResources.ts';
 import { McpServer, type ServerChange } from './server.ts';
 import { type McpHost } from './serverPort.ts';
 import { type RegisterTools, ServerTools } from './serverTools.ts';
-import { createTaskProcess } from './tools/runAsTask.ts';
+import { createTaskProcess } from './tools/followTask.ts';
 import { type TaskProcess } from './tools/taskProcess.ts';
 
 /** How long a request waits for servers that start for the first time. */
@@ -115,7 +115,7 @@ export class McpServers implements McpSource, Disposable {
   }): TaskProcess | undefined {
     const server = this.#servers.get(task.server);
     if (server === undefined) return undefined;
-    const process = createTaskProcess(server, task);
+    const process = createTaskProcess({ ...task, server }, undefined, task.startedAt);
     process.follow();
     return process;
   }

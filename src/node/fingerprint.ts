@@ -1,9 +1,10 @@
 // What a command would run: the resolved program and every file that its arguments name, with their hashes.
 import { createHash } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
-import { failed, type Result, succeeded } from '../base/errors.ts';
+import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
+import { hashFile } from './fileHashes.ts';
 
 export interface CommandFile {
   readonly path: string;
@@ -21,7 +22,6 @@ export interface Fingerprint {
 }
 
 const WINDOWS = process.platform === 'win32';
-const HASHED_AT_ONCE = 1024 * 1024;
 
 /** Relative names are relative to the folder, in which the command runs. */
 export async function fingerprintCommand(
@@ -33,19 +33,12 @@ export async function fingerprintCommand(
   const program = await findProgram(name, folder, process.env);
   if (program === undefined)
     return failed('plugin', `The program “${name}” was not found.`, 'Correct its command in the settings.');
-  const paths = [program];
-  for (const argument of args) {
-    const named = await fileIn(argument, folder);
-    if (named !== undefined && !paths.includes(named)) paths.push(named);
-  }
   try {
+    const paths = [...new Set([program, ...(await filesOf(args, folder))])];
     const files = await Promise.all(paths.map(async (path) => ({ path, sha256: await hash(path) })));
     return succeeded({ program, args, folder, files });
   } catch (error) {
-    return failed(
-      'plugin',
-      `A file of its command cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
-    );
+    return failed('plugin', `A file of its command cannot be read: ${describeError(error)}.`);
   }
 }
 
@@ -63,7 +56,8 @@ export function placesOf(command: readonly string[], folder: string): readonly s
   return [...programPlaces(name, folder, process.env), ...named];
 }
 
-async function findProgram(name: string, folder: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+/** Where a program is started from; undefined if there is none. `env` has the search path. */
+export async function findProgram(name: string, folder: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   for (const path of programPlaces(name, folder, env)) if (await isProgram(path)) return path;
   return undefined;
 }
@@ -93,7 +87,16 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-/** The file that an argument names, also as `--option=file`; undefined if there is none. */
+/** The files that arguments name, also as `--option=file`. */
+export async function filesOf(args: readonly string[], folder: string): Promise<readonly string[]> {
+  const files: string[] = [];
+  for (const argument of args) {
+    const named = await fileIn(argument, folder);
+    if (named !== undefined) files.push(named);
+  }
+  return files;
+}
+
 async function fileIn(argument: string, folder: string): Promise<string | undefined> {
   for (const name of namesIn(argument)) {
     try {
@@ -110,32 +113,4 @@ function namesIn(argument: string): readonly string[] {
   const isOption = argument.startsWith('-') && argument.includes('=');
   const names = [argument, ...(isOption ? [argument.slice(argument.indexOf('=') + 1)] : [])];
   return names.filter((name) => name !== '' && !name.includes('\0'));
-}
-
-/**
- * Hashes of files that have not changed since, as far as size and times say. Only for what is shown: times can be
- * forged, so a program that is started is always hashed.
- */
-export class KnownHashes {
-  readonly #known = new Map<string, { readonly stamp: string; readonly sha256: string }>();
-
-  async hash(path: string): Promise<string> {
-    const { size, mtimeMs, ctimeMs, ino } = await stat(path);
-    const stamp = [size, mtimeMs, ctimeMs, ino].join(' ');
-    const known = this.#known.get(path);
-    if (known?.stamp === stamp) return known.sha256;
-    const sha256 = await hashFile(path);
-    this.#known.set(path, { stamp, sha256 });
-    return sha256;
-  }
-}
-
-export function hashFile(path: string): Promise<string> {
-  return new Promise((fulfil, reject) => {
-    const hash = createHash('sha256');
-    createReadStream(path, { highWaterMark: HASHED_AT_ONCE })
-      .on('error', reject)
-      .on('data', (chunk) => hash.update(chunk))
-      .on('end', () => fulfil(hash.digest('hex')));
-  });
 }

@@ -57,6 +57,8 @@ function listening(server: Server, path: string): Promise<void> {
     const before = process.umask(0o177);
     server.listen(path, () => {
       server.off('error', reject);
+      // A client that cannot be accepted, for want of file descriptors, is no reason to end.
+      server.on('error', () => undefined);
       resolve();
     });
     process.umask(before);

@@ -39,7 +39,7 @@ export type ToolState =
   | 'interrupted';
 
 /** What the user needs to answer, besides the call itself. */
-interface ApprovalView {
+export interface ApprovalView {
   /** Why approval is needed although the mode would not require it. */
   readonly reason?: string;
   /** What *always* would allow; absent if it is not offered. */

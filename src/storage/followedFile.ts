@@ -109,7 +109,7 @@ class FollowedFile {
     const added = bytes.subarray(this.#last.length);
     if (added.length === 0) return;
     const read = readEvents(added, { seq: this.#nextSeq - 1, lines: this.#lines });
-    // Damage in new lines may be bytes that were removed meanwhile: only a full read tells.
+    // Damage in new lines may be bytes that were removed meanwhile: only a full read shows that.
     if (read.damage.length > 0) return this.#readAll();
     if (read.length === 0) return;
     this.#remember(added, read, this.#length);

@@ -6,7 +6,8 @@ import { type Logger } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { storageError } from './storageError.ts';
 
-const fileSchema = z.strictObject({ v: z.literal(1), keys: z.array(z.string().max(1000)) });
+const fileSchema = z.looseObject({ v: z.literal(1) });
+const keysSchema = z.array(z.string());
 /** The oldest are forgotten. */
 const MOST_KEYS = 5000;
 
@@ -14,20 +15,32 @@ export interface KeySet {
   /** Resolves once it was read. Until then it is empty. */
   readonly ready: Promise<void>;
   has(key: string): boolean;
+  /** Those that begin with it. */
+  keys(prefix: string): readonly string[];
   /** Resolves once it is on disk. */
   set(key: string, on: boolean): Promise<void>;
 }
 
-export function createKeySet(deps: { files: FileSystem; folder: string; name: string; logger: Logger }): KeySet {
-  const { files, folder, logger } = deps;
-  const path = join(folder, deps.name);
+export interface KeySetDeps {
+  readonly files: FileSystem;
+  readonly folder: string;
+  /** Of the file. */
+  readonly name: string;
+  /** The field of the file that has the keys; default: `keys`. */
+  readonly field?: string;
+  readonly logger: Logger;
+}
+
+export function createKeySet({ files, folder, name, field = 'keys', logger }: KeySetDeps): KeySet {
+  const path = join(folder, name);
   let keys = new Set<string>();
   const read = async () => {
     try {
       const bytes = await files.read(path);
-      keys = new Set(bytes && fileSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8'))).keys);
+      const content = bytes && fileSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+      keys = new Set(content && keysSchema.parse(content[field]));
     } catch (error) {
-      logger.warn(`${deps.name} cannot be read, so it counts as empty: ${describeError(error)}`);
+      logger.warn(`${name} cannot be read, so it counts as empty: ${describeError(error)}`);
       keys = new Set();
     }
   };
@@ -39,7 +52,7 @@ export function createKeySet(deps: { files: FileSystem; folder: string; name: st
     if (keys.has(key) === on) return;
     if (on) keys.add(key);
     else keys.delete(key);
-    const content: z.infer<typeof fileSchema> = { v: 1, keys: [...keys].slice(-MOST_KEYS) };
+    const content = { v: 1, [field]: [...keys].slice(-MOST_KEYS) };
     try {
       await files.makeFolder(folder);
       await files.writeWhole(path, Buffer.from(JSON.stringify(content)));
@@ -50,6 +63,7 @@ export function createKeySet(deps: { files: FileSystem; folder: string; name: st
   return {
     ready,
     has: (key) => keys.has(key),
+    keys: (prefix) => [...keys].filter((key) => key.startsWith(prefix)),
     set: (key, on) => {
       const written = writing.then(() => write(key, on));
       writing = written.catch(() => undefined);

@@ -92,7 +92,7 @@ function oddSequence(last: number, seq: number, afterBroken: boolean): string | 
   return undefined;
 }
 
-/** Damage after the last good line was torn by a crash; whoever cuts it off reports it. */
+/** Damage after the last good line was torn by a crash; the code that cuts it off reports it. */
 function reportFaults(faults: readonly Fault[], good: number): Failure<StorageCode>[] {
   const within = faults.filter((fault) => fault.end <= good);
   const reported = within.slice(0, MOST_REPORTED).map(describeFault);

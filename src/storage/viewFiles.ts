@@ -39,7 +39,7 @@ export function createViews(deps: ViewFilesDeps): Views {
   let writing: Promise<void> = Promise.resolve();
   const schedule = (write: () => Promise<void>) => {
     const report = (error: unknown) =>
-      logger.warn(`other windows cannot be told what this one shows: ${describeError(error)}`);
+      logger.warn(`other windows cannot be notified of what this one shows: ${describeError(error)}`);
     writing = writing.then(write).catch(report);
   };
   const write = async (conversation: string, typed: number | undefined) => {

@@ -1,27 +1,14 @@
 // The files of the web chat's page: its HTML, and the scripts and style sheets of the extension's folder that it may ask for.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PAGE_STYLES } from '../core/frontend/pageStyles.ts';
 
 export interface PageFile {
   readonly type: string;
   readonly body: string | Buffer;
 }
 
-/** Later ones override earlier ones. */
-const STYLES = [
-  'web.css',
-  'chat.css',
-  'markdown.css',
-  'tools.css',
-  'forms.css',
-  'changes.css',
-  'review.css',
-  'handles.css',
-  'composer.css',
-  'panel.css',
-  'conversations.css',
-  'pending.css',
-];
+const STYLES = ['web.css', ...PAGE_STYLES];
 
 export interface PageFilesOptions {
   /** The extension's folder. */

@@ -6,7 +6,6 @@ import { t } from './l10n.ts';
 export const notificationStrings = {
   pending: t('Pending notifications'),
   pendingCount: (count: number) => (count === 1 ? t('1 pending notification') : t('{0} pending notifications', count)),
-  unlisted: (count: number) => t('and {0} more', count),
   andMore: (count: number) => t('and {0} more', count),
   times: (count: number) => t('{0} times', count),
   deliverNow: t('Deliver now'),

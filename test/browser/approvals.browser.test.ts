@@ -29,7 +29,7 @@ const run = (command: string) => ({ id: `call${++number}`, name: 'run_command', 
 
 const keyboard = (key: string) => workbench.page.keyboard.press(key);
 
-/** What the model was told of the calls, oldest first. */
+/** What the model got for the calls, oldest first. */
 function results(): string[] {
   const body = server.requests.at(-1)?.body ?? '{"messages":[]}';
   const { messages } = JSON.parse(body) as { messages: { role: string; content: string }[] };

@@ -1,5 +1,5 @@
 // MCP servers in the browser, in full runs only: rows, input, approval, form, image, sign-in, a task over a reload, and no secret in any file.
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { endAll } from '../support/endings.ts';
@@ -244,18 +244,19 @@ inFull('no secret is in a log, a conversation or any other file, nor in a reques
 });
 
 inFull('an exported conversation has no secret', async () => {
-  const file = join(workbench.folder, 'exported.json');
-  await workbench.startCommand('Earshot: Export Conversation');
-  await workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'JSON' }).click();
-  await workbench.page.locator('.editor-group-container .tab', { hasText: 'Untitled' }).waitFor();
-  await workbench.page.keyboard.press('Control+s');
-  const name = workbench.page.locator('.quick-input-widget input[type="text"]').first();
-  await expect.poll(() => name.inputValue()).toContain('Untitled');
-  await name.fill(file);
-  await name.press('Enter');
-  await expect.poll(() => readFile(file, 'utf8').catch(() => '')).toContain('vault__open');
-  for (const canary of Object.values(CANARIES)) expect(await filesWith(canary)).toEqual([]);
-  await rm(file);
+  for (const format of ['JSON', 'Markdown']) {
+    const file = join(workbench.folder, `exported.${format}`);
+    await workbench.startCommand('Earshot: Export Conversation');
+    await workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: format }).click();
+    await workbench.page.locator('.editor-group-container .tab', { hasText: 'Untitled' }).waitFor();
+    await workbench.page.keyboard.press('Control+s');
+    const name = workbench.page.locator('.quick-input-widget input[type="text"]').first();
+    await expect.poll(() => name.inputValue()).toContain('Untitled');
+    await name.fill(file);
+    await name.press('Enter');
+    await expect.poll(() => readFile(file, 'utf8').catch(() => '')).toContain('vault__open');
+    for (const canary of Object.values(CANARIES)) expect(await filesWith(canary)).toEqual([]);
+  }
 });
 
 inFull('the official everything and filesystem servers are used over HTTP', async () => {

@@ -36,7 +36,7 @@ export async function createSample(parent: string): Promise<string> {
 
 /**
  * Makes a folder what `createSample` made of it, as long as nothing was committed there. Files that are as they were are
- * not written, so whoever watches them sees no change.
+ * not written, so a watcher sees no change.
  */
 export async function restoreSample(folder: string): Promise<void> {
   const added = (await readdir(join(folder, 'node_modules'))).filter(

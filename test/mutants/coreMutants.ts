@@ -125,7 +125,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/unit/tools/changing.test.ts'],
   },
   {
-    name: 'what a call has returned of a handle is told as well',
+    name: 'what a call has returned of a handle is reported as well',
     file: 'src/core/tools/handleTexts.ts',
     symbol: 'withdrawShown',
     find: 'if (ids.length > 0) await log.append',

@@ -85,7 +85,7 @@ const PLAN: Plan = [
   [17, 'sees the build fail', ({ person }) => person.runsTask('build')],
   [
     18.5,
-    'mends the type error',
+    'fixes the type error',
     async ({ person }) => {
       await person.types('src/prices.ts', '(price(item) / 100).toFixed(2)', { instead: 'price(item) / 100' });
       await person.saves();
@@ -122,7 +122,7 @@ const PLAN: Plan = [
   ],
   [
     26,
-    'mends the test',
+    'fixes the test',
     async ({ person }) => {
       await person.types('test/orders.test.js', '200)', { instead: '20)' });
       await person.saves();
@@ -148,8 +148,8 @@ const PLAN: Plan = [
     },
   ],
   [33.5, 'stashes it away', ({ person }) => person.runs('git stash')],
-  [35, 'takes it out again', ({ person }) => person.runs('git stash pop')],
-  [36, 'gives it up', ({ person }) => person.runs('git checkout src/receipt.ts')],
+  [35, 'pops the stash', ({ person }) => person.runs('git stash pop')],
+  [36, 'discards it', ({ person }) => person.runs('git checkout src/receipt.ts')],
   // Lunch.
   [
     41,

@@ -11,7 +11,7 @@ import type { RecordingOrder } from './inside.ts';
 import { createShop, gitEnvironment } from './shop.ts';
 
 const LONGEST = 90 * 60_000;
-/** Terminals find tsc and biome as whoever installed them would; what a login shell sets comes after that. */
+/** Terminals find tsc and biome as after an ordinary installation; what a login shell sets comes after that. */
 const tools = [join(repository, 'node_modules', '.bin'), dirname(process.execPath)].join(delimiter);
 const settings = {
   'terminal.integrated.env.linux': { PATH: `${tools}${delimiter}\${env:PATH}` },

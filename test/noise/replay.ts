@@ -159,7 +159,7 @@ export class Replay {
       }
       case 'git_free': {
         const busy = this.#busy;
-        // As the repository does: git is at work until what it did was told.
+        // As the repository does: git is at work until what it did was reported.
         void this.#settling
           .then(() => {
             busy?.resolve(entry.passed);

@@ -25,7 +25,7 @@ const WHY: Readonly<Record<string, string>> = {
   'terminal.failed': 'a command of the user’s failed and has not succeeded since',
   'git.head_changed': 'git made another of what it has read',
   'diagnostics.introduced': 'a file that it has read has a new problem',
-  'diagnostics.resolved': 'a problem that it was told of is gone',
+  'diagnostics.resolved': 'a problem that was reported is gone',
 };
 
 /** Why nothing was even queued. */
@@ -36,12 +36,13 @@ const SILENT: Readonly<Record<string, string>> = {
   'saves files that were not read': 'counted in the line beside the user’s next words',
   'lets the formatter go over everything': 'no byte of what it has read becomes another',
   commits: 'a commit changes no file',
-  'builds by the task, and tests': 'that the build succeeds it was told; dist is ignored by git and nobody has read it',
+  'builds by the task, and tests':
+    'that the build succeeds was reported before; dist is ignored by git and nobody has read it',
   'renames a file that was not read': 'counted in the line beside the user’s next words',
   'builds everything anew': 'dist is ignored by git and nobody has read it; what succeeds is no news',
   'runs the tests with their coverage': 'the report is ignored by git and nobody has read it; what succeeds is no news',
-  'gives it up': 'the file is again as it was read',
-  'stops the watcher': 'whoever never heard of a watcher does not miss it',
+  'discards it': 'the file is again as it was read',
+  'stops the watcher': 'the watcher was never reported, so its end is not either',
 };
 
 function carriedIn(events: readonly LogEvent[]) {
@@ -74,10 +75,10 @@ export function printTable(recording: readonly Recorded[], told: Told, head: rea
   return [
     ...head,
     '',
-    'minute | what was done | kind | what the model was told first | why',
+    'minute | what was done | kind | the first line for the model | why',
     ...heard,
     '',
-    'minute | what was done and not told | why',
+    'minute | what was done and not reported | why',
     ...quiet,
     '',
     'touched files | how often | why they are not named',
@@ -95,7 +96,7 @@ function describeUndelivered({ events, steps }: Told, step: Step): string {
     if (steps.get(one.id)?.at !== step.at) continue;
     const reason = withdrawn.find(({ ids }) => ids.includes(one.id))?.reason;
     const became = merged.has(one.id) ? 'a newer word on the same is shown' : 'counted';
-    const line = `${kindOf(one)}: ${reason === undefined ? became : `taken back, ${reason}`}`;
+    const line = `${kindOf(one)}: ${reason === undefined ? became : `withdrawn, ${reason}`}`;
     reasons.set(line, (reasons.get(line) ?? 0) + 1);
   }
   return [...reasons].map(([line, count]) => `${count} × ${line}`).join('; ');

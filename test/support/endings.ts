@@ -2,7 +2,7 @@
 
 const ends: (() => Promise<void>)[] = [];
 
-/** Not a hook of whoever calls: test files share their modules, and a module's own hooks would belong to the first of them. */
+/** Not a hook of the caller: test files share their modules, and a module's own hooks would belong to the first of them. */
 export function atTestEnd(end: () => Promise<void>): void {
   ends.push(end);
 }

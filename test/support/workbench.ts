@@ -90,7 +90,7 @@ export class Workbench {
     await this.#openBrowser({});
   }
 
-  /** Another window, on the same folder unless told otherwise. */
+  /** Another window, on the same folder by default. */
   async newWindow(options: WorkbenchOptions = {}): Promise<Page> {
     const page = await this.#context.newPage();
     page.setDefaultTimeout(60_000);

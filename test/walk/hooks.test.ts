@@ -36,7 +36,7 @@ async function begin(
 
 const last = ({ messages }: Walked, request: number) => (messages(request).at(-1) as { content: string }).content;
 
-test('before_tool refuses a call with its reason; what it is told are the arguments that would run', async () => {
+test('before_tool refuses a call with its reason; it gets the arguments that would run', async () => {
   const walked = await begin([command('a', 'echo ran > ran.txt'), end], {
     before_tool: () => ({ refused: 'No commands today.' }),
   });
@@ -106,7 +106,7 @@ test('turn_end makes the model go on with the reason, at most three times', asyn
   expect(walked.log.state.turn.outcome).toBe('done');
 });
 
-test('notification is told each notification of the conversation, except those of hooks', async () => {
+test('notification gets each notification of the conversation, except those of hooks', async () => {
   const walked = await begin([end], {
     notification: () => ({ added: [{ hook: 'x', text: 'never' }], refused: 'never' }),
     user_prompt: () => ({ added: [{ hook: 'day', text: 'Monday.' }] }),

@@ -4,7 +4,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import { createFolderDisk } from '../../acp/folderDisk.ts';
-import { type FolderAgent } from '../../acp/agent.ts';
+import { type FolderAgent } from '../../acp/headlessFolder.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { guardWorkspace } from '../../core/consent/door.ts';
@@ -30,15 +30,7 @@ import { type Settings } from '../../protocol/settings.ts';
 import { createPermissions } from '../../storage/permissions.ts';
 import { createStorage } from '../../storage/storage.ts';
 import { createUserFiles } from '../../storage/userFiles.ts';
-import { askUserTool } from '../../tools/askUser.ts';
-import { awaitTool } from '../../tools/commands/await.ts';
-import { handleTool } from '../../tools/commands/handle.ts';
-import { runCommandTool } from '../../tools/commands/runCommand.ts';
-import { fileTools } from '../../tools/files/fileTools.ts';
-import { createLoadSkillTool } from '../../tools/loadSkill.ts';
-import { readNotificationsTool } from '../../tools/readNotifications.ts';
-import { todoTool } from '../../tools/todo.ts';
-import { watchTool } from '../../tools/watch.ts';
+import { shippedTools } from './shippedTools.ts';
 
 export interface FolderAgentDeps {
   readonly logger: Logger;
@@ -97,12 +89,7 @@ export async function openFolderAgent(
     ...(deps.capture && { checkpoints }),
     permissions: createPermissions({ files: realFileSystem, folder: place, logger }),
     frontend: frontends,
-    tools: [
-      ...fileTools,
-      ...[runCommandTool, watchTool, readNotificationsTool, todoTool, handleTool, awaitTool],
-      createLoadSkillTool({ userFiles }),
-      ...(asks ? [askUserTool] : []),
-    ],
+    tools: shippedTools(userFiles, asks),
     producers: [
       createFilesProducer(watching),
       createGitProducer(watching),

@@ -31,8 +31,8 @@ const SUMMARY_PROMPT = [
 ].join('\n');
 
 export function isNearlyFull(log: ConversationLog, model: Model, overhead: () => string): boolean {
-  const { usage: spent, messages } = log.state;
-  return spent.contextTokens(() => messages.all, overhead) > model.contextWindow * START;
+  const { usage, messages } = log.state;
+  return usage.contextTokens(() => messages.all, overhead) > model.contextWindow * START;
 }
 
 /**
@@ -40,8 +40,8 @@ export function isNearlyFull(log: ConversationLog, model: Model, overhead: () =>
  * compaction may leave; the next refusal is reported.
  */
 export function windowAfterOverflow(log: ConversationLog, model: Model): number {
-  const { usage: spent, messages } = log.state;
-  const refused = spent.contextTokens(
+  const { usage, messages } = log.state;
+  const refused = usage.contextTokens(
     () => messages.all,
     () => '',
   );

@@ -9,9 +9,9 @@ export interface Used {
   readonly cost: number | undefined;
 }
 
-export function usedBy(spent: CountedUsage, settings: Settings): Used {
-  const { input, output } = spent.total;
-  const costs = [...spent.byModel].map(([model, tokens]) => {
+export function usedBy(usage: CountedUsage, settings: Settings): Used {
+  const { input, output } = usage.total;
+  const costs = [...usage.byModel].map(([model, tokens]) => {
     const prices = settings.models[model]?.prices;
     return prices === undefined ? undefined : costOf(tokens, prices);
   });

@@ -58,7 +58,7 @@ export class Captures {
     // An untrusted workspace is never changed, and a resumed turn has a capture already.
     if (!workspace.trusted || log.state.changes.turns.at(-1)?.checkpoint !== undefined) return;
     this.#turn = this.take('turn', signal).catch((error: unknown) => {
-      // The log was closed, or cannot be written: whoever runs the turn notices that too.
+      // The log was closed, or cannot be written: the turn notices that too.
       if (!signal.aborted && !(error instanceof FailureError)) output.error('the workspace was not captured', error);
     });
   }

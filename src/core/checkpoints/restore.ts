@@ -138,7 +138,7 @@ export async function bringBack(deps: RestoreDeps, decision: string): Promise<Re
   if (!live.ok) return live;
   const { log } = live.value;
   const event = log.state.changes.decision(decision);
-  if (event === undefined) return failed('no_decision', 'That was taken back already.');
+  if (event === undefined) return failed('no_decision', 'That was reverted already.');
   const puts = await Promise.all(event.files.map((file) => planPutBack(deps, file.path, [stepOf(event.seq, file)])));
   const doable = puts.filter((put) => changesSomething(put) || put.outcome === 'same');
   const stayed = puts.flatMap((put) => whyStays(put) ?? []);

@@ -86,6 +86,10 @@ export async function permit(
           verdict,
           context: call.contextFor(verdict.letIn, verdict.names ?? []),
           again: call.again === true,
+          whyRefused: async (changed) => {
+            const judged = await judgeCall(deps, tool, changed, hidden);
+            return judged.type === 'refused' ? judged.reason : undefined;
+          },
         },
         signal,
       );
@@ -97,7 +101,7 @@ function demandQuestion(verdict: Verdict, mustAsk: string | undefined): Verdict 
   const reason = `a hook of the user wants you to decide: ${mustAsk}`;
   return verdict.type === 'allowed'
     ? { type: 'ask', reason, letIn: [] }
-    : { ...verdict, reason: verdict.reason ?? reason };
+    : { ...verdict, reason: verdict.reason === undefined ? reason : `${verdict.reason} Besides, ${reason}` };
 }
 
 function judgeCall(deps: ApprovalDeps, tool: Tool, args: unknown, hidden: Hidden): Promise<Verdict> {
@@ -133,6 +137,8 @@ async function askFor(
     readonly verdict: Asked;
     readonly context: ToolContext;
     readonly again: boolean;
+    /** Why the call may not run with these arguments, whoever approves it. */
+    whyRefused(changed: unknown): Promise<string | undefined>;
   },
   signal: AbortSignal,
 ): Promise<Permission> {
@@ -149,6 +155,12 @@ async function askFor(
     if (changed?.ok === false) {
       // The person who edited the arguments can correct them; the model is not involved.
       problem = changed.failure.message;
+      continue;
+    }
+    // Other arguments may do more than read, which Plan mode and an untrusted workspace do not allow.
+    const refused = changed === undefined ? undefined : await call.whyRefused(changed.value);
+    if (refused !== undefined) {
+      problem = refused;
       continue;
     }
     if (changed === undefined && !(await preview.isCurrent())) {

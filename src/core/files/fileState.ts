@@ -6,7 +6,7 @@ export const GONE = 'gone';
 /** The hash that stands for a file that keeps changing, so that no state of it can be named. */
 export const CHANGING = 'changing';
 
-/** `complete`: whoever reads the message knows the file's bytes. */
+/** `complete`: a reader of the message knows the file's bytes. */
 export interface FileState {
   readonly path: string;
   readonly hash: string;

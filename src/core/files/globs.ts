@@ -19,7 +19,7 @@ export function compileGlob(glob: string): (path: string) => boolean {
   return (path) => patterns.some((pattern) => matchesPath(pattern, path));
 }
 
-/** Why a glob matches nothing, for whoever wrote it; undefined if it can match. */
+/** Why a glob matches nothing, for its author; undefined if it can match. */
 export function whyUnusable(glob: string): string | undefined {
   if (glob === '') return 'it is empty';
   if (glob.length > GLOB_LIMIT) return `it is longer than ${GLOB_LIMIT} characters`;

@@ -7,20 +7,20 @@ import { type Model } from '../ports/ports.ts';
 
 /** Null until an endpoint has counted anything. */
 export function readMeter(
-  { usage: spent, messages }: Projections,
+  { usage, messages }: Projections,
   model: Pick<Model, 'contextWindow'>,
   settings: Settings,
 ): Meter | null {
-  const { tokens, cost } = usedBy(spent, settings);
+  const { tokens, cost } = usedBy(usage, settings);
   if (tokens === 0) return null;
-  const context = spent.contextTokens(
+  const context = usage.contextTokens(
     () => messages.all,
     () => '',
   );
   return {
     context: context / model.contextWindow,
     tokens,
-    notificationTokens: spent.notifications,
+    notificationTokens: usage.notifications,
     cost: cost ?? null,
   };
 }

@@ -38,7 +38,7 @@ export interface NotificationList {
   /** The newest first. */
   readonly groups: ReadonlyMap<ListedState, readonly ListedNotification[]>;
   /** Of everything delivered, filtered or not; most tokens first. */
-  readonly spent: readonly {
+  readonly usage: readonly {
     readonly label: string;
     readonly kind: string;
     readonly tokens: number;
@@ -54,7 +54,7 @@ export function listNotifications(events: Iterable<LogEvent>, filter: Notificati
     all.filter((one) => passes(one, filter)),
     ({ state }) => state,
   );
-  return { groups, spent: spentByKind(all), sources: [...new Set(all.map(({ source }) => source))].sort() };
+  return { groups, usage: usageByKind(all), sources: [...new Set(all.map(({ source }) => source))].sort() };
 }
 
 function groupBy<Key>(all: readonly ListedNotification[], keyOf: (one: ListedNotification) => Key) {
@@ -110,7 +110,7 @@ function passes(one: ListedNotification, { text, states, levels, sources }: Noti
   return [one.label, one.subject, one.message].some((part) => part.toLowerCase().includes(wanted));
 }
 
-function spentByKind(all: readonly ListedNotification[]): NotificationList['spent'] {
+function usageByKind(all: readonly ListedNotification[]): NotificationList['usage'] {
   const delivered = all.filter(({ state }) => state === 'delivered');
   const kinds = groupBy(delivered, printKind);
   return [...kinds]

@@ -19,7 +19,7 @@ export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft
   if (!repeated && log.state.repeats.isRepeat(draft)) return withdrawPending(log, draft);
   const cancelled = cancelledBy(log, draft);
   if (cancelled.length > 0) {
-    const reason = `${printKind(draft.kind)} came before it was told`;
+    const reason = `${printKind(draft.kind)} came before it was delivered`;
     return log.append({ type: 'notification_withdrawn', ids: [...cancelled], reason });
   }
   if (log.state.handles.isReported(draft) || isOfUnknownLoss(log, draft)) return Promise.resolve();
@@ -49,7 +49,7 @@ export async function dismiss(log: ConversationLog, ids: readonly string[]): Pro
 
 /** The state is again the one that was shown last, so the pending notifications in between are withdrawn. */
 async function withdrawPending(log: ConversationLog, { kind, subject }: NotificationDraft): Promise<void> {
-  if (subject !== undefined) await withdraw(log, kind, subject, 'it is again as it was told');
+  if (subject !== undefined) await withdraw(log, kind, subject, 'it is again as it was last reported');
 }
 
 /** Pending failures that this recovery cancels. A delivered failure needs its recovery reported. */

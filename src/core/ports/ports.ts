@@ -3,12 +3,12 @@ import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type Failure, type Result } from '../../base/errors.ts';
-import { type CallPreview } from '../../protocol/diffView.ts';
 import { type Attachment, type ShownHandle, type Usage } from '../../protocol/event.ts';
 import { type FormField } from '../../protocol/page/form.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
+import { type ApprovalView } from '../../protocol/transcript.ts';
 import { type ChangedFile, type SeenState, type SeenView, type ShownFile } from './fileViews.ts';
 import { type AgentHub } from './agentHub.ts';
 import { type Hooks } from './hooks.ts';
@@ -167,25 +167,13 @@ export interface Tool<Arguments = unknown> {
   run(args: Arguments, context: ToolContext): Promise<ToolOutcome>;
 }
 
-export interface ApprovalRequest {
+export interface ApprovalRequest extends ApprovalView {
   readonly conversation: string;
   readonly call: {
     readonly id: string;
     readonly name: string;
     readonly arguments: Readonly<Record<string, unknown>>;
   };
-  /** Why approval is needed although the mode would allow the call. */
-  readonly reason?: string;
-  /** What *Always* would allow from now on, for people; absent where it is not offered. */
-  readonly always?: string;
-  /** The server whose tools *Always for This Server* would allow from now on; absent where it is not offered. */
-  readonly alwaysServer?: string;
-  /** What the tool's server says about the tool. */
-  readonly note?: string;
-  /** Why the last answer could not be taken. */
-  readonly problem?: string;
-  /** What it would do to files now; absent: it changes none, or that is not known. */
-  readonly preview?: CallPreview;
 }
 
 /** Begins the `by` of an answer that a plugin gave. */

@@ -68,7 +68,7 @@ export interface LogEnd {
 
 /** All conversations of one workspace, wherever they are kept. */
 export interface Store {
-  /** For its owner only: whoever holds its lock. */
+  /** For its owner only, which holds its lock. */
   open(conversation: string): Promise<Result<OpenedLog>>;
   follow(conversation: string): Promise<Result<FollowedLog>>;
   /** Reads everything in it, without owning or following it. */

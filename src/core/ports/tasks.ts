@@ -52,6 +52,6 @@ export interface Tasks {
     task: TaskInfo,
     options: { readonly conversation: string; onOutput(text: string): void },
   ): Promise<Result<RunningTask>>;
-  /** Of every task of the window, whoever ran it. */
+  /** Of every task of the window, also of the user's. */
   readonly onDidEnd: Event<TaskEnd>;
 }

@@ -237,7 +237,7 @@ async function runPermitted(
     // Only calls that run programs need a slot: a call that waits for another call must never block it.
     return effect === 'execute' ? ((await deps.slots.run(run, signal)) ?? refusal(CANCELLED)) : await run();
   } catch (error) {
-    // The log cannot be written: that ends the turn, whoever noticed it first.
+    // The log cannot be written: that ends the turn, wherever it was noticed first.
     if (error instanceof FailureError) throw error;
     const { name } = tool.description;
     deps.output.error(`the tool ${name} failed unexpectedly`, error);

@@ -1,6 +1,7 @@
 // A message for an agent, made from a push or from a listing after a reconnect.
 import * as z from 'zod';
-import { type HubMessage, type MatchType, type Pair } from '../../protocol/hub.ts';
+import { type IncomingMessage } from '../../core/ports/agentHub.ts';
+import { type HubMessage, type MatchType } from '../../protocol/hub.ts';
 import { previewOf } from '../preview.ts';
 
 const pushSchema = z.object({
@@ -16,18 +17,8 @@ const pushSchema = z.object({
 });
 
 /** A message for this agent, live or found after a reconnect. */
-export interface ReceivedMessage {
-  readonly id: string;
+export interface ReceivedMessage extends Omit<IncomingMessage, 'conversation' | 'name' | 'hub'> {
   readonly thread: string | null;
-  readonly author: string;
-  readonly role: string;
-  readonly preview: string;
-  readonly scopes: readonly Pair[];
-  readonly match: MatchType;
-  readonly edited: boolean;
-  /** Everything up to here has been received. */
-  readonly cursor: string;
-  readonly at: string;
 }
 
 /** Throws if the hub pushed something else than a message. */

@@ -23,6 +23,7 @@ export interface WebSocketListenerDeps {
   readonly allowedOrigins: readonly string[];
   readonly clock: Clock;
   connect(transport: Transport): Connection;
+  report(message: string, error: unknown): void;
 }
 
 export interface WebSocketListener extends Listener {
@@ -38,6 +39,8 @@ export async function listenOnWebSocket(deps: WebSocketListenerDeps): Promise<We
     sockets.handleUpgrade(request, socket, head, (client) => serve(client, deps));
   });
   const port = await listenOnFreePort(server, deps.port);
+  // A client that cannot be accepted, for want of file descriptors, is no reason to end.
+  server.on('error', (error) => deps.report('a WebSocket client could not be accepted', error));
   const pinging = keepPinging(sockets, deps.clock);
   return {
     url: `ws://${HOST}:${port}${PATH}`,
@@ -53,8 +56,9 @@ export async function listenOnWebSocket(deps: WebSocketListenerDeps): Promise<We
 /** The status that refuses the request; undefined if it is welcome. */
 function judge(request: IncomingMessage, { token, allowedOrigins }: WebSocketListenerDeps): number | undefined {
   const { origin, authorization = '' } = request.headers;
-  const url = new URL(request.url ?? '/', `http://${HOST}`);
-  if (url.pathname !== PATH) return 404;
+  // Null for what is no address, such as two slashes: anybody may ask for that.
+  const url = URL.parse(request.url ?? '/', `http://${HOST}`);
+  if (url?.pathname !== PATH) return 404;
   if (origin !== undefined && !allowedOrigins.includes(origin)) return 403;
   const given = authorization.startsWith('Bearer ') ? authorization.slice(7) : (url.searchParams.get('token') ?? '');
   return isSame(given, token) ? undefined : 401;

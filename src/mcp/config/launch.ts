@@ -1,13 +1,15 @@
 // Prepares the start of a server: replaces variables, finds the program, and hashes what the user approves.
 import { createHash } from 'node:crypto';
-import { access, constants, readFile, stat } from 'node:fs/promises';
+import { constants, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { failed, FailureError } from '../../base/errors.ts';
-import { type HttpServer, isStdio, type StdioServer } from '../../protocol/mcp.ts';
+import { printWholePath, printWords } from '../../base/printPath.ts';
+import { hashFile } from '../../node/fileHashes.ts';
+import { filesOf, findProgram } from '../../node/fingerprint.ts';
+import { type HttpServer, isStdio, type ServerInput, type StdioServer } from '../../protocol/mcp.ts';
 import { type ConfiguredServer } from './configuration.ts';
-import { hashFile } from './fileHashes.ts';
 import { replaceVariables, type VariableDeps } from './variables.ts';
 
 export interface ProgramLaunch {
@@ -16,6 +18,8 @@ export interface ProgramLaunch {
   readonly args: readonly string[];
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
+  /** The file that some of `env` is from. */
+  readonly envFile?: string;
 }
 
 export interface HttpLaunch {
@@ -35,7 +39,7 @@ export interface LaunchProof {
   /** As configured, with its variables. */
   readonly command: string;
   readonly details: readonly string[];
-  /** The program and every argument that names a file. */
+  /** The program, every file that an argument names, and the file with its environment. */
   readonly files: readonly { readonly path: string; readonly sha256: string }[];
   /** Of all of the above: what was approved. */
   readonly hash: string;
@@ -75,6 +79,8 @@ const INHERITED =
       ];
 
 const MOST_ENV_FILE = 1024 * 1024;
+/** Instead of the hash of a file that can be run, but not read. */
+const UNREADABLE = 'unreadable';
 
 /** Rejects with a FailureError that says what is wrong. */
 export async function prepareLaunch({ config }: ConfiguredServer, deps: VariableDeps): Promise<Launch> {
@@ -89,8 +95,9 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
     // A value that is a function definition of a shell is a known attack.
     if (value !== undefined && !value.startsWith('()')) values.set(name, value);
   }
-  if (config.envFile !== undefined) {
-    const found = await readEnvFile(await inFolder(config.envFile, folder, deps));
+  const envFile = config.envFile && resolve(folder, await replaceVariables(config.envFile, deps));
+  if (envFile !== undefined) {
+    const found = await readEnvFile(envFile);
     for (const [name, value] of Object.entries(found)) values.set(name, value);
   }
   for (const [name, value] of Object.entries(config.env ?? {})) {
@@ -105,7 +112,7 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
   if (program === undefined) {
     refuse(`The program “${command}” was not found.`, 'Install it, or correct the command.');
   }
-  return { type: 'stdio', program, args, folder, env };
+  return { type: 'stdio', program, args, folder, env, ...(envFile !== undefined && { envFile }) };
 }
 
 async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<HttpLaunch> {
@@ -131,77 +138,65 @@ async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<Http
 }
 
 /** What is shown and hashed for approval, and to remember what was learnt of a program. */
-export async function proveLaunch({ name, config, source }: ConfiguredServer, launch: Launch): Promise<LaunchProof> {
+export async function proveLaunch(
+  { name, config, source, inputs }: ConfiguredServer,
+  launch: Launch,
+): Promise<LaunchProof> {
+  // An input can run a command of the editor.
+  const asked = inputs.flatMap((input) => (input.type === 'command' ? [describeCommandInput(input)] : []));
   if (!isStdio(config) || launch.type !== 'stdio') {
-    const details =
-      'headers' in config ? Object.entries(config.headers ?? {}).map(([key, value]) => `${key}: ${value}`) : [];
-    const command = 'url' in config ? config.url : '';
-    return { command, details, files: [], hash: hashOf([name, source, config]) };
+    const headers = 'headers' in config ? Object.entries(config.headers ?? {}) : [];
+    const details = [...headers.map(([key, value]) => `${key}: ${value}`), ...asked].map(printWholePath);
+    const command = 'url' in config ? printWholePath(config.url) : '';
+    return { command, details, files: [], hash: hashOf([name, source, config, inputs]) };
   }
-  const files: { path: string; sha256: string }[] = [];
-  for (const path of [launch.program, ...launch.args.map((arg) => resolve(launch.folder, arg))]) {
-    const sha256 = await hashFile(path);
-    if (sha256 !== undefined) files.push({ path, sha256 });
-  }
+  // Variables of the environment can make a program run other code.
+  const { program, args, folder, envFile = [] } = launch;
+  const paths = [...new Set([program, ...(await filesOf(args, folder))].concat(envFile))];
+  const hash = (path: string) => hashFile(path).catch(() => UNREADABLE);
+  const files = await Promise.all(paths.map(async (path) => ({ path, sha256: await hash(path) })));
   const environment = Object.entries(config.env ?? {}).map(([key, value]) => `${key}=${value ?? '(unset)'}`);
   const details = [
-    `in ${launch.folder}`,
+    `in ${folder}`,
     ...environment,
     ...(config.envFile === undefined ? [] : [`environment from ${config.envFile}`]),
-  ];
-  const command = [config.command, ...(config.args ?? [])].map(quote).join(' ');
+    ...asked,
+  ].map(printWholePath);
+  const command = printWords([config.command, ...(config.args ?? [])]);
   return {
     command,
     details,
     files,
-    hash: hashOf([name, source, config, launch.program, launch.args, launch.folder, files]),
+    hash: hashOf([name, source, config, inputs, program, args, folder, files]),
   };
 }
 
-async function findProgram(
-  command: string,
-  folder: string,
-  env: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
-  const extensions = process.platform === 'win32' ? ['', ...(env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
-  const isPath = isAbsolute(command) || /[\\/]/.test(command);
-  const places = isPath
-    ? [resolve(folder, command)]
-    : (env['PATH'] ?? '').split(delimiter).map((place) => join(place, command));
-  for (const place of places) {
-    for (const extension of extensions) {
-      if (await isProgram(place + extension)) return place + extension;
-    }
-  }
-  return undefined;
-}
-
-async function isProgram(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
-}
-
-async function inFolder(path: string, folder: string, deps: VariableDeps): Promise<string> {
-  return resolve(folder, await replaceVariables(path, deps));
+function describeCommandInput({ id, command, args }: Extract<ServerInput, { type: 'command' }>): string {
+  return `runs the editor’s command ${command}${args === undefined ? '' : ` ${JSON.stringify(args)}`} for the input ${id}`;
 }
 
 async function readEnvFile(path: string): Promise<Record<string, string>> {
   try {
-    const { size } = await stat(path);
-    if (size > MOST_ENV_FILE) refuse(`The file ${path} is too large for an envFile.`, 'Correct the configuration.');
-    return parseEnv(await readFile(path, 'utf8')) as Record<string, string>;
+    return parseEnv(await readRegularFile(path)) as Record<string, string>;
   } catch (error) {
     if (error instanceof FailureError) throw error;
     return refuse(`The envFile ${path} cannot be read.`, 'Correct the configuration.');
   }
 }
 
-function quote(word: string): string {
-  return /^[\w@%+=:,./${}-]+$/.test(word) ? word : JSON.stringify(word);
+/** A device or a pipe may never end, and a file may grow while it is read. */
+async function readRegularFile(path: string): Promise<string> {
+  // Without waiting for the other end of a pipe.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!(await file.stat()).isFile()) refuse(`The envFile ${path} is not a file.`, 'Correct the configuration.');
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(MOST_ENV_FILE + 1), 0, MOST_ENV_FILE + 1, 0);
+    if (bytesRead > MOST_ENV_FILE)
+      refuse(`The file ${path} is too large for an envFile.`, 'Correct the configuration.');
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 function hashOf(value: unknown): string {

@@ -92,7 +92,8 @@ export class Supervisor {
     // Before the command starts, so that it can always be reached and its end can always be recorded.
     await this.#keeper.reserve();
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
+      // It stays: a client that cannot be accepted, for want of file descriptors, is no reason to end.
+      this.#server.on('error', reject);
       this.#server.listen(this.#spec.socket, resolve);
     });
     this.#watchOwner();

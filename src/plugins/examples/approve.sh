@@ -12,7 +12,9 @@ while IFS= read -r line; do
       echo '{"type":"subscribe","sub_id":"all","conversation":"*","events":[]}' ;;
     *'"respond":"tool_approval"'*)
       call=$(printf '%s' "$line" | sed 's/.*"type":"tool_call_request","id":"\([^"]*\)".*/\1/')
-      echo "{\"type\":\"respond\",\"sub_id\":\"all\",\"respond\":\"tool_approval\",\"tool_call_id\":\"$call\",\"action\":\"approve\"}"
+      conversation=$(printf '%s' "$line" | sed 's/^{"type":"event","sub_id":"all","conversation":"\([^"]*\)".*/\1/')
+      answer="\"conversation\":\"$conversation\",\"tool_call_id\":\"$call\",\"action\":\"approve\""
+      echo "{\"type\":\"respond\",\"sub_id\":\"all\",\"respond\":\"tool_approval\",$answer}"
       echo "{\"type\":\"print\",\"text\":\"Approved $call.\"}" ;;
     '{"type":"error"'*) echo "{\"type\":\"log\",\"level\":\"error\",\"message\":\"refused: $(text "$line" message)\"}" ;;
     '{"type":"shutdown"'*) echo '{"type":"exit","code":0}'; exit ;;

@@ -7,7 +7,6 @@ import {
   type CommandFile,
   type Fingerprint,
   fingerprintCommand,
-  KnownHashes,
   placesOf,
 } from '../../node/fingerprint.ts';
 
@@ -49,7 +48,8 @@ export interface LookedProgram {
 
 export class ProgramConsent {
   readonly #deps: ConsentDeps;
-  readonly #hashes = new KnownHashes();
+  /** Open questions by name: a program that connects again and again is asked for once. */
+  readonly #attaching = new Map<string, Promise<boolean>>();
 
   constructor(deps: ConsentDeps) {
     this.#deps = deps;
@@ -80,16 +80,15 @@ export class ProgramConsent {
     return now;
   }
 
-  /** Whether it is approved as it is now, without asking. `shown`: only to be shown, so that known hashes do. */
-  async look(name: string, shown = false): Promise<Result<LookedProgram>> {
+  /** Whether it is approved as it is now, without asking. */
+  async look(name: string): Promise<Result<LookedProgram>> {
     const program = this.#deps.programs().get(name);
     if (program === undefined) {
       return failed('plugin', `There is no program plugin “${name}”.`, 'Add it to earshot.plugins.programs.');
     }
     const folder = this.#deps.folder();
     if (folder === undefined) return failed('plugin', 'Program plugins need an open folder.', 'Open a folder first.');
-    const hash = shown ? (path: string) => this.#hashes.hash(path) : undefined;
-    const made = await fingerprintCommand(program.command, folder, hash);
+    const made = await fingerprintCommand(program.command, folder);
     if (!made.ok) return made;
     const { run } = program;
     const isApproved =
@@ -112,9 +111,19 @@ export class ProgramConsent {
     const key = `attach:${name}`;
     if (program?.run === 'allow' || (await this.#deps.approved.has(key))) return succeeded(undefined);
     const approve = program?.approve === true;
-    if (!(await this.#deps.confirmAttach({ name, version, approve }))) return notApproved(name);
-    await this.#deps.approved.add(key);
-    return succeeded(undefined);
+    const asked = this.#attaching.get(name) ?? this.#askToAttach(key, { name, version, approve });
+    this.#attaching.set(name, asked);
+    try {
+      return (await asked) ? succeeded(undefined) : notApproved(name);
+    } finally {
+      this.#attaching.delete(name);
+    }
+  }
+
+  async #askToAttach(key: string, consent: AttachConsent): Promise<boolean> {
+    const isAllowed = await this.#deps.confirmAttach(consent);
+    if (isAllowed) await this.#deps.approved.add(key);
+    return isAllowed;
   }
 }
 

@@ -170,7 +170,7 @@ export class PluginHost implements Disposable {
     await this.#watch.watch(places);
     const real: string[] = [];
     for (const name of programs().keys()) {
-      const looked = await consent.look(name, true);
+      const looked = await consent.look(name);
       this.#looked(this.#knownOf(name), looked);
       if (looked.ok) real.push(...looked.value.fingerprint.files.map(({ path }) => path));
     }

@@ -1,4 +1,4 @@
-// The events of one conversation in order, each once, from whoever writes it: this window's log, or the file of another's.
+// The events of one conversation in order, each once, whichever window writes it: from this window's log, or the file of another's.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';

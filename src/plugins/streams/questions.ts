@@ -21,7 +21,7 @@ import { type Subscription } from './subscription.ts';
 
 /** Checks whether a view shows the question this often, at least. */
 const LOOK_EVERY = 5000;
-/** Answered questions that are remembered, so that a late answer is told who was first. */
+/** Answered questions that are remembered, so that a late answer can be refused with the name of the first. */
 const REMEMBERED = 1000;
 
 export interface QuestionsDeps {
@@ -145,12 +145,17 @@ export class Questions implements AttachedFrontend, Disposable {
   /** A plugin's answer. A failure leaves the question open. */
   answer(subscription: Subscription, given: RequestOf<'respond'>, by: string): Result<void> {
     const id = given.respond === 'tool_approval' ? given.tool_call_id : given.inquiry_id;
-    const open = [...this.#open.values()].find(
-      (one) => one.id === id && one.respond === given.respond && subscription.covers(one.conversation),
+    const named = given.respond === 'tool_approval' ? given.conversation : undefined;
+    const covers = (one: string) => subscription.covers(one) && (named === undefined || one === named);
+    const [open, other] = [...this.#open.values()].filter(
+      (one) => one.id === id && one.respond === given.respond && covers(one.conversation),
     );
+    // Calls of other conversations may have the same id: an answer for one must not reach another.
+    if (other !== undefined) {
+      return failed('plugin', `conversation: it is missing; approvals “${id.slice(0, 100)}” of several are open.`);
+    }
     if (open === undefined) {
-      // Calls of other conversations may have the same id.
-      const isAsked = (key: string) => key.endsWith(` ${id}`) && subscription.covers(key.slice(0, key.indexOf(' ')));
+      const isAsked = (key: string) => key.endsWith(` ${id}`) && covers(key.slice(0, key.indexOf(' ')));
       const before = [...this.#answered].findLast(([key]) => isAsked(key))?.[1];
       const what = given.respond === 'tool_approval' ? 'approval' : 'question';
       return failed(

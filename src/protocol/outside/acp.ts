@@ -32,6 +32,7 @@ export const acpSchemas = {
   'session/list': z.object({ cwd: cwd.nullish() }),
   'session/prompt': z.object({ sessionId, prompt: z.array(contentSchema).max(1000) }),
   'session/cancel': z.object({ sessionId }),
+  'session/close': z.object({ sessionId }),
   'session/set_mode': z.object({ sessionId, modeId: z.string() }),
   'session/set_config_option': z.object({ sessionId, configId: z.string(), value: z.unknown() }),
   '_earshot/notify': z.object({

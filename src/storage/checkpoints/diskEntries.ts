@@ -94,7 +94,7 @@ async function put(absolute: string, present: DiskEntry | undefined, to: DiskEnt
   }
 }
 
-/** Grants execution to whoever may read it, or to nobody. */
+/** Everybody who may read it may execute it, or nobody. */
 function modeOf(mode: number, kind: DiskEntry['kind']): number {
   const plain = mode & 0o777 & ~EXECUTABLE;
   return kind === 'executable' ? plain | ((plain & 0o444) >> 2) : plain;

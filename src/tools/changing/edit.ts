@@ -36,13 +36,13 @@ async function attempt(path: string, edits: readonly TextEdit[], context: ToolCo
   const to = await context.workspace.encode(file, fit.value.text, bytes);
   if (to === undefined)
     return failed('encoding', `${printPath(file.path)} cannot hold new_text in its encoding.`, 'Use plain characters.');
-  const news = otherChanges(printPath(file.path), seen, text);
+  const others = otherChanges(printPath(file.path), seen, text);
   const applied = await context.workspace.apply([{ type: 'write', file, from: bytes, to }]);
   if (!applied.ok) return applied;
-  const part = partAfter(seen, news?.shown ?? true);
+  const part = partAfter(seen, others?.shown ?? true);
   const said = [
     describeReplacements(printPath(file.path), fit.value.lines),
-    ...(news === undefined ? [] : [news.note]),
+    ...(others === undefined ? [] : [others.note]),
   ].join('\n');
   return succeeded(await editOutcome(context.workspace, applied.value, [{ file, said, text: fit.value.text, part }]));
 }

@@ -29,12 +29,12 @@ export async function applyFix(
     const to = await context.workspace.encode(file, after, bytes);
     if (to === undefined) return failed('encoding', `${file.path} cannot hold the fix in its encoding.`);
     edits.push({ type: 'write', file, from: bytes, to });
-    const news = otherChanges(file.path, seen, text);
+    const others = otherChanges(file.path, seen, text);
     const difference = differenceOf(before, after, SHOWN);
-    const shown = difference?.diff !== undefined && (news?.shown ?? true);
+    const shown = difference?.diff !== undefined && (others?.shown ?? true);
     const said = [
       `${done} in ${file.path}${difference?.diff === undefined ? '.' : `:\n${difference.diff}`}`,
-      ...(news === undefined ? [] : [news.note]),
+      ...(others === undefined ? [] : [others.note]),
     ];
     intended.push({ file, said: said.join('\n'), text: after, part: partAfter(seen, shown) });
   }

@@ -96,10 +96,10 @@ async function planUpdate(
   if (!fit.ok) throw new Error('a hunk that does not fit was let through');
   const to = await context.workspace.encode(file, fit.text, bytes);
   if (to === undefined) return refuse('it cannot hold the new text in its encoding. Nothing was changed.');
-  const news = otherChanges(printPath(file.path), seen, text);
-  const part = partAfter(seen, news?.shown ?? true);
+  const others = otherChanges(printPath(file.path), seen, text);
+  const part = partAfter(seen, others?.shown ?? true);
   const write: FileEdit[] = patch.hunks.length === 0 ? [] : [{ type: 'write', file, from: bytes, to }];
-  const beside = news === undefined ? [] : [news.note];
+  const beside = others === undefined ? [] : [others.note];
   if (patch.to === undefined) {
     const said = [`Updated ${printPath(file.path)}.`, ...beside].join('\n');
     return { edits: write, intended: [{ file, said, text: fit.text, part }], gone: [] };

@@ -43,7 +43,7 @@ async function wait(handles: ConversationHandles, wanted: Wait, context: ToolCon
   const done = new AbortController();
   const limit = AbortSignal.timeout(wanted.seconds * 1000);
   const signal = AbortSignal.any([context.signal, limit, done.signal]);
-  const news = context.interruption(signal).then((what) => {
+  const interruption = context.interruption(signal).then((what) => {
     if (what !== '') done.abort();
     return what;
   });
@@ -59,7 +59,7 @@ async function wait(handles: ConversationHandles, wanted: Wait, context: ToolCon
   const cutShort = done.signal.aborted && !found.some(isEnough(wanted));
   done.abort();
   if (context.signal.aborted) return refuse('Cancelled by the user.');
-  const what = await news;
+  const what = await interruption;
   const missing = found.filter(({ handle }) => handle === undefined).map(({ name }) => name);
   if (missing.length > 0 && what === '' && !limit.aborted) {
     return refuse(`There is no handle ${missing.map((name) => `“${name}”`).join(', ')}. handle list shows them.`);

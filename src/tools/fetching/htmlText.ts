@@ -1,4 +1,5 @@
 // Converts HTML to readable text with headings, lists, links and code. Pure, in linear time.
+import { decodeEntities } from '../../base/entities.ts';
 import { withoutTrailing } from '../../base/text.ts';
 
 /** Elements whose content is not for reading. */
@@ -19,27 +20,6 @@ const BLOCKS = new Set(
     ' ',
   ),
 );
-const NAMED: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  copy: '©',
-  reg: '®',
-  hellip: '…',
-  mdash: '—',
-  ndash: '–',
-  lsquo: '‘',
-  rsquo: '’',
-  ldquo: '“',
-  rdquo: '”',
-  times: '×',
-  middot: '·',
-  bull: '•',
-  euro: '€',
-};
 
 interface Tag {
   readonly name: string;
@@ -58,19 +38,19 @@ export function htmlToText(html: string): string {
   const writer = new Writer();
   let [from, skipping, titled] = [0, '', false];
   for (const { name, closing, attributes, start, end } of tagsOf(html)) {
-    if (skipping === '') writer.text(decodeEntities(html.slice(from, start)));
+    if (skipping === '') writer.text(plainText(html.slice(from, start)));
     from = end;
     if (skipping !== '') {
       if (closing && name === skipping) skipping = '';
     } else if (SKIPPED.has(name) && !closing && !attributes.endsWith('/')) {
       // The title is the only readable part of the head.
       const title = name === 'head' && !titled ? titleIn(html.slice(end, end + LONGEST_HEAD)) : undefined;
-      if (title !== undefined) writer.block(`# ${decodeEntities(title).trim()}`);
+      if (title !== undefined) writer.block(`# ${plainText(title).trim()}`);
       titled ||= name === 'head';
       skipping = name;
     } else if (name !== '') writer.tag(name, closing, attributes);
   }
-  if (skipping === '') writer.text(decodeEntities(html.slice(from)));
+  if (skipping === '') writer.text(plainText(html.slice(from)));
   return writer.end();
 }
 
@@ -203,7 +183,7 @@ function attributeOf(attributes: string, wanted: string): string | undefined {
     const [, name, equals] = found;
     const value = equals === undefined ? '' : valueAt(attributes, next.lastIndex);
     if (equals !== undefined) next.lastIndex += value.length;
-    if (name?.toLowerCase() === wanted && equals !== undefined) return decodeEntities(unquoted(value));
+    if (name?.toLowerCase() === wanted && equals !== undefined) return plainText(unquoted(value));
   }
   return undefined;
 }
@@ -222,10 +202,6 @@ function unquoted(value: string): string {
   return value.slice(1, value.length > 1 && value.endsWith(quote) ? -1 : undefined);
 }
 
-function decodeEntities(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (whole, decimal, hex, name) => {
-    if (typeof name === 'string') return NAMED[name] ?? whole;
-    const code = typeof decimal === 'string' ? Number(decimal) : Number.parseInt(String(hex), 16);
-    return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : '\ufffd';
-  });
+function plainText(html: string): string {
+  return decodeEntities(html).replaceAll('\u00a0', ' ');
 }

@@ -14,10 +14,10 @@ const SEVERITIES = ['error', 'warning', 'info'] as const;
 
 export interface DiagnosticsToolDeps {
   readonly problems: Problems;
-  readonly telling: ReportedProblems;
+  readonly reported: ReportedProblems;
 }
 
-export function createDiagnosticsTool({ problems, telling }: DiagnosticsToolDeps): Tool {
+export function createDiagnosticsTool({ problems, reported }: DiagnosticsToolDeps): Tool {
   return defineTool({
     name: 'diagnostics',
     description:
@@ -36,7 +36,7 @@ export function createDiagnosticsTool({ problems, telling }: DiagnosticsToolDeps
       if (isFile) {
         const there = await workspace.read(place.value);
         if (!there.ok) return refuse(describeFailure(there.failure));
-        await telling.look(place.value, signal);
+        await reported.look(place.value, signal);
       }
       const found = (
         isFile ? [problems.of(place.value)] : problems.all().filter(({ file }) => isIn(place?.value, file))
@@ -45,7 +45,7 @@ export function createDiagnosticsTool({ problems, telling }: DiagnosticsToolDeps
         .map((one) => ({ ...one, problems: one.problems.filter((problem) => isBad(problem, severity)) }));
       const { text, whole } = printProblems(found, place?.value);
       // With a higher severity not all problems were shown.
-      if (severity === 'info') await telling.shown(conversation, whole);
+      if (severity === 'info') await reported.shown(conversation, whole);
       return answer(text);
     },
   });

@@ -62,13 +62,13 @@ async function applyRename(
         refuse(`${printWholePath(path)} cannot hold the new name in its encoding. Nothing was changed.`),
       );
     }
-    const news = otherChanges(file.path, seen, text);
+    const others = otherChanges(file.path, seen, text);
     edits.push({ type: 'write', file, from: bytes, to });
     intended.push({
       file,
-      said: [describeRename(path, changed, replacements), ...(news === undefined ? [] : [news.note])].join('\n'),
+      said: [describeRename(path, changed, replacements), ...(others === undefined ? [] : [others.note])].join('\n'),
       text: changed,
-      part: partAfter(seen, news?.shown ?? true),
+      part: partAfter(seen, others?.shown ?? true),
     });
   }
   const applied = await context.workspace.apply(edits);

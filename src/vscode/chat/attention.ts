@@ -25,8 +25,8 @@ export interface AttentionDeps {
 export class Attention implements Disposable {
   readonly #deps: AttentionDeps;
   readonly #held = new DisposableStore();
-  /** Requests that the user was told of. */
-  #told = new Set<string>();
+  /** Requests that the user was notified of. */
+  #notified = new Set<string>();
   /** Conversations whose turns ended unseen. */
   readonly #ended = new Set<string>();
 
@@ -52,8 +52,8 @@ export class Attention implements Disposable {
 
   #requestsChanged(): void {
     const open = this.#deps.frontend.openRequests;
-    const fresh = open.filter((request) => !this.#told.has(keyOf(request)));
-    this.#told = new Set(open.map(keyOf));
+    const fresh = open.filter((request) => !this.#notified.has(keyOf(request)));
+    this.#notified = new Set(open.map(keyOf));
     this.#updateBadge();
     for (const request of fresh) {
       const { subagent } = this.#deps.earshot.get(request.conversation)?.log.state.summary ?? {};

@@ -1,4 +1,5 @@
 // The HTML of the chat page: scripts by nonce, styles and fonts only from the extension's folders.
+import { PAGE_STYLES } from '../../core/frontend/pageStyles.ts';
 
 export interface PageHtmlOptions {
   /** Default: the chat. */
@@ -11,21 +12,6 @@ export interface PageHtmlOptions {
   readonly bundle: Readonly<Record<string, unknown>>;
   uri(...path: string[]): string;
 }
-
-/** Later ones override earlier ones. */
-const STYLES = [
-  'chat.css',
-  'markdown.css',
-  'tools.css',
-  'forms.css',
-  'changes.css',
-  'review.css',
-  'handles.css',
-  'composer.css',
-  'panel.css',
-  'conversations.css',
-  'pending.css',
-];
 
 export function pageHtml({ page, source, nonce, language, bundle, uri }: PageHtmlOptions): string {
   const policy = [
@@ -42,7 +28,7 @@ export function pageHtml({ page, source, nonce, language, bundle, uri }: PageHtm
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
-${[...STYLES, ...(page === undefined ? [] : [`${page}.css`])].map((name) => `<link rel="stylesheet" href="${uri('media', name)}">`).join('\n')}
+${[...PAGE_STYLES, ...(page === undefined ? [] : [`${page}.css`])].map((name) => `<link rel="stylesheet" href="${uri('media', name)}">`).join('\n')}
 <title>Earshot</title>
 </head>
 <body>

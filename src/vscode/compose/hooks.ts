@@ -1,5 +1,6 @@
 // Composes the user's hooks: their settings by where they come from, and the approval of those of a workspace.
 import * as vscode from 'vscode';
+import { printWholePath, printWords } from '../../base/printPath.ts';
 import { type Hooks } from '../../core/ports/hooks.ts';
 import { type ConfiguredHook, createHooks, type HookApproval } from '../../hooks/hooks.ts';
 import { realFileSystem } from '../../node/fileSystem.ts';
@@ -48,8 +49,8 @@ async function approveHook({ event, command, files }: HookApproval): Promise<boo
   );
   if ((await vscode.window.showInformationMessage(message, review)) !== review) return false;
   const detail = [
-    vscode.l10n.t('Command: {0}', command.join(' ')),
-    ...files.map(({ path, sha256 }) => `${path}\nSHA-256 ${sha256}`),
+    vscode.l10n.t('Command: {0}', printWords(command)),
+    ...files.map(({ path, sha256 }) => `${printWholePath(path)}\nSHA-256 ${sha256}`),
     vscode.l10n.t('It runs with your rights and can see what the conversation does.'),
     vscode.l10n.t('You are asked again when the command or one of these files changes.'),
   ].join('\n\n');

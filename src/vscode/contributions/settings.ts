@@ -172,7 +172,10 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   'notifications.tasks': {
     scope: 'resource',
     markdownDescription: 'Which tasks a conversation is notified of when they end.',
-    enumDescriptions: ['Every task, whoever started it.', 'Only tasks that the conversation has run before.'],
+    enumDescriptions: [
+      'Every task, also those that others started.',
+      'Only tasks that the conversation has run before.',
+    ],
   },
   tools: {
     scope: 'resource',

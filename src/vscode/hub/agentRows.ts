@@ -49,7 +49,7 @@ export async function readAgents(agent: UserAgent, wanted: string | null, live: 
   };
 }
 
-/** The user first, then conversations of this window, then whoever is connected. */
+/** The user first, then conversations of this window, then all that are connected. */
 function viewAgents(agents: readonly UserAgentRow[], me: string, live: LiveAgents): AgentView[] {
   const here = live();
   const views = agents.map((row): AgentView => {

@@ -33,7 +33,7 @@ export function createLanguageTools(deps: {
   return {
     tools: [
       createSearchTool({ ripgrep: findRipgrep }),
-      createDiagnosticsTool({ problems, telling: diagnostics }),
+      createDiagnosticsTool({ problems, reported: diagnostics }),
       createQuickFixTool(fixes),
       createSymbolsTool(createLanguages()),
       createFetchUrlTool({ lookup: (hostname) => lookup(hostname, { all: true }) }),

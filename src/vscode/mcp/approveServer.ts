@@ -1,5 +1,6 @@
 // Asks the user before a server of the workspace starts: shows its command and the hashes of its files.
 import * as vscode from 'vscode';
+import { printWholePath } from '../../base/printPath.ts';
 import { type ConfiguredServer } from '../../mcp/config/configuration.ts';
 import { type LaunchProof } from '../../mcp/config/launch.ts';
 
@@ -65,6 +66,6 @@ function describeProof(
     '',
     command,
     ...details,
-    ...files.map(({ path, sha256 }) => `\n${path}\nSHA-256 ${sha256}`),
+    ...files.map(({ path, sha256 }) => `\n${printWholePath(path)}\nSHA-256 ${sha256}`),
   ].join('\n');
 }

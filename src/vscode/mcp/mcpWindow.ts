@@ -1,4 +1,5 @@
 // The MCP servers of this window: configuration, approvals, sign-in, view and log. Loaded with the first configured server.
+import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
@@ -33,8 +34,8 @@ export class McpWindow implements Disposable {
   readonly #deps: McpWindowDeps;
   readonly #held = new DisposableStore();
   readonly #approvals: ServerApprovals;
-  /** Servers that the user wants to sign in to now. */
-  readonly #signingIn = new Set<string>();
+  /** Servers that the user wants to sign in to now, with what receives the browser. */
+  readonly #signingIn = new Map<string, DisposableStore>();
   readonly #offered = new Set<string>();
 
   constructor(deps: McpWindowDeps) {
@@ -66,7 +67,9 @@ export class McpWindow implements Disposable {
   }
 
   async signIn(server: McpServer): Promise<void> {
-    this.#signingIn.add(server.name);
+    if (this.#signingIn.has(server.name)) return;
+    const receiving = this.#held.add(new DisposableStore());
+    this.#signingIn.set(server.name, receiving);
     try {
       await vscode.window.withProgress(
         {
@@ -77,6 +80,7 @@ export class McpWindow implements Disposable {
       );
     } finally {
       this.#signingIn.delete(server.name);
+      this.#held.release(receiving);
     }
   }
 
@@ -124,8 +128,16 @@ export class McpWindow implements Disposable {
         setting: (name) => settingText(name),
       }),
       approve: (server, proof, changed, signal) => this.#approvals.ask(server, proof, changed, signal),
-      signIn: (server) =>
-        createSignIn(log.hiding(serverSecrets(secrets, server)), () => this.#signingIn.has(server.name), report),
+      signIn: async (server) => {
+        const receiving = this.#signingIn.get(server.name);
+        const made = await createSignIn(
+          log.hiding(serverSecrets(secrets, server)),
+          () => receiving !== undefined,
+          report,
+        );
+        receiving?.add(made);
+        return made;
+      },
       openExternal: async (url) => vscode.env.openExternal(vscode.Uri.parse(url, true)),
       log: (server, line) => log.write(server, line),
     };
@@ -136,7 +148,10 @@ export class McpWindow implements Disposable {
     const { notice, memory, logger } = this.#deps;
     for (const server of this.servers.all) {
       const { name, instructions, state, configured } = server;
-      const key = `instructions:${configured.identity}:${instructions ?? ''}`.slice(0, 900);
+      const text = createHash('sha256')
+        .update(instructions ?? '')
+        .digest('hex');
+      const key = `instructions:${configured.identity}:${text}`;
       if (instructions !== undefined && !memory.has(key) && !this.#offered.has(key)) {
         this.#offered.add(key);
         notice(`${vscode.l10n.t('The MCP server “{0}” gives the model these instructions:', name)}\n\n${instructions}`);

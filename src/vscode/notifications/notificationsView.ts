@@ -20,7 +20,7 @@ import { describeLevel, describeListed, describeSource, describeState, titleOf }
 
 export type NotificationNode =
   | { readonly type: 'group'; readonly state: ListedState }
-  | { readonly type: 'spent' }
+  | { readonly type: 'usage' }
   | { readonly type: 'kind'; readonly label: string; readonly detail: string }
   | { readonly type: 'notification'; readonly notification: ListedNotification };
 
@@ -130,15 +130,15 @@ export class NotificationsView implements TreeContent<NotificationNode>, Disposa
       const groups = LISTED_STATES.filter((state) => (list.groups.get(state)?.length ?? 0) > 0);
       return [
         ...groups.map((state) => ({ type: 'group', state }) as const),
-        ...(list.spent.length > 0 ? [{ type: 'spent' } as const] : []),
+        ...(list.usage.length > 0 ? [{ type: 'usage' } as const] : []),
       ];
     }
     if (node.type === 'group') {
       const all = list.groups.get(node.state) ?? [];
       return all.slice(0, MOST_IN_GROUP).map((notification) => ({ type: 'notification', notification }));
     }
-    if (node.type !== 'spent') return [];
-    return list.spent.map(({ label, tokens, count }) => ({
+    if (node.type !== 'usage') return [];
+    return list.usage.map(({ label, tokens, count }) => ({
       type: 'kind',
       label: vscode.l10n.t(label),
       detail: vscode.l10n.t('≈ {0} tokens, {1} delivered', tokens, count),
@@ -155,10 +155,10 @@ export class NotificationsView implements TreeContent<NotificationNode>, Disposa
         item.description = String(this.#list?.groups.get(node.state)?.length ?? 0);
         return item;
       }
-      case 'spent': {
-        const total = this.#list?.spent.reduce((sum, { tokens }) => sum + tokens, 0) ?? 0;
+      case 'usage': {
+        const total = this.#list?.usage.reduce((sum, { tokens }) => sum + tokens, 0) ?? 0;
         const item = new vscode.TreeItem(vscode.l10n.t('Tokens by kind'), vscode.TreeItemCollapsibleState.Collapsed);
-        item.id = 'spent';
+        item.id = 'usage';
         item.description = vscode.l10n.t('≈ {0} tokens', total);
         return item;
       }

@@ -1,5 +1,6 @@
 // The dialogs of program plugins: approval of a program, approval of an attached one, which to run and with what.
 import * as vscode from 'vscode';
+import { printPath, printWholePath, printWords } from '../../base/printPath.ts';
 import { type AttachConsent, type RunConsent } from '../../plugins/host/consent.ts';
 import { type PluginStatus } from '../../plugins/host/pluginStatus.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
@@ -16,8 +17,8 @@ export async function confirmRun({ name, command, files, approve, unasked }: Run
   }
   const message = vscode.l10n.t('Run the program plugin “{0}”?', name);
   const detail = [
-    vscode.l10n.t('Command: {0}', command.join(' ')),
-    ...files.map(({ path, sha256 }) => `${path}\nSHA-256 ${sha256}`),
+    vscode.l10n.t('Command: {0}', printWords(command)),
+    ...files.map(({ path, sha256 }) => `${printWholePath(path)}\nSHA-256 ${sha256}`),
     vscode.l10n.t('It runs with your rights, reads conversations and can start turns.'),
     ...(approve ? [vscode.l10n.t('It may answer approvals and questions for you.')] : []),
     vscode.l10n.t('You are asked again when the command or one of these files changes.'),
@@ -29,7 +30,11 @@ export async function confirmRun({ name, command, files, approve, unasked }: Run
 export async function confirmAttach({ name, version, approve }: AttachConsent): Promise<boolean> {
   const message = vscode.l10n.t('Allow the program “{0}” to attach to this window?', name);
   const detail = [
-    vscode.l10n.t('It calls itself {0}, version {1}. It reads conversations and can start turns.', name, version),
+    vscode.l10n.t(
+      'It calls itself {0}, version {1}. It reads conversations and can start turns.',
+      name,
+      printPath(version),
+    ),
     ...(approve ? [vscode.l10n.t('It may answer approvals and questions for you.')] : []),
     vscode.l10n.t('Programs of this name may attach from now on.'),
   ].join('\n\n');

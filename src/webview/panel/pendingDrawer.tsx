@@ -55,7 +55,7 @@ export function PendingDrawer({ pending, heldBack }: Pick<ChatHead, 'pending' | 
                 <Entry key={entry.ids[0]} entry={entry} />
               ))}
             </ul>
-            {unlisted > 0 && <p class="quiet drawer-more">{strings.unlisted(unlisted)}</p>}
+            {unlisted > 0 && <p class="quiet drawer-more">{strings.andMore(unlisted)}</p>}
             <div class="drawer-actions">
               {heldBack === null && (
                 <button

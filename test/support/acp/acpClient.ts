@@ -2,13 +2,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AcpAgent, type FolderAgent } from '../../../src/acp/agent.ts';
+import { expect } from 'vitest';
+import { AcpAgent, type AcpAgentDeps } from '../../../src/acp/agent.ts';
+import { createHeadlessFolder, type FolderAgent } from '../../../src/acp/headlessFolder.ts';
 import { openFolderAgent } from '../../../src/bin/acp/folderAgent.ts';
+import { succeeded } from '../../../src/base/errors.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
 import { atTestEnd } from '../endings.ts';
 import { type ScriptedAnswer, startScriptedServer } from '../models/scriptedServer.ts';
 import { recordingLogger } from '../recordingLogger.ts';
+import { judgeWire, type WireLine } from './wireJudge.ts';
 
 export interface Update {
   readonly sessionUpdate: string;
@@ -26,10 +30,11 @@ interface Frame {
 export class AcpClient {
   readonly updates: (Update & { readonly session: string })[] = [];
   readonly asked: { readonly method: string; readonly params: unknown }[] = [];
-  /** Every line of the agent. */
-  readonly lines: string[] = [];
-  readonly errors: string[] = [];
-  readonly folders: FolderAgent[] = [];
+  /** Every line; the official schema judges them when the test ends. */
+  readonly lines: WireLine[] = [];
+  /** False: the test sends what the schema does not allow, so only the agent's lines are judged. */
+  isLawful = true;
+  readonly errors: string[];
   readonly agent: AcpAgent;
   /** Answers the agent's requests. */
   answer: (method: string, params: unknown) => unknown = () => ({ outcome: { outcome: 'cancelled' } });
@@ -37,40 +42,29 @@ export class AcpClient {
   #watching: (() => void)[] = [];
   #next = 1;
 
-  constructor(root: string, baseUrl: string, settings: Partial<Record<SettingName, unknown>> = {}) {
-    const logger = recordingLogger(this.errors);
-    const model = createOpenAiModel({ baseUrl, model: 'm', options: {}, apiKey: async () => 'k' });
-    const deps = {
-      logger,
-      settings: readSettings((name) => settings[name]).settings,
-      supervisor: join(root, 'absent.cjs'),
-      storage: join(root, 'storage'),
-      // A turn that ends at once leaves its capture behind.
-      capture: false,
-      model: () => model,
-    };
+  constructor(openFolder: AcpAgentDeps['openFolder'], errors: string[] = []) {
+    this.errors = errors;
     this.agent = new AcpAgent({
-      logger,
+      logger: recordingLogger(errors),
       version: '1',
       send: (frame) => this.#receive(frame),
-      openFolder: async (folder, frontend, asks) => {
-        const opened = await openFolderAgent(deps, folder, frontend, asks);
-        if (opened.ok) this.folders.push(opened.value);
-        return opened;
-      },
+      openFolder,
     });
-    atTestEnd(() => this.agent.close());
+    atTestEnd(async () => {
+      await this.agent.close();
+      expect(judgeWire(this.lines, this.isLawful ? ['agent', 'client'] : ['agent'])).toEqual([]);
+    });
   }
 
   async request(method: string, params: object): Promise<Frame> {
     const id = this.#next++;
     const answered = new Promise<Frame>((resolve) => this.#waiting.set(id, resolve));
-    this.agent.receive(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    this.#send({ jsonrpc: '2.0', id, method, params });
     return answered;
   }
 
   notify(method: string, params: object): void {
-    this.agent.receive(JSON.stringify({ jsonrpc: '2.0', method, params }));
+    this.#send({ jsonrpc: '2.0', method, params });
   }
 
   async newSession(cwd: string): Promise<string> {
@@ -91,8 +85,14 @@ export class AcpClient {
     }
   }
 
+  #send(frame: object): void {
+    const line = JSON.stringify(frame);
+    this.lines.push({ from: 'client', line });
+    this.agent.receive(line);
+  }
+
   #receive(line: string): void {
-    this.lines.push(line);
+    this.lines.push({ from: 'agent', line });
     const frame = JSON.parse(line) as Frame;
     if (frame.method === 'session/update' && frame.params !== undefined) {
       this.updates.push({ ...frame.params.update, session: frame.params.sessionId });
@@ -109,7 +109,7 @@ export class AcpClient {
   async #answer(id: number, method: string, params: unknown): Promise<void> {
     this.asked.push({ method, params });
     const result = await this.answer(method, params);
-    this.agent.receive(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    this.#send({ jsonrpc: '2.0', id, result });
   }
 }
 
@@ -123,13 +123,31 @@ export async function startAcp(...answers: readonly ScriptedAnswer[]) {
     await rm(root, { recursive: true, force: true, maxRetries: 10 });
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   });
+  /** Earshot of each folder that was opened. */
+  const folders: FolderAgent[] = [];
   const connect = async (
     settings: Partial<Record<SettingName, unknown>> = {},
     clientCapabilities: object = {},
   ): Promise<AcpClient> => {
-    const client = new AcpClient(root, server.baseUrl, settings);
+    const errors: string[] = [];
+    const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', options: {}, apiKey: async () => 'k' });
+    const deps = {
+      logger: recordingLogger(errors),
+      settings: readSettings((name) => settings[name]).settings,
+      supervisor: join(root, 'absent.cjs'),
+      storage: join(root, 'storage'),
+      // A turn that ends at once leaves its capture behind.
+      capture: false,
+      model: () => model,
+    };
+    const client = new AcpClient(async (cwd, listener, asks) => {
+      const opened = await openFolderAgent(deps, cwd, listener.frontend, asks);
+      if (!opened.ok) return opened;
+      folders.push(opened.value);
+      return succeeded(createHeadlessFolder(opened.value, listener));
+    }, errors);
     await client.request('initialize', { protocolVersion: 1, clientCapabilities });
     return client;
   };
-  return { folder, server, connect };
+  return { folder, folders, server, connect };
 }

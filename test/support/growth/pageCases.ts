@@ -4,7 +4,7 @@ import { tokenAt } from '../../../src/webview/composer/picker.tsx';
 import { readPartial } from '../../../src/webview/partialJson.ts';
 import { colouredLines } from '../../../src/webview/render/diff/diffColours.ts';
 import { lexMarkdown } from '../../../src/webview/render/markdown/boundedLexer.ts';
-import { decodeEntities } from '../../../src/webview/render/markdown/entities.ts';
+import { decodeEntities } from '../../../src/base/entities.ts';
 import { highlight } from '../../../src/webview/render/markdown/highlight.ts';
 import { linkTarget } from '../../../src/webview/render/markdown/links.ts';
 import { renderToken } from '../../../src/webview/render/markdown/markdown.tsx';

@@ -25,7 +25,9 @@ const inputRequests = { tea: { method: 'elicitation/create', params: { message: 
 
 function stateOf(taskId) {
   if (existsSync(at('cancelled'))) return { status: 'cancelled' };
-  if (existsSync(at('done'))) return { status: 'completed', result: text(readFileSync(at('done'), 'utf8')) };
+  // Empty: it is just being written.
+  const done = existsSync(at('done')) ? readFileSync(at('done'), 'utf8') : '';
+  if (done !== '') return { status: 'completed', result: text(done) };
   if (taskId !== 'task-ask') return { status: 'working' };
   if (!existsSync(at('answers'))) return { status: 'input_required', inputRequests };
   return { status: 'completed', result: text(`Answers: ${readFileSync(at('answers'), 'utf8')}`) };
@@ -45,6 +47,7 @@ const answers = {
   }),
   'tools/list': () => {
     const tools = ['brew', 'ask', 'now'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+    tools[0].outputSchema = { type: 'object', required: ['cups'] };
     return { ...cacheable, tools };
   },
   'tools/call': ({ name, _meta }) => {

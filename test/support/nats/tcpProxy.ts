@@ -33,7 +33,7 @@ export class TcpProxy {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Nothing passes any more, in either direction, and nobody is told. */
+  /** Nothing passes any more, in either direction, and nobody is notified. */
   stall(): void {
     this.#condition = 'stalled';
     for (const socket of this.#sockets) socket.pause();

@@ -1,6 +1,6 @@
 // Names chosen by others, in sentences and on chips: one line, not reordered, not confused with a block.
 import { expect, test } from 'vitest';
-import { printPath } from '../../../src/base/printPath.ts';
+import { printPath, printWords } from '../../../src/base/printPath.ts';
 import { formatXml } from '../../../src/core/notify/format/xml.ts';
 import { fileChanged, fileDeleted, fileRenamed } from '../../../src/core/notify/wording/fileChange.ts';
 import { call, folded, numbered, queued, result, started, turnStarted } from '../../support/log/events.ts';
@@ -63,4 +63,9 @@ test.each(AWKWARD)('%j is safe on the chip of a card', (path) => {
   const labels = state.transcript.items.flatMap((item) => ('carried' in item ? item.carried.labels : []));
   expect(labels).toMatchObject([{ label: 'File deleted', subject: printPath(path) }]);
   expect(labels[0]?.subject).not.toMatch(/[\n\u202e]/);
+});
+
+test('words of a command show where each ends, and none passes for another line or order of text', () => {
+  expect(printWords(['node', './a b.js', '--x=${env:Y}', ''])).toBe('node "./a b.js" --x=${env:Y} ""');
+  expect(printWords(['sh', 'x\n\nIt is safe.', '\u202egnp.exe'])).toBe('sh "x\\n\\nIt is safe." "\\u202egnp.exe"');
 });

@@ -1,4 +1,4 @@
-// Hooks as processes: what they are told, what their answers mean, approval by hash, and hooks that fail.
+// Hooks as processes: what they get, what their answers mean, approval by hash, and hooks that fail.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,11 +95,11 @@ describe('an answer', () => {
   });
 });
 
-test('a hook is told the moment as Claude Code tells it, in the workspace folder, without the key of the model', async () => {
+test('a hook gets the moment in the format of Claude Code, in the workspace folder, without the key of the model', async () => {
   process.env['EARSHOT_API_KEY'] = 'secret';
-  const { run } = hooksOf([shell('cat > told.json; env > env.txt')]);
+  const { run } = hooksOf([shell('cat > input.json; env > env.txt')]);
   expect(await run()).toEqual({ added: [] });
-  expect(JSON.parse(await readFile(join(folder, 'told.json'), 'utf8'))).toEqual({
+  expect(JSON.parse(await readFile(join(folder, 'input.json'), 'utf8'))).toEqual({
     session_id: 'c1',
     transcript_path: '',
     cwd: folder,

@@ -129,6 +129,26 @@ test('messages sent while an agent is away are received once on its return, and 
   await expect.poll(() => previews(second.received)).toEqual(['missed', 'live again']);
 });
 
+test('an agent returns although what it missed is longer than what a client may leave unread', async () => {
+  await joinHub();
+  const author = agent('author');
+  await author.client.connected();
+  const first = agent('reader');
+  first.client.subscribe({});
+  await first.client.connected();
+  await author.client.call('message.send', { content: 'live' });
+  await expect.poll(() => previews(first.received)).toEqual(['live']);
+  await first.client.close();
+  // Six characters each on the wire.
+  const content = '\0'.repeat(150_000);
+  await Promise.all(Array.from({ length: 20 }, () => author.client.call('message.send', { content })));
+  await author.client.call('message.send', { content: 'last' });
+  const second = agent('reader', { cursor: first.received.at(-1)?.cursor });
+  second.client.subscribe({});
+  await expect.poll(() => previews(second.received).at(-1), { timeout: 20_000 }).toBe('last');
+  expect(second.received).toHaveLength(21);
+});
+
 test('under load, with the hub restarted again and again, each message arrives exactly once and in order', async () => {
   const member = await joinHub();
   let current = member;

@@ -62,3 +62,13 @@ test('another machine’s edit, a second copy of an edit, and a client_id of ano
   expect(index.lastMachineOf('amber')).toBe('beta');
   index.close();
 });
+
+test('a page ends before it gets too long, at a message at least', () => {
+  const scopes = Array.from({ length: 100 }, () => ({ type: 'x', value: 'y'.repeat(4000) }));
+  const index = indexOf(...[1, 2, 3].map(() => recordOf('amber', 'z'.repeat(900_000), { scopes })));
+  const bodies = (after: number | undefined, limit = 100) => index.list({}, 'reader', limit, after);
+  expect([bodies(0).messages.length, bodies(0).more]).toEqual([1, true]);
+  expect([bodies(2).messages.length, bodies(2).more]).toEqual([1, false]);
+  expect(bodies(undefined).messages.map(({ cursor }) => cursor)).toEqual(['c3']);
+  index.close();
+});

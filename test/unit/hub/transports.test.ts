@@ -168,6 +168,22 @@ test('a WebSocket needs the token and an allowed origin', () =>
     { allowedOrigins: ['https://ours.example'] },
   ));
 
+test.each(['//', '//[', 'http://['])('a request for %s, which is no address, is refused and ends nothing', (path) =>
+  withHub(async (hub) => {
+    const { port } = new URL(hub.address.web_socket);
+    const status = await new Promise((resolve, reject) => {
+      const headers = { connection: 'Upgrade', upgrade: 'websocket' };
+      const asked = request({ host: '127.0.0.1', port, path, headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      asked.on('error', reject).end();
+    });
+    expect(status).toBe(404);
+    expect(await (await hub.unix()).call('health')).toMatchObject({ status: 'ok' });
+  }),
+);
+
 test('the socket, the address and every other file are private', () =>
   withHub(async (hub) => {
     const author = await hub.agent('author');

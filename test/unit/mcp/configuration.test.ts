@@ -1,5 +1,6 @@
 // The configuration of MCP servers: what is read, merged, replaced, refused, and what the user approves.
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -124,6 +125,61 @@ test('the proof names the program and the files among the arguments by hash, and
   expect((await prove()).hash).toBe(first.hash);
   await writeFile(script, 'two');
   expect((await prove()).hash).not.toBe(first.hash);
+});
+
+test('a change of the file with the environment, of a file in an option, or of an input is asked for again', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
+  const [env, hook] = [join(folder, '.env'), join(folder, 'hook.mjs')];
+  await writeFile(env, 'A=1');
+  await writeFile(hook, 'one');
+  const prove = async (input: object) => {
+    const config = { command: 'node', args: [`--import=${hook}`, '${input:k}'], cwd: folder, envFile: '.env' };
+    const { servers } = readConfigValue({ servers: { s: config }, inputs: [input] }, workspace);
+    const [server] = servers;
+    if (server === undefined) throw new Error('no server');
+    const plan = await prepareLaunch(server, { ...variables, input: async (id) => `\${input:${id}}` });
+    return proveLaunch(server, plan);
+  };
+  const harmless = { type: 'promptString', id: 'k' };
+  const command = { type: 'command', id: 'k', command: 'workbench.action.tasks.runTask', args: 'x\n\nSafe.' };
+  const proofs = [await prove(harmless), await prove(command)];
+  expect(proofs[0]?.files.map(({ path }) => path).slice(1)).toEqual([hook, env]);
+  expect(proofs[1]?.details.at(-1)).toContain('runs the editor’s command workbench.action.tasks.runTask');
+  expect(proofs[1]?.details.join('')).not.toContain('\n');
+  await writeFile(env, 'NODE_OPTIONS=--require ./evil.js');
+  proofs.push(await prove(harmless));
+  await writeFile(hook, 'two');
+  proofs.push(await prove(harmless));
+  expect(new Set(proofs.map(({ hash }) => hash)).size).toBe(4);
+});
+
+test.each(['/dev/zero', '.', 'pipe'])('%s is no file with an environment, and is not read', async (envFile) => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
+  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  const server = only({ command: 'node', cwd: folder, envFile });
+  await expect(prepareLaunch(server, variables)).rejects.toThrow('is not a file');
+});
+
+test('a file after an option, or the envFile, that changed needs another approval: it can make the program run other code', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
+  const names = ['hook.js', '.env'];
+  for (const name of names) await writeFile(join(folder, name), 'A=1');
+  const server = only({ command: 'node', args: ['--require=./hook.js'], cwd: folder, envFile: '.env' });
+  const prove = async () => proveLaunch(server, await prepareLaunch(server, variables));
+  for (const name of names) {
+    const before = await prove();
+    expect(before.files.map(({ path }) => path)).toContain(join(await realpath(folder), name));
+    await writeFile(join(folder, name), 'NODE_OPTIONS=--require=./other.js');
+    expect((await prove()).hash).not.toBe(before.hash);
+  }
+});
+
+test('a program is not looked for in relative entries of the search path', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
+  await writeFile(join(folder, 'tool'), '#!/bin/sh\n', { mode: 0o755 });
+  const launched = (PATH: string) => prepareLaunch(only({ command: 'tool', cwd: folder, env: { PATH } }), variables);
+  expect(await launched(folder)).toMatchObject({ program: join(folder, 'tool') });
+  await expect(launched('.')).rejects.toThrow('was not found');
 });
 
 test('addresses: http, https and unix; everything else is refused', async () => {

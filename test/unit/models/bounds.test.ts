@@ -12,7 +12,7 @@ import { StreamAccumulator } from '../../../src/models/openai/openaiStream.ts';
 import { SseReader } from '../../../src/models/openai/sse.ts';
 
 const MIB = 1024 * 1024;
-/** A body ends here if nobody cancels it; large enough to be told apart, small enough for a machine without a bound. */
+/** A body ends here if nobody cancels it; large enough to be noticed, small enough for a machine without a bound. */
 const ENOUGH = 200 * MIB;
 
 const servers: Server[] = [];

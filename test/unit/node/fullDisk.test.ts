@@ -122,7 +122,7 @@ test('an end that cannot be written is reported by the supervisor, which stays u
   await command.write('go\n');
   await until(command, hasEnded);
   expect(command.status).toMatchObject({ end: { cause: 'exited', code: 3 } });
-  // The window is reloaded: nothing is on disk, and it is told the same.
+  // The window is reloaded: nothing is on disk, and it gets the same.
   command.dispose();
   expect((await startAgain()).status).toMatchObject({ end: { cause: 'exited', code: 3 } });
   const state = join(folder, 'c', 'handles', `run-${Buffer.from('r').toString('hex')}`, 'state.json');

@@ -1,4 +1,4 @@
-// Secrets of the settings are in nothing that a plugin is told of them.
+// A plugin gets no secret of the settings.
 import { expect, test } from 'vitest';
 import { createInit } from '../../../src/plugins/initMessage.ts';
 import { readSettings } from '../../../src/protocol/settings.ts';

@@ -55,7 +55,7 @@ const resolvedBy = (plugin: RawPlugin, callId: string) =>
     .event((event) => event.data.type === 'resolved' && event.data['tool_call_id'] === callId)
     .then(({ data }) => data['by']);
 
-test('an approval is answered by each in turn; the others are told who did', async () => {
+test('an approval is answered by each in turn; the others are notified who did', async () => {
   const { world, chat, id, one, two, asked, respond, approvals } = await begin({
     answers: [call('a'), call('b'), call('c'), { text: ['Done.'] }],
   });

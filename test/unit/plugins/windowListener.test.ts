@@ -66,7 +66,7 @@ test('another window that only tries the socket causes nothing to be loaded', as
   expect(seen.wanted).toBe(0);
 });
 
-test('if nothing can be loaded, whoever waits is disconnected, and the next one is wanted again', async () => {
+test('if nothing can be loaded, all that wait are disconnected, and the next one is wanted again', async () => {
   const { listener, seen, loading } = await begin();
   loading.resolve(false);
   expect(await exchange(listener.path, 'one')).toBe('');

@@ -130,7 +130,7 @@ test('a line with two numbers, or with data too deep for the stack, is skipped',
   const lines = [lineOf(first), twice.slice(0, -1) + endOfLine(twice), deep.slice(0, -1) + endOfLine(deep)];
   const read = readEvents(Buffer.from(lines.join('')));
   expect([...read.events].map(({ seq }) => seq)).toEqual([1]);
-  // Read again, it is not told again.
+  // Read again, it is not reported again.
   expect([...read.events]).toHaveLength(1);
   expect(read.damage).toHaveLength(2);
 });

@@ -181,11 +181,11 @@ describe('a page as text', () => {
   test('headings, lists, links, code, tables and entities are converted', () => {
     const page = `<!doctype html><html><head><title>Tea &amp; more</title><style>p{}</style></head><body>
       <nav><a href="/local">Home</a></nav><!-- <p>hidden</p> --><h2>Kinds</h2><p>Green   and
-      <a href="https://example.com/b?x=1&amp;y=2">black</a>.<br>Hot&nbsp;&#8364;&#x41;&bogus;</p>
+      <a href="https://example.com/b?x=1&amp;y=2">black</a>.<br>Hot&nbsp;&#8364;&#x41;&bogus;&toString;</p>
       <ul><li>one<li>two</ul><pre>  keep
     this</pre><table><tr><td>a</td><td>b</td></tr></table><img alt="a cup"><p data-x="a > b">end</p></body></html>`;
     expect(htmlToText(page)).toBe(
-      '# Tea & more\n\nHome\n\n## Kinds\n\nGreen and black (https://example.com/b?x=1&y=2).\nHot €A&bogus;\n\n- one\n- two\n\n```\n  keep\n    this\n\n```\n\na | b |\n\na cup\n\nend',
+      '# Tea & more\n\nHome\n\n## Kinds\n\nGreen and black (https://example.com/b?x=1&y=2).\nHot €A&bogus;&toString;\n\n- one\n- two\n\n```\n  keep\n    this\n\n```\n\na | b |\n\na cup\n\nend',
     );
   });
 

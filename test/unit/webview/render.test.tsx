@@ -1,7 +1,7 @@
 // Rendering of Markdown and code: no HTML, no images from the network, syntax colours as nodes.
 import { isValidElement, type VNode } from 'preact';
 import { describe, expect, it } from 'vitest';
-import { decodeEntities } from '../../../src/webview/render/markdown/entities.ts';
+import { decodeEntities } from '../../../src/base/entities.ts';
 import { highlight, loadLanguage } from '../../../src/webview/render/markdown/highlight.ts';
 import { renderToken } from '../../../src/webview/render/markdown/markdown.tsx';
 import { createMarkdownStream } from '../../../src/webview/render/markdown/markdownStream.ts';

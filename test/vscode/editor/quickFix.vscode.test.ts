@@ -43,11 +43,11 @@ describe('quick fixes', function () {
     const workspace = createWorkspace();
     const log = recordingLogger([]);
     problems = new DiagnosticsSource(log);
-    const telling = createDiagnosticsProducer({ clock: realClock, logger: log, problems, workspace });
-    fixes = createQuickFixes({ clock: realClock, problems, reported: telling });
+    const reported = createDiagnosticsProducer({ clock: realClock, logger: log, problems, workspace });
+    fixes = createQuickFixes({ clock: realClock, problems, reported: reported });
     headless = await startHeadless({
       model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
-      ports: { workspace, problems: telling, producers: [telling], tools: [createQuickFixTool(fixes)] },
+      ports: { workspace, problems: reported, producers: [reported], tools: [createQuickFixTool(fixes)] },
     });
     const opened = await headless.earshot.create();
     assert.ok(opened.ok);

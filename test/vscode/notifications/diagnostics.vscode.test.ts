@@ -71,7 +71,7 @@ describe('problems', () => {
         workspace,
         problems: producer,
         producers: [producer],
-        tools: [readFileTool, writeTool, createDiagnosticsTool({ problems: source, telling: producer })],
+        tools: [readFileTool, writeTool, createDiagnosticsTool({ problems: source, reported: producer })],
       },
     });
   });

@@ -65,6 +65,20 @@ describe('the answer', () => {
     expect((await eventsOf(walk, 'tool_call_response'))[0]?.content).toContain('one');
   });
 
+  test.each([
+    ['Plan mode', { settings: { mode: 'plan' } }, 'Plan mode'],
+    ['an untrusted workspace', { trusted: false }, 'not trusted'],
+  ])('modify cannot turn a call that reads into one that does more, in %s', async (_, options, problem) => {
+    const settings = { 'approvals.mode': 'ask', ...('settings' in options && options.settings) };
+    const list = { id: 'a', name: 'handle', arguments: { action: 'list' } };
+    const walk = await beginWalk([{ calls: [list] }, hello], { ...options, settings });
+    const more = { action: 'apply', name: 'x', text: 'touch made' };
+    answering(walk, { action: 'modify', arguments: more }, { action: 'reject' });
+    await walk.go();
+    expect(walk.headless.frontend.asked.at(-1)?.problem).toContain(problem);
+    expect((await eventsOf(walk, 'approval')).map(({ action }) => action)).toEqual(['reject']);
+  });
+
   test('always skips the approval for the same call, but not for a broader one', async () => {
     const calls = ['npm -v', 'npm  "-v"', 'npm -v; touch made'];
     const answers = calls.map((command, index) => ({ calls: [run(`c${index}`, command)] }));

@@ -128,7 +128,7 @@ test('a pending failure and its recovery cancel out; a delivered failure gets a 
   expect(log.state.pending.notifications.map(({ subject }) => subject)).toEqual(['mcp:other']);
   expect((await events(log)).at(-1)).toMatchObject({
     type: 'notification_withdrawn',
-    reason: 'mcp.reconnected came before it was told',
+    reason: 'mcp.reconnected came before it was delivered',
   });
   await earshot.publish(draft(lost, about));
   await go(log);
@@ -166,7 +166,7 @@ test('a notification that repeats the last shown state is not queued, and withdr
   await earshot.publish(good());
   expect(waiting(log)).toEqual([]);
   const withdrawn = (await events(log)).filter(({ type }) => type === 'notification_withdrawn');
-  expect(withdrawn).toMatchObject([{ ids: { length: 1 }, reason: 'it is again as it was told' }]);
+  expect(withdrawn).toMatchObject([{ ids: { length: 1 }, reason: 'it is again as it was last reported' }]);
   // For another conversation it is not a repeat.
   const other = await create();
   const elsewhere = good();

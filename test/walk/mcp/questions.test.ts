@@ -1,5 +1,5 @@
 // Questions of MCP servers to the user, approval of a workspace's servers, inputs, and instructions.
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Question } from '../../../src/core/ports/ports.ts';
@@ -56,6 +56,38 @@ test('a server of the workspace starts only after approval of its command and ha
   expect(asked).toHaveLength(3);
   expect(asked[2]?.changed).toBe(true);
 });
+
+test.each([{ inputs: [] }, { inputs: [{ type: 'promptString', id: 'k' }] }])(
+  'a file that is changed while the user is asked ($inputs.length inputs) is asked for again before anything starts',
+  async ({ inputs }) => {
+    const walk = await beginMcpWalk({}, []);
+    const [script, ran] = [join(walk.headless.folder, 'server.mjs'), join(walk.headless.folder, 'ran')];
+    const write = (text: string) =>
+      writeFile(script, `import { appendFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(ran)}, '${text}');`);
+    await write('approved');
+    let asked = 0;
+    const askedAgain = Promise.withResolvers<void>();
+    const changeOnce = async () => {
+      if (asked === 1) await write('changed');
+      return '';
+    };
+    const host = {
+      approve: async () => {
+        asked += 1;
+        if (asked === 2) askedAgain.resolve();
+        if (inputs.length === 0) await changeOnce();
+        return asked === 1;
+      },
+      variables: () => ({ ...noVariables, input: changeOnce }),
+    };
+    const config = { command: process.execPath, args: [script, ...inputs.map(({ id }) => `\${input:${id}}`)] };
+    await beginMcpWalk({ s: config }, [], { host, ofWorkspace: true, inputs });
+    await askedAgain.promise;
+    await expect(readFile(ran, 'utf8')).rejects.toThrow('ENOENT');
+  },
+);
+
+const noVariables = { folder: undefined, folders: [], environment: process.env, setting: () => undefined };
 
 test('every primitive type and enum of the protocol is a field of the form; accept, decline and cancel are passed on', async () => {
   const requestedSchema = {
@@ -144,6 +176,14 @@ test('every primitive type and enum of the protocol is a field of the form; acce
     action: 'decline',
   });
   expect(asked).toEqual([]);
+});
+
+test('a server that asks 200 questions in a call gets 20 answers', async () => {
+  const walk = await beginMcpWalk({ s: servers.scripted({ tools: [{ name: 'flood' }] }) }, [call('s__flood'), done]);
+  walk.headless.frontend.answerQuestion = async () => ({ answer: '{"tea":"Oolong"}', by: 'user' });
+  await walk.go();
+  expect(walk.headless.frontend.questions).toHaveLength(20);
+  expect(walk.results()).toEqual(['{"decline":180,"accept":20}']);
 });
 
 test('a page is opened only if it is on the web and the user chose to', async () => {

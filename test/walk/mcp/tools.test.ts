@@ -114,7 +114,7 @@ test('a result of 200,000 characters is bounded', async () => {
   expect(result).toContain('left out');
 });
 
-test('two servers with tools of the same name are told apart, and so are server names that differ only in odd characters', async () => {
+test('two servers with tools of the same name are distinguished, and so are server names that differ only in odd characters', async () => {
   const scripted = servers.scripted({ tools: [{ name: 'echo' }] });
   const walk = await beginMcpWalk({ 'my server': scripted, 'my.server': scripted, other: scripted }, [
     call('my_server_2__echo', { message: 'second' }),

@@ -1,4 +1,4 @@
-// The response of a shell command lists its file changes with the previous bytes, whoever wrote those.
+// The response of a shell command lists its file changes with the previous bytes, also those that others wrote.
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -78,7 +78,7 @@ test('kept files leave the list; undone ones are restored with the user’s edit
   expect([await after.text('b.txt'), await after.text('c.txt')]).toEqual(['mine\n1\n2\n3\nagent\n', 'new\n']);
   expect((await after.review.files()).map(({ path }) => path)).toEqual(['b.txt', 'c.txt']);
   const twice = await bringBack(after.deps, notice?.id ?? '');
-  expect(!twice.ok && twice.failure.message).toBe('That was taken back already.');
+  expect(!twice.ok && twice.failure.message).toBe('That was reverted already.');
   await again.end();
 });
 

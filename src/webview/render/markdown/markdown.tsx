@@ -1,13 +1,13 @@
 // Renders Markdown tokens. HTML written by a model is shown as text.
 import type { MarkedToken, Token, Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
+import { decodeEntities } from '../../../base/entities.ts';
 import { memo } from '../../memo.ts';
 import { strings } from '../../strings.ts';
 import { useActions } from '../actions.ts';
 import { Icon } from '../icons.tsx';
 import { linkPath, linkPaths } from '../pathLinks.tsx';
 import { CodeBlock, OpenCodeBlock } from './code.tsx';
-import { decodeEntities } from './entities.ts';
 import { linkTarget } from './links.ts';
 import type { Block, MarkdownView } from './markdownStream.ts';
 

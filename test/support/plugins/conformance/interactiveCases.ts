@@ -270,4 +270,29 @@ export const interactiveCases: readonly ConformanceCase[] = [
       includes((await complete(plugin)).data, { outcome: 'stopped' });
     },
   },
+  {
+    title: 'an answer to calls of several conversations with the same id must name the conversation',
+    run: async (world) => {
+      const plugin = await world.plugin(answerer);
+      await plugin.ask({ type: 'subscribe', sub_id: 'all', conversation: '*' });
+      const ids: string[] = [];
+      for (const text of ['echo one', 'echo two']) {
+        const id = await world.conversation();
+        ids.push(id);
+        world.script(command(text));
+        await plugin.ask({ type: 'query', conversation: id, content: 'Go.' });
+        await plugin.event(({ respond, conversation }) => respond !== undefined && conversation === id);
+      }
+      const respond = { type: 'respond', sub_id: 'all', respond: 'tool_approval', tool_call_id: 'call-1' };
+      isError(await plugin.ask({ ...respond, action: 'approve' }), 'respond', /^conversation: /);
+      const [first, second] = ids;
+      includes(await plugin.ask({ ...respond, action: 'reject', conversation: second }), { type: 'done' });
+      includes(await resolved(plugin), { conversation: second, data: { action: 'reject' } });
+      // Only one is open now.
+      includes(await plugin.ask({ ...respond, action: 'approve' }), { type: 'done' });
+      includes(await resolved(plugin), { conversation: first, data: { action: 'approve' } });
+      for (const id of ids)
+        await plugin.event(({ data, conversation }) => data.type === 'query_complete' && conversation === id);
+    },
+  },
 ];

@@ -5,7 +5,7 @@ import { type ConformanceCase, complete, includes, isError, lastSeq, logged, sub
 
 export const streamCases: readonly ConformanceCase[] = [
   {
-    title: 'subscribed has the last seq; every later event comes once, with its seq, from whoever wrote it',
+    title: 'subscribed has the last seq; every later event comes once, with its seq, whichever window wrote it',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       const before = lastSeq(world, id);

@@ -38,7 +38,7 @@ const events = numbered(
   queued(changed('n1', 'src/a.ts')),
   queued(changed('n2', 'src/b.ts')),
   queued(changed('n3', 'src/c.ts', { kind: { source: 'task', name: 'ended' }, level: 'info' })),
-  { type: 'notification_withdrawn', ids: ['n2'], reason: 'it is again as it was told' },
+  { type: 'notification_withdrawn', ids: ['n2'], reason: 'it is again as it was last reported' },
   result('c', 7, ['n1'], { filtered: ['n3'] }),
   succeededCall,
   queued(changed('n4', 'src/d.ts', { level: 'error' })),
@@ -47,7 +47,7 @@ const events = numbered(
 );
 
 test('each notification is in the group of its state, with label, receipt and tokens by kind', () => {
-  const { groups, spent, sources } = listNotifications(events, { text: '' });
+  const { groups, usage, sources } = listNotifications(events, { text: '' });
   const states = [...groups].map(([state, all]) => [state, all.map(({ id }) => id)]);
   expect(Object.fromEntries(states)).toEqual({
     pending: ['n4'],
@@ -59,8 +59,8 @@ test('each notification is in the group of its state, with label, receipt and to
   expect(groups.get('delivered')).toMatchObject([
     { label: 'File changed', subject: 'src/a.ts', path: 'src/a.ts', receipt: 'accepted' },
   ]);
-  expect(spent).toMatchObject([{ kind: 'file.changed', count: 1 }]);
-  expect(spent[0]?.tokens).toBeGreaterThan(3);
+  expect(usage).toMatchObject([{ kind: 'file.changed', count: 1 }]);
+  expect(usage[0]?.tokens).toBeGreaterThan(3);
   expect(sources).toEqual(['file', 'task']);
 });
 

@@ -20,7 +20,7 @@ test('a claim of another machine speaks against a record', () => {
   expect(claimAgainst(claim, 'beta', 2000, () => 'beta')).toContain('machine alpha');
 });
 
-test('without a claim, or before it, a name belongs to the machine that used it last, or to whoever uses it first', () => {
+test('without a claim, or before it, a name belongs to the machine that used it last, or to the one that uses it first', () => {
   for (const [one, at] of [
     [claim, 999],
     [undefined, 2000],

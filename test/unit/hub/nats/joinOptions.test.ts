@@ -78,7 +78,7 @@ test('a message never repeats a password, and settings are named as such', () =>
   );
 });
 
-test('credentials: an NKEY seed and a creds file are told apart; other contents and readable files are refused', async () => {
+test('credentials: an NKEY seed and a creds file are distinguished; other contents and readable files are refused', async () => {
   const read = (credentials: string) => readJoinOptions({ ...good, credentials }, commandLineLabel);
   expect(read(await file('user.nk', `${SEED}\n`)).credentials).toEqual({ kind: 'nkey', bytes: Buffer.from(SEED) });
   expect(read(await file('user.creds', '-----BEGIN NATS USER JWT-----\n…')).credentials?.kind).toBe('creds');

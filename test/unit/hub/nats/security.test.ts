@@ -1,4 +1,4 @@
-// TLS and credentials files against a real nats-server, and what a user is told when they are wrong.
+// TLS and credentials files against a real nats-server, and what a user reads when they are wrong.
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -59,7 +59,7 @@ test('a few changes are reported once there are more', async () => {
     'Other files of the workspace meanwhile: 3 changed, 1 created, 1 deleted (src/ 4, at the top 1).',
   );
   expect(await sample('one')).toBeUndefined();
-  // The other was told nothing yet.
+  // The other got nothing yet.
   expect(await sample('two')).toMatch(/3 changed/);
 });
 

@@ -169,7 +169,7 @@ test('problems of a background task that vanish before delivery withdraw the not
   await queued;
   round(ended, clock);
   await withdrawn;
-  // Whoever never heard of it does not miss it.
+  // It was never reported, so its end is not either.
   ended.fire(end({ task: watch }));
   await walked.headless.earshot.shutDown();
   expect(walked.log.state.pending.notifications).toEqual([]);

@@ -5,12 +5,12 @@ import { estimateTokens } from '../../../../../src/core/conversation/tokens.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../../../src/protocol/event.ts';
 
 function fold(...drafts: EventDraft[]): UsageTotal {
-  const spent = new UsageTotal();
+  const usage = new UsageTotal();
   for (const [index, draft] of drafts.entries()) {
     const envelope = { v: EVENT_VERSION, seq: index + 1, event_id: String(index), timestamp: '2026-01-01T00:00:00Z' };
-    spent.fold({ ...envelope, ...draft } as LogEvent);
+    usage.fold({ ...envelope, ...draft } as LogEvent);
   }
-  return spent;
+  return usage;
 }
 
 const request = (content: string): EventDraft => ({ type: 'chat_request', content, source: 'user' });
@@ -31,31 +31,31 @@ describe('the size of the next request', () => {
   });
 
   test('is the last count plus an estimate of what followed', () => {
-    const spent = fold(request('x'), call(1000, 50), request(answerText));
-    expect(spent.contextTokens(none, () => answerText)).toBe(1050 + size);
+    const usage = fold(request('x'), call(1000, 50), request(answerText));
+    expect(usage.contextTokens(none, () => answerText)).toBe(1050 + size);
   });
 
   test('is scaled by the error of the last estimate', () => {
-    const spent = fold(
+    const usage = fold(
       request('x'),
       call(1000, 50),
       request(answerText),
       call(1050 + 2 * size, 10),
       request(answerText),
     );
-    expect(spent.ratio).toBe(1.5);
-    expect(spent.contextTokens(none, () => '')).toBe(1060 + 2 * size + Math.round(1.5 * size));
+    expect(usage.ratio).toBe(1.5);
+    expect(usage.contextTokens(none, () => '')).toBe(1060 + 2 * size + Math.round(1.5 * size));
   });
 
   test('is estimated anew after a compaction', () => {
-    const spent = fold(request(answerText), call(90_000, 50), { type: 'compaction', summary: 'short', through: 2 });
+    const usage = fold(request(answerText), call(90_000, 50), { type: 'compaction', summary: 'short', through: 2 });
     const messages = () => [{ role: 'user' as const, content: 'short' }];
-    expect(spent.contextTokens(messages, () => '')).toBeLessThan(10);
+    expect(usage.contextTokens(messages, () => '')).toBeLessThan(10);
   });
 
   test('is not changed by a model call outside the turn', () => {
-    const spent = fold(request('x'), call(1000, 50), call(9, 9, { purpose: 'title' }));
-    expect(spent.contextTokens(none, () => '')).toBe(1050);
+    const usage = fold(request('x'), call(1000, 50), call(9, 9, { purpose: 'title' }));
+    expect(usage.contextTokens(none, () => '')).toBe(1050);
   });
 });
 
@@ -71,7 +71,7 @@ test('usage is counted by model, with separate totals for notifications and syst
     filtered: [],
   } as const;
   const notifications = { ...carried, user_text: [], shown: [], merged: [], counted: [], filtered: [] };
-  const spent = fold(
+  const usage = fold(
     { type: 'turn_started', source: 'user' },
     call(100, 10),
     call(50, 5, { purpose: 'title', model: 'other' }),
@@ -79,10 +79,10 @@ test('usage is counted by model, with separate totals for notifications and syst
     { type: 'chat_request', content: '', source: 'system', notifications },
     call(200, 20),
   );
-  expect(spent.total).toEqual({ input: 350, output: 35, cached: 30 });
-  expect(spent.byModel.get('other')).toEqual({ input: 50, output: 5, cached: 10 });
-  expect(spent.woken).toEqual({ input: 200, output: 20, cached: 10 });
-  expect(spent.notifications).toBeGreaterThan(0);
+  expect(usage.total).toEqual({ input: 350, output: 35, cached: 30 });
+  expect(usage.byModel.get('other')).toEqual({ input: 50, output: 5, cached: 10 });
+  expect(usage.woken).toEqual({ input: 200, output: 20, cached: 10 });
+  expect(usage.notifications).toBeGreaterThan(0);
 });
 
 test('the cost counts cached tokens as input, at their own price where it is known', () => {

@@ -1,4 +1,4 @@
-// Decodes the character references that models commonly write in Markdown.
+// Decodes the character references that are common in HTML and in Markdown of models.
 
 const NAMED = new Map(
   Object.entries({

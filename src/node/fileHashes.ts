@@ -10,29 +10,24 @@ const PIECE_BYTES = 1024 * 1024;
 
 const kept = new Map<string, { readonly state: string; readonly sha256: string }>();
 
-/** Undefined: it is no file, or cannot be read. `now` in milliseconds since 1970. */
-export async function hashFile(path: string, now = Date.now()): Promise<string | undefined> {
-  try {
-    const real = await realpath(path);
-    const before = await stateOf(real);
-    if (before === undefined) return undefined;
-    const known = kept.get(real);
-    if (known?.state === before.text) return known.sha256;
-    const hash = createHash('sha256');
-    for await (const piece of createReadStream(real, { highWaterMark: PIECE_BYTES })) hash.update(piece as Buffer);
-    const sha256 = hash.digest('hex');
-    const isSettled = now - before.changed > SETTLED_MILLISECONDS && (await stateOf(real))?.text === before.text;
-    if (isSettled) keep(real, { state: before.text, sha256 });
-    return sha256;
-  } catch {
-    return undefined;
-  }
+/** Rejects if it is no file, or cannot be read. `now` in milliseconds since 1970. */
+export async function hashFile(path: string, now = Date.now()): Promise<string> {
+  const real = await realpath(path);
+  const before = await stateOf(real);
+  const known = kept.get(real);
+  if (known?.state === before.text) return known.sha256;
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(real, { highWaterMark: PIECE_BYTES })) hash.update(piece as Buffer);
+  const sha256 = hash.digest('hex');
+  const isSettled = now - before.changed > SETTLED_MILLISECONDS && (await stateOf(real)).text === before.text;
+  if (isSettled) keep(real, { state: before.text, sha256 });
+  return sha256;
 }
 
 /** The time of the last change of the inode cannot be set by programs, unlike that of the content. */
-async function stateOf(path: string): Promise<{ readonly text: string; readonly changed: number } | undefined> {
+async function stateOf(path: string): Promise<{ readonly text: string; readonly changed: number }> {
   const entry = await stat(path, { bigint: true });
-  if (!entry.isFile()) return undefined;
+  if (!entry.isFile()) throw new Error(`${path} is not a file`);
   const { dev, ino, size, mtimeNs, ctimeNs, ctimeMs } = entry;
   return { text: [dev, ino, size, mtimeNs, ctimeNs].join(' '), changed: Number(ctimeMs) };
 }

@@ -4,7 +4,7 @@ import { mkdtemp, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hashFile } from '../../../src/mcp/config/fileHashes.ts';
+import { hashFile } from '../../../src/node/fileHashes.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const later = () => Date.now() + 60_000;
@@ -26,8 +26,8 @@ test('a file that was changed in place, replaced, or given its old times again i
   expect(await hashFile(path, later())).toBe(sha256('six'));
   await symlink(path, join(folder, 'link'));
   expect(await hashFile(join(folder, 'link'), later())).toBe(sha256('six'));
-  expect(await hashFile(folder)).toBeUndefined();
-  expect(await hashFile(join(folder, 'none'))).toBeUndefined();
+  await expect(hashFile(folder)).rejects.toThrow('is not a file');
+  await expect(hashFile(join(folder, 'none'))).rejects.toThrow('ENOENT');
 });
 
 test('a file that was changed just now is not kept: the clock of the file system may not show the next change', async () => {

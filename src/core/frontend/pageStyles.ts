@@ -1,0 +1,16 @@
+// The style sheets of the chat page, in VS Code and in a browser.
+
+/** Later ones override earlier ones. */
+export const PAGE_STYLES: readonly string[] = [
+  'chat.css',
+  'markdown.css',
+  'tools.css',
+  'forms.css',
+  'changes.css',
+  'review.css',
+  'handles.css',
+  'composer.css',
+  'panel.css',
+  'conversations.css',
+  'pending.css',
+];

@@ -1,0 +1,92 @@
+// Runs acpx, an independent client of the Agent Client Protocol, on the built agent; every line in both directions is kept.
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+import { nodePrograms, programs } from '../../../esbuild.mjs';
+import { atTestEnd } from '../endings.ts';
+import { type ScriptedAnswer, startScriptedServer } from '../models/scriptedServer.ts';
+import { type WireLine } from './wireJudge.ts';
+
+const repository = resolve(import.meta.dirname, '../../..');
+const acpx = join(repository, 'node_modules/acpx/dist/cli.js');
+
+let built: Promise<string> | undefined;
+
+/** As in `dist/`, which another step of `npm test` may be writing. */
+function buildAgent(): Promise<string> {
+  built ??= (async () => {
+    const outdir = join(repository, '.build/test', `acp-${process.pid}`);
+    const quiet = { outdir, sourcemap: false, logLevel: 'error' as const };
+    const { supervisor } = programs.entryPoints as Record<string, string>;
+    const { acp } = nodePrograms.entryPoints as Record<string, string>;
+    await Promise.all([
+      build({ ...programs, ...quiet, entryPoints: { supervisor: supervisor ?? '' } }),
+      build({ ...nodePrograms, ...quiet, entryPoints: { acp: acp ?? '' } }),
+    ]);
+    return join(outdir, 'acp.js');
+  })();
+  return built;
+}
+
+interface Run {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** A folder, a scripted model, and acpx with a home of its own. */
+export async function startAcpx(...answers: readonly ScriptedAnswer[]) {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'earshot-acpx-')));
+  const [folder, home, wire] = [join(root, 'folder'), join(root, 'home'), join(root, 'wire')];
+  for (const one of [folder, home, wire]) await mkdir(one);
+  const server = await startScriptedServer(...answers);
+  const storage = join(root, 'storage');
+  const agent = join(root, 'agent');
+  const command = `"${process.execPath}" "${await buildAgent()}" --model m --base-url ${server.baseUrl} --storage "${storage}"`;
+  await writeFile(agent, `#!/bin/sh\ntee "${wire}/$$.client" | ${command} | tee "${wire}/$$.agent"\n`);
+  await chmod(agent, 0o755);
+  atTestEnd(async () => {
+    await server.stop();
+    await rm(root, { recursive: true, force: true, maxRetries: 20 });
+  });
+  const env = { PATH: process.env['PATH'], HOME: home, EARSHOT_API_KEY: 'k', NO_COLOR: '1' };
+  return {
+    folder,
+    server,
+    run: (...args: readonly string[]): Promise<Run> =>
+      new Promise((done) => {
+        // The owner of acpx's sessions stays for this time after its last prompt.
+        const given = [acpx, '--agent', agent, '--cwd', folder, '--ttl', '1', ...args];
+        execFile(process.execPath, given, { cwd: folder, env }, (error, stdout, stderr) => {
+          const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+          done({ code, output: stdout + stderr });
+        });
+      }),
+    /** Every line so far, by connection. */
+    wire: async (): Promise<readonly (readonly WireLine[])[]> => {
+      const connections = (await readdir(wire)).filter((name) => name.endsWith('.client'));
+      return Promise.all(
+        connections.map(async (name) => {
+          const requests = await linesOf(join(wire, name), 'client');
+          const answered = await linesOf(join(wire, name.replace('.client', '.agent')), 'agent');
+          return [...requests, ...answered];
+        }),
+      );
+    },
+    /** Every event of every conversation that is on disk. */
+    events: async (): Promise<string> => {
+      const files = await readdir(storage, { recursive: true }).catch(() => []);
+      const logs = files.filter((name) => name.endsWith('.jsonl'));
+      return (await Promise.all(logs.map((name) => readFile(join(storage, name), 'utf8')))).join('');
+    },
+  };
+}
+
+async function linesOf(file: string, from: WireLine['from']): Promise<WireLine[]> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => ({ from, line }));
+}

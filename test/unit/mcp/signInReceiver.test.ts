@@ -1,0 +1,40 @@
+// The port that a browser returns to after a sign-in: whom it takes, and when it is free again.
+import { request } from 'node:http';
+import { expect, test } from 'vitest';
+import { openSignInReceiver, type SignInReceiver } from '../../../src/mcp/oauth/signInReceiver.ts';
+
+function get({ port }: SignInReceiver, path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, path, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    asked.on('error', reject).end();
+  });
+}
+
+test('only the page that was opened is taken; what is no address ends nothing', async () => {
+  const receiver = await openSignInReceiver(0, 'Done.');
+  expect(await get(receiver, '/callback?state=')).toBe(404);
+  receiver.expect('s1');
+  for (const path of ['//', 'http://[', '/callback', '/callback?state=s2', '/other?state=s1']) {
+    expect(await get(receiver, path)).toBe(404);
+  }
+  expect(await get(receiver, '/callback?state=s1&code=c')).toBe(200);
+  expect((await receiver.next())?.get('code')).toBe('c');
+  expect(receiver.isClosed).toBe(true);
+});
+
+test('its port is free again once somebody came back, and once it is disposed without a sign-in', async () => {
+  const first = await openSignInReceiver(0, 'Done.');
+  const { port } = first;
+  first.dispose();
+  expect(await first.next()).toBeUndefined();
+  const second = await openSignInReceiver(port, 'Done.');
+  expect(second.port).toBe(port);
+  second.expect('s');
+  await get(second, '/callback?state=s');
+  const third = await openSignInReceiver(port, 'Done.');
+  expect(third.port).toBe(port);
+  third.dispose();
+});

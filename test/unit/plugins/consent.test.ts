@@ -1,0 +1,31 @@
+// The question whether a program may attach to the window.
+import { expect, test } from 'vitest';
+import { ProgramConsent } from '../../../src/plugins/host/consent.ts';
+
+test('a program that connects again while the user is asked is asked for once; after a refusal, again', async () => {
+  const asked: PromiseWithResolvers<boolean>[] = [];
+  const approved = new Set<string>();
+  const consent = new ProgramConsent({
+    approved: { has: async (key) => approved.has(key), add: async (key) => void approved.add(key) },
+    programs: () => new Map(),
+    isTrusted: () => true,
+    folder: () => '/w',
+    confirmRun: async () => false,
+    confirmAttach: () => {
+      const question = Promise.withResolvers<boolean>();
+      asked.push(question);
+      return question.promise;
+    },
+  });
+  const attach = (name: string) => consent.allowAttach(name, '1');
+  const first = [attach('tea'), attach('tea'), attach('milk')];
+  await expect.poll(() => asked.length).toBe(2);
+  for (const question of asked) question.resolve(false);
+  expect((await Promise.all(first)).map(({ ok }) => ok)).toEqual([false, false, false]);
+  const second = [attach('tea'), attach('tea')];
+  await expect.poll(() => asked.length).toBe(3);
+  asked[2]?.resolve(true);
+  expect((await Promise.all(second)).map(({ ok }) => ok)).toEqual([true, true]);
+  expect(await attach('tea')).toMatchObject({ ok: true });
+  expect(asked).toHaveLength(3);
+});
