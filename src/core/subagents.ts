@@ -19,7 +19,7 @@ import { PARENT_STOPPED, TURN_ENDED } from './tools/handleTexts.ts';
 import { mayStart } from './tools/subagentLimits.ts';
 
 /** For all subagents of one conversation of the user, those of its subagents included. */
-export const MOST_SUBAGENTS = 4;
+const MOST_SUBAGENTS = 4;
 const MOST_DEPTH = 10;
 const NOT_BEGUN = 'the editor was closed before it began';
 
@@ -52,13 +52,6 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     this.#host = host;
     this.#held.add(host.earshot.onDidChange((change) => this.#changed(change)));
     this.#held.add(host.earshot.onDidChangeLive((id) => this.#liveChanged(id)));
-  }
-
-  /** The conversations of the subagents that run for a conversation. */
-  runningFor(parent: string): readonly string[] {
-    return [...this.#processes.values()].flatMap((one) =>
-      one.parent === parent && !one.hasEnded ? [one.agent.conversation] : [],
-    );
   }
 
   usageFor(conversation: string): CountedUsage | undefined {
@@ -220,11 +213,10 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     this.#processes.get(conversation)?.update(undefined);
     this.#parents.delete(conversation);
     // It was closed with everything that belongs to it; what another window took over is still live here.
-    const { earshot } = this.#host ?? {};
     for (const [child, parent] of this.#parents) {
-      if (parent !== conversation) continue;
+      if (parent !== conversation || this.#host === undefined) continue;
       this.#parents.delete(child);
-      void earshot?.stop(child).catch((error: unknown) => this.#report(error));
+      void this.#host.earshot.stop(child).catch((error: unknown) => this.#report(error));
     }
   }
 

@@ -84,8 +84,9 @@ export function composeChat({ logger, settings, held, report }: Window, parts: C
       send: (text) => chat.handlers.send({ type: 'send', text }),
       notice: (text) => notice('info', text),
       tokensOf: (id) => {
-        const { input, output } = earshot.get(id)?.log.state.usage.total ?? { input: 0, output: 0 };
-        return input + output || null;
+        // Counted in the log of the conversation that started it, which is shown.
+        const used = chat.shown === undefined ? undefined : earshot.get(chat.shown)?.log.state.usage.usedBySubagent(id);
+        return [...(used?.values() ?? [])].reduce((sum, { input, output }) => sum + input + output, 0) || null;
       },
     }),
   );
