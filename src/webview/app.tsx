@@ -103,22 +103,22 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
   };
   return (
     <ActionsProvider value={actions}>
-      <HandlesProvider value={head.handles}>
-        <main class="chat" ref={page} onKeyDown={onKeyDown}>
-          <h1 class="hidden">{head.title === '' ? strings.earshot : head.title}</h1>
-          {standsAlone && (
-            <TitleBar head={head} listing={listing} list={() => (listing ? closeList() : setListing(true))} />
-          )}
-          {[...(status === undefined ? [] : [status]), ...head.obstacles].map((obstacle) => (
-            <ObstacleBar key={obstacle.text} obstacle={obstacle} post={post} />
-          ))}
-          {head.parent != null && <ParentBar parent={head.parent} />}
-          <ConversationTabs head={head} />
-          {listing ? (
-            <Conversations head={head} listed={state.conversations} close={closeList} />
-          ) : state.items.length === 0 ? (
-            <Welcome head={head} suggest={suggest} chooseModel={() => post({ type: 'choose_model' })} />
-          ) : (
+      <main class="chat" ref={page} onKeyDown={onKeyDown}>
+        <h1 class="hidden">{head.title === '' ? strings.earshot : head.title}</h1>
+        {standsAlone && (
+          <TitleBar head={head} listing={listing} list={() => (listing ? closeList() : setListing(true))} />
+        )}
+        {[...(status === undefined ? [] : [status]), ...head.obstacles].map((obstacle) => (
+          <ObstacleBar key={obstacle.text} obstacle={obstacle} post={post} />
+        ))}
+        {head.parent != null && <ParentBar parent={head.parent} />}
+        <ConversationTabs head={head} />
+        {listing ? (
+          <Conversations head={head} listed={state.conversations} close={closeList} />
+        ) : state.items.length === 0 ? (
+          <Welcome head={head} suggest={suggest} chooseModel={() => post({ type: 'choose_model' })} />
+        ) : (
+          <HandlesProvider value={head.handles}>
             <Transcript
               key={head.conversation ?? valueAt(state.items, 0)?.id}
               items={state.items}
@@ -130,44 +130,45 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
                 field.current?.focus();
               }}
             />
-          )}
-          <HandleList handles={head.handles} />
-          <TodoList items={head.todo} />
-          {head.changes != null && <ChangedFiles changes={head.changes} running={head.running} />}
-          <PendingDrawer heldBack={head.heldBack} pending={head.pending} />
-          <PinnedBar key={shown} items={state.items} head={head} area={page} />
-          <Composer
-            draft={draft}
-            setDraft={setDraft}
-            running={head.running}
-            canSend={head.canSend}
-            queued={head.queued}
-            attachments={head.attachments}
-            returned={head.returned === true}
-            approvals={openApprovals(state)}
-            onSent={() => setSent(sent + 1)}
-            recall={() => earlierRequests(state)}
-            sendKey={head.controls.sendKey}
-            completions={state.completions}
-            field={field}
-          />
-          <Footer head={head} context={state.context} />
-          <div class="hidden" role="status" aria-live="polite" key="announcer">
-            <span key={state.announcement.serial}>{state.announcement.text}</span>
-          </div>
-        </main>
-      </HandlesProvider>
+          </HandlesProvider>
+        )}
+        <HandleList handles={head.handles} />
+        <TodoList items={head.todo} />
+        {head.changes != null && <ChangedFiles changes={head.changes} running={head.running} />}
+        <PendingDrawer heldBack={head.heldBack} pending={head.pending} />
+        <PinnedBar key={shown} items={state.items} head={head} area={page} />
+        <Composer
+          draft={draft}
+          setDraft={setDraft}
+          running={head.running}
+          canSend={head.canSend}
+          queued={head.queued}
+          attachments={head.attachments}
+          returned={head.returned === true}
+          approvals={openCalls(state, 'approval')}
+          asked={openCalls(state, 'question').length > 0}
+          onSent={() => setSent(sent + 1)}
+          recall={() => earlierRequests(state)}
+          sendKey={head.controls.sendKey}
+          completions={state.completions}
+          field={field}
+        />
+        <Footer head={head} context={state.context} />
+        <div class="hidden" role="status" aria-live="polite" key="announcer">
+          <span key={state.announcement.serial}>{state.announcement.text}</span>
+        </div>
+      </main>
     </ActionsProvider>
   );
 }
 
 /** All of them belong to the turn at the end of the transcript. */
-function openApprovals(state: PageState): string[] {
+function openCalls(state: PageState, wanted: 'approval' | 'question'): string[] {
   const open: string[] = [];
   for (const chunk of state.items.chunks.toReversed()) {
     for (const item of chunk.toReversed()) {
       if (item.type === 'request' && item.meanwhile !== true) return open.reverse();
-      if (item.type === 'tool' && item.state === 'approval') open.push(item.id);
+      if (item.type === 'tool' && item.state === wanted) open.push(item.id);
     }
   }
   return open.reverse();
