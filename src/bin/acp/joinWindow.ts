@@ -62,6 +62,7 @@ export async function joinWindow(
     snapshots: createSnapshots({ files: realFileSystem, folder: init.workspace.storage }),
     effectOf: (tool) => tools.get(tool)?.effect,
     traitsOf: (tool) => tools.get(tool)?.traits,
+    warn: (message) => logger.warn(message),
     report: (what, error) => logger.error(what, error),
   });
   made.folder = joined;
