@@ -140,16 +140,17 @@ export type PluginRequest = PluginRequests[RequestType];
 export type RequestOf<T extends RequestType> = PluginRequests[T];
 export type PluginDescription = Omit<RequestOf<'describe'>, 'type'>;
 
-export function isRequestType(type: string): type is RequestType {
-  return Object.hasOwn(requestSchemas, type);
-}
-
-/** The first line on the window's socket (WIRE D). `token`: on Windows, where a pipe has no mode. */
+/**
+ * The first line on the window's socket (WIRE D). `token`: on Windows, where a pipe has no mode. `listener`: the agent
+ * that wants notifications, with its own name of its session and a name of its process.
+ */
 export const attachSchema = z.object({
   type: z.literal('attach'),
   name: pluginNameSchema,
   version: z.string().max(100),
-  listener: z.unknown().optional(),
+  listener: pluginNameSchema.optional(),
+  session: z.string().min(1).max(500).optional(),
+  client: z.string().min(1).max(500).optional(),
   token: z.string().optional(),
 });
 export type Attach = z.infer<typeof attachSchema>;
@@ -207,6 +208,10 @@ export const hostMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('unsubscribed'), id, sub_id: z.string() }),
   z.strictObject({ type: z.literal('created'), id, conversation }),
   z.strictObject({ type: z.literal('query_started'), id, conversation, turn: z.string() }),
+  z.strictObject({ type: z.literal('watching'), id, scopes: z.array(z.string()) }),
+  z.strictObject({ type: z.literal('pending'), id, text: z.string(), through: z.int().min(0) }),
+  z.strictObject({ type: z.literal('pending_changed'), id, count: z.int().min(0) }),
+  z.strictObject({ type: z.literal('notifications'), id, text: z.string() }),
   z.strictObject({
     type: z.literal('event'),
     sub_id: z.string(),

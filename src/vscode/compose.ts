@@ -143,6 +143,7 @@ export function compose(
     keepAlive,
     handles,
     storage,
+    workspace,
     tree: pluginsTree,
     model,
     listener: windowListener,

@@ -4,6 +4,7 @@ import { type Frontends } from '../../core/frontend/frontends.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
 import { Library } from '../../core/library.ts';
 import { type Model } from '../../core/ports/ports.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
 import { type Handles } from '../../core/tools/handles.ts';
 import { isAlive } from '../../node/kernelLock.ts';
 import { realClock } from '../../node/realClock.ts';
@@ -22,14 +23,15 @@ interface PluginParts {
   readonly keepAlive: KeepAlive;
   readonly handles: Handles;
   readonly storage: ReturnType<typeof composeStorage>;
+  readonly workspace: Workspace;
   readonly tree: Pick<PluginsTree, 'follow'>;
   model(): Model;
   readonly listener: Promise<WindowListener | undefined>;
 }
 
 export function composePlugins({ context, logger, settings, held, report }: Window, parts: PluginParts) {
-  const { earshot, frontends, keepAlive, handles, tree, model, listener } = parts;
-  const { store, lock, views } = parts.storage;
+  const { earshot, frontends, keepAlive, handles, tree, model, listener, workspace } = parts;
+  const { store, lock, views, listeners, snapshots } = parts.storage;
   const base = { clock: realClock, ids: realIds, logger };
   let loading: Promise<PluginsController> | undefined;
   let closed = false;
@@ -38,7 +40,8 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
       const library = new Library({ ...base, store, lock }, earshot);
       const ports = { ...base, earshot, library, keepAlive, handles, frontends, store, lock, views, isAlive };
       const given = { ...ports, settings: () => settings.current };
-      const controller = held.add(new Controller({ context, listener, ports: given, model }));
+      const listening = { ...listeners, snapshots, workspace };
+      const controller = held.add(new Controller({ context, listener, ports: given, model, listening }));
       tree.follow(controller);
       return controller;
     });
@@ -61,6 +64,8 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
       [COMMANDS.restartPlugin]: run('restart'),
       [COMMANDS.showPluginLog]: run('showLog'),
       [COMMANDS.openWebChat]: run('openWebChat'),
+      [COMMANDS.installForAgents]: run('installForAgents'),
+      [COMMANDS.removeFromAgents]: run('removeFromAgents'),
     } satisfies Partial<CommandHandlers>,
     close: async () => {
       closed = true;

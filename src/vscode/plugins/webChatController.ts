@@ -47,6 +47,7 @@ export class WebChatController {
         folder,
         confirmRun: async () => false,
         confirmAttach: async () => false,
+        confirmListen: async () => false,
       }),
     });
   }

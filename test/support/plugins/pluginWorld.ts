@@ -128,6 +128,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
         consents.push(asked);
         return user.approves;
       },
+      confirmListen: async () => user.approves,
     });
     const workspace = { root: headless.folder, storage: headless.storage, id: 'test' };
     const common = {
