@@ -39,7 +39,7 @@ export async function makeHome(): Promise<string> {
 }
 
 /** Joins the hub of a folder once `refresh` is called and the folder is known. It ends with the test. */
-function createTestHub(home: string, folderOf: () => string, role = ''): WindowHub {
+export function createTestHub(home: string, folderOf: () => string, role = ''): WindowHub {
   const hub = new WindowHub({
     options: () => {
       const folder = folderOf();
