@@ -146,6 +146,9 @@ export function compose(
     workspace,
     tree: pluginsTree,
     model,
+    ...{ hub, chat },
+    completions: completing.completions,
+    offeredModels: models.offered,
     listener: windowListener,
   });
   return {

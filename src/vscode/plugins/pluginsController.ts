@@ -86,7 +86,6 @@ export class PluginsController implements PluginRows, Disposable {
     this.#webChat = new WebChatController({
       ...this.#common(),
       ...{ context, isTrusted, shared: this.#shared, model: deps.model },
-      settings: () => ports.settings(),
       folder: workspaceFolder,
     });
     this.#held.add(this.#webChat.host);

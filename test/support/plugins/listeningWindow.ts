@@ -23,6 +23,7 @@ import { readNotificationsOf } from '../../../src/tools/readNotifications.ts';
 import { recordingLogger } from '../recordingLogger.ts';
 import { type Headless, startHeadlessIn } from '../walk/headless.ts';
 import { createStagedModel } from './stagedModel.ts';
+import { testControls } from './testControls.ts';
 
 export interface ListeningOptions {
   readonly home?: string;
@@ -65,7 +66,8 @@ export async function openListeningWindow(root: string, options: ListeningOption
   const frontends = new Frontends({ clock: realClock, logger });
   const library = new Library(ports, earshot);
   const parts = { earshot, keepAlive, handles, frontends, store, lock, views, isAlive, settings, library };
-  const shared = new SharedParts({ ...base, ...parts });
+  const controls = testControls({ model: 'one', settings: {} });
+  const shared = new SharedParts({ ...base, ...parts, snapshots, controls });
   const asked: string[] = [];
   const consent = new ProgramConsent({
     approved: createApprovedPrograms({ files: realFileSystem, folder: storage, logger }),

@@ -7,6 +7,7 @@ import * as vscode from 'vscode';
 import { hubFolder } from '../../../src/node/hubFolder.ts';
 import { baseCases } from '../../support/plugins/conformance/baseCases.ts';
 import { type ConformanceWorld } from '../../support/plugins/conformance/conformance.ts';
+import { conversationCases } from '../../support/plugins/conformance/conversationCases.ts';
 import { interactiveCases } from '../../support/plugins/conformance/interactiveCases.ts';
 import { queryCases } from '../../support/plugins/conformance/queryCases.ts';
 import { streamCases } from '../../support/plugins/conformance/streamCases.ts';
@@ -76,7 +77,7 @@ describe('program plugins', () => {
   };
 
   // The unit tests run all of them by day.
-  const cases = [...baseCases, ...streamCases, ...interactiveCases, ...queryCases, ...turnCases];
+  const cases = [...baseCases, ...streamCases, ...interactiveCases, ...queryCases, ...turnCases, ...conversationCases];
   for (const { title, run } of cases.filter((_, index) => index % runs(6, 1) === 0)) it(title, () => run(world));
 
   it('rights of workspace settings do not count', async () => {
