@@ -105,10 +105,7 @@ async function usesWebChat(message: string, page: Page): Promise<void> {
   const web = await opened;
   await web.getByRole('button', { name: 'Conversations' }).click();
   // The newest: conversations of other tests have the same title.
-  await web
-    .getByRole('button', { name: /A title/ })
-    .first()
-    .click();
+  await web.locator('.conversation-open', { hasText: 'A title' }).first().click();
   await web.getByRole('log').getByText(message).waitFor();
   server.script({ text: ['Also in the browser.'] });
   await web.getByRole('textbox', { name: 'Message' }).fill('From the browser.');
@@ -191,7 +188,6 @@ test.skipIf(isFull)(
     await usesWebChat('I am first.', workbench.page);
     const outside = await startHubMcp({ home: join(workbench.dataFolder, 'home'), folder: workbench.folder });
     await untilListed(outside, first);
-    await seesUnread(outside, workbench.page);
     const pipe = await startWork();
     await outside.call('send_message', { content: 'Which port?', to: [first] });
     await answerQuestion(pipe, 'claude-code');
@@ -225,6 +221,7 @@ test.runIf(isFull)(
     const second = await nameOf('I am second.');
     const outside = await startHubMcp({ home: join(workbench.dataFolder, 'home'), folder: workbench.folder });
     await untilListed(outside, first);
+    await seesUnread(outside, one);
 
     // The question of one model is in the other's next tool result.
     const pipe = await startWork();

@@ -84,7 +84,7 @@ test('a whole turn: streaming, an approval, a question, a notification as a chip
   atTestEnd(() => proxy.close());
   const second = await openPage(`${proxy.address(world.port, 'localhost')}#${TOKEN}`, 1200);
   await second.getByRole('button', { name: 'Conversations' }).click();
-  await second.getByRole('button', { name: /Make tea/ }).click();
+  await second.locator('.conversation-open', { hasText: 'Make tea' }).click();
   await second.getByRole('button', { name: 'Approve' }).click();
   await page.getByText('Which tea?').first().waitFor();
   expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
